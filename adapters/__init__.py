@@ -1,0 +1,1 @@
+"""Everything foreign: models, servers, files."""

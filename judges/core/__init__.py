@@ -1,0 +1,104 @@
+"""What judging is: its words as types, its errors, its ports, its plugins.
+
+Nothing here imports anything but the standard library; everything else builds on it.
+"""
+
+from spanjury.judges.core.aspect import Aspect, Kind, Task
+from spanjury.judges.core.chat import (
+    ChatRequest,
+    Decoding,
+    Finish,
+    Message,
+    Reply,
+    Role,
+    TokenLogprob,
+    ToolCall,
+    ToolSpec,
+    Usage,
+)
+from spanjury.judges.core.consolidation import Consolidation, SpanRef
+from spanjury.judges.core.errors import (
+    ConfigError,
+    DataError,
+    EvaluationError,
+    JudgeError,
+    ModelError,
+    ModelRefusedError,
+    ModelTimeoutError,
+    ParseError,
+    PermanentModelError,
+    PluginError,
+    StoreError,
+    TransientModelError,
+)
+from spanjury.judges.core.model_options import ModelOptions
+from spanjury.judges.core.outcome import Outcome
+from spanjury.judges.core.ports import (
+    Aggregation,
+    ChatModel,
+    Consolidator,
+    Judge,
+    ModelOpener,
+    Source,
+)
+from spanjury.judges.core.registry import Plugin, Registry
+from spanjury.judges.core.report import PanelReport, Report, Result, SeatReport, Verdict
+from spanjury.judges.core.scale import Scale
+from spanjury.judges.core.segment import Segment
+from spanjury.judges.core.signature import fingerprint, signature
+from spanjury.judges.core.span import MAX_SEVERITY, MIN_SEVERITY, ErrorSpan, Located
+from spanjury.judges.core.version import VERSION
+
+__all__ = [
+    "MAX_SEVERITY",
+    "MIN_SEVERITY",
+    "VERSION",
+    "Aggregation",
+    "Aspect",
+    "ChatModel",
+    "ChatRequest",
+    "ConfigError",
+    "Consolidation",
+    "Consolidator",
+    "DataError",
+    "Decoding",
+    "ErrorSpan",
+    "EvaluationError",
+    "Finish",
+    "Judge",
+    "JudgeError",
+    "Kind",
+    "Located",
+    "Message",
+    "ModelError",
+    "ModelOpener",
+    "ModelOptions",
+    "ModelRefusedError",
+    "ModelTimeoutError",
+    "Outcome",
+    "PanelReport",
+    "ParseError",
+    "PermanentModelError",
+    "Plugin",
+    "PluginError",
+    "Registry",
+    "Reply",
+    "Report",
+    "Result",
+    "Role",
+    "Scale",
+    "SeatReport",
+    "Segment",
+    "Source",
+    "SpanRef",
+    "StoreError",
+    "Task",
+    "TokenLogprob",
+    "ToolCall",
+    "ToolSpec",
+    "TransientModelError",
+    "Usage",
+    "Verdict",
+    "fingerprint",
+    "signature",
+]

@@ -1,0 +1,105 @@
+"""What is judged: a task, and an aspect of quality that has a meaning within it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Literal
+
+from spanjury.judges.core.scale import Scale
+
+__all__ = ["Aspect", "Kind", "Task"]
+
+Kind = Literal["grounding", "form", "content", "structure", "appeal"]
+"""What an aspect asks about: is it supported by the inputs; is it well formed sentence by
+sentence; does it say the right things; does it hang together; does it please a reader."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """What the judged texts were generated for.
+
+    Parameters
+    ----------
+    name
+        The name it is asked for by.
+    description
+        One sentence for a judge: what a system was given and what it had to write.
+    output_header
+        What the judged text is called, as ``"Summary"``.
+    input_headers
+        Canonical header of each input -> the names that rows give it (any case).
+        The first header is given to an input that comes as a plain string.
+    aliases
+        Other names of the task.
+    default_aspects
+        The aspects judged when none is asked for.
+    """
+
+    name: str
+    description: str
+    output_header: str = "Output"
+    input_headers: Mapping[str, tuple[str, ...]] = field(
+        default_factory=lambda: MappingProxyType({"Input": ()})
+    )
+    aliases: tuple[str, ...] = ()
+    default_aspects: tuple[str, ...] = ()
+
+    def canonical_header(self, header: str) -> str | None:
+        """Return the task's own name for an input `header`, or None if it knows none."""
+        folded = header.strip().replace("_", " ").casefold()
+        for canonical, names in self.input_headers.items():
+            if folded in {canonical.casefold(), *(name.casefold() for name in names)}:
+                return canonical
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aspect:
+    """One quality of a text; the same word in another task is another aspect.
+
+    Parameters
+    ----------
+    name
+        The name it is asked for by, unique within its task.
+    task
+        The task that gives it its meaning.
+    definition
+        What is judged, in one or two sentences.
+    kind
+        What it asks about; offline judges decide by it whether they can judge.
+    confusable
+        Other aspects that a judge should not mix it up with, in words.
+    worst, best
+        What a text of the lowest and of the highest score is like.
+    inputs
+        Canonical headers of the inputs it may look at; None for all, empty for none.
+    scale
+        The scale of its scores.
+    """
+
+    name: str
+    task: Task
+    definition: str
+    kind: Kind
+    confusable: tuple[str, ...] = ()
+    worst: str = ""
+    best: str = ""
+    inputs: tuple[str, ...] | None = None
+    scale: Scale = Scale()
+
+    def view(self, inputs: Mapping[str, str]) -> dict[str, str]:
+        """Return the part of `inputs` that the aspect may look at, in order.
+
+        An input whose header the task does not know is hidden only from an aspect that
+        looks at none: hiding evidence by accident is worse than showing too much.
+        """
+        if self.inputs is None:
+            return dict(inputs)
+        if not self.inputs:
+            return {}
+        allowed = {None, *self.inputs}
+        return {
+            header: text
+            for header, text in inputs.items()
+            if self.task.canonical_header(header) in allowed
+        }

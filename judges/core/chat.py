@@ -1,0 +1,175 @@
+"""What is said to a model and what it says back."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Literal
+
+__all__ = [
+    "ChatRequest",
+    "Decoding",
+    "Finish",
+    "Message",
+    "Reply",
+    "Role",
+    "TokenLogprob",
+    "ToolCall",
+    "ToolSpec",
+    "Usage",
+]
+
+Role = Literal["system", "user", "assistant", "tool"]
+
+
+class Finish(StrEnum):
+    """Why a model stopped writing."""
+
+    STOP = "stop"
+    LENGTH = "length"
+    REFUSAL = "refusal"
+    TOOL_CALLS = "tool_calls"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """A model's wish to call a tool; `arguments` is the JSON text that it wrote."""
+
+    call_id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSpec:
+    """A tool that a model may call; `parameters` is a JSON Schema object."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One message of a conversation.
+
+    An assistant's message may carry `tool_calls`; a tool's message answers the call
+    named by `call_id`.
+    """
+
+    role: Role
+    content: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    call_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decoding:
+    """How a reply is drawn from a model.
+
+    Parameters
+    ----------
+    temperature
+        0 for the likeliest reply.
+    seed
+        Passed to servers that take one; None leaves it to them.
+    max_tokens
+        Upper limit of the reply, in tokens.
+    grammar
+        A GBNF grammar that the reply must follow; only servers that take grammars
+        (llama.cpp, vLLM) honour it, so an adapter refuses it where it knows better.
+    logprobs
+        How many of the likeliest tokens to report at each place; 0 for none.
+    """
+
+    temperature: float = 0.0
+    seed: int | None = None
+    max_tokens: int = 1024
+    grammar: str = ""
+    logprobs: int = 0
+
+    def __post_init__(self) -> None:
+        if self.temperature < 0 or self.max_tokens < 1 or self.logprobs < 0:
+            raise ValueError(f"not a decoding: {self!r}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatRequest:
+    """A conversation to be continued by a model.
+
+    Parameters
+    ----------
+    messages
+        The conversation so far, oldest first.
+    prefix
+        How the assistant's reply must begin; the reply's text does not repeat it.
+    decoding
+        How the reply is drawn.
+    tools
+        Tools that the model may call.
+    """
+
+    messages: tuple[Message, ...]
+    prefix: str = ""
+    decoding: Decoding = Decoding()
+    tools: tuple[ToolSpec, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenLogprob:
+    """The log-probability of one written token, and of its likeliest rivals."""
+
+    token: str
+    logprob: float
+    top: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens and calls spent; sums with ``+``.
+
+    `cached` is a part of `prompt`, `reasoning` a part of `completion`.
+    """
+
+    calls: int = 0
+    prompt: int = 0
+    cached: int = 0
+    completion: int = 0
+    reasoning: int = 0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            calls=self.calls + other.calls,
+            prompt=self.prompt + other.prompt,
+            cached=self.cached + other.cached,
+            completion=self.completion + other.completion,
+            reasoning=self.reasoning + other.reasoning,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What a model wrote.
+
+    Parameters
+    ----------
+    text
+        The reply without its reasoning and without the request's prefix.
+    finish
+        Why it ends.
+    reasoning
+        What the server hands over as reasoning, apart from the reply.
+    usage
+        Tokens spent on this call.
+    logprobs
+        One entry a token, where asked for and given.
+    tool_calls
+        Tools that the model wants called.
+    """
+
+    text: str
+    finish: Finish = Finish.STOP
+    reasoning: str = ""
+    usage: Usage = Usage()
+    logprobs: tuple[TokenLogprob, ...] = ()
+    tool_calls: tuple[ToolCall, ...] = ()

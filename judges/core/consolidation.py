@@ -1,0 +1,53 @@
+"""What a consolidator hands back: merged spans, each with the spans it was made of."""
+
+from dataclasses import dataclass
+
+from spanjury.judges.core.span import ErrorSpan
+
+__all__ = ["Consolidation", "SpanRef"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class SpanRef:
+    """The `index`-th span of the report of `seat`."""
+
+    seat: str
+    index: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consolidation:
+    """Merged spans with their provenance.
+
+    Parameters
+    ----------
+    spans
+        The merged spans; each names in `found_by` the seats that found it.
+    sources
+        For each merged span, the seats' spans it was made of; never empty.
+    left_out
+        Seats' spans that no merged span was made of.
+    consolidator
+        Name of what did the work, and why if it was not what was asked for.
+
+    Raises
+    ------
+    ValueError
+        If spans and sources do not pair up, a span has no source or other seats than its
+        sources, or a seat's span is accounted for twice.
+    """
+
+    spans: tuple[ErrorSpan, ...]
+    sources: tuple[tuple[SpanRef, ...], ...]
+    left_out: tuple[SpanRef, ...] = ()
+    consolidator: str
+
+    def __post_init__(self) -> None:
+        if len(self.spans) != len(self.sources):
+            raise ValueError(f"{len(self.spans)} spans with {len(self.sources)} lists of sources")
+        for span, refs in zip(self.spans, self.sources, strict=True):
+            if set(span.found_by) != {ref.seat for ref in refs} or not refs:
+                raise ValueError(f"found_by {span.found_by!r} does not name the seats of {refs!r}")
+        told = [*(ref for refs in self.sources for ref in refs), *self.left_out]
+        if len(told) != len(set(told)):
+            raise ValueError(f"a span is accounted for twice: {sorted(told)!r}")

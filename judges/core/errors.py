@@ -1,0 +1,121 @@
+"""Every error that spanjury raises on purpose.
+
+::
+
+    EvaluationError
+    |-- ConfigError             what was asked for does not exist or does not fit
+    |   `-- PluginError         a plugin is unknown, doubled, broken or of the wrong shape
+    |-- DataError               a row or a file cannot be read; names the place
+    |-- StoreError              a result cannot be written
+    |-- ModelError              a model gave no usable reply
+    |   |-- TransientModelError     trying again may help
+    |   |   `-- ModelTimeoutError   no reply within the time limit
+    |   `-- PermanentModelError     trying again will not help
+    |       `-- ModelRefusedError   the provider's policy forbids a reply
+    `-- JudgeError              a judge could not assess this segment
+        `-- ParseError          its reply cannot be read; keeps the reply
+
+A `ModelError` or `JudgeError` costs one seat of a panel one report; ``outcome`` says
+what becomes of that report. No error is ever turned into a score.
+"""
+
+from typing import ClassVar
+
+from spanjury.judges.core.outcome import Outcome
+
+__all__ = [
+    "ConfigError",
+    "DataError",
+    "EvaluationError",
+    "JudgeError",
+    "ModelError",
+    "ModelRefusedError",
+    "ModelTimeoutError",
+    "ParseError",
+    "PermanentModelError",
+    "PluginError",
+    "StoreError",
+    "TransientModelError",
+]
+
+
+class EvaluationError(Exception):
+    """The root of the tree: catch it to catch everything that spanjury raises."""
+
+
+class ConfigError(EvaluationError):
+    """What was asked for does not exist or does not fit together."""
+
+
+class PluginError(ConfigError):
+    """A plugin is unknown, claimed twice, cannot be loaded, or has the wrong shape."""
+
+
+class DataError(EvaluationError):
+    """A row or a file cannot be read; the message names the file and the line."""
+
+
+class StoreError(EvaluationError):
+    """A result cannot be written."""
+
+
+class ModelError(EvaluationError):
+    """A model gave no usable reply."""
+
+    outcome: ClassVar[Outcome] = Outcome.BACKEND_FAILED
+
+
+class TransientModelError(ModelError):
+    """A failure that another try may cure.
+
+    Parameters
+    ----------
+    message
+        What happened, without keys or prompts.
+    retry_after
+        Seconds that the server asked us to wait, or None where it did not say.
+    """
+
+    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class ModelTimeoutError(TransientModelError):
+    """No complete reply came within the time limit of one attempt."""
+
+    outcome = Outcome.TIMED_OUT
+
+
+class PermanentModelError(ModelError):
+    """A failure that will repeat: a wrong key, an unknown model, a bad request."""
+
+
+class ModelRefusedError(PermanentModelError):
+    """The provider declined to answer as a matter of policy."""
+
+    outcome = Outcome.REFUSED
+
+
+class JudgeError(EvaluationError):
+    """A judge could not assess this segment."""
+
+    outcome: ClassVar[Outcome] = Outcome.BACKEND_FAILED
+
+
+class ParseError(JudgeError):
+    """A judge's reply cannot be read as a report.
+
+    Parameters
+    ----------
+    message
+        What was missing.
+    reply
+        The reply, word for word.
+    """
+
+    outcome = Outcome.UNPARSEABLE
+
+    def __init__(self, message: str, *, reply: str) -> None:
+        super().__init__(message)
+        self.reply = reply

@@ -1,0 +1,102 @@
+"""The seams: what the core asks of judges, models, files and plugins.
+
+Implementations live in `judges`, `adapters` and other people's packages;
+`orchestration.wiring` joins them by name.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from spanjury.judges.core.aspect import Aspect
+from spanjury.judges.core.chat import ChatRequest, Reply
+from spanjury.judges.core.consolidation import Consolidation
+from spanjury.judges.core.errors import DataError
+from spanjury.judges.core.model_options import ModelOptions
+from spanjury.judges.core.report import Report, Verdict
+from spanjury.judges.core.segment import Segment
+
+__all__ = ["Aggregation", "ChatModel", "Consolidator", "Judge", "ModelOpener", "Source"]
+
+
+@runtime_checkable
+class Judge(Protocol):
+    """Assess one aspect of one segment; shareable, cancellable at every await.
+
+    A plugin of the group ``spanjury.judges`` is a callable that returns one, as a class
+    does. Its keyword parameters are its options; one named ``model`` is handed the
+    `ChatModel` of its seat.
+    """
+
+    @property
+    def signature(self) -> str:
+        """Everything about the judge that can change a number, as `core.signature` writes it."""
+        ...
+
+    async def assess(self, segment: Segment, aspect: Aspect) -> Report:
+        """Return what the judge finds; raise `JudgeError` or `ModelError` if it cannot."""
+        ...
+
+
+@runtime_checkable
+class ChatModel(Protocol):
+    """A model that continues a conversation."""
+
+    @property
+    def signature(self) -> str:
+        """Name of the model and whatever else decides what it answers."""
+        ...
+
+    async def complete(self, request: ChatRequest) -> Reply:
+        """Return the model's reply; raise `ModelError` if there is none."""
+        ...
+
+
+class ModelOpener(Protocol):
+    """A plugin of the group ``spanjury.models``: open a model for as long as it is needed."""
+
+    def __call__(
+        self, name: str, *, options: ModelOptions
+    ) -> AbstractAsyncContextManager[ChatModel]:
+        """Return a context that owns the model called `name` and its connections."""
+        ...
+
+
+@runtime_checkable
+class Consolidator(Protocol):
+    """Make one list of spans of a verdict.
+
+    A plugin of the group ``spanjury.consolidators`` is a callable that returns one; a
+    parameter named ``model`` is handed a `ChatModel`.
+    """
+
+    @property
+    def signature(self) -> str:
+        """Everything about the consolidator that can change a report."""
+        ...
+
+    async def consolidate(self, verdict: Verdict) -> Consolidation:
+        """Merge the seats' spans; every one of them is taken up or left out, by name."""
+        ...
+
+
+class Aggregation(Protocol):
+    """A plugin of the group ``spanjury.aggregations``: the seats' scores -> one."""
+
+    def __call__(self, scores: Sequence[float], /) -> float:
+        """Return the panel's score for one or more `scores`, which may be in any order."""
+        ...
+
+
+class Source(Protocol):
+    """A plugin of the group ``spanjury.sources``: read segments from a file.
+
+    It is named after the file ending that it reads (``jsonl`` for ``*.jsonl`` and
+    ``*.jsonl.gz``), yields one `Segment` a row as it goes, and a `DataError` in place of
+    a row that cannot be read.
+    """
+
+    def __call__(self, path: Path, /) -> Iterator[Segment | DataError]:
+        """Read `path`; raise `DataError` at once if it is missing or not a file of this kind."""
+        ...

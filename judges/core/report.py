@@ -1,0 +1,122 @@
+"""A report: what a judge, or a panel of them, says of one aspect of one segment."""
+
+from dataclasses import dataclass
+
+from spanjury.judges.core.aspect import Aspect
+from spanjury.judges.core.chat import Usage
+from spanjury.judges.core.outcome import Outcome
+from spanjury.judges.core.segment import Segment
+from spanjury.judges.core.span import ErrorSpan
+
+__all__ = ["PanelReport", "Report", "Result", "SeatReport", "Verdict"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What one judge says.
+
+    Parameters
+    ----------
+    outcome
+        How the assessment ended.
+    score
+        On the scale of the aspect; a number iff the outcome is `Outcome.SCORED`.
+    spans
+        The errors found; empty for a text without any.
+    rationale
+        Why the score is what it is.
+    reason
+        Why there is no score; required without one.
+    reply
+        What a model wrote, word for word; empty for judges that ask none.
+    usage
+        Tokens spent.
+
+    Raises
+    ------
+    ValueError
+        If there is a score without the outcome `Outcome.SCORED` or the reverse, or
+        neither a score nor a reason.
+    """
+
+    outcome: Outcome = Outcome.SCORED
+    score: float | None = None
+    spans: tuple[ErrorSpan, ...] = ()
+    rationale: str = ""
+    reason: str = ""
+    reply: str = ""
+    usage: Usage = Usage()
+
+    def __post_init__(self) -> None:
+        if (self.outcome is Outcome.SCORED) != (self.score is not None):
+            raise ValueError(f"outcome {self.outcome.value!r} with score {self.score!r}")
+        if self.score is None and not self.reason:
+            raise ValueError(f"outcome {self.outcome.value!r} without a reason")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeatReport:
+    """The report of one seat of a panel.
+
+    Parameters
+    ----------
+    seat
+        Name of the seat, unique within the panel.
+    signature
+        Everything about its judge that can change a number.
+    report
+        What it said.
+    seconds
+        Wall-clock time it took.
+    """
+
+    seat: str
+    signature: str
+    report: Report
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What all the seats of a panel say of one aspect of one segment."""
+
+    segment: Segment
+    aspect: Aspect
+    seats: tuple[SeatReport, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PanelReport(Report):
+    """What a panel says: one report, with the seats that it was made of.
+
+    Parameters
+    ----------
+    signature
+        Everything that can change a number: seats, aggregation, consolidator.
+    seats
+        Every seat's report, in the order of the panel.
+    aggregation
+        How the score was made of the seats' scores.
+    consolidator
+        How the spans were made of the seats' spans, and what went wrong if anything did.
+    set_aside
+        Names of the outlier seats whose spans the consolidator did not see.
+    left_out
+        How many of the seats' spans it saw and did not take up, over the limit of spans.
+    """
+
+    signature: str = ""
+    seats: tuple[SeatReport, ...] = ()
+    aggregation: str = ""
+    consolidator: str = ""
+    set_aside: tuple[str, ...] = ()
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """A panel's report together with what it is about: one row of the results."""
+
+    segment: Segment
+    aspect: Aspect
+    report: PanelReport

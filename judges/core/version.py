@@ -1,0 +1,5 @@
+"""The version of the package, written once; it is part of every signature."""
+
+__all__ = ["VERSION"]
+
+VERSION = "0.1.0"

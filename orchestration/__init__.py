@@ -1,0 +1,1 @@
+"""Who is heard, and what is made of it."""

@@ -1,0 +1,1 @@
+"""Controlled damage to texts and reports, to see whether a judge notices."""

@@ -1,0 +1,1 @@
+"""A jury of judges that marks the error spans of generated text."""

@@ -1,0 +1,1 @@
+"""What the numbers mean: arrays in, named tuples out; knows no report."""

@@ -8,7 +8,7 @@ from spanjury.judges.core.errors import PluginError
 
 __all__ = ["Plugin", "Registry"]
 
-P = TypeVar("P")
+P_co = TypeVar("P_co", covariant=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,9 +21,9 @@ class Plugin:
     version: str
 
 
-@dataclass(frozen=True, slots=True)
-class Registry(Generic[P]):
-    """The plugins of one entry-point group, each of the shape ``P``.
+@dataclass(frozen=True)  # no slots: on 3.11 `Registry[P](…)` fails with them
+class Registry(Generic[P_co]):
+    """The plugins of one entry-point group, each of the shape ``P_co``.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Registry(Generic[P]):
         found = [self._describe(point) for point in entry_points(group=self.group)]
         return tuple(sorted(found, key=lambda plugin: (plugin.name, plugin.origin)))
 
-    def get(self, name: str) -> P:
+    def get(self, name: str) -> P_co:
         """Load the plugin called `name`.
 
         Raises
@@ -61,7 +61,7 @@ class Registry(Generic[P]):
             raise PluginError(
                 f"{self.group} plugin {name!r} ({found[0].value}) cannot be loaded: {error!r}"
             ) from error
-        return cast("P", loaded)  # wiring checks the shape of what it builds
+        return cast("P_co", loaded)  # wiring checks the shape of what it builds
 
     def _describe(self, point: EntryPoint) -> Plugin:
         origin = point.dist

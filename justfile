@@ -1,0 +1,52 @@
+# `uv run just` lists the recipes. Each one that needs more than the package sets it up itself.
+
+uv := env("UV", "uv")
+
+_list:
+    @just --list --unsorted
+
+# Install what the tests, the checks and the embedded model need, as pinned and hashed
+set-up:
+    {{ uv }} pip install --quiet --require-hashes -r requirements.lock
+
+# Format the code in place
+format: set-up
+    ruff format
+    ruff check --fix
+
+# Look for what ruff knows to be wrong, and for unformatted code
+lint: set-up
+    ruff format --check
+    ruff check
+
+# Check the types of code and tests
+types: set-up
+    mypy
+    mypy tests benchmarks
+
+# Check that imports point down
+layers: set-up
+    lint-imports
+
+# Run everything that must pass: style, types, layers, tests, the embedded model
+test: lint types layers && e2e
+    pytest -m "not e2e" --cov --cov-report=term --cov-fail-under=95
+
+# Run the whole pipeline on a real model behind a real server
+e2e: set-up
+    pytest -m e2e
+
+# Format, then run everything
+check: format test
+
+# Feed the parser and the locator 50,000 examples a property
+fuzz: set-up
+    SPANJURY_FUZZ_EXAMPLES=50000 pytest -m "not e2e" -k fuzz
+
+# Print the figures of docs/performance.md
+bench *data: set-up
+    python benchmarks/run.py {{ data }}
+
+# Pin what the tests need, for every platform, by hash
+lock:
+    {{ uv }} pip compile --quiet --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links --extra dev --extra embedded pyproject.toml -o requirements.lock

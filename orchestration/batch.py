@@ -1,0 +1,127 @@
+"""Batch evaluation: pairs in, results out, in the order they came, in bounded memory."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from anyio import (
+    BrokenResourceError,
+    EndOfStream,
+    Event,
+    WouldBlock,
+    create_memory_object_stream,
+    create_task_group,
+    get_cancelled_exc_class,
+)
+from anyio.streams.memory import MemoryObjectReceiveStream
+
+from spanjury.judges.core import Aspect, Result, Segment
+from spanjury.orchestration.panel import Panel
+
+__all__ = ["evaluate"]
+
+_WINDOW = 4
+"""Pairs under way per worker: how far a quick pair may run ahead of a slow one."""
+
+
+@dataclass(slots=True)
+class _Slot:
+    """A pair's place in the order of the output."""
+
+    segment: Segment
+    aspect: Aspect
+    done: Event = field(default_factory=Event)
+    result: Result | None = None
+
+
+async def evaluate(
+    panel: Panel,
+    pairs: Iterable[tuple[Segment, Aspect]],
+    *,
+    write: Callable[[Result], None],
+    workers: int = 8,
+) -> None:
+    """Assess every pair and hand its result to `write`, in the order of `pairs`.
+
+    Parameters
+    ----------
+    panel
+        Who assesses.
+    pairs
+        Read as they are needed, a bounded number ahead.
+    write
+        Called once a result, by one task only. What it raises ends the run.
+    workers
+        How many pairs are assessed at once.
+
+    Notes
+    -----
+    When the run is cancelled, every result that is complete has been written before the
+    cancellation leaves this function.
+    """
+    try:
+        await _pipe(panel, pairs, write=write, workers=workers)
+    except ExceptionGroup as group:
+        # One task writes and one reads, so there is one error; nobody wants it wrapped.
+        raise group.exceptions[0] from group
+
+
+async def _pipe(
+    panel: Panel,
+    pairs: Iterable[tuple[Segment, Aspect]],
+    *,
+    write: Callable[[Result], None],
+    workers: int,
+) -> None:
+    todo_in, todo = create_memory_object_stream[_Slot](workers)
+    order_in, order = create_memory_object_stream[_Slot](_WINDOW * workers)
+    async with create_task_group() as running, order_in, todo_in:
+        running.start_soon(_write_in_order, order, write)
+        for _ in range(workers):
+            running.start_soon(_work, panel, todo.clone())
+        todo.close()
+        # A stream breaks when its reader has failed; then that failure is the news.
+        with suppress(BrokenResourceError):
+            for segment, aspect in pairs:
+                slot = _Slot(segment, aspect)
+                await order_in.send(slot)
+                await todo_in.send(slot)
+
+
+async def _work(panel: Panel, todo: MemoryObjectReceiveStream[_Slot]) -> None:
+    async with todo:
+        async for slot in todo:
+            report = await panel.assess(slot.segment, slot.aspect)
+            slot.result = Result(segment=slot.segment, aspect=slot.aspect, report=report)
+            slot.done.set()
+
+
+async def _write_in_order(
+    order: MemoryObjectReceiveStream[_Slot], write: Callable[[Result], None]
+) -> None:
+    waiting: list[_Slot] = []
+    async with order:
+        try:
+            async for slot in order:
+                waiting.append(slot)
+                await slot.done.wait()
+                _write(waiting.pop(), write)
+        except get_cancelled_exc_class():
+            for slot in (*waiting, *_queued(order)):
+                if slot.done.is_set():
+                    _write(slot, write)
+            raise
+
+
+def _queued(order: MemoryObjectReceiveStream[_Slot]) -> Iterator[_Slot]:
+    """Take what waits in `order`, without waiting for more."""
+    while True:
+        try:
+            yield order.receive_nowait()
+        except (WouldBlock, EndOfStream):
+            return
+
+
+def _write(slot: _Slot, write: Callable[[Result], None]) -> None:
+    assert slot.result is not None
+    write(slot.result)

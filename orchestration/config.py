@@ -1,0 +1,157 @@
+"""What a panel is to be made of: plain values, from flags or from a TOML file."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
+
+from spanjury.judges.core import ConfigError, Judge, ModelOptions
+
+__all__ = ["EMBEDDED", "ModelConfig", "PanelConfig", "SeatConfig", "parse_seat", "read_panel_file"]
+
+EMBEDDED = "embedded"
+"""Name of the model that comes with the extra of the same name."""
+
+_STRICT = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+_NO_OPTIONS: Mapping[str, object] = MappingProxyType({})
+
+
+@with_config(_STRICT)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelConfig:
+    """A model and how it is reached; see `ModelOptions` for the numbers."""
+
+    name: str
+    base_url: str | None = None
+    connections: int = 8
+    timeout: float = 120.0
+    attempts: int = 4
+
+    @property
+    def options(self) -> ModelOptions:
+        """All but the name."""
+        return ModelOptions(
+            base_url=self.base_url,
+            connections=self.connections,
+            timeout=self.timeout,
+            attempts=self.attempts,
+        )
+
+
+@with_config(_STRICT)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeatConfig:
+    """One seat of a panel.
+
+    Parameters
+    ----------
+    judge
+        Name of a judge, or a judge of your own.
+    name
+        Name of the seat; made of judge and model where it is left empty.
+    model
+        The model that it asks; without one, a seat is made for each model of the panel.
+    options
+        Options of the judge by name.
+    """
+
+    judge: str | Judge
+    name: str = ""
+    model: ModelConfig | str | None = None
+    options: Mapping[str, object] = field(default_factory=lambda: _NO_OPTIONS)
+
+
+@with_config(_STRICT)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PanelConfig:
+    """A panel.
+
+    Parameters
+    ----------
+    seats
+        Who is heard. Without any: an annotator for each of `models`, or without models
+        the two offline judges.
+    models
+        Models for the judges, and a consolidator, that ask one and name none.
+    aggregate, consolidate
+        Names of an aggregation and of a consolidator.
+    consolidate_model
+        The consolidator's model, where it asks one; the first of `models` by default.
+    seed
+        For every judge that takes a seed and names none.
+    """
+
+    seats: tuple[SeatConfig, ...] = ()
+    models: tuple[ModelConfig | str, ...] = ()
+    aggregate: str = "mean"
+    consolidate: str = "rules"
+    consolidate_model: ModelConfig | str | None = None
+    seed: int | None = None
+
+    @property
+    def heard(self) -> tuple[SeatConfig, ...]:
+        """The seats, or those that stand in for none."""
+        if self.seats:
+            return self.seats
+        names = ("annotator",) if self.models else ("grounding", "form")
+        return tuple(SeatConfig(judge=name) for name in names)
+
+
+_PANEL = TypeAdapter(PanelConfig)
+
+
+def read_panel_file(path: Path) -> PanelConfig:
+    """Read a panel from TOML; its keys are the fields of `PanelConfig`.
+
+    Raises
+    ------
+    ConfigError
+        If the file cannot be read, is not TOML, or a key or a value does not fit; the
+        message names the file and the key.
+    """
+    try:
+        told = tomllib.loads(path.read_text(encoding="utf-8"))
+        return _PANEL.validate_python(told)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"the panel file {path} cannot be read: {error}") from error
+    except ValidationError as error:
+        raise ConfigError(f"the panel file {path} does not fit: {_first_problem(error)}") from error
+
+
+def parse_seat(spec: str) -> SeatConfig:
+    """Read a seat from a flag: ``NAME`` or ``NAME:option=value,option=value``.
+
+    Values are TOML where they can be read as such and text where not.
+
+    Examples
+    --------
+    >>> parse_seat("annotator:max_tokens=512,score=numeric").options["max_tokens"]
+    512
+    """
+    name, _, told = spec.partition(":")
+    options: dict[str, object] = {}
+    for pair in filter(None, told.split(",")):
+        option, equals, value = pair.partition("=")
+        if not equals or not option.strip():
+            raise ConfigError(f"judge {spec!r}: expected option=value, got {pair!r}")
+        options[option.strip()] = _value(value.strip())
+    if not name.strip():
+        raise ConfigError(f"judge {spec!r}: expected NAME or NAME:option=value,…")
+    return SeatConfig(judge=name.strip(), options=options)
+
+
+def _value(text: str) -> object:
+    try:
+        value: object = tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+    return value
+
+
+def _first_problem(error: ValidationError) -> str:
+    problem = error.errors(include_url=False)[0]
+    place = ".".join(str(part) for part in problem["loc"])
+    return f"{place}: {problem['msg']}, got {problem['input']!r}"

@@ -1,0 +1,156 @@
+"""The rule consolidator: merge what the seats found, without a model.
+
+Spans of different seats become one where they mark about the same place and say the same
+of it; different problems at one place stay apart. A merged span takes the longest quote,
+the highest severity and names every seat that found it. Each of the seats' spans ends up
+in exactly one merged span or is named as left out.
+
+The task is that of OpeNLGauge's consolidator (section 4); the rules are ours.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from rapidfuzz import fuzz, utils
+
+from spanjury.judges.core import (
+    Consolidation,
+    ErrorSpan,
+    SpanRef,
+    Verdict,
+    signature,
+)
+
+__all__ = ["RuleConsolidator", "seat_spans"]
+
+_SAME_PLACE = 0.5
+"""Share of the shorter interval that two spans must have in common."""
+_SAME_WORDING = 50.0
+"""Similarity, 0 to 100, of two explanations that speak of one problem."""
+_SAME_QUOTE = 80.0
+"""Similarity of two quotes that the text does not contain."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleConsolidator:
+    """Merge spans by place and wording.
+
+    Parameters
+    ----------
+    max_spans
+        The most spans a report may have; the least severe ones beyond it are left out.
+    """
+
+    max_spans: int = 8
+
+    def __post_init__(self) -> None:
+        if self.max_spans < 1:
+            raise ValueError(f"max_spans must be positive, got {self.max_spans!r}")
+
+    @property
+    def signature(self) -> str:
+        """The rules and their limit."""
+        return signature("rules", max_spans=self.max_spans)
+
+    async def consolidate(self, verdict: Verdict) -> Consolidation:
+        """Merge the spans of `verdict`."""
+        clusters = _cluster(list(seat_spans(verdict)))
+        ranked = sorted(clusters, key=_importance, reverse=True)
+        kept = sorted(ranked[: self.max_spans], key=_position)
+        beyond = ranked[self.max_spans :]
+        return Consolidation(
+            spans=tuple(_merged(cluster) for cluster in kept),
+            sources=tuple(tuple(ref for ref, _ in cluster.members) for cluster in kept),
+            left_out=tuple(ref for cluster in beyond for ref, _ in cluster.members),
+            consolidator="rules",
+        )
+
+
+def seat_spans(verdict: Verdict) -> Iterator[tuple[SpanRef, ErrorSpan]]:
+    """Name every span of every seat, in the order of the panel."""
+    for seat in verdict.seats:
+        for index, span in enumerate(seat.report.spans):
+            yield SpanRef(seat=seat.seat, index=index), span
+
+
+@dataclass(slots=True)
+class _Cluster:
+    """Spans that mark one problem, in the order of the panel."""
+
+    members: list[tuple[SpanRef, ErrorSpan]] = field(default_factory=list)
+
+    def takes(self, ref: SpanRef, span: ErrorSpan) -> bool:
+        """Say whether `span` marks the problem that every member marks."""
+        return all(_same_problem((ref, span), member) for member in self.members)
+
+
+def _cluster(spans: list[tuple[SpanRef, ErrorSpan]]) -> list[_Cluster]:
+    clusters: list[_Cluster] = []
+    for ref, span in spans:
+        home = next((cluster for cluster in clusters if cluster.takes(ref, span)), None)
+        if home is None:
+            home = _Cluster()
+            clusters.append(home)
+        home.members.append((ref, span))
+    return clusters
+
+
+def _same_problem(one: tuple[SpanRef, ErrorSpan], other: tuple[SpanRef, ErrorSpan]) -> bool:
+    (ref, span), (other_ref, other_span) = one, other
+    if ref.seat == other_ref.seat:
+        # A seat that lists two problems means two, unless it repeats itself.
+        return _told(span) == _told(other_span)
+    return _same_place(span, other_span) and _same_wording(span, other_span)
+
+
+def _told(span: ErrorSpan) -> tuple[object, ...]:
+    return span.interval, span.text, span.explanation
+
+
+def _same_place(one: ErrorSpan, other: ErrorSpan) -> bool:
+    if one.interval is None or other.interval is None:
+        if one.interval != other.interval:
+            return False
+        return fuzz.ratio(one.text, other.text, processor=utils.default_process) >= _SAME_QUOTE
+    (start, end), (other_start, other_end) = one.interval, other.interval
+    shared = min(end, other_end) - max(start, other_start)
+    return shared >= _SAME_PLACE * min(end - start, other_end - other_start)
+
+
+def _same_wording(one: ErrorSpan, other: ErrorSpan) -> bool:
+    if one.category and one.category == other.category:
+        return True
+    alike = fuzz.token_set_ratio(
+        one.explanation, other.explanation, processor=utils.default_process
+    )
+    return alike >= _SAME_WORDING
+
+
+def _severity(span: ErrorSpan) -> int:
+    return span.severity or 0
+
+
+def _importance(cluster: _Cluster) -> tuple[int, int]:
+    return max(_severity(span) for _, span in cluster.members), len(cluster.members)
+
+
+def _position(cluster: _Cluster) -> tuple[bool, int, int]:
+    interval = _longest(cluster).interval
+    return (interval is None, *(interval or (0, 0)))
+
+
+def _longest(cluster: _Cluster) -> ErrorSpan:
+    return max((span for _, span in cluster.members), key=lambda span: len(span.text))
+
+
+def _merged(cluster: _Cluster) -> ErrorSpan:
+    """Take the place of the longest quote, and the words of the gravest member."""
+    gravest = max((span for _, span in cluster.members), key=_severity)
+    categories = [span.category for _, span in cluster.members if span.category]
+    return replace(
+        _longest(cluster),
+        explanation=gravest.explanation,
+        severity=gravest.severity,
+        category=gravest.category or next(iter(categories), ""),
+        found_by=tuple(dict.fromkeys(ref.seat for ref, _ in cluster.members)),
+    )

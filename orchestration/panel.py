@@ -1,0 +1,229 @@
+"""A panel: judges heard together, and one report made of theirs.
+
+A panel is a judge. It promises a report for every segment: whatever a seat raises costs
+that seat's report and nothing else, and the outcome says so.
+"""
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import structlog
+from anyio import create_task_group
+
+from spanjury.judges.core import (
+    Aggregation,
+    Aspect,
+    ConfigError,
+    Consolidation,
+    Consolidator,
+    Judge,
+    JudgeError,
+    ModelError,
+    Outcome,
+    PanelReport,
+    ParseError,
+    Report,
+    SeatReport,
+    Segment,
+    Usage,
+    Verdict,
+    fingerprint,
+    signature,
+)
+from spanjury.orchestration.aggregation import far_from_all
+
+__all__ = ["Panel", "Seat"]
+
+log = structlog.get_logger()
+
+_GRAVEST_FIRST = (
+    Outcome.BACKEND_FAILED,
+    Outcome.TIMED_OUT,
+    Outcome.REFUSED,
+    Outcome.TRUNCATED,
+    Outcome.UNPARSEABLE,
+    Outcome.ABSTAINED,
+)
+"""What an unscored panel came to: the gravest of what its seats came to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seat:
+    """One judge's place on a panel, under a name that is unique there."""
+
+    name: str
+    judge: Judge
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Panel:
+    """Hear several judges at once and make one report of theirs.
+
+    Parameters
+    ----------
+    seats
+        One or more, under distinct names.
+    aggregation, aggregation_name
+        How the scored seats' scores become one.
+    consolidator
+        How the scored seats' spans become one list. It does not see the spans of a seat
+        whose score is an outlier (`far_from_all`); the score keeps that seat.
+
+    Raises
+    ------
+    ConfigError
+        If there is no seat, or two have one name.
+    """
+
+    seats: tuple[Seat, ...]
+    aggregation: Aggregation
+    aggregation_name: str
+    consolidator: Consolidator
+
+    def __post_init__(self) -> None:
+        names = [seat.name for seat in self.seats]
+        if not names:
+            raise ConfigError("a panel needs at least one judge")
+        if len(names) != len(set(names)):
+            raise ConfigError(f"the seats of a panel need distinct names, got {', '.join(names)}")
+
+    @property
+    def signature(self) -> str:
+        """The seats, the aggregation and the consolidator."""
+        told = sorted(f"{seat.name}={seat.judge.signature}" for seat in self.seats)
+        return signature(
+            "panel",
+            seats=fingerprint(*told),
+            aggregation=self.aggregation_name,
+            consolidator=fingerprint(self.consolidator.signature),
+        )
+
+    async def assess(self, segment: Segment, aspect: Aspect) -> PanelReport:
+        """Hear every seat and return one report, with theirs inside."""
+        verdict = await self.hear(segment, aspect)
+        scored = tuple(seat for seat in verdict.seats if seat.report.score is not None)
+        usage = sum((seat.report.usage for seat in verdict.seats), Usage())
+        report = PanelReport(
+            outcome=_gravest(verdict),
+            reason=_reasons(verdict),
+            usage=usage,
+            signature=self.signature,
+            seats=verdict.seats,
+            aggregation=self.aggregation_name,
+        )
+        return await self._conclude(report, replace(verdict, seats=scored)) if scored else report
+
+    async def hear(self, segment: Segment, aspect: Aspect) -> Verdict:
+        """Return what every seat says; none waits for another."""
+        heard: dict[str, SeatReport] = {}
+
+        async def hear_seat(seat: Seat) -> None:
+            heard[seat.name] = await _hear(seat, segment, aspect)
+
+        async with create_task_group() as hearing:
+            for seat in self.seats:
+                hearing.start_soon(hear_seat, seat)
+        return Verdict(
+            segment=segment,
+            aspect=aspect,
+            seats=tuple(heard[seat.name] for seat in self.seats),
+        )
+
+    async def _conclude(self, report: PanelReport, scored: Verdict) -> PanelReport:
+        """Add score and spans; what a plugin's code raises here costs this report only."""
+        scores = _scores(scored.seats)
+        far = far_from_all(scores)
+        near = tuple(seat for seat, is_far in zip(scored.seats, far, strict=True) if not is_far)
+        try:
+            score = _finite(self.aggregation(scores), self.aggregation_name)
+            merged = await self.consolidator.consolidate(replace(scored, seats=near))
+            return _concluded(report, scored, merged, score=score)
+        except Exception as error:
+            log.exception("panel.conclusion_failed", segment_id=scored.segment.segment_id)
+            reason = f"the seats were heard, but no report was made of them: {error!r}"
+            return replace(report, outcome=Outcome.BACKEND_FAILED, reason=reason)
+
+
+async def _hear(seat: Seat, segment: Segment, aspect: Aspect) -> SeatReport:
+    began = time.perf_counter()
+    try:
+        report = _checked(await seat.judge.assess(segment, aspect), segment, aspect)
+    except (JudgeError, ModelError) as error:
+        log.warning("panel.seat_failed", seat=seat.name, error=str(error))
+        reply = error.reply if isinstance(error, ParseError) else ""
+        report = Report(outcome=error.outcome, reason=str(error) or repr(error), reply=reply)
+    except Exception as error:  # the border to judges that are not ours
+        log.exception("panel.seat_broke", seat=seat.name)
+        reason = f"the judge's own code failed: {error!r}"
+        report = Report(outcome=Outcome.BACKEND_FAILED, reason=reason)
+    return SeatReport(
+        seat=seat.name,
+        signature=seat.judge.signature,
+        report=report,
+        seconds=time.perf_counter() - began,
+    )
+
+
+def _checked(report: object, segment: Segment, aspect: Aspect) -> Report:
+    """Return `report` if it is one and fits what was judged; raise `JudgeError` if not."""
+    if not isinstance(report, Report):
+        raise JudgeError(f"the judge returned {report!r}, not a Report")
+    if report.score is not None and report.score not in aspect.scale:
+        scale = aspect.scale
+        raise JudgeError(f"score {report.score!r} is not within {scale.low} to {scale.high}")
+    for span in report.spans:
+        if span.interval and segment.output[slice(*span.interval)] != span.text:
+            raise JudgeError(f"{span.interval} of the output does not read {span.text!r}")
+    return report
+
+
+def _scores(seats: Sequence[SeatReport]) -> tuple[float, ...]:
+    return tuple(seat.report.score for seat in seats if seat.report.score is not None)
+
+
+def _finite(score: float, aggregation: str) -> float:
+    if not math.isfinite(score):
+        raise ValueError(f"aggregation {aggregation!r} returned {score!r}")
+    return float(score)
+
+
+def _concluded(
+    report: PanelReport, scored: Verdict, merged: Consolidation, *, score: float
+) -> PanelReport:
+    seen = {ref.seat for refs in merged.sources for ref in refs}
+    seen |= {ref.seat for ref in merged.left_out}
+    unseen = (seat for seat in scored.seats if seat.report.spans and seat.seat not in seen)
+    return replace(
+        report,
+        outcome=Outcome.SCORED,
+        score=score,
+        reason="",
+        spans=merged.spans,
+        rationale=_rationales(scored),
+        consolidator=merged.consolidator,
+        set_aside=tuple(seat.seat for seat in unseen),
+        left_out=len(merged.left_out),
+    )
+
+
+def _gravest(verdict: Verdict) -> Outcome:
+    outcomes = {seat.report.outcome for seat in verdict.seats} - {Outcome.SCORED}
+    return next((outcome for outcome in _GRAVEST_FIRST if outcome in outcomes), Outcome.ABSTAINED)
+
+
+def _reasons(verdict: Verdict) -> str:
+    return (
+        "; ".join(
+            f"{seat.seat}: {seat.report.reason}" for seat in verdict.seats if seat.report.reason
+        )
+        or "no seat gave a score"
+    )
+
+
+def _rationales(verdict: Verdict) -> str:
+    told = [seat for seat in verdict.seats if seat.report.rationale]
+    if len(told) == 1:
+        return told[0].report.rationale
+    return "\n".join(f"{seat.seat}: {seat.report.rationale}" for seat in told)

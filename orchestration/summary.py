@@ -1,0 +1,93 @@
+"""What a run came to: means with their coverage, and what went wrong how often."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from spanjury.judges.core import Outcome, Result
+
+__all__ = ["Row", "Summary"]
+
+
+@dataclass(slots=True)
+class Row:
+    """Figures of one aspect of one system, or of all of them.
+
+    `scored` of `total` assessments have a score; the mean is over those. `seconds` are
+    spent by the seats, which work side by side.
+    """
+
+    total: int = 0
+    scored: int = 0
+    points: float = 0.0
+    spans: int = 0
+    seconds: float = 0.0
+
+    @property
+    def mean(self) -> float | None:
+        """Mean score of the scored assessments; None without any."""
+        return self.points / self.scored if self.scored else None
+
+    @property
+    def coverage(self) -> float:
+        """Share of assessments that have a score, 0 to 1."""
+        return self.scored / self.total if self.total else 0.0
+
+    @property
+    def spans_per_text(self) -> float | None:
+        """Mean number of spans of the scored assessments; None without any."""
+        return self.spans / self.scored if self.scored else None
+
+    def add(self, result: Result) -> None:
+        """Count one result in."""
+        self.total += 1
+        self.seconds += sum(seat.seconds for seat in result.report.seats)
+        if result.report.score is not None:
+            self.scored += 1
+            self.points += result.report.score
+            self.spans += len(result.report.spans)
+
+
+@dataclass(slots=True)
+class Summary:
+    """Figures of a run, counted up result by result.
+
+    Parameters
+    ----------
+    rows
+        ``(task, aspect, system)`` -> figures; the system is ``""`` where rows name none.
+    outcomes
+        How often the panel came to each outcome.
+    seats
+        Seat -> how often it came to each outcome.
+    reasons
+        Why there is no score -> how often; the text is that of the first seat to fail.
+    """
+
+    rows: dict[tuple[str, str, str], Row] = field(default_factory=dict)
+    whole: Row = field(default_factory=Row)
+    outcomes: Counter[Outcome] = field(default_factory=Counter)
+    seats: dict[str, Counter[Outcome]] = field(default_factory=dict)
+    reasons: Counter[str] = field(default_factory=Counter)
+
+    def add(self, result: Result) -> None:
+        """Count one result in."""
+        key = (result.aspect.task.name, result.aspect.name, result.segment.system)
+        self.rows.setdefault(key, Row()).add(result)
+        self.whole.add(result)
+        self.outcomes[result.report.outcome] += 1
+        if result.report.score is None:
+            self.reasons[result.report.reason] += 1
+        for seat in result.report.seats:
+            self.seats.setdefault(seat.seat, Counter())[seat.report.outcome] += 1
+
+    def by_aspect(self) -> dict[tuple[str, str], Row]:
+        """Return ``(task, aspect)`` -> figures of all systems together."""
+        together: dict[tuple[str, str], Row] = {}
+        for (task, aspect, _), row in self.rows.items():
+            whole = together.setdefault((task, aspect), Row())
+            whole.total += row.total
+            whole.scored += row.scored
+            whole.points += row.points
+            whole.spans += row.spans
+            whole.seconds += row.seconds
+        return together

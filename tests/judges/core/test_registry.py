@@ -1,0 +1,65 @@
+import importlib
+import sys
+from pathlib import Path
+
+import pytest
+
+from spanjury.judges.core import PluginError, Registry
+from spanjury.judges.core.errors import EvaluationError
+
+GROUP = "spanjury.tests"
+
+
+@pytest.fixture
+def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder on the path where a test may lay down distributions."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "third_party", raising=False)
+    (tmp_path / "third_party.py").write_text("def thing():\n    return 'made'\n")
+    return tmp_path
+
+
+def distribution(folder: Path, name: str, *points: str) -> None:
+    info = folder / f"{name}-1.2.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.2\n")
+    (info / "entry_points.txt").write_text("\n".join([f"[{GROUP}]", *points]) + "\n")
+    importlib.invalidate_caches()
+
+
+def test_a_plugin_is_loaded_by_name(plugins: Path) -> None:
+    distribution(plugins, "one", "thing = third_party:thing")
+    registry: Registry[object] = Registry(GROUP)
+    loaded = registry.get("thing")
+    assert callable(loaded)
+    assert loaded() == "made"
+
+
+def test_plugins_are_described_without_being_loaded(plugins: Path) -> None:
+    distribution(plugins, "one", "b = nowhere:x", "a = nowhere:y")
+    told = Registry[object](GROUP).plugins()
+    assert [(p.name, p.origin, p.version, p.group) for p in told] == [
+        ("a", "one", "1.2", GROUP),
+        ("b", "one", "1.2", GROUP),
+    ]
+
+
+def test_an_unknown_name_lists_the_choices(plugins: Path) -> None:
+    distribution(plugins, "one", "b = third_party:thing", "a = third_party:thing")
+    with pytest.raises(PluginError, match=r"'c' is not one of a, b"):
+        Registry[object](GROUP).get("c")
+
+
+def test_a_name_that_two_packages_claim_is_refused(plugins: Path) -> None:
+    distribution(plugins, "one", "thing = third_party:thing")
+    distribution(plugins, "two", "thing = third_party:thing")
+    with pytest.raises(PluginError, match="claimed twice"):
+        Registry[object](GROUP).get("thing")
+
+
+@pytest.mark.parametrize("target", ["nowhere:x", "third_party:absent"])
+def test_a_plugin_that_cannot_be_imported_says_which_and_why(plugins: Path, target: str) -> None:
+    distribution(plugins, "one", f"thing = {target}")
+    with pytest.raises(PluginError, match=f"'thing' \\({target}\\) cannot be loaded") as caught:
+        Registry[object](GROUP).get("thing")
+    assert isinstance(caught.value, EvaluationError)

@@ -1,0 +1,54 @@
+"""The faces hold what they say, and nothing runs that was not asked for."""
+
+import importlib
+import subprocess
+import sys
+
+import pytest
+
+import spanjury
+
+
+@pytest.mark.parametrize(
+    "face",
+    [
+        "spanjury",
+        "spanjury.judges.core",
+        "spanjury.judges.text",
+        "spanjury.judges.tasks",
+        "spanjury.judges.agent",
+    ],
+)
+def test_a_face_holds_what_it_lists_in_order(face: str) -> None:
+    module = importlib.import_module(face)
+    assert [name for name in module.__all__ if not hasattr(module, name)] == []
+    assert list(module.__all__) == sorted(module.__all__, key=_isort_key)
+
+
+def _isort_key(name: str) -> tuple[int, str]:
+    kind = 0 if name.isupper() else 1 if name[:1].isupper() else 2
+    return kind, name
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = spanjury.nonsense  # type: ignore[attr-defined]  # the point is that it is absent
+
+
+WATCH = """
+import os, sys
+seen = []
+def hook(event, args):
+    if event.startswith("socket.") or (event == "open" and isinstance(args[1], str) and set("wax+") & set(args[1])):
+        seen.append((event, str(args[0])))
+sys.addaudithook(hook)
+sys.dont_write_bytecode = True
+import spanjury
+heavy = {"litellm", "openai", "pydantic", "pydantic_ai", "torch", "numpy", "rich", "structlog"}
+print(sorted(heavy & sys.modules.keys()), seen)
+"""
+
+
+def test_the_import_is_light_and_touches_neither_network_nor_disk() -> None:
+    out = subprocess.run([sys.executable, "-c", WATCH], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "[] []"

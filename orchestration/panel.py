@@ -149,7 +149,10 @@ class Panel:
 async def _hear(seat: Seat, segment: Segment, aspect: Aspect) -> SeatReport:
     began = time.perf_counter()
     try:
-        report = _checked(await seat.judge.assess(segment, aspect), segment, aspect)
+        if lacking := aspect.lacking(segment.inputs):
+            report = _abstained(aspect, lacking)
+        else:
+            report = _checked(await seat.judge.assess(segment, aspect), segment, aspect)
     except (JudgeError, ModelError) as error:
         log.warning("panel.seat_failed", seat=seat.name, error=str(error))
         reply = error.reply if isinstance(error, ParseError) else ""
@@ -164,6 +167,12 @@ async def _hear(seat: Seat, segment: Segment, aspect: Aspect) -> SeatReport:
         report=report,
         seconds=time.perf_counter() - began,
     )
+
+
+def _abstained(aspect: Aspect, lacking: Sequence[str]) -> Report:
+    """Spare a judge what nobody can judge: a summary's consistency without the article."""
+    reason = f"{aspect.name} cannot be judged without an input {' and '.join(lacking)}"
+    return Report(outcome=Outcome.ABSTAINED, reason=reason)
 
 
 def _checked(report: object, segment: Segment, aspect: Aspect) -> Report:

@@ -73,6 +73,8 @@ class Aspect:
         What a text of the lowest and of the highest score is like.
     inputs
         Canonical headers of the inputs it may look at; None for all, empty for none.
+    needs
+        Canonical headers of the inputs without which it cannot be judged.
     scale
         The scale of its scores.
     """
@@ -85,6 +87,7 @@ class Aspect:
     worst: str = ""
     best: str = ""
     inputs: tuple[str, ...] | None = None
+    needs: tuple[str, ...] = ()
     scale: Scale = Scale()
 
     def view(self, inputs: Mapping[str, str]) -> dict[str, str]:
@@ -103,3 +106,12 @@ class Aspect:
             for header, text in inputs.items()
             if self.task.canonical_header(header) in allowed
         }
+
+    def lacking(self, inputs: Mapping[str, str]) -> tuple[str, ...]:
+        """Return the headers that the aspect needs and `inputs` has no text for.
+
+        An input whose header the task does not know may be what is needed, so nothing is
+        lacking where there is one.
+        """
+        headers = {self.task.canonical_header(header) for header, text in inputs.items() if text}
+        return () if None in headers else tuple(need for need in self.needs if need not in headers)

@@ -1,5 +1,6 @@
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from anyio.lowlevel import checkpoint
@@ -109,6 +110,16 @@ async def test_a_panel_whose_seats_all_abstain_abstains_and_says_why() -> None:
     report = await panel(judge, judge).assess(segment(), ASPECT)
     assert report.outcome is Outcome.ABSTAINED
     assert report.reason == "seat0: not my aspect; seat1: not my aspect"
+
+
+async def test_no_judge_is_asked_what_cannot_be_judged() -> None:
+    task = replace(ASPECT.task, input_headers={"Article": ()})
+    aspect = replace(ASPECT, task=task, needs=("Article",))
+    report = await panel(*scoring(5)).assess(replace(segment(), inputs={}), aspect)
+    assert report.outcome is Outcome.ABSTAINED
+    assert report.seats[0].report.reason == (
+        "consistency cannot be judged without an input Article"
+    )
 
 
 async def test_without_a_score_the_gravest_outcome_is_told() -> None:

@@ -126,6 +126,20 @@ def test_an_aspect_sees_its_inputs_and_those_no_task_knows(
     assert list(aspect.view(INPUTS)) == expected
 
 
+@pytest.mark.parametrize(
+    ("inputs", "lacking"),
+    [
+        ({"Question": "Who?"}, ("Context",)),
+        ({"Question": "Who?", "passage": ""}, ("Context",)),
+        ({"Question": "Who?", "passage": "Long ago."}, ()),
+        ({"Input": "Who? Long ago."}, ()),
+        ({}, ("Context",)),
+    ],
+)
+def test_an_aspect_says_what_it_lacks(inputs: dict[str, str], lacking: tuple[str, ...]) -> None:
+    assert replace(ASPECT, task=STORY, needs=("Context",)).lacking(inputs) == lacking
+
+
 def test_the_same_word_in_another_task_is_another_aspect() -> None:
     assert replace(ASPECT, task=STORY) != Aspect(
         name="consistency", task=TASK, definition="Facts agree.", kind="grounding"

@@ -1,0 +1,9 @@
+"""Tasks and the aspects judged in them: what users name, what prompts are made of.
+
+`Catalogue.load` reads the TOML files beside this module and the user's own, and refuses with
+`ConfigError` whatever is missing, misspelt or contradictory in them.
+"""
+
+from spanjury.judges.tasks.catalogue import Catalogue
+
+__all__ = ["Catalogue"]

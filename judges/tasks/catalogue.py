@@ -1,0 +1,131 @@
+"""The catalogue: every task and every aspect that can be asked for, by name."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from pathlib import Path
+from types import MappingProxyType
+
+from spanjury.judges.core import Aspect, Task
+from spanjury.judges.tasks.declaration import read_aspect, read_task
+from spanjury.judges.tasks.names import Names
+from spanjury.judges.tasks.table import Table
+
+__all__ = ["Catalogue"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shelf:
+    """A task, its aspects by name, and what else they are called."""
+
+    task: Task
+    aspects: Mapping[str, Aspect]
+    names: Names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Catalogue:
+    """Tasks and aspects by name; built by `load`.
+
+    A name or alias is found whatever its case, spaces, hyphens and underscores. A method that
+    takes a name raises `ConfigError`, listing the choices, if nothing is called so.
+
+    Examples
+    --------
+    >>> catalogue = Catalogue.load()
+    >>> catalogue.task("QA").name
+    'question-answering'
+    >>> catalogue.aspect("Summarization", "factual_consistency").name
+    'consistency'
+    """
+
+    _shelves: Mapping[str, _Shelf]
+    _names: Names
+
+    @classmethod
+    def load(cls, *extra: Path) -> "Catalogue":
+        """Read the built-in tasks, then the TOML files `extra`, in order.
+
+        A table ``[tasks.NAME]`` declares a task, or adds to the one that has this name or
+        alias. A table ``[tasks.NAME.aspects.NAME]`` declares an aspect, or replaces the one
+        of this name, which keeps its aliases. The default aspects of a task that gives none
+        are those that it is declared with.
+
+        Raises
+        ------
+        ConfigError
+            If a file cannot be read, or declares something unknown, incomplete or
+            contradictory; the message names the file, the table and the key.
+        """
+        shelves: dict[str, _Shelf] = {}
+        names = Names()
+        for table in _task_tables(extra):
+            known = names.get(table.name)
+            shelf = _shelf(table, known=shelves[known] if known else None)
+            shelves[shelf.task.name] = shelf
+            names = names.claimed({shelf.task.name: table})
+        return cls(_shelves=MappingProxyType(shelves), _names=names)
+
+    def tasks(self) -> tuple[Task, ...]:
+        """Return all tasks, sorted by name."""
+        return tuple(self._shelves[name].task for name in sorted(self._shelves))
+
+    def task(self, name: str) -> Task:
+        """Return the task called `name`."""
+        return self._shelf(name).task
+
+    def aspects(self, task: str) -> tuple[Aspect, ...]:
+        """Return the aspects of `task` in the order in which they were declared."""
+        return tuple(self._shelf(task).aspects.values())
+
+    def aspect(self, task: str, name: str) -> Aspect:
+        """Return the aspect of `task` called `name`."""
+        shelf = self._shelf(task)
+        return shelf.aspects[shelf.names.find(name, what=f"aspect of {shelf.task.name}")]
+
+    def _shelf(self, task: str) -> _Shelf:
+        return self._shelves[self._names.find(task, what="task")]
+
+
+def _task_tables(extra: tuple[Path, ...]) -> Iterator[Table]:
+    for root in (*_built_in(), *map(Table.read, extra)):
+        root.only("tasks")
+        tables = root.tables("tasks")
+        if not tables:
+            raise root.error("tasks", problem="is missing or empty; expected [tasks.NAME] tables")
+        yield from tables
+
+
+def _built_in() -> Iterator[Table]:
+    folder = files("spanjury.judges.tasks")
+    for file in sorted(folder.iterdir(), key=lambda file: file.name):
+        if file.name.endswith(".toml"):
+            yield Table.parse(file.read_bytes(), file=file.name)
+
+
+def _shelf(table: Table, *, known: _Shelf | None) -> _Shelf:
+    """Return the shelf of a ``[tasks.NAME]`` table, on top of what is `known` of the task."""
+    names = known.names if known else Names()
+    declared = {names.spelling(inner.name): inner for inner in table.tables("aspects")}
+    names = names.claimed(declared)
+    task = read_task(table, known=known.task if known else None)
+    task = _with_defaults(task, table=table, names=names)
+    aspects = dict(known.aspects) if known else {}
+    for name, inner in declared.items():
+        aspects[name] = read_aspect(inner, name=name, task=task)
+    whole = {name: replace(aspect, task=task) for name, aspect in aspects.items()}
+    return _Shelf(task=task, aspects=MappingProxyType(whole), names=names)
+
+
+def _with_defaults(task: Task, *, table: Table, names: Names) -> Task:
+    """Return `task` with its default aspects by name: all that there are if it gives none."""
+    asked = task.default_aspects or names.all()
+    if not asked:
+        raise table.error("aspects", problem="is missing; a new task needs at least one aspect")
+    for name in asked:
+        if names.get(name) is None:
+            choices = ", ".join(names.all())
+            problem = f"has {name!r}, which is no aspect of {task.name}; choose from {choices}"
+            raise table.error("default_aspects", problem=problem)
+    found = tuple(names.find(name, what="aspect") for name in asked)
+    return replace(task, default_aspects=found)

@@ -1,0 +1,94 @@
+"""A TOML table that knows where it stands, so that every complaint about it can say so."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from spanjury.judges.core import ConfigError
+
+__all__ = ["Table"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Typed reading of one table of a TOML file; all methods raise `ConfigError`.
+
+    Parameters
+    ----------
+    file
+        Where the file is, as the reader of an error message knows it.
+    path
+        The keys that lead to the table; empty for the whole file.
+    values
+        What the table holds.
+    """
+
+    file: str
+    path: tuple[str, ...] = ()
+    values: Mapping[str, object]
+
+    @classmethod
+    def parse(cls, data: bytes, *, file: str) -> "Table":
+        """Read the bytes of a TOML `file`."""
+        try:
+            values = tomllib.loads(data.decode("utf-8-sig"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise ConfigError(f"{file} is not a TOML file: {error}") from error
+        return cls(file=file, values=values)
+
+    @classmethod
+    def read(cls, path: Path) -> "Table":
+        """Read the TOML file at `path`."""
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise ConfigError(f"cannot read tasks from {path}: {reason}") from error
+        return cls.parse(data, file=str(path))
+
+    @property
+    def name(self) -> str:
+        """The last of the keys that lead here."""
+        return self.path[-1]
+
+    def error(self, key: str, *, problem: str) -> ConfigError:
+        """Return the complaint that something is wrong with `key`."""
+        where = f"[{'.'.join(self.path)}]: " if self.path else ""
+        return ConfigError(f"{self.file}: {where}{key!r} {problem}")
+
+    def only(self, *known: str) -> None:
+        """Refuse keys other than the `known` ones."""
+        for key in self.values:
+            if key not in known:
+                raise self.error(key, problem=f"is not known here; choose from {', '.join(known)}")
+
+    def text(self, key: str, *, default: str | None) -> str:
+        """Return the text at `key` with single spaces; no default means it must be there."""
+        value = self.values.get(key, default)
+        if value is None:
+            raise self.error(key, problem="is missing; expected a text")
+        if not isinstance(value, str) or not value.strip():
+            raise self.error(key, problem=f"must be a text that is not empty, got {value!r}")
+        return " ".join(value.split())
+
+    def texts(self, key: str, *, default: tuple[str, ...] = ()) -> tuple[str, ...]:
+        """Return the list of texts at `key`, each with single spaces."""
+        value = self.values.get(key, default)
+        items = value if isinstance(value, list | tuple) else [None]
+        found = [" ".join(item.split()) for item in items if isinstance(item, str)]
+        if len(found) != len(items) or not all(found):
+            raise self.error(key, problem=f"must be a list of texts, none empty, got {value!r}")
+        return tuple(found)
+
+    def tables(self, key: str) -> tuple["Table", ...]:
+        """Return the tables inside the table at `key`, in the order of the file."""
+        inner = self.table(key)
+        return tuple(inner.table(name) for name in inner.values)
+
+    def table(self, key: str) -> "Table":
+        """Return the table at `key`, an empty one if there is none."""
+        value = self.values.get(key, {})
+        if not isinstance(value, dict):
+            raise self.error(key, problem=f"must be a table, got {value!r}")
+        return replace(self, path=(*self.path, key), values=value)

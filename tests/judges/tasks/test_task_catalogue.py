@@ -1,0 +1,192 @@
+"""What the catalogue holds, and how it is asked."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from spanjury.judges.core import Aspect, ConfigError
+from spanjury.judges.tasks import Catalogue
+
+# Appendices A and E of OpeNLGauge, Table 1 of DHP, and the columns of public data sets.
+WANTED = {
+    "summarization": (
+        "consistency accuracy relevance coverage coherence fluency informativeness "
+        "factual-consistency"
+    ),
+    "data-to-text": (
+        "faithfulness correctness coverage informativeness fluency grammaticality naturalness "
+        "quality"
+    ),
+    "dialogue": (
+        "coherence relevance appropriateness empathy interestingness engagingness fluency "
+        "understandability groundedness naturalness overall"
+    ),
+    "story": ("relevance coherence engagement empathy surprise complexity consistency fluency"),
+    "question-answering": (
+        "correctness informativeness completeness conciseness relevance factuality faithfulness "
+        "fluency naturalness grammaticality answer-quality"
+    ),
+    "simplification": (
+        "fluency meaning-preservation simplicity adequacy_da fluency_da simplicity_da "
+        "adequacy_likert fluency_likert simplicity_likert overall_simpeval"
+    ),
+    "translation": "accuracy fluency adequacy mqm",
+}
+ALIASES = {
+    "summarization": ("Summarisation",),
+    "data-to-text": ("data2text", "d2t", "table-to-text", "Data to text", "DATA_TO_TEXT"),
+    "dialogue": ("dialog", "dialogue response generation"),
+    "story": ("story_completion", "story-completion", "story generation"),
+    "question-answering": ("qa", "QA", "Question Answering"),
+    "simplification": ("text-simplification",),
+    "translation": ("mt", "machine translation"),
+}
+SAME = [
+    ("summarization", "factual consistency", "consistency"),
+    ("summarization", "Factual_Consistency", "consistency"),
+    ("summarization", "informativeness", "coverage"),
+    ("simplification", "adequacy", "meaning-preservation"),
+    ("translation", "adequacy", "accuracy"),
+    ("dialogue", "overall", "quality"),
+    ("qa", "overall quality", "answer-quality"),
+]
+FORM = {"fluency", "grammaticality", "naturalness"}
+SELF_CONTAINED = {"summarization/coherence"}
+
+
+@pytest.fixture(scope="module")
+def catalogue() -> Catalogue:
+    return Catalogue.load()
+
+
+def every_aspect() -> list[Aspect]:
+    catalogue = Catalogue.load()
+    return [aspect for task in catalogue.tasks() for aspect in catalogue.aspects(task.name)]
+
+
+def named(aspect: Aspect) -> str:
+    return f"{aspect.task.name}/{aspect.name}"
+
+
+def test_there_is_a_task_for_each_kind_of_generation(catalogue: Catalogue) -> None:
+    assert [task.name for task in catalogue.tasks()] == sorted(WANTED)
+
+
+@pytest.mark.parametrize("task", WANTED)
+def test_every_aspect_of_the_literature_can_be_asked_for(catalogue: Catalogue, task: str) -> None:
+    for name in WANTED[task].split():
+        assert catalogue.aspect(task, name).task == catalogue.task(task)
+
+
+@pytest.mark.parametrize("task", ALIASES)
+def test_a_task_is_found_by_any_of_its_names(catalogue: Catalogue, task: str) -> None:
+    assert {catalogue.task(alias).name for alias in ALIASES[task]} == {task}
+
+
+@pytest.mark.parametrize(("task", "alias", "name"), SAME)
+def test_an_aspect_is_found_by_any_of_its_names(task: str, alias: str, name: str) -> None:
+    assert Catalogue.load().aspect(task, alias).name == name
+
+
+def test_the_same_word_is_another_aspect_in_another_task(catalogue: Catalogue) -> None:
+    assert catalogue.aspect("dialogue", "coherence") != catalogue.aspect("story", "coherence")
+
+
+@pytest.mark.parametrize("aspect", every_aspect(), ids=named)
+def test_an_aspect_says_everything_a_judge_must_know(aspect: Aspect) -> None:
+    for sentence in (aspect.definition, aspect.worst, aspect.best):
+        assert len(sentence.split()) >= 4, sentence
+        assert sentence.endswith((".", "!")), sentence
+    assert aspect.definition.count(". ") <= 2
+    assert len(aspect.confusable) >= 2
+    assert aspect.inputs is None or set(aspect.inputs) <= set(aspect.task.input_headers)
+
+
+@pytest.mark.parametrize("aspect", every_aspect(), ids=named)
+def test_an_aspect_is_never_mixed_up_with_itself(aspect: Aspect) -> None:
+    others = [phrase.partition(":") for phrase in aspect.confusable]
+    assert all(why for _, _, why in others)
+    assert aspect.name.replace("-", " ") not in [other for other, _, _ in others]
+
+
+@pytest.mark.parametrize("aspect", every_aspect(), ids=named)
+def test_an_aspect_of_form_sees_no_input_and_one_of_grounding_sees_some(aspect: Aspect) -> None:
+    assert (aspect.inputs == ()) == (aspect.kind == "form" or named(aspect) in SELF_CONTAINED)
+    assert (aspect.kind == "form") == (aspect.name in FORM)
+
+
+def test_no_two_aspects_are_defined_alike() -> None:
+    definitions = [aspect.definition.casefold() for aspect in every_aspect()]
+    assert len(set(definitions)) == len(definitions)
+
+
+@pytest.mark.parametrize("task", WANTED)
+def test_a_task_has_one_to_three_default_aspects_by_their_names(
+    catalogue: Catalogue, task: str
+) -> None:
+    defaults = catalogue.task(task).default_aspects
+    assert 1 <= len(defaults) <= 3
+    assert set(defaults) <= {aspect.name for aspect in catalogue.aspects(task)}
+
+
+@pytest.mark.parametrize(
+    ("task", "header", "canonical"),
+    [
+        ("summarization", "source", "Article"),
+        ("data-to-text", "dialogue_act", "Data"),
+        ("data-to-text", "box_score", "Data"),
+        ("dialogue", "knowledge", "Facts"),
+        ("qa", "question", "Question"),
+        ("qa", "Passage", "Context"),
+        ("story", "story", "Beginning"),
+        ("simplification", "sentence", "Original"),
+        ("translation", "source", "Source"),
+    ],
+)
+def test_the_headers_of_public_data_sets_are_known(task: str, header: str, canonical: str) -> None:
+    assert Catalogue.load().task(task).canonical_header(header) == canonical
+
+
+def test_a_nameless_input_is_the_first_that_a_task_knows(catalogue: Catalogue) -> None:
+    for task in catalogue.tasks():
+        assert task.canonical_header("Input") == next(iter(task.input_headers))
+
+
+def test_an_unknown_task_is_an_error_that_lists_the_tasks(catalogue: Catalogue) -> None:
+    with pytest.raises(ConfigError, match=r"unknown task 'poetry'; choose from .*story, summ"):
+        catalogue.task("poetry")
+
+
+def test_an_unknown_aspect_is_an_error_that_lists_those_of_the_task(catalogue: Catalogue) -> None:
+    message = r"unknown aspect of translation 'surprise'; choose from accuracy, fluency, quality$"
+    with pytest.raises(ConfigError, match=message):
+        catalogue.aspect("mt", "surprise")
+
+
+def test_the_aspects_of_an_unknown_task_are_an_error(catalogue: Catalogue) -> None:
+    with pytest.raises(ConfigError, match="unknown task"):
+        catalogue.aspects("poetry")
+
+
+@pytest.mark.shared_data
+@pytest.mark.parametrize(
+    "file",
+    [
+        "evouna_qa_scores",
+        "newsroom_scores",
+        "sfres_scores",
+        "simpeval2022_scores",
+        "summeval_scores",
+        "topicalchat_usr_scores",
+    ],
+)
+def test_every_human_score_of_the_collected_data_has_an_aspect(
+    catalogue: Catalogue, shared_data: Path, file: str
+) -> None:
+    with gzip.open(shared_data / "scores" / f"{file}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        row = json.loads(next(lines))
+    task = catalogue.task(row["task"])
+    assert all(catalogue.aspect(task.name, name) for name in row["scores"])
+    assert all(task.canonical_header(header) for header in row.get("source", {}))

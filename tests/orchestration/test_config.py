@@ -1,0 +1,89 @@
+from pathlib import Path
+
+import pytest
+
+from spanjury.judges.core import ConfigError
+from spanjury.orchestration.config import (
+    ModelConfig,
+    PanelConfig,
+    SeatConfig,
+    parse_seat,
+    read_panel_file,
+)
+
+PANEL = """
+aggregate = "median"
+consolidate = "agent"
+consolidate_model = "ollama/llama3.3"
+models = ["ollama/gemma2:27b"]
+
+[[seats]]
+judge = "annotator"
+name = "gemma"
+model = { name = "ollama/gemma2:27b", base_url = "http://127.0.0.1:11434", timeout = 60 }
+options = { max_tokens = 2048 }
+
+[[seats]]
+judge = "grounding"
+"""
+
+
+def test_a_panel_file_says_who_is_heard(tmp_path: Path) -> None:
+    path = tmp_path / "panel.toml"
+    path.write_text(PANEL)
+    panel = read_panel_file(path)
+    gemma, grounding = panel.heard
+    assert (panel.aggregate, panel.consolidate) == ("median", "agent")
+    assert gemma.name == "gemma"
+    assert gemma.options == {"max_tokens": 2048}
+    assert gemma.model == ModelConfig(
+        name="ollama/gemma2:27b", base_url="http://127.0.0.1:11434", timeout=60.0
+    )
+    assert grounding == SeatConfig(judge="grounding")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[[seats]]\n", r"seats\.0\.judge: Field required"),
+        ("[[seats]]\njudge = 3\n", r"seats\.0\.judge"),
+        ("agregate = 'mean'\n", r"agregate: Unexpected keyword argument, got 'mean'"),
+        ("aggregate = \n", r"cannot be read: .*line 1"),
+        ("models = [{ name = 'm', timeout = 'soon' }]", r"timeout.*got 'soon'"),
+    ],
+)
+def test_a_panel_file_that_does_not_fit_says_where(tmp_path: Path, text: str, problem: str) -> None:
+    path = tmp_path / "panel.toml"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=problem) as caught:
+        read_panel_file(path)
+    assert str(path) in str(caught.value)
+
+
+def test_a_missing_panel_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"absent\.toml"):
+        read_panel_file(tmp_path / "absent.toml")
+
+
+def test_without_seats_models_are_asked_and_without_models_the_offline_judges() -> None:
+    assert [seat.judge for seat in PanelConfig().heard] == ["grounding", "form"]
+    assert [seat.judge for seat in PanelConfig(models=("m",)).heard] == ["annotator"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "options"),
+    [
+        ("form", {}),
+        ("form:a=1", {"a": 1}),
+        ("form:a=true,b=word,c='x y',d=0.5", {"a": True, "b": "word", "c": "x y", "d": 0.5}),
+        ("form: a = 1 ", {"a": 1}),
+    ],
+)
+def test_a_flag_names_a_judge_and_its_options(spec: str, options: dict[str, object]) -> None:
+    assert parse_seat(spec) == SeatConfig(judge="form", options=options)
+
+
+@pytest.mark.parametrize("spec", ["", ":a=1", "form:a", "form:=1"])
+def test_a_flag_that_cannot_be_read_is_refused(spec: str) -> None:
+    with pytest.raises(ConfigError, match="expected"):
+        parse_seat(spec)

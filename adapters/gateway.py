@@ -1,0 +1,138 @@
+"""The gateway: the one place where calls to a model are bounded, timed and tried again."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import KW_ONLY, dataclass, field
+
+import anyio
+import structlog
+from tenacity import (
+    AsyncRetrying,
+    RetryCallState,
+    retry_if_exception,
+    stop_after_attempt,
+    wait_exponential_jitter,
+    wait_random,
+)
+
+from spanjury.judges.core import (
+    ChatModel,
+    ChatRequest,
+    ModelOptions,
+    ModelTimeoutError,
+    Reply,
+    TransientModelError,
+)
+
+__all__ = ["LONGEST_WAIT", "Gateway"]
+
+LONGEST_WAIT = 60.0
+"""Seconds that a server may ask us to wait; if it asks for more, the call fails at once."""
+
+_JITTER = 1.0  # seconds over which calls that failed together are spread
+_BACKOFF = wait_exponential_jitter(multiplier=0.5, max=30.0, jitter=_JITTER)
+_SPREAD = wait_random(0.0, _JITTER)
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Gateway:
+    """A model whose calls are bounded in number, limited in time and tried again.
+
+    It is a `ChatModel` itself; all who ask the same model should ask one gateway. Tried
+    again is what fails with `TransientModelError`, after 0.5, 1, 2, … seconds or what
+    the server asks for, whichever is longer, and up to a second more.
+
+    Parameters
+    ----------
+    model
+        The model that is asked.
+    options
+        How many calls at once, how long an attempt may take, how many attempts.
+    sleep
+        How to wait between attempts.
+    """
+
+    model: ChatModel
+    _: KW_ONLY
+    options: ModelOptions
+    sleep: Callable[[float], Awaitable[None]] = anyio.sleep
+    _limiter: anyio.CapacityLimiter = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        limiter = anyio.CapacityLimiter(self.options.connections)
+        object.__setattr__(self, "_limiter", limiter)  # the dataclass is frozen
+
+    @property
+    def signature(self) -> str:
+        """The model's own: how often it had to be asked changes no reply."""
+        return self.model.signature
+
+    async def complete(self, request: ChatRequest) -> Reply:
+        """Return the model's reply.
+
+        Raises
+        ------
+        ModelTimeoutError
+            If the last attempt took too long.
+        TransientModelError
+            If the last attempt failed, or the server asks for a wait of more than
+            `LONGEST_WAIT` seconds.
+        PermanentModelError
+            As the model raised it.
+        """
+        attempts = AsyncRetrying(
+            sleep=self.sleep,
+            stop=stop_after_attempt(self.options.attempts),
+            wait=_pause,
+            retry=retry_if_exception(_may_be_cured),
+            before_sleep=self._say_so,
+            reraise=True,
+        )
+        return await attempts(self._attempt, request)
+
+    async def _attempt(self, request: ChatRequest) -> Reply:
+        """Ask once; the token goes back before any wait for the next attempt."""
+        async with self._limiter:
+            try:
+                with anyio.fail_after(self.options.timeout):
+                    return await self.model.complete(request)
+            except TimeoutError:
+                raise ModelTimeoutError(
+                    f"{self.signature}: no complete reply within {self.options.timeout:g} s"
+                ) from None
+            except TransientModelError as error:
+                if _may_be_cured(error):
+                    raise
+                raise TransientModelError(
+                    f"{error} (it asks to wait {error.retry_after:g} s; {LONGEST_WAIT:g} s is"
+                    " the longest that is waited)",
+                    retry_after=error.retry_after,
+                ) from error
+
+    def _say_so(self, state: RetryCallState) -> None:
+        error = _failure(state)
+        log.warning(
+            "model.call_retried",
+            model=self.signature,
+            attempt=state.attempt_number,
+            seconds=state.upcoming_sleep,
+            error=str(error),
+        )
+
+
+def _may_be_cured(error: BaseException) -> bool:
+    """Whether another attempt is worth its wait."""
+    return isinstance(error, TransientModelError) and (error.retry_after or 0.0) <= LONGEST_WAIT
+
+
+def _pause(state: RetryCallState) -> float:
+    """Return the seconds to the next attempt."""
+    error = _failure(state)
+    asked = error.retry_after if isinstance(error, TransientModelError) else None
+    backoff = _BACKOFF(state)
+    return backoff if asked is None else max(backoff, asked + _SPREAD(state))
+
+
+def _failure(state: RetryCallState) -> BaseException | None:
+    return state.outcome.exception() if state.outcome else None

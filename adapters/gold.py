@@ -1,0 +1,83 @@
+"""Gold error spans: what people marked in an output, as rows hold it."""
+
+from types import MappingProxyType
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from spanjury.judges.core import MAX_SEVERITY, MIN_SEVERITY, DataError, ErrorSpan, Located
+
+__all__ = ["SEVERITIES", "GoldSpan"]
+
+SEVERITIES = MappingProxyType({"neutral": 1, "minor": 2, "major": 4, "critical": 5})
+"""What the words of MQM annotations are worth on our scale of severity."""
+
+
+def _as_number(severity: object) -> object:
+    """Translate a word, and a whole number that was written as 4.0."""
+    if isinstance(severity, str):
+        return SEVERITIES.get(severity.strip().casefold(), severity)
+    if isinstance(severity, float) and severity.is_integer():
+        return int(severity)
+    return severity
+
+
+class GoldSpan(BaseModel):
+    """One marked error; each field's description says what it must be.
+
+    A span has both offsets and then a place, or none and then no place: an omission, or
+    a quote that is not in the output. Keys beyond these are kept in ``model_extra``.
+    """
+
+    model_config = ConfigDict(extra="allow", strict=True)
+
+    start: int | None = Field(default=None, description="a whole number")
+    end: int | None = Field(default=None, description="a whole number")
+    text: str | None = Field(default=None, description="a text")
+    explanation: str | None = Field(default=None, description="a text")
+    severity: Annotated[int | None, BeforeValidator(_as_number)] = Field(
+        default=None,
+        ge=MIN_SEVERITY,
+        le=MAX_SEVERITY,
+        description=f"{MIN_SEVERITY} to {MAX_SEVERITY} or one of {', '.join(SEVERITIES)}",
+    )
+    category: str | None = Field(default=None, description="a text")
+    annotator: str | None = Field(default=None, description="a text")
+
+    def error_span(self, output: str) -> ErrorSpan:
+        """Return the span as the core knows it; `annotator` becomes the one who found it.
+
+        Raises
+        ------
+        DataError
+            If the offsets are no place in `output`, or it reads otherwise there.
+        """
+        return ErrorSpan(
+            text=self._quote(output),
+            start=self.start,
+            end=self.end,
+            explanation=self.explanation or "",
+            severity=self.severity,
+            category=self.category or "",
+            located=Located.UNLOCATED if self.start is None else Located.EXACT,
+            found_by=() if self.annotator is None else (self.annotator,),
+        )
+
+    def _quote(self, output: str) -> str:
+        """Return the marked text after comparing what the span says with the output."""
+        if self.start is None and self.end is None:
+            return self.text or ""
+        if self.start is None or self.end is None:
+            raise DataError(f"got start {self.start} and end {self.end}, expected both or none")
+        if not 0 <= self.start < self.end <= len(output):
+            raise DataError(
+                f"got start {self.start} and end {self.end}, expected 0 <= start < end <= "
+                f"{len(output)}, the length of the output in code points"
+            )
+        quote = output[self.start : self.end]
+        if self.text is not None and self.text != quote:
+            raise DataError(
+                f"got the text {self.text[:60]!r}, expected {quote[:60]!r}, which is what the "
+                f"output has from {self.start} to {self.end} (in code points)"
+            )
+        return quote

@@ -1,0 +1,124 @@
+"""Where a LiteLLM name leads: its provider, its key, and what its servers can be asked for."""
+
+import os
+from dataclasses import dataclass, field
+
+from spanjury.adapters.litellm_library import litellm
+from spanjury.adapters.scrubbing import scrub, without_credentials
+from spanjury.judges.core import ConfigError, PermanentModelError
+
+__all__ = ["Backend", "find_backend"]
+
+_VLLM = "hosted_vllm"
+# Their servers understand llama.cpp's fields, or may, at an address that the user gave.
+_LLAMA_CPP_LIKE = frozenset({"openai", "custom_openai", "openai_like", "llamafile"})
+_OLLAMA = "ollama_chat"
+_PLACEHOLDER_KEY = "none-needed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backend:
+    """One model of one provider.
+
+    Parameters
+    ----------
+    name
+        The name that LiteLLM knows it by.
+    provider
+        LiteLLM's name of the provider, as ``"hosted_vllm"``.
+    base_url
+        Where the server answers; None for the provider's own address.
+    api_key
+        What the server is shown; None leaves it to LiteLLM to find one.
+    prefills
+        Whether LiteLLM's list of models says that this one continues from a prefix.
+    takes_tools
+        Whether the provider has a way to offer tools.
+    """
+
+    name: str
+    provider: str
+    base_url: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    prefills: bool = False
+    takes_tools: bool = True
+
+    def __str__(self) -> str:
+        if self.base_url is None:
+            return self.name
+        return f"{self.name} at {self.base_url}"
+
+    def grammar_fields(self, grammar: str) -> dict[str, object]:
+        """Return the fields that bind a reply to a GBNF `grammar`."""
+        if self.provider == _VLLM:  # vLLM 0.12 and later
+            return {"structured_outputs": {"grammar": grammar}}
+        if self._llama_cpp_like:
+            return {"grammar": grammar}
+        raise PermanentModelError(f"{self}: {self.provider} takes no grammar")
+
+    def prefix_fields(self) -> tuple[dict[str, object], dict[str, object]]:
+        """Return the fields of a message to be continued, and those of its request."""
+        if self.provider == _VLLM or self._llama_cpp_like:
+            return {}, {"continue_final_message": True, "add_generation_prompt": False}
+        if self.prefills:
+            return {"prefix": True}, {}
+        if self.provider == _OLLAMA:  # continues a last message of the assistant unasked
+            return {}, {}
+        raise PermanentModelError(f"{self}: {self.provider} cannot continue from a given prefix")
+
+    @property
+    def _llama_cpp_like(self) -> bool:
+        return self.provider in _LLAMA_CPP_LIKE and self.base_url is not None
+
+
+def find_backend(name: str, *, base_url: str | None, api_key: str | None = None) -> Backend:
+    """Find out where `name` leads.
+
+    Parameters
+    ----------
+    name
+        Any name that LiteLLM knows, as ``"hosted_vllm/Qwen/Qwen3-8B"``.
+    base_url
+        Where the server answers; None for the provider's own address.
+    api_key
+        The key to show; None takes ``<PROVIDER>_API_KEY`` from the environment, and a
+        placeholder for a server that the user named and that may want none.
+
+    Raises
+    ------
+    ConfigError
+        If LiteLLM knows no provider for the name, or the address holds credentials,
+        which no request could send beside a key.
+    """
+    if base_url is not None and without_credentials(base_url) != base_url:
+        raise ConfigError(
+            f"base URL {scrub(base_url)!r}: leave user name and password out, and put the"
+            " server's key into the environment"
+        )
+    # As ollama/ LiteLLM would write the conversation into one prompt of its own making;
+    # as ollama_chat/ the server applies the model's own template.
+    name = name.replace("ollama/", "ollama_chat/", 1) if name.startswith("ollama/") else name
+    try:
+        model, provider, _, _ = litellm.get_llm_provider(name, api_base=base_url)
+        offers = litellm.get_supported_openai_params(model, provider) or ()
+    except Exception as error:  # noqa: BLE001 - LiteLLM raises what it likes
+        raise ConfigError(
+            f"unknown model {scrub(name)!r}: write it as LiteLLM does, provider first, as"
+            " ollama/NAME, hosted_vllm/NAME, or openai/NAME with a base URL"
+            f" ({type(error).__name__})"
+        ) from None
+    if base_url is not None and api_key is None:
+        api_key = os.environ.get(f"{provider.upper()}_API_KEY") or _PLACEHOLDER_KEY
+    return Backend(
+        name=name,
+        provider=provider,
+        base_url=base_url,
+        api_key=api_key,
+        prefills=_prefills(name),
+        takes_tools="tools" in offers,
+    )
+
+
+def _prefills(name: str) -> bool:
+    """Look `name` up in LiteLLM's list of models."""
+    return bool(litellm.model_cost.get(name, {}).get("supports_assistant_prefill"))

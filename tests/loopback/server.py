@@ -1,0 +1,164 @@
+"""A real HTTP server on 127.0.0.1 that answers chat completions from a script.
+
+>>> from loopback.answers import chat
+>>> with LoopbackServer(chat("Good")) as server:
+...     server.base_url.startswith("http://127.0.0.1:")
+True
+
+Point a model at ``server.base_url``; what came over the wire is in ``server.requests``.
+"""
+
+import json
+import socket
+import struct
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Self
+
+from loopback.answers import Answer, Fault
+
+__all__ = ["LoopbackServer", "Received", "unreachable_url"]
+
+_TRICKLE_SECONDS = 0.05
+_RESET_ON_CLOSE = struct.pack("ii", 1, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Received:
+    """One request as it came over the wire; header names are in lower case."""
+
+    path: str
+    headers: Mapping[str, str]
+    body: Mapping[str, object]
+
+
+class LoopbackServer:
+    """Serve `answers` in order, one a request; the last one again and again.
+
+    A context manager: leaving it breaks every connection and joins every thread.
+    """
+
+    def __init__(self, *answers: Answer) -> None:
+        assert answers, "a server needs at least one answer"
+        self._answers = list(answers)
+        self._lock = threading.Lock()
+        self._open: set[socket.socket] = set()
+        self._requests: list[Received] = []
+        self.stopping = threading.Event()
+        self._http = _Server(self)
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,))
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stopping.set()
+        self._http.shutdown()
+        self._thread.join()
+        with self._lock:
+            for connection in self._open:
+                connection.shutdown(socket.SHUT_RDWR)
+        self._http.server_close()
+
+    @property
+    def base_url(self) -> str:
+        """The address to give to a model, as ``http://127.0.0.1:8123/v1``."""
+        return f"http://127.0.0.1:{self._http.server_port}/v1"
+
+    @property
+    def requests(self) -> tuple[Received, ...]:
+        """What was asked so far, oldest first."""
+        with self._lock:
+            return tuple(self._requests)
+
+    def record(self, request: Received) -> Answer:
+        """Keep `request` and return what it is answered with."""
+        with self._lock:
+            self._requests.append(request)
+            return self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+
+    def opened(self, connection: socket.socket) -> None:
+        """Remember a connection, so that it can be broken."""
+        with self._lock:
+            self._open.add(connection)
+
+    def closed(self, connection: socket.socket) -> None:
+        """Forget a connection."""
+        with self._lock:
+            self._open.discard(connection)
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = False
+
+    def __init__(self, owner: LoopbackServer) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.owner = owner
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    server: _Server
+
+    def setup(self) -> None:
+        super().setup()
+        self.server.owner.opened(self.connection)
+
+    def finish(self) -> None:
+        self.server.owner.closed(self.connection)
+        super().finish()
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        """Say nothing: the requests are recorded."""
+
+    def handle(self) -> None:
+        try:
+            super().handle()
+        except (ConnectionError, ValueError):  # the client hung up, or a fault closed the file
+            self.close_connection = True
+
+    def do_POST(self) -> None:
+        length = int(self.headers.get("Content-Length", "0"))
+        body = json.loads(self.rfile.read(length) or b"{}")
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        answer = self.server.owner.record(Received(path=self.path, headers=headers, body=body))
+        self._send(answer, told=headers.get("authorization", ""))
+
+    def _send(self, answer: Answer, *, told: str) -> None:
+        body = answer.body.replace("{authorization}", told).encode()
+        if answer.fault is Fault.RESET:
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
+            self.close_connection = True
+            return
+        self.send_response(answer.status)
+        for name, value in answer.headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self._write(body, fault=answer.fault)
+
+    def _write(self, body: bytes, *, fault: Fault) -> None:
+        if fault is Fault.NONE:
+            self.wfile.write(body)
+            return
+        self.close_connection = True
+        self.wfile.write(body[: len(body) // 2])
+        while fault is Fault.TRICKLE and not self.server.owner.stopping.wait(_TRICKLE_SECONDS):
+            self.wfile.write(b" ")
+
+
+def unreachable_url() -> str:
+    """Return a base URL on a port of 127.0.0.1 where nobody listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{probe.getsockname()[1]}/v1"

@@ -5,5 +5,6 @@
 """
 
 from spanjury.judges.tasks.catalogue import Catalogue
+from spanjury.judges.tasks.description import describe
 
-__all__ = ["Catalogue"]
+__all__ = ["Catalogue", "describe"]

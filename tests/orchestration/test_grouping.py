@@ -120,7 +120,7 @@ def test_errors_without_a_place_are_given_none(error: ErrorSpan) -> None:
 
 
 @pytest.mark.parametrize("severity", [1, 5, 0, 99])
-def test_a_severity_that_no_member_comes_near_is_refused(severity: int) -> None:
+def test_a_severity_outside_the_range_of_the_members_is_refused(severity: int) -> None:
     told = answer(group("s1", "s2", severity=severity))
     with pytest.raises(GroupingError, match=f"severity {severity} is not within 2 to 4"):
         consolidated(told, case(YEAR, OPENED))

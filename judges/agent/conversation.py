@@ -1,0 +1,141 @@
+"""One conversation of an agent with a `ChatModel`, and how it ended."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from pydantic_ai import Agent, UnexpectedModelBehavior, UsageLimitExceeded, UsageLimits
+from pydantic_ai.exceptions import ToolRetryError
+from pydantic_ai.toolsets import AbstractToolset
+
+from spanjury.judges.agent.messages import problem
+from spanjury.judges.agent.model import AgentModel
+from spanjury.judges.core import (
+    ChatModel,
+    ChatRequest,
+    Decoding,
+    Finish,
+    ModelRefusedError,
+    Outcome,
+    Reply,
+    Usage,
+)
+
+__all__ = ["Conversation", "converse"]
+
+D = TypeVar("D")
+O_co = TypeVar("O_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation(Generic[O_co]):
+    """What came of a conversation.
+
+    Parameters
+    ----------
+    output
+        What the agent handed in and its checks accepted; None where it handed in nothing.
+    outcome
+        `Outcome.SCORED` iff there is an output.
+    reason
+        Why there is none.
+    reply
+        The last text that the model wrote, word for word.
+    usage
+        Tokens spent on all calls together.
+    """
+
+    output: O_co | None
+    outcome: Outcome
+    reason: str
+    reply: str
+    usage: Usage
+
+
+async def converse(
+    agent: Agent[D, O_co],
+    prompt: str,
+    *,
+    model: ChatModel,
+    deps: D,
+    limits: UsageLimits,
+    decoding: Decoding,
+    toolsets: Sequence[AbstractToolset[D]] = (),
+) -> Conversation[O_co]:
+    """Run `agent` on `prompt` until it hands in an output or gives up.
+
+    Returns
+    -------
+    Conversation
+        Its outcome is `REFUSED` if the model declines, `TRUNCATED` if its last reply broke
+        off, `UNPARSEABLE` if its answers never pass the checks or `limits` are reached.
+
+    Raises
+    ------
+    ModelError
+        If the model gives no reply; a `ModelRefusedError` becomes an outcome instead.
+    """
+    recorder = _Recorder(model)
+    outcome, reason, output = Outcome.SCORED, "", None
+    try:
+        run = await agent.run(
+            prompt,
+            model=AgentModel(recorder, decoding=decoding),
+            deps=deps,
+            usage_limits=limits,
+            toolsets=toolsets,
+            infer_name=False,
+        )
+        output = run.output
+    except ModelRefusedError as error:
+        outcome, reason = Outcome.REFUSED, str(error) or "the model declined to answer"
+    except UsageLimitExceeded:
+        outcome, reason = Outcome.UNPARSEABLE, "the limit of requests or tool calls was reached"
+    except UnexpectedModelBehavior as error:
+        broke_off = recorder.broke_off
+        outcome = Outcome.TRUNCATED if broke_off else Outcome.UNPARSEABLE
+        reason = "the reply broke off at the token limit" if broke_off else _fault(error)
+    return Conversation(
+        output=output,
+        outcome=outcome,
+        reason=reason,
+        reply=recorder.reply,
+        usage=recorder.usage,
+    )
+
+
+def _fault(error: UnexpectedModelBehavior) -> str:
+    """Say what was wrong with the last answer, on one line."""
+    cause = error.__cause__
+    if isinstance(cause, ToolRetryError):
+        return f"no answer passed the checks: {'; '.join(problem(cause.tool_retry).splitlines())}"
+    return f"the agent gave up: {str(error).partition('. ')[0]}"
+
+
+class _Recorder:
+    """A `ChatModel` that remembers what another one replied during one conversation."""
+
+    def __init__(self, model: ChatModel) -> None:
+        self._model = model
+        self._replies: list[Reply] = []
+
+    @property
+    def signature(self) -> str:
+        return self._model.signature
+
+    @property
+    def reply(self) -> str:
+        return next((reply.text for reply in reversed(self._replies) if reply.text), "")
+
+    @property
+    def usage(self) -> Usage:
+        return sum((reply.usage for reply in self._replies), Usage())
+
+    @property
+    def broke_off(self) -> bool:
+        return bool(self._replies) and self._replies[-1].finish is Finish.LENGTH
+
+    async def complete(self, request: ChatRequest) -> Reply:
+        reply = await self._model.complete(request)
+        self._replies.append(reply)
+        return reply

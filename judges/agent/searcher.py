@@ -1,0 +1,190 @@
+"""The searcher: a judge for long sources, an agent that looks things up before it reports.
+
+It never sees the source whole: it is given the judged text and two tools, one that finds
+passages and one that reads on. An aspect that looks at no input gets no tools. It promises
+a report for every conversation that ends; what a model says that is no report becomes an
+outcome. It raises `ModelError` where the model gives no reply, and needs asyncio.
+"""
+
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field
+from pydantic_ai import (
+    Agent,
+    FunctionToolset,
+    ModelRetry,
+    PromptedOutput,
+    RunContext,
+    ToolOutput,
+    UsageLimits,
+)
+
+from spanjury.judges.agent.conversation import Conversation, converse
+from spanjury.judges.agent.lookup import Evidence, lookup_tools
+from spanjury.judges.agent.passages import split_passages
+from spanjury.judges.agent.prompts import prompt_fingerprint, read, task_prompt
+from spanjury.judges.core import (
+    MAX_SEVERITY,
+    MIN_SEVERITY,
+    Aspect,
+    ChatModel,
+    Decoding,
+    Report,
+    Segment,
+    signature,
+)
+from spanjury.judges.text import Locator
+
+__all__ = ["Searcher"]
+
+
+class _Finding(BaseModel):
+    quote: str
+    explanation: str
+    severity: Annotated[int, Field(ge=MIN_SEVERITY, le=MAX_SEVERITY)]
+
+
+class _Review(BaseModel):
+    errors: list[_Finding]
+    rationale: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Searcher:
+    """Judge with the help of searches.
+
+    Parameters
+    ----------
+    model
+        The model that is asked. It must be able to call tools, unless it judges only
+        aspects that look at no input.
+    output
+        How the report is handed in: as JSON in the reply ("prompted", the default) or by a
+        call of an output tool ("tool"). More models manage the first: a `ChatRequest`
+        cannot force a call, and a model that can call the simple search tools may still
+        fail at the nested arguments of a report.
+    max_errors
+        The most errors that the model is asked for.
+    hits
+        The most passages that one search returns.
+    max_lookups, max_requests
+        The most tool calls, and the most replies, that one assessment may take.
+    retries
+        How often a report that fails its checks is sent back.
+    temperature, seed, max_tokens
+        How each reply is drawn.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range.
+    """
+
+    model: ChatModel
+    output: Literal["prompted", "tool"] = "prompted"
+    max_errors: int = 8
+    hits: int = 4
+    max_lookups: int = 12
+    max_requests: int = 16
+    retries: int = 2
+    temperature: float = 0.0
+    seed: int | None = None
+    max_tokens: int = 2048
+    _agent: Agent[Evidence, _Review] = field(init=False, repr=False, compare=False)
+    _tools: FunctionToolset[Evidence] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        limits = (self.max_errors, self.hits, self.max_lookups, self.max_requests)
+        if min(limits) < 1 or self.retries < 0:
+            raise ValueError(f"limits must be positive and retries not negative: {limits!r}")
+        self._decoding()  # a bad option is refused now, not at the first segment
+        # A frozen dataclass is set up through the back door, once.
+        object.__setattr__(self, "_agent", _agent(self.output, retries=self.retries))
+        object.__setattr__(self, "_tools", lookup_tools(retries=self.retries))
+
+    @property
+    def signature(self) -> str:
+        """Model, prompts, decoding and limits."""
+        return signature(
+            "searcher",
+            model=self.model.signature,
+            prompt=prompt_fingerprint(),
+            output=self.output,
+            max_errors=self.max_errors,
+            hits=self.hits,
+            max_lookups=self.max_lookups,
+            max_requests=self.max_requests,
+            retries=self.retries,
+            temperature=self.temperature,
+            seed=self.seed,
+            max_tokens=self.max_tokens,
+        )
+
+    async def assess(self, segment: Segment, aspect: Aspect) -> Report:
+        """Return the model's report; raise `ModelError` if it gives no reply."""
+        passages = split_passages(aspect.view(segment.inputs))
+        prompt = task_prompt(
+            segment,
+            aspect,
+            passages=passages,
+            form=f"form-{self.output}",
+            max_errors=self.max_errors,
+            max_lookups=self.max_lookups,
+        )
+        talk = await converse(
+            self._agent,
+            prompt,
+            model=self.model,
+            deps=Evidence(passages=passages, hits=self.hits, scale=aspect.scale),
+            limits=UsageLimits(request_limit=self.max_requests, tool_calls_limit=self.max_lookups),
+            decoding=self._decoding(),
+            toolsets=[self._tools] if passages else [],
+        )
+        return _report(talk, segment, aspect)
+
+    def _decoding(self) -> Decoding:
+        return Decoding(temperature=self.temperature, seed=self.seed, max_tokens=self.max_tokens)
+
+
+def _agent(output: Literal["prompted", "tool"], *, retries: int) -> Agent[Evidence, _Review]:
+    handed_in = (
+        PromptedOutput(_Review, template=False)  # the form stands in the prompt
+        if output == "prompted"
+        else ToolOutput(_Review, name="hand_in", description=read("hand_in"))
+    )
+    agent = Agent(
+        output_type=handed_in,
+        deps_type=Evidence,
+        system_prompt=read("system"),
+        retries=retries,
+        name="searcher",
+    )
+
+    @agent.output_validator
+    async def check(context: RunContext[Evidence], review: _Review) -> _Review:
+        scale = context.deps.scale
+        if scale.value(review.label) is None:
+            raise ModelRetry(f"label: must be one of {', '.join(scale.labels)}")
+        return review
+
+    return agent
+
+
+def _report(talk: Conversation[_Review], segment: Segment, aspect: Aspect) -> Report:
+    review = talk.output
+    if review is None:
+        return Report(outcome=talk.outcome, reason=talk.reason, reply=talk.reply, usage=talk.usage)
+    locator = Locator(segment.output)
+    spans = (
+        locator.span(quote=found.quote, explanation=found.explanation, severity=found.severity)
+        for found in review.errors
+    )
+    return Report(
+        score=aspect.scale.value(review.label),
+        spans=tuple(spans),
+        rationale=review.rationale,
+        reply=talk.reply,
+        usage=talk.usage,
+    )

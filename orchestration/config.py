@@ -15,6 +15,10 @@ __all__ = ["EMBEDDED", "ModelConfig", "PanelConfig", "SeatConfig", "parse_seat",
 EMBEDDED = "embedded"
 """Name of the model that comes with the extra of the same name."""
 
+_USUAL = ModelOptions()
+_EMBEDDED = ModelOptions(connections=2, timeout=600.0)
+"""It runs on one core, and calls that wait inside it run against their time."""
+
 _STRICT = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 _NO_OPTIONS: Mapping[str, object] = MappingProxyType({})
 
@@ -22,22 +26,23 @@ _NO_OPTIONS: Mapping[str, object] = MappingProxyType({})
 @with_config(_STRICT)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelConfig:
-    """A model and how it is reached; see `ModelOptions` for the numbers."""
+    """A model and how it is reached; `ModelOptions` explains the numbers."""
 
     name: str
     base_url: str | None = None
-    connections: int = 8
-    timeout: float = 120.0
-    attempts: int = 4
+    connections: int | None = None
+    timeout: float | None = None
+    attempts: int | None = None
 
     @property
     def options(self) -> ModelOptions:
-        """All but the name."""
+        """All but the name; what is None is what suits the model."""
+        usual = _EMBEDDED if self.name == EMBEDDED else _USUAL
         return ModelOptions(
             base_url=self.base_url,
-            connections=self.connections,
-            timeout=self.timeout,
-            attempts=self.attempts,
+            connections=self.connections or usual.connections,
+            timeout=self.timeout or usual.timeout,
+            attempts=self.attempts or usual.attempts,
         )
 
 

@@ -39,7 +39,8 @@ WATCH = """
 import os, sys
 seen = []
 def hook(event, args):
-    if event.startswith("socket.") or (event == "open" and isinstance(args[1], str) and set("wax+") & set(args[1])):
+    writes = event == "open" and isinstance(args[1], str) and set("wax+") & set(args[1])
+    if event.startswith("socket.") or writes:
         seen.append((event, str(args[0])))
 sys.addaudithook(hook)
 sys.dont_write_bytecode = True

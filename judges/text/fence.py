@@ -11,28 +11,43 @@ __all__ = ["Fenced", "fence"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fenced:
-    """Texts under their headers, each between two lines that begin with `mark`."""
+    """Texts under their headers, each between two lines that begin with its mark.
+
+    Parameters
+    ----------
+    text
+        All of them, one after the other.
+    marks
+        One for each text; none of the texts contains any of them.
+    """
 
     text: str
-    mark: str
+    marks: tuple[str, ...]
+
+    @property
+    def mark(self) -> str:
+        """The marks as a sentence names them."""
+        return " or ".join(self.marks)
 
 
 def fence(texts: Mapping[str, str]) -> Fenced:
     """Set each text of `texts` apart under its header.
 
-    The mark is a digest of the texts themselves, so it is the same on every run and no
-    text can contain its own; should one do so all the same, another is taken.
+    A mark is a digest of its own text, so it is the same on every run and whatever else
+    stands in the prompt: a server that keeps the beginning of prompts can keep a source.
+    If a text holds a mark, forged or by chance, all marks are replaced.
     """
-    mark = next(
-        mark
-        for turn in count()
-        if not any((mark := _mark(turn, texts)) in text for text in texts.values())
+    marks = next(marks for turn in count() if not _forged(marks := _marks(turn, texts), texts))
+    blocks = (
+        f"{mark} {header}: begin\n{text}\n{mark} {header}: end"
+        for mark, (header, text) in zip(marks, texts.items(), strict=True)
     )
-    blocks = [
-        f"{mark} {header}: begin\n{text}\n{mark} {header}: end" for header, text in texts.items()
-    ]
-    return Fenced(text="\n\n".join(blocks), mark=mark)
+    return Fenced(text="\n\n".join(blocks), marks=marks)
 
 
-def _mark(turn: int, texts: Mapping[str, str]) -> str:
-    return f"[{fingerprint(str(turn), *texts, *texts.values())}]"
+def _marks(turn: int, texts: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(f"[{fingerprint(str(turn), header, text)}]" for header, text in texts.items())
+
+
+def _forged(marks: tuple[str, ...], texts: Mapping[str, str]) -> bool:
+    return any(mark in text for mark in marks for text in texts.values())

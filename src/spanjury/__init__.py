@@ -1,1 +1,51 @@
-"""A jury of judges that marks the error spans of generated text."""
+"""A jury of judges that marks the error spans of generated text, says why, and scores it.
+
+What a user imports. The words (`Segment`, `Aspect`, `ErrorSpan`, …) are here at once; what
+runs a panel is loaded when it is first named, so that ``import spanjury`` stays light.
+"""
+
+from importlib import import_module
+
+from spanjury.judges.core import (
+    VERSION,
+    Aspect,
+    ErrorSpan,
+    EvaluationError,
+    Judge,
+    Located,
+    Outcome,
+    PanelReport,
+    Report,
+    Scale,
+    Segment,
+    Task,
+)
+
+__all__ = [
+    "Aspect",
+    "ErrorSpan",
+    "EvaluationError",
+    "Judge",
+    "Located",
+    "Outcome",
+    "PanelReport",
+    "Report",
+    "Scale",
+    "Segment",
+    "Task",
+    "__version__",
+    "find_aspect",
+    "open_panel",
+    "read_segments",
+]
+
+__version__ = VERSION
+
+_RUNNING = "spanjury.orchestration.interfaces.python"
+
+
+def __getattr__(name: str) -> object:
+    """Load what runs a panel when it is first named (PEP 562)."""
+    if name not in {"find_aspect", "open_panel", "read_segments"}:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_RUNNING), name)

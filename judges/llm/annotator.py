@@ -1,0 +1,155 @@
+"""The annotator: a language model that marks error spans and scores one aspect.
+
+Source: Kartáč et al. (2025), OpeNLGauge, section 4 ("Annotator models") and Appendix F.
+It promises a report for every reply that can be read; a reply that cannot is asked for
+once more, then reported as unparseable; one that broke off is asked for once more with
+twice the room, then reported as truncated. It raises `ModelError` where the model gives
+no reply at all.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from spanjury.judges.core import (
+    Aspect,
+    ChatModel,
+    ChatRequest,
+    Decoding,
+    Finish,
+    Message,
+    Outcome,
+    Reply,
+    Report,
+    Segment,
+    Usage,
+    signature,
+)
+from spanjury.judges.llm.parse import PARSER_VERSION, ParsedReply, parse
+from spanjury.judges.llm.prompt import PromptOptions, grammar, prompt_fingerprint, reask, render
+from spanjury.judges.text import Locator
+
+__all__ = ["Annotator"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Annotator:
+    """Ask a model for error spans and a score.
+
+    Parameters
+    ----------
+    model
+        The model that is asked.
+    score
+        Ask for the score as a label ("verbal", the default) or as a number.
+    severity
+        Ask for severities as numbers (the default) or as words.
+    rules
+        Put the rules into the prompt.
+    max_errors
+        The most errors that the model may list.
+    temperature, seed, max_tokens
+        How replies are drawn; `max_tokens` is doubled once for a reply that broke off.
+    grammar
+        Have the server hold the reply to the form asked for; for servers that take GBNF
+        grammars only.
+    """
+
+    model: ChatModel
+    score: Literal["verbal", "numeric"] = "verbal"
+    severity: Literal["numeric", "verbal"] = "numeric"
+    rules: bool = True
+    max_errors: int = 8
+    temperature: float = 0.0
+    seed: int | None = None
+    max_tokens: int = 1024
+    grammar: bool = False
+
+    def __post_init__(self) -> None:
+        self._options()  # a bad option is refused now, not at the first segment
+        Decoding(temperature=self.temperature, max_tokens=self.max_tokens)
+
+    @property
+    def signature(self) -> str:
+        """Model, prompt, decoding and parser."""
+        return signature(
+            "annotator",
+            model=self.model.signature,
+            prompt=prompt_fingerprint(self._options()),
+            temperature=self.temperature,
+            seed=self.seed,
+            max_tokens=self.max_tokens,
+            grammar=self.grammar,
+            parser=PARSER_VERSION,
+        )
+
+    async def assess(self, segment: Segment, aspect: Aspect) -> Report:
+        """Return the model's report; raise `ModelError` if it gives no reply."""
+        request = self._request(segment, aspect)
+        reply = await self.model.complete(request)
+        usage = reply.usage
+        parsed = parse(reply.text, scale=aspect.scale)
+        again = _second_request(request, reply, parsed)
+        if again is not None:
+            reply = await self.model.complete(again)
+            usage += reply.usage
+            parsed = parse(reply.text, scale=aspect.scale)
+        return _report(reply, parsed, output=segment.output, usage=usage)
+
+    def _options(self) -> PromptOptions:
+        return PromptOptions(
+            score=self.score,
+            severity=self.severity,
+            rules=self.rules,
+            max_errors=self.max_errors,
+        )
+
+    def _request(self, segment: Segment, aspect: Aspect) -> ChatRequest:
+        options = self._options()
+        decoding = Decoding(
+            temperature=self.temperature,
+            seed=self.seed,
+            max_tokens=self.max_tokens,
+            grammar=grammar(aspect, options) if self.grammar else "",
+        )
+        return ChatRequest(messages=render(segment, aspect, options), decoding=decoding)
+
+
+def _second_request(request: ChatRequest, reply: Reply, parsed: ParsedReply) -> ChatRequest | None:
+    """Return what to ask after a reply without a score, or None if it is final."""
+    if parsed.score is not None or reply.finish is Finish.REFUSAL:
+        return None
+    if reply.finish is Finish.LENGTH:
+        roomier = replace(request.decoding, max_tokens=2 * request.decoding.max_tokens)
+        return replace(request, decoding=roomier)
+    said = Message(role="assistant", content=reply.text)
+    return replace(request, messages=(*request.messages, said, reask(parsed.problem)))
+
+
+def _report(reply: Reply, parsed: ParsedReply, *, output: str, usage: Usage) -> Report:
+    locator = Locator(output)
+    spans = tuple(
+        locator.span(
+            quote=error.quote,
+            explanation=error.explanation,
+            severity=error.severity,
+            category=error.category,
+        )
+        for error in parsed.errors
+    )
+    if reply.finish is Finish.REFUSAL:
+        outcome, reason = Outcome.REFUSED, "the model declined to answer"
+    elif parsed.score is not None:
+        outcome, reason = Outcome.SCORED, ""
+    elif reply.finish is Finish.LENGTH:
+        outcome, reason = Outcome.TRUNCATED, "the reply broke off before the score"
+    else:
+        outcome, reason = Outcome.UNPARSEABLE, parsed.problem
+    return Report(
+        outcome=outcome,
+        score=parsed.score if outcome is Outcome.SCORED else None,
+        spans=spans,
+        rationale=parsed.rationale,
+        reason=reason,
+        reply=reply.text,
+        usage=usage,
+    )

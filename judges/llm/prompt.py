@@ -1,0 +1,129 @@
+"""The annotator's prompt: what a model is told before it marks errors.
+
+The structure is that of OpeNLGauge (Appendix F, as described in section 4): task, aspect,
+rules, steps, severity apart from the score, form of the answer. The words are ours. The
+material comes first and the aspect last, so that servers that keep the beginning of a
+prompt can use it again for the next aspect of the same segment.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Literal
+
+from spanjury.judges.core import Aspect, Message, Segment, fingerprint
+from spanjury.judges.llm.parse import SEVERITY_WORDS
+from spanjury.judges.tasks import describe
+from spanjury.judges.text import fence, fill_template, read_template
+
+__all__ = ["PromptOptions", "grammar", "prompt_fingerprint", "reask", "render"]
+
+_PACKAGE = "spanjury.judges.llm"
+_TEMPLATES = ("system.txt", "annotate.txt", "rules.txt", "reask.txt", "report.gbnf")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptOptions:
+    """What the ablations of OpeNLGauge (section 7.3) vary.
+
+    Parameters
+    ----------
+    score
+        Whether the overall score is asked for as a label or as a number.
+    severity
+        Whether severities are asked for as numbers or as words.
+    rules
+        Whether the rules are part of the prompt.
+    max_errors
+        The most errors a model may list.
+    """
+
+    score: Literal["verbal", "numeric"] = "verbal"
+    severity: Literal["numeric", "verbal"] = "numeric"
+    rules: bool = True
+    max_errors: int = 8
+
+    def __post_init__(self) -> None:
+        if self.max_errors < 1:
+            raise ValueError(f"max_errors must be positive, got {self.max_errors!r}")
+
+
+def render(segment: Segment, aspect: Aspect, options: PromptOptions) -> tuple[Message, ...]:
+    """Return the conversation that asks for a report on `aspect` of `segment`."""
+    inputs = aspect.view(segment.inputs)
+    output = aspect.task.output_header
+    fenced = fence({**inputs, output: segment.output})
+    about = {
+        "task_description": aspect.task.description,
+        "material": fenced.text,
+        "mark": fenced.mark,
+        "aspect": aspect.name.replace("-", " "),
+        "description": describe(aspect),
+        "everything": f"the {' and the '.join([*inputs, output])}",
+        "output": output,
+        "severity": _read(f"severity-{options.severity}.txt"),
+        "severity_form": _severity_form(options),
+        "score": _score(aspect, options),
+        "score_form": " | ".join(_score_words(aspect, options)),
+        "max_errors": str(options.max_errors),
+    }
+    rules = f"{_fill('rules.txt', about)}\n\n" if options.rules else ""
+    return (
+        Message(role="system", content=_read("system.txt")),
+        Message(role="user", content=_fill("annotate.txt", {**about, "rules": rules})),
+    )
+
+
+def reask(problem: str) -> Message:
+    """Return the message that asks once more after a reply that could not be read."""
+    return Message(role="user", content=_fill("reask.txt", {"problem": problem}))
+
+
+def grammar(aspect: Aspect, options: PromptOptions) -> str:
+    """Return a GBNF grammar of the answers that `render` asks for."""
+    words = list(SEVERITY_WORDS) if options.severity == "verbal" else list("12345")
+    about = {
+        "max_errors": str(options.max_errors),
+        "scores": _alternatives(_score_words(aspect, options)),
+        "severities": _alternatives(words),
+    }
+    return _fill("report.gbnf", about)
+
+
+def prompt_fingerprint(options: PromptOptions) -> str:
+    """Return a digest of all the fixed words of the prompt under `options`."""
+    named = (*_TEMPLATES, f"severity-{options.severity}.txt", f"score-{options.score}.txt")
+    return fingerprint(repr(options), *(_read(name) for name in named))
+
+
+def _read(name: str) -> str:
+    return read_template(_PACKAGE, name)
+
+
+def _fill(name: str, about: dict[str, str]) -> str:
+    return fill_template(_PACKAGE, name, about)
+
+
+def _score(aspect: Aspect, options: PromptOptions) -> str:
+    scale = aspect.scale
+    about = {
+        "ladder": " < ".join(scale.labels),
+        "worst_label": scale.labels[0],
+        "best_label": scale.labels[-1],
+        "low": str(scale.low),
+        "high": str(scale.high),
+    }
+    return _fill(f"score-{options.score}.txt", about)
+
+
+def _score_words(aspect: Aspect, options: PromptOptions) -> list[str]:
+    if options.score == "verbal":
+        return list(aspect.scale.labels)
+    return [str(score) for score in range(aspect.scale.low, aspect.scale.high + 1)]
+
+
+def _severity_form(options: PromptOptions) -> str:
+    return " | ".join(SEVERITY_WORDS) if options.severity == "verbal" else "1 | 2 | 3 | 4 | 5"
+
+
+def _alternatives(words: list[str]) -> str:
+    return " | ".join(json.dumps(word, ensure_ascii=False) for word in words)

@@ -1,0 +1,92 @@
+"""Sentences: where they begin and end in a text."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+__all__ = ["Sentence", "sentence_intervals", "sentences"]
+
+# A stop with what closes after it; one class of characters to begin with keeps it fast.
+_STOP = re.compile(r"[.!?…。！？।\n]++['\"”’»)\]」』]*+")
+_BREAK = re.compile(r"\n[^\S\n]*(?:\n|(?:[-*•]|\d{1,3}[.)])\s)")
+_BLANKLESS = frozenset("。！？।")  # stops of scripts that put no blank after them
+_ABBREVIATIONS = frozenset(
+    """mr mrs ms dr prof st sr jr gen col sgt capt lt rev gov sen rep hon vs etc nos fig
+    approx dept est inc ltd corp jan feb mar apr jun jul aug sept oct nov dec e.g i.e a.m p.m
+    u.s u.k u.n al cf vol pp op""".split()  # noqa: SIM905 - a list this long reads best so
+)
+_REACH = 16  # code points before a full stop in which an abbreviation must lie
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sentence:
+    """A sentence, without the blanks around it.
+
+    Parameters
+    ----------
+    start, end
+        Half-open offsets in code points.
+    text
+        ``text[start:end]`` of the whole text.
+    """
+
+    start: int
+    end: int
+    text: str
+
+
+def sentences(text: str) -> list[Sentence]:
+    """Cut `text` into sentences.
+
+    A full stop ends none after an abbreviation or an initial, or within a word or a
+    number. An empty line, or a new line that starts an item of a list, always ends one.
+
+    Returns
+    -------
+    list of Sentence
+        In order, not overlapping; together they hold every character but blanks.
+
+    Examples
+    --------
+    >>> [s.text for s in sentences("Dr. Ann paid $1.5 m. He left!")]
+    ['Dr. Ann paid $1.5 m.', 'He left!']
+    """
+    return [
+        Sentence(start=start, end=end, text=text[start:end])
+        for start, end in sentence_intervals(text)
+    ]
+
+
+def sentence_intervals(text: str) -> Iterator[tuple[int, int]]:
+    """Yield ``(start, end)`` of each of the `sentences` of `text`, at less cost."""
+    start = 0
+    for end in (*_ends(text), len(text)):
+        bare = text[start:end].lstrip()
+        if bare:
+            yield end - len(bare), end - len(bare) + len(bare.rstrip())
+        start = end
+
+
+def _ends(text: str) -> list[int]:
+    """Find where sentences end."""
+    return [match.end() for match in _STOP.finditer(text) if _ends_here(text, match)]
+
+
+def _ends_here(text: str, match: re.Match[str]) -> bool:
+    """Whether what matched `_STOP` ends a sentence."""
+    stop, end = match.group(), match.end()
+    if stop == ".":
+        return text[end : end + 1].strip() == "" and not _abbreviates(text, match.start())
+    if stop[0] == "\n":
+        return len(stop) > 1 or bool(_BREAK.match(text, end - 1))
+    if stop[-1] in _BLANKLESS:
+        return True
+    return end == len(text) or stop[-1] == "\n" or text[end].isspace()
+
+
+def _abbreviates(text: str, stop: int) -> bool:
+    """Whether the full stop at `stop` belongs to an abbreviation or an initial."""
+    before = text[max(0, stop - _REACH) : stop].split()
+    word = before[-1] if before else ""
+    initial = len(word) == 1 and word.isupper() and word != "I"
+    return initial or word.lower() in _ABBREVIATIONS

@@ -1,0 +1,203 @@
+"""The commands and their flags.
+
+Only what reads flags is imported here; what a command does is loaded when it is called, so
+that ``--help`` and a mistyped flag answer at once.
+"""
+
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import Annotated
+
+import typer
+
+from spanjury.judges.core import VERSION
+from spanjury.orchestration.interfaces.cli.exits import exits
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="spanjury",
+    help="A jury of judges marks the error spans of generated texts, says why, and scores them.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Names = list[str]
+AspectsFiles = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--aspects-file",
+        envvar="SPANJURY_ASPECTS_FILE",
+        help="TOML of tasks and aspects; repeatable.",
+    ),
+]
+BaseUrl = Annotated[
+    str | None,
+    typer.Option(envvar="SPANJURY_MODEL_BASE_URL", help="Where the model's server answers."),
+]
+TaskName = Annotated[str | None, typer.Option(envvar="SPANJURY_TASK", help="Name of a task.")]
+
+
+def main() -> None:
+    """Run the command line; exits with 0 done, 1 error, 2 usage, 3 coverage, 130 Ctrl-C."""
+    app()
+
+
+@app.command()
+def evaluate(  # noqa: PLR0913  a command's flags are its parameters
+    *,
+    data: Annotated[Path, typer.Argument(help="JSONL, CSV or TSV file, also .gz.")],
+    task: TaskName = None,
+    aspect: Annotated[
+        Names | None,
+        typer.Option(envvar="SPANJURY_ASPECT", help="Aspect to judge, or 'all'; repeatable."),
+    ] = None,
+    aspects_file: AspectsFiles = None,
+    judge: Annotated[
+        Names | None,
+        typer.Option(envvar="SPANJURY_JUDGE", help="NAME or NAME:option=value,…; repeatable."),
+    ] = None,
+    panel: Annotated[
+        Path | None, typer.Option(envvar="SPANJURY_PANEL", help="TOML file that names the seats.")
+    ] = None,
+    model: Annotated[
+        Names | None,
+        typer.Option(
+            envvar="SPANJURY_MODEL",
+            help="Any LiteLLM name (ollama/…, hosted_vllm/…, openai/…) or 'embedded'; repeatable.",
+        ),
+    ] = None,
+    model_base_url: BaseUrl = None,
+    timeout: Annotated[
+        float | None,
+        typer.Option(envvar="SPANJURY_TIMEOUT", min=0.1, help="Seconds a call may take.  [120]"),
+    ] = None,
+    connections: Annotated[
+        int | None,
+        typer.Option(envvar="SPANJURY_CONNECTIONS", min=1, help="Calls at once per model.  [8]"),
+    ] = None,
+    attempts: Annotated[
+        int | None,
+        typer.Option(envvar="SPANJURY_ATTEMPTS", min=1, help="Tries of a failing call.  [4]"),
+    ] = None,
+    aggregate: Annotated[
+        str | None,
+        typer.Option(envvar="SPANJURY_AGGREGATE", help="How seats' scores become one.  [mean]"),
+    ] = None,
+    consolidate: Annotated[
+        str | None,
+        typer.Option(envvar="SPANJURY_CONSOLIDATE", help="How seats' spans are merged.  [rules]"),
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(envvar="SPANJURY_LIMIT", min=1, help="Judge the first rows only.")
+    ] = None,
+    output: Annotated[
+        Path,
+        typer.Option("-o", "--output", envvar="SPANJURY_OUTPUT", help="Where the results go."),
+    ] = Path("results.jsonl"),
+    json: Annotated[
+        bool,
+        typer.Option("--json", envvar="SPANJURY_JSON", help="Print result rows, not a report."),
+    ] = False,
+    no_progress: Annotated[
+        bool, typer.Option("--no-progress", envvar="SPANJURY_NO_PROGRESS", help="No progress bar.")
+    ] = False,
+    seed: Annotated[
+        int | None, typer.Option(envvar="SPANJURY_SEED", help="For judges that draw at random.")
+    ] = None,
+    skip_bad_rows: Annotated[
+        bool,
+        typer.Option(
+            "--skip-bad-rows", envvar="SPANJURY_SKIP_BAD_ROWS", help="Judge the readable rows."
+        ),
+    ] = False,
+    min_coverage: Annotated[
+        float,
+        typer.Option(
+            envvar="SPANJURY_MIN_COVERAGE",
+            min=0.0,
+            max=1.0,
+            help="Exit with 3 if a smaller share of assessments has a score.",
+        ),
+    ] = 0.0,
+) -> None:
+    """Judge every row of DATA and write the results.
+
+    Without --judge and --model the offline judges are heard; they need no model, no key
+    and no network.
+    """
+    _call("judging:judge_file", locals())
+
+
+@app.command()
+def judges() -> None:
+    """List the judges, each with what its documentation says first."""
+    _call("listings:print_judges", locals())
+
+
+@app.command()
+def aspects(*, task: TaskName = None, aspects_file: AspectsFiles = None) -> None:
+    """List the aspects of every task, or of one, with their definitions."""
+    _call("listings:print_aspects", locals())
+
+
+@app.command()
+def tasks(*, aspects_file: AspectsFiles = None) -> None:
+    """List the tasks, their other names and the aspects judged by default."""
+    _call("listings:print_tasks", locals())
+
+
+@app.command()
+def plugins() -> None:
+    """List every plugin with its group, the package it comes from and its version."""
+    _call("listings:print_plugins", locals())
+
+
+@app.command()
+def doctor(
+    *,
+    model: Annotated[
+        Names | None,
+        typer.Option(envvar="SPANJURY_MODEL", help="Ask this model for a word; repeatable."),
+    ] = None,
+    model_base_url: BaseUrl = None,
+    offline: Annotated[
+        bool,
+        typer.Option(
+            "--offline",
+            envvar="SPANJURY_OFFLINE",
+            help="Load everything and judge a sample with the network forbidden.",
+        ),
+    ] = False,
+) -> None:
+    """Say what is installed, which plugins load and which models answer.
+
+    Exits with 1 if a plugin does not load, a model does not answer, or, with --offline,
+    the network was touched.
+    """
+    _call("doctor:examine", locals())
+
+
+def _show_version(wanted: bool) -> None:  # noqa: FBT001  a flag's callback is called so
+    if wanted:
+        typer.echo(f"spanjury {VERSION}")
+        raise typer.Exit
+
+
+@app.callback()
+def _every_command(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version.", callback=_show_version, is_eager=True),
+    ] = False,
+) -> None:
+    del version  # its callback has done the work
+
+
+def _call(name: str, flags: dict[str, object]) -> None:
+    """Call a command's function, ``module:function`` beside this file, with its flags."""
+    with exits():
+        function = resolve_name(f"{__package__}.{name}")
+        function(**flags)

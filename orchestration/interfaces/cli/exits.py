@@ -1,0 +1,43 @@
+"""Exit codes, and how errors become them."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import typer
+
+from spanjury.judges.core import ConfigError, EvaluationError
+
+__all__ = ["COVERAGE", "ERROR", "INTERRUPTED", "USAGE", "exits", "say"]
+
+ERROR = 1
+"""Something failed that is not the user's wording: a file, a server."""
+USAGE = 2
+"""What was asked for does not exist or does not fit together."""
+COVERAGE = 3
+"""Too few assessments have a score."""
+INTERRUPTED = 130
+"""Ctrl-C, as shells count it."""
+
+
+@contextmanager
+def exits() -> Iterator[None]:
+    """Turn our errors into one line on standard error and an exit code."""
+    try:
+        yield
+    except ConfigError as error:
+        say(f"spanjury: {error}")
+        raise typer.Exit(USAGE) from error
+    except EvaluationError as error:
+        say(f"spanjury: {error}")
+        raise typer.Exit(ERROR) from error
+    except BrokenPipeError as error:
+        # Whoever read our output has left; the interpreter must not try to flush to them.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(ERROR) from error
+
+
+def say(message: str) -> None:
+    """Write a line for the user to standard error."""
+    typer.echo(message, err=True)

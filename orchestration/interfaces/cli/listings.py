@@ -1,0 +1,73 @@
+"""What can be named: judges, tasks, aspects, plugins."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from spanjury.judges.tasks import Catalogue
+from spanjury.orchestration.wiring import GROUPS, JUDGES
+
+__all__ = ["print_aspects", "print_judges", "print_plugins", "print_tasks"]
+
+
+def print_judges() -> None:
+    """Print name and summary of every judge."""
+    _print(("judge", "what it does"), ((name, _summary(name)) for name in JUDGES.names()))
+
+
+def print_tasks(*, aspects_file: list[Path] | None) -> None:
+    """Print name, aliases and default aspects of every task."""
+    catalogue = Catalogue.load(*(aspects_file or ()))
+    _print(
+        ("task", "also called", "judged by default"),
+        (
+            (task.name, ", ".join(task.aliases), ", ".join(task.default_aspects))
+            for task in catalogue.tasks()
+        ),
+    )
+
+
+def print_aspects(*, task: str | None, aspects_file: list[Path] | None) -> None:
+    """Print the aspects of `task`, or of every task, with their definitions."""
+    catalogue = Catalogue.load(*(aspects_file or ()))
+    names = [task] if task else [known.name for known in catalogue.tasks()]
+    _print(
+        ("task", "aspect", "kind", "sees", "definition"),
+        (
+            (told.task.name, told.name, told.kind, _seen(told.inputs), told.definition)
+            for name in names
+            for told in catalogue.aspects(name)
+        ),
+    )
+
+
+def print_plugins() -> None:
+    """Print group, name, origin and version of every plugin."""
+    _print(
+        ("group", "name", "origin", "version"),
+        (
+            (plugin.group, plugin.name, plugin.origin, plugin.version)
+            for group in GROUPS
+            for plugin in group.plugins()
+        ),
+    )
+
+
+def _summary(name: str) -> str:
+    documented = (JUDGES.get(name).__doc__ or "").strip()
+    return documented.partition("\n")[0]
+
+
+def _seen(inputs: Sequence[str] | None) -> str:
+    if inputs is None:
+        return "all inputs"
+    return ", ".join(inputs) or "no input"
+
+
+def _print(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    table = Table(*headings)
+    for row in rows:
+        table.add_row(*row)
+    Console(highlight=False).print(table)

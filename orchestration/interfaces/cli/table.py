@@ -1,0 +1,68 @@
+"""The closing table of a run, and what went wrong in it."""
+
+from collections.abc import Iterator
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from spanjury.judges.core import Outcome
+from spanjury.orchestration.summary import Row, Summary
+
+__all__ = ["summary_view"]
+
+_REASONS = 3
+"""How many reasons for missing scores are shown."""
+
+
+def summary_view(summary: Summary) -> RenderableType:
+    """Show mean score, coverage, spans per text and seconds, by aspect and by system."""
+    table = Table(title_justify="left", title="Mean scores")
+    for heading in ("aspect", "system"):
+        table.add_column(heading, overflow="fold")
+    for heading in ("mean score", "coverage", "spans per text", "seconds"):
+        table.add_column(heading, justify="right")
+    tasks = {task for task, _, _ in summary.rows}
+    for (task, aspect), whole in summary.by_aspect().items():
+        name = aspect if len(tasks) == 1 else f"{task}: {aspect}"
+        systems = _systems(summary, (task, aspect))
+        table.add_row(name, "all" if len(systems) > 1 else next(iter(systems)), *_cells(whole))
+        if len(systems) > 1:
+            for system, row in sorted(systems.items()):
+                table.add_row("", system, *_cells(row), style="dim")
+    return Group(table, *_failures(summary))
+
+
+def _systems(summary: Summary, key: tuple[str, str]) -> dict[str, Row]:
+    return {system: row for (*aspect, system), row in summary.rows.items() if (*aspect,) == key}
+
+
+def _cells(row: Row) -> tuple[str, str, str, str]:
+    return (
+        "-" if row.mean is None else f"{row.mean:.2f}",
+        f"{row.coverage:.0%} ({row.scored}/{row.total})",
+        "-" if row.spans_per_text is None else f"{row.spans_per_text:.2f}",
+        f"{row.seconds:.2f}",
+    )
+
+
+def _failures(summary: Summary) -> Iterator[RenderableType]:
+    """Say what became of the assessments without a score, and which seats failed."""
+    unscored = summary.whole.total - summary.whole.scored
+    if unscored:
+        counts = _counted((o.value, n) for o, n in summary.outcomes.items() if o != Outcome.SCORED)
+        yield Text(f"{unscored} of {summary.whole.total} without a score: {counts}", "magenta")
+        for reason, count in summary.reasons.most_common(_REASONS):
+            yield Text(f"  {count} x {reason}", "dim")
+    for seat, outcomes in summary.seats.items():
+        failed = [
+            (outcome.value, count)
+            for outcome, count in outcomes.items()
+            if outcome not in {Outcome.SCORED, Outcome.ABSTAINED}
+        ]
+        if failed:
+            yield Text(f"seat {seat}: {_counted(failed)} of {outcomes.total()}", "magenta")
+
+
+def _counted(counts: Iterator[tuple[str, int]] | list[tuple[str, int]]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in counts)

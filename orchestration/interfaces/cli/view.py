@@ -1,0 +1,82 @@
+"""What a run shows while it goes on: segments as they are done, and how far it is."""
+
+import json
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from spanjury.judges.core import Result
+from spanjury.orchestration.interfaces.cli.render import segment_view
+from spanjury.orchestration.interfaces.cli.table import summary_view
+from spanjury.orchestration.summary import Summary
+from spanjury.orchestration.wiring import result_row
+
+__all__ = ["View"]
+
+
+class View:
+    """Show results on standard output, progress and, beside JSON, the table on standard error.
+
+    Parameters
+    ----------
+    total
+        How many assessments there will be.
+    as_json
+        Print each result as a row of JSON Lines in place of the report.
+    progress
+        Show a progress bar, where standard error or output is a terminal.
+    """
+
+    def __init__(self, *, total: int, as_json: bool, progress: bool) -> None:
+        self.summary = Summary()
+        self._as_json = as_json
+        self._out = Console(highlight=False, soft_wrap=as_json)
+        self._side = self._out if self._out.is_terminal else Console(stderr=True, highlight=False)
+        self._segment: list[Result] = []
+        shown = progress and self._side.is_terminal and not (as_json and self._out.is_terminal)
+        self._bar = Progress(
+            TextColumn("judged"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            console=self._side,
+            transient=True,
+            disable=not shown,
+        )
+        self._task = self._bar.add_task("judged", total=total)
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._bar.stop()
+        self._flush_segment()
+
+    def show(self, result: Result) -> None:
+        """Count a result and print it; a segment is printed when all its aspects are in."""
+        self.summary.add(result)
+        self._bar.advance(self._task)
+        if self._as_json:
+            self._out.file.write(json.dumps(result_row(result), ensure_ascii=False) + "\n")
+            return
+        if self._segment and self._segment[0].segment is not result.segment:
+            self._flush_segment()
+        self._segment.append(result)
+
+    def close(self) -> None:
+        """Print the closing table."""
+        console = Console(stderr=True, highlight=False) if self._as_json else self._out
+        console.print(summary_view(self.summary))
+
+    def _flush_segment(self) -> None:
+        if self._segment:
+            self._out.print(segment_view(self._segment))
+            self._segment = []

@@ -1,0 +1,229 @@
+"""The composition root: names become judges, models, panels. Nothing else joins them."""
+
+import inspect
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic.errors import PydanticSchemaGenerationError
+
+from spanjury.adapters.gateway import Gateway
+from spanjury.adapters.results import ResultWriter, result_row
+from spanjury.judges.core import (
+    Aggregation,
+    ChatModel,
+    ConfigError,
+    Consolidator,
+    DataError,
+    Judge,
+    ModelOpener,
+    PluginError,
+    Registry,
+    Segment,
+    Source,
+)
+from spanjury.orchestration.config import EMBEDDED, ModelConfig, PanelConfig, SeatConfig
+from spanjury.orchestration.panel import Panel, Seat
+
+__all__ = [
+    "AGGREGATIONS",
+    "CONSOLIDATORS",
+    "GROUPS",
+    "JUDGES",
+    "MODELS",
+    "SOURCES",
+    "open_configured_panel",
+    "open_model",
+    "open_results",
+    "open_source",
+    "result_row",
+]
+
+JUDGES: Registry[Callable[..., object]] = Registry("spanjury.judges")
+MODELS: Registry[ModelOpener] = Registry("spanjury.models")
+AGGREGATIONS: Registry[Aggregation] = Registry("spanjury.aggregations")
+CONSOLIDATORS: Registry[Callable[..., object]] = Registry("spanjury.consolidators")
+SOURCES: Registry[Source] = Registry("spanjury.sources")
+GROUPS = (JUDGES, MODELS, AGGREGATIONS, CONSOLIDATORS, SOURCES)
+
+_ANY_MODEL = "litellm"
+"""The opener of every model whose name does not begin with another opener's."""
+
+
+@asynccontextmanager
+async def open_configured_panel(config: PanelConfig) -> AsyncIterator[Panel]:
+    """Build the panel that `config` describes and close its models at the end.
+
+    Raises
+    ------
+    ConfigError
+        If a name is unknown, an option does not fit, or a judge lacks its model.
+    """
+    async with AsyncExitStack() as stack:
+        models = _Models(stack)
+        seats = [seat for told in config.heard for seat in await _seats(told, config, models)]
+        yield Panel(
+            seats=_distinct(seats),
+            aggregation=AGGREGATIONS.get(config.aggregate),
+            aggregation_name=config.aggregate,
+            consolidator=await _consolidator(config, models),
+        )
+
+
+def open_source(path: Path) -> Iterator[Segment | DataError]:
+    """Read `path` with the source that is named after its ending.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, or no source reads files with such an ending.
+    """
+    endings = [suffix.lstrip(".").lower() for suffix in path.suffixes if suffix != ".gz"]
+    ending = endings[-1] if endings else ""
+    if ending not in SOURCES.names():
+        choices = ", ".join(f".{name}" for name in SOURCES.names())
+        raise DataError(f"{path}: no source reads files that end in {ending!r}; known: {choices}")
+    return SOURCES.get(ending)(path)
+
+
+def open_results(path: Path) -> ResultWriter:
+    """Open a file for result rows, for ``with``; see `ResultWriter`."""
+    return ResultWriter(path)
+
+
+@asynccontextmanager
+async def open_model(model: ModelConfig) -> AsyncIterator[ChatModel]:
+    """Open a model behind the gateway, which bounds, times and retries its calls.
+
+    Raises
+    ------
+    ConfigError
+        If nothing can open a model of that name.
+    """
+    prefix, _, _ = model.name.partition("/")
+    opener = MODELS.get(prefix if prefix in MODELS.names() else _ANY_MODEL)
+    async with opener(model.name, options=model.options) as chat_model:
+        yield Gateway(model=chat_model, options=model.options)
+
+
+@dataclass(slots=True)
+class _Models:
+    """The models that are open, each once however many seats ask it."""
+
+    stack: AsyncExitStack
+    open: dict[ModelConfig, ChatModel] = field(default_factory=dict)
+
+    async def get(self, model: ModelConfig) -> ChatModel:
+        if model not in self.open:
+            self.open[model] = await self.stack.enter_async_context(open_model(model))
+        return self.open[model]
+
+
+async def _seats(told: SeatConfig, config: PanelConfig, models: _Models) -> list[Seat]:
+    """Build one seat, or one for each model of the panel if the judge asks one."""
+    if not isinstance(told.judge, str):
+        return [Seat(name=told.name or type(told.judge).__name__, judge=told.judge)]
+    factory = JUDGES.get(told.judge)
+    options = _with_seed(factory, told.options, config.seed)
+    if "model" not in _parameters(factory):
+        if told.model is not None:
+            raise ConfigError(f"judge {told.judge!r} asks no model, but is given {told.model!r}")
+        judge = _built(factory, told.judge, options)
+        return [Seat(name=told.name or told.judge, judge=_as_judge(judge, told.judge))]
+    asked = (told.model,) if told.model is not None else config.models
+    if not asked:
+        raise ConfigError(f"judge {told.judge!r} asks a model: name one with --model")
+    seats = []
+    for model in map(_model_config, asked):
+        fitted = {**_fitted_to(model, factory), **options, "model": await models.get(model)}
+        judge = _as_judge(_built(factory, told.judge, fitted), told.judge)
+        seats.append(Seat(name=told.name or f"{told.judge}:{model.name}", judge=judge))
+    return seats
+
+
+async def _consolidator(config: PanelConfig, models: _Models) -> Consolidator:
+    name = config.consolidate
+    factory = CONSOLIDATORS.get(name)
+    options: dict[str, object] = {}
+    if "model" in _parameters(factory):
+        model = config.consolidate_model or next(iter(config.models), None)
+        if model is None:
+            raise ConfigError(f"consolidator {name!r} asks a model: name one with --model")
+        options["model"] = await models.get(_model_config(model))
+    built = _built(factory, name, options)
+    if not isinstance(built, Consolidator):
+        raise PluginError(f"consolidator {name!r} lacks signature or consolidate: {built!r}")
+    return built
+
+
+def _fitted_to(model: ModelConfig, factory: Callable[..., object]) -> dict[str, object]:
+    """Hold the embedded model to a grammar: unaided, 135M parameters write no report."""
+    takes_one = model.name == EMBEDDED and "grammar" in _parameters(factory)
+    return {"grammar": True} if takes_one else {}
+
+
+def _with_seed(
+    factory: Callable[..., object], options: Mapping[str, object], seed: int | None
+) -> dict[str, object]:
+    if seed is not None and "seed" in _parameters(factory):
+        return {"seed": seed, **options}
+    return dict(options)
+
+
+def _built(factory: Callable[..., object], name: str, options: Mapping[str, object]) -> object:
+    """Call a plugin's factory with its options, each checked against its annotation."""
+    known = _parameters(factory)
+    for option in options:
+        if option not in known:
+            choices = ", ".join(sorted(known.keys() - {"model"})) or "none"
+            raise ConfigError(f"{name!r} has no option {option!r}; it has: {choices}")
+    try:
+        return factory(**_validated(factory, name, options))
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"{name!r} cannot be made with {dict(options)!r}: {error}") from error
+
+
+def _validated(
+    factory: Callable[..., object], name: str, options: Mapping[str, object]
+) -> dict[str, object]:
+    known = _parameters(factory)
+    checked = dict(options)
+    for option in checked.keys() - {"model"}:
+        try:
+            adapter: TypeAdapter[object] = TypeAdapter(known[option].annotation)
+            checked[option] = adapter.validate_python(checked[option])
+        except PydanticSchemaGenerationError:
+            continue  # a type of the plugin's own: the plugin checks it
+        except ValidationError as error:
+            problem = error.errors(include_url=False)[0]["msg"]
+            raise ConfigError(
+                f"option {option!r} of {name!r}: {problem}, got {checked[option]!r}"
+            ) from error
+    return checked
+
+
+def _parameters(factory: Callable[..., object]) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(factory, eval_str=True).parameters
+
+
+def _as_judge(built: object, name: str) -> Judge:
+    if not isinstance(built, Judge):
+        raise PluginError(f"judge {name!r} lacks signature or assess: {built!r}")
+    return built
+
+
+def _model_config(model: ModelConfig | str) -> ModelConfig:
+    return ModelConfig(name=model) if isinstance(model, str) else model
+
+
+def _distinct(seats: list[Seat]) -> tuple[Seat, ...]:
+    """Tell seats apart whose names coincide by a number behind the name."""
+    taken: dict[str, int] = {}
+    distinct = []
+    for seat in seats:
+        taken[seat.name] = count = taken.get(seat.name, 0) + 1
+        name = seat.name if count == 1 else f"{seat.name}#{count}"
+        distinct.append(Seat(name=name, judge=seat.judge))
+    return tuple(distinct)

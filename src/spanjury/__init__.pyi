@@ -1,0 +1,34 @@
+from spanjury.judges.core import Aspect as Aspect
+from spanjury.judges.core import ErrorSpan as ErrorSpan
+from spanjury.judges.core import EvaluationError as EvaluationError
+from spanjury.judges.core import Judge as Judge
+from spanjury.judges.core import Located as Located
+from spanjury.judges.core import Outcome as Outcome
+from spanjury.judges.core import PanelReport as PanelReport
+from spanjury.judges.core import Report as Report
+from spanjury.judges.core import Scale as Scale
+from spanjury.judges.core import Segment as Segment
+from spanjury.judges.core import Task as Task
+from spanjury.orchestration.interfaces.python import find_aspect as find_aspect
+from spanjury.orchestration.interfaces.python import open_panel as open_panel
+from spanjury.orchestration.interfaces.python import read_segments as read_segments
+
+__version__: str
+
+__all__ = [
+    "Aspect",
+    "ErrorSpan",
+    "EvaluationError",
+    "Judge",
+    "Located",
+    "Outcome",
+    "PanelReport",
+    "Report",
+    "Scale",
+    "Segment",
+    "Task",
+    "__version__",
+    "find_aspect",
+    "open_panel",
+    "read_segments",
+]

@@ -1,0 +1,5 @@
+"""``python -m spanjury``."""
+
+from spanjury.orchestration.interfaces.cli import main
+
+main()

@@ -1,0 +1,103 @@
+"""The whole pipeline on a real model behind llama.cpp's real server.
+
+SmolLM2 has 135 million parameters. What it says is worth nothing; that its nonsense ends
+as outcomes and never as made-up scores is the point.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from spanjury import PanelReport, find_aspect, open_panel, read_segments
+from spanjury.judges.core import Outcome, SeatReport
+from spanjury.orchestration.config import EMBEDDED
+from spanjury.orchestration.interfaces.cli.app import app
+
+pytestmark = [pytest.mark.anyio, pytest.mark.e2e]
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+FLUENCY = find_aspect("summarization", "fluency")
+SEGMENT = next(s for s in read_segments(EXAMPLES / "summaries.jsonl") if s.system == "system-c")
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+async def assess(*judges: str, consolidate: str = "rules") -> PanelReport:
+    panel = open_panel(judges=judges, models=[EMBEDDED], consolidate=consolidate, seed=1)
+    async with panel as opened:
+        return await opened.assess(SEGMENT, FLUENCY)
+
+
+def holds_together(seat: SeatReport) -> None:
+    """Check what must be true of a report whatever the model wrote."""
+    report = seat.report
+    assert (report.score is not None) is (report.outcome is Outcome.SCORED)
+    assert report.score is None or report.score in FLUENCY.scale
+    for span in report.spans:
+        if span.interval is not None:
+            assert SEGMENT.output[slice(*span.interval)] == span.text
+
+
+async def test_held_to_a_grammar_its_reply_is_a_report() -> None:
+    report = await assess("annotator:max_tokens=400,max_errors=2")
+    (seat,) = report.seats
+    holds_together(seat)
+    assert seat.report.outcome is Outcome.SCORED, seat.report.reply
+    assert report.score == seat.report.score
+    assert seat.report.usage.completion > 0
+    assert "Overall score: " in seat.report.reply
+
+
+async def test_unaided_it_is_asked_again_and_comes_to_an_outcome() -> None:
+    report = await assess("annotator:grammar=false,max_tokens=60", "form")
+    annotator, form = report.seats
+    holds_together(annotator)
+    assert annotator.report.outcome in {Outcome.UNPARSEABLE, Outcome.TRUNCATED}
+    assert annotator.report.reason
+    assert annotator.report.reply
+    assert annotator.report.usage.calls == 2
+    assert report.score == form.report.score
+
+
+async def test_an_agent_consolidator_that_cannot_falls_back_and_says_so() -> None:
+    judges = ["annotator:max_tokens=400,max_errors=2", "form"]
+    report = await assess(*judges, consolidate="agent")
+    found = [span for seat in report.seats for span in seat.report.spans]
+    assert len(found) > 1, "there is nothing to consolidate"
+    assert report.consolidator == "agent" or report.consolidator.startswith("rules (agent: ")
+    assert {name for span in report.spans for name in span.found_by} <= {
+        seat.seat for seat in report.seats
+    }
+    assert report.spans
+
+
+async def test_an_agent_that_judges_comes_to_an_outcome() -> None:
+    report = await assess("searcher:max_tokens=80,retries=1")
+    holds_together(report.seats[0])
+    assert report.seats[0].report.usage.calls >= 1
+
+
+def test_the_command_line_judges_with_it(tmp_path: Path) -> None:
+    output = tmp_path / "results.jsonl"
+    flags = ["--judge", "annotator:max_tokens=300,max_errors=1", "--judge", "form"]
+    done = CliRunner().invoke(
+        app,
+        [
+            "evaluate",
+            str(EXAMPLES / "summaries.jsonl"),
+            *flags,
+            *("--model", EMBEDDED, "--aspect", "fluency", "--limit", "2", "-o", str(output)),
+        ],
+    )
+    assert done.exit_code == 0, done.output
+    rows = [json.loads(line) for line in output.read_text().splitlines()]
+    assert len(rows) == 2
+    for row in rows:
+        asked, _ = row["seats"]
+        assert asked["signature"].startswith("annotator|model:embedded|weights:SmolLM2")
+        assert (asked["score"] is None) is (asked["outcome"] != "scored")

@@ -1,0 +1,136 @@
+from dataclasses import replace
+
+import pytest
+from fakes.chat_model import ScriptedModel
+from fakes.judges import ASPECT, segment
+
+from spanjury.judges.core import (
+    Decoding,
+    Finish,
+    Located,
+    ModelTimeoutError,
+    Outcome,
+    Reply,
+    Report,
+    Usage,
+)
+from spanjury.judges.llm.annotator import Annotator
+
+pytestmark = pytest.mark.anyio
+
+READABLE = """Error 1:
+Location: "in 1935"
+Explanation: The article says 1932.
+Severity: 4
+
+Overall score: Poor
+Explanation of the score: The only fact is wrong.
+"""
+SPENT = Usage(calls=1, prompt=100, completion=20)
+
+
+async def assess(
+    *replies: Reply | str | Exception, **options: object
+) -> tuple[Report, ScriptedModel]:
+    model = ScriptedModel(*replies)
+    annotator = Annotator(model=model, **options)  # type: ignore[arg-type]  # told by each test
+    return await annotator.assess(segment(), ASPECT), model
+
+
+async def test_a_readable_reply_becomes_a_report_with_located_spans() -> None:
+    report, model = await assess(Reply(text=READABLE, usage=SPENT))
+    (span,) = report.spans
+    assert (report.outcome, report.score) == (Outcome.SCORED, 2)
+    assert (span.start, span.end, span.text) == (18, 25, "in 1935")
+    assert (span.severity, span.located) == (4, Located.EXACT)
+    assert report.rationale == "The only fact is wrong."
+    assert report.usage == SPENT
+    assert len(model.requests) == 1
+
+
+async def test_an_unreadable_reply_is_asked_for_once_more_with_what_was_wrong() -> None:
+    report, model = await assess(
+        Reply(text="I like it.", usage=SPENT), Reply(text=READABLE, usage=SPENT)
+    )
+    assert report.score == 2
+    assert report.usage.calls == 2
+    *_, said, asked = model.requests[1].messages
+    assert (said.role, said.content) == ("assistant", "I like it.")
+    assert asked.role == "user"
+
+
+async def test_what_stays_unreadable_is_no_score_and_keeps_the_reply() -> None:
+    report, model = await assess("I like it.", "I really do.")
+    assert (report.outcome, report.score) == (Outcome.UNPARSEABLE, None)
+    assert report.reply == "I really do."
+    assert report.reason
+    assert len(model.requests) == 2
+
+
+async def test_a_reply_that_broke_off_gets_twice_the_room_once() -> None:
+    cut = Reply(text='Error 1:\nLocation: "in 1935"\nExpl', finish=Finish.LENGTH)
+    report, model = await assess(cut, cut, max_tokens=100)
+    assert report.outcome is Outcome.TRUNCATED
+    assert [request.decoding.max_tokens for request in model.requests] == [100, 200]
+    assert model.requests[0].messages == model.requests[1].messages
+
+
+async def test_a_reply_that_broke_off_after_its_score_is_scored() -> None:
+    cut = Reply(text=READABLE[:-10], finish=Finish.LENGTH)
+    report, model = await assess(cut)
+    assert report.score == 2
+    assert len(model.requests) == 1
+
+
+async def test_a_refusal_is_not_asked_again() -> None:
+    report, model = await assess(Reply(text="I cannot help.", finish=Finish.REFUSAL))
+    assert report.outcome is Outcome.REFUSED
+    assert len(model.requests) == 1
+
+
+async def test_a_refusal_that_imitates_a_score_is_still_a_refusal() -> None:
+    report, _ = await assess(Reply(text=READABLE, finish=Finish.REFUSAL))
+    assert (report.outcome, report.score) == (Outcome.REFUSED, None)
+
+
+async def test_a_model_that_fails_is_the_callers_to_judge() -> None:
+    with pytest.raises(ModelTimeoutError):
+        await assess(ModelTimeoutError("slow"))
+
+
+async def test_a_quote_that_is_not_in_the_text_is_kept_without_a_place() -> None:
+    report, _ = await assess(READABLE.replace("in 1935", "purple elephants everywhere"))
+    (span,) = report.spans
+    assert span.hallucinated
+    assert span.text == "purple elephants everywhere"
+
+
+async def test_options_reach_the_wire() -> None:
+    _, model = await assess(READABLE, temperature=0.5, seed=7, max_tokens=50, grammar=True)
+    decoding = model.requests[0].decoding
+    assert replace(decoding, grammar="") == Decoding(temperature=0.5, seed=7, max_tokens=50)
+    assert decoding.grammar.startswith("root ::=")
+
+
+@pytest.mark.parametrize("wrong", [{"max_errors": 0}, {"max_tokens": 0}, {"temperature": -1}])
+def test_a_bad_option_is_refused_before_any_segment(wrong: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match="max_errors|decoding"):
+        Annotator(model=ScriptedModel(), **wrong)  # type: ignore[arg-type]  # it is wrong
+
+
+def test_the_signature_changes_with_each_option() -> None:
+    plain = Annotator(model=ScriptedModel())
+    changed = [
+        replace(plain, **{name: value})  # type: ignore[arg-type]  # every option in turn
+        for name, value in [
+            ("score", "numeric"),
+            ("severity", "verbal"),
+            ("rules", False),
+            ("max_errors", 3),
+            ("temperature", 0.5),
+            ("seed", 1),
+            ("max_tokens", 10),
+            ("grammar", True),
+        ]
+    ]
+    assert len({judge.signature for judge in [plain, *changed]}) == len(changed) + 1

@@ -1,0 +1,213 @@
+"""The command line as a user meets it, in this process."""
+
+import gzip
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from spanjury.orchestration.interfaces.cli.app import app
+
+ARTICLE = "The bridge opened in 1932. It is 503 metres long and was painted grey by the city."
+GOOD = {
+    "id": "good",
+    "task": "summarization",
+    "inputs": {"Article": ARTICLE},
+    "output": "The bridge opened in 1932. It is 503 metres long.",
+    "system": "a",
+}
+BAD = {
+    **GOOD,
+    "id": "bad",
+    "output": "The bridge opened in 1935. It is is 503 metres long.",
+    "system": "b",
+}
+
+Spanjury = Callable[..., Result]
+
+
+@pytest.fixture
+def spanjury(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Spanjury:
+    """Run the command line in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    for name in [name for name in os.environ if name.startswith("SPANJURY_")]:
+        monkeypatch.delenv(name)
+    return lambda *args, **told: CliRunner().invoke(app, [str(arg) for arg in args], **told)
+
+
+def write(name: str, *rows: dict[str, object] | str) -> Path:
+    path = Path(name)
+    lines = [row if isinstance(row, str) else json.dumps(row) for row in rows]
+    data = ("\n".join(lines) + "\n").encode()
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    return path
+
+
+def results(path: str = "results.jsonl") -> list[dict[str, object]]:
+    return [json.loads(line) for line in Path(path).read_text().splitlines()]
+
+
+def test_a_file_is_judged_shown_and_written(spanjury: Spanjury) -> None:
+    done = spanjury("evaluate", write("rows.jsonl", GOOD, BAD))
+    assert done.exit_code == 0, done.output
+    told = " ".join(done.output.split())
+    assert "in [1935](" in told
+    assert "[is is](" in told or "is [is](" in told
+    assert "[grounding]" in told
+    assert "[form]" in told
+    assert "100% (2/2)" in told
+    rows = results()
+    assert [(row["id"], row["aspect"]) for row in rows] == [
+        ("good", "consistency"),
+        ("good", "fluency"),
+        ("bad", "consistency"),
+        ("bad", "fluency"),
+    ]
+    scores = {(row["id"], row["aspect"]): row["score"] for row in rows}
+    assert scores["good", "consistency"] > scores["bad", "consistency"]
+    assert scores["good", "fluency"] > scores["bad", "fluency"]
+    for row in rows:
+        for span in row["spans"]:
+            assert BAD["output"][span["start"] : span["end"]] == span["text"]
+            assert span["found_by"]
+
+
+def test_rows_as_json_are_the_rows_of_the_file(spanjury: Spanjury) -> None:
+    done = spanjury("evaluate", write("rows.jsonl.gz", GOOD, BAD), "--json", "-o", "out.jsonl")
+    printed = [json.loads(line) for line in done.stdout.splitlines()]
+    assert printed == results("out.jsonl")
+    assert "Mean scores" in done.stderr
+
+
+def test_flags_come_from_the_environment_too(spanjury: Spanjury) -> None:
+    environment = {
+        "SPANJURY_ASPECT": "fluency coherence",
+        "SPANJURY_JUDGE": "form",
+        "SPANJURY_LIMIT": "1",
+    }
+    done = spanjury("evaluate", write("rows.jsonl", GOOD, BAD), env=environment)
+    assert done.exit_code == 0, done.output
+    assert [row["aspect"] for row in results()] == ["fluency", "coherence"]
+
+
+def test_abstaining_is_no_score_and_no_success(spanjury: Spanjury) -> None:
+    done = spanjury("evaluate", write("rows.jsonl", GOOD), "--aspect", "relevance")
+    assert done.exit_code == 3
+    assert "abstained" in done.output
+    assert results()[0]["score"] is None
+
+
+def test_coverage_below_the_bar_exits_with_three(spanjury: Spanjury) -> None:
+    flags = ["--aspect", "relevance", "--aspect", "fluency"]
+    path = write("rows.jsonl", GOOD)
+    assert spanjury("evaluate", path, *flags, "--min-coverage", 0.5).exit_code == 0
+    assert spanjury("evaluate", path, *flags, "--min-coverage", 0.6).exit_code == 3
+
+
+@pytest.mark.parametrize(
+    ("rows", "flags", "code", "problem"),
+    [
+        (None, [], 1, "rows.jsonl"),
+        ([], [], 1, "rows.jsonl"),
+        ([GOOD, "{broken", BAD], [], 1, "2"),
+        ([{"id": "x", "task": "summarization"}], [], 1, "output"),
+        ([GOOD, GOOD], [], 1, "good"),
+        ([{**GOOD, "task": ""}], [], 2, "names no task"),
+        ([{**GOOD, "task": "poetry"}], [], 2, "poetry"),
+        ([GOOD], ["--aspect", "fluancy"], 2, "consistency"),
+        ([GOOD], ["--judge", "nobody"], 2, "grounding"),
+        ([GOOD], ["--judge", "annotator"], 2, "--model"),
+        ([GOOD], ["--aggregate", "sum"], 2, "median"),
+        ([GOOD], ["--consolidate", "magic"], 2, "rules"),
+        ([GOOD], ["--panel", "absent.toml"], 2, "absent.toml"),
+        ([GOOD], ["--panel", "absent.toml", "--judge", "form"], 2, "leave out --judge"),
+        ([GOOD], ["--limit", "0"], 2, "limit"),
+        ([GOOD], ["--nonsense"], 2, "nonsense"),
+        ([GOOD], ["-o", "/dev/null/x"], 1, "/dev/null/x"),
+    ],
+)
+def test_bad_input_is_told_in_one_line_and_an_exit_code(
+    spanjury: Spanjury,
+    rows: list[dict[str, object] | str] | None,
+    flags: list[str],
+    code: int,
+    problem: str,
+) -> None:
+    if rows is not None:
+        write("rows.jsonl", *rows)
+    done = spanjury("evaluate", "rows.jsonl", *flags)
+    assert done.exit_code == code, done.output
+    assert problem in done.stderr
+    assert "Traceback" not in done.output
+    assert not Path("results.jsonl").exists()
+
+
+def test_readable_rows_are_judged_when_bad_ones_are_skipped(spanjury: Spanjury) -> None:
+    done = spanjury("evaluate", write("rows.jsonl", GOOD, "{broken", BAD), "--skip-bad-rows")
+    assert done.exit_code == 0
+    assert "skipped: rows.jsonl" in done.stderr
+    assert {row["id"] for row in results()} == {"good", "bad"}
+
+
+def test_a_file_without_a_readable_row_is_an_error(spanjury: Spanjury) -> None:
+    done = spanjury("evaluate", write("rows.jsonl", "{broken"), "--skip-bad-rows")
+    assert done.exit_code == 1
+    assert "no row can be judged" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "output",
+    ["", " ", "\ud800 broken \udc00 half", "x" * 1_000_000, "日本語のテキスト。", "a\x00b"],
+)
+def test_an_odd_output_is_judged_not_dropped(spanjury: Spanjury, output: str) -> None:
+    done = spanjury("evaluate", write("rows.jsonl", {**GOOD, "output": output}))
+    assert done.exit_code in {0, 3}, done.output
+    assert [row["aspect"] for row in results()] == ["consistency", "fluency"]
+    assert results()[1]["outcome"] == "scored"
+
+
+def test_a_second_run_replaces_the_results_only_when_it_ends_well(spanjury: Spanjury) -> None:
+    assert spanjury("evaluate", write("rows.jsonl", GOOD)).exit_code == 0
+    assert spanjury("evaluate", write("worse.jsonl", GOOD, "{broken")).exit_code == 1
+    assert len(results()) == 2
+    assert spanjury("evaluate", write("rows.jsonl", GOOD, BAD)).exit_code == 0
+    assert len(results()) == 4
+
+
+def test_aspects_of_your_own_are_judged(spanjury: Spanjury) -> None:
+    Path("mine.toml").write_text(
+        '[tasks.summarization.aspects.tidiness]\nkind = "form"\ndefinition = "It is tidy."\n'
+    )
+    flags = ["--aspects-file", "mine.toml", "--aspect", "tidiness"]
+    assert spanjury("evaluate", write("rows.jsonl", BAD), *flags).exit_code == 0
+    assert [(row["aspect"], row["outcome"]) for row in results()] == [("tidiness", "scored")]
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        (["judges"], ["annotator", "form", "grounding", "searcher"]),
+        (["tasks"], ["summarization", "translation", "qa"]),
+        (["aspects", "--task", "qa"], ["conciseness", "faithfulness"]),
+        (["plugins"], ["spanjury.judges", "spanjury.aggregations", "0.1.0"]),
+        (["--version"], ["spanjury 0.1.0"]),
+        (["--help"], ["evaluate", "doctor"]),
+        (["evaluate", "--help"], ["--min-coverage", "SPANJURY_MODEL"]),
+    ],
+)
+def test_what_can_be_named_is_listed(
+    spanjury: Spanjury, command: list[str], expected: list[str]
+) -> None:
+    done = spanjury(*command, env={"COLUMNS": "200"})
+    assert done.exit_code == 0, done.output
+    for word in expected:
+        assert word in done.output
+
+
+def test_an_unknown_task_of_aspects_is_a_usage_error(spanjury: Spanjury) -> None:
+    done = spanjury("aspects", "--task", "poetry")
+    assert done.exit_code == 2
+    assert "summarization" in done.stderr

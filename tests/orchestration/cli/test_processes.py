@@ -1,0 +1,87 @@
+"""What only a process of its own shows: signals, pipes, what a real server does to a run."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from loopback.answers import ECHO_KEY, TRICKLE, chat
+from loopback.server import LoopbackServer, unreachable_url
+
+ROWS = [
+    {"id": str(number), "task": "summarization", "inputs": {"Article": "x"}, "output": "y z."}
+    for number in range(40)
+]
+REPLY = "No Error\n\nOverall score: Good\nExplanation of the score: It is fine."
+KEY = "sk-not-for-anybodys-eyes-0123456789"
+
+
+def start(folder: Path, *args: str) -> "subprocess.Popen[str]":
+    (folder / "rows.jsonl").write_text("\n".join(json.dumps(row) for row in ROWS))
+    environment = {name: told for name, told in os.environ.items() if "SPANJURY" not in name}
+    return subprocess.Popen(
+        [sys.executable, "-m", "spanjury", "evaluate", "rows.jsonl", "--aspect", "fluency", *args],
+        cwd=folder,
+        env={**environment, "OPENAI_API_KEY": KEY},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def model_at(url: str) -> list[str]:
+    return ["--model", "openai/judge", "--model-base-url", url]
+
+
+def rows(path: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:
+    with LoopbackServer(*[chat(REPLY)] * 10, TRICKLE) as server:
+        process = start(tmp_path, *model_at(server.base_url))
+        tick = threading.Event()
+        while len(server.requests) < 18 and process.poll() is None:  # 10 answered, 8 that hang
+            tick.wait(0.05)
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=60)
+    assert process.returncode == 130, told
+    assert "interrupted: 10 of 40 results are in results.jsonl.part" in told
+    assert "Traceback" not in told
+    kept = rows(tmp_path / "results.jsonl.part")
+    assert [row["score"] for row in kept] == [4] * 10
+    assert not (tmp_path / "results.jsonl").exists()
+
+
+def test_an_unreachable_server_gives_outcomes_and_no_scores(tmp_path: Path) -> None:
+    process = start(tmp_path, *model_at(unreachable_url()), "--limit", "2", "--attempts", "2")
+    told, errors = process.communicate(timeout=120)
+    assert process.returncode == 3, errors
+    assert [row["outcome"] for row in rows(tmp_path / "results.jsonl")] == ["backend_failed"] * 2
+    assert "backend_failed" in told
+
+
+def test_no_key_reaches_any_output(tmp_path: Path) -> None:
+    with LoopbackServer(ECHO_KEY) as server:
+        process = start(tmp_path, *model_at(server.base_url), "--limit", "1")
+        told, errors = process.communicate(timeout=120)
+        sent = server.requests[0].headers["authorization"]
+    written = (tmp_path / "results.jsonl").read_text()
+    assert KEY in sent
+    assert KEY not in told + errors + written
+    assert "401" in written
+
+
+def test_whoever_stops_reading_stops_the_run_quietly(tmp_path: Path) -> None:
+    process = start(tmp_path, "--judge", "form")
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    errors = process.stderr.read()
+    process.stderr.close()
+    assert process.wait(timeout=60) == 1
+    assert "Traceback" not in errors
+    assert "Exception ignored" not in errors

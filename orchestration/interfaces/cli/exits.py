@@ -1,7 +1,5 @@
 """Exit codes, and how errors become them."""
 
-import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -31,10 +29,6 @@ def exits() -> Iterator[None]:
         raise typer.Exit(USAGE) from error
     except EvaluationError as error:
         say(f"spanjury: {error}")
-        raise typer.Exit(ERROR) from error
-    except BrokenPipeError as error:
-        # Whoever read our output has left; the interpreter must not try to flush to them.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(ERROR) from error
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 __all__ = ["NetworkWatch", "forbid_network"]
 
+# Binding is not among them: it sends nothing, and urllib3 does it to see whether there is IPv6.
 _EVENTS = frozenset({
-    "socket.bind",
     "socket.connect",
     "socket.getaddrinfo",
     "socket.gethostbyaddr",

@@ -16,6 +16,14 @@ from spanjury.orchestration.wiring import result_row
 __all__ = ["View"]
 
 
+class _Output(Console):
+    """A console whose reader may leave, as `head` does, without ending the program."""
+
+    def on_broken_pipe(self) -> None:
+        """Throw away what is still to come, where rich would exit at once."""
+        self.quiet = True
+
+
 class View:
     """Show results on standard output, progress and, beside JSON, the table on standard error.
 
@@ -27,12 +35,16 @@ class View:
         Print each result as a row of JSON Lines in place of the report.
     progress
         Show a progress bar, where standard error or output is a terminal.
+
+    Notes
+    -----
+    Results are written to a file beside this; a reader who leaves ends the view, not the run.
     """
 
     def __init__(self, *, total: int, as_json: bool, progress: bool) -> None:
         self.summary = Summary()
         self._as_json = as_json
-        self._out = Console(highlight=False, soft_wrap=as_json)
+        self._out = _Output(highlight=False)
         self._side = self._out if self._out.is_terminal else Console(stderr=True, highlight=False)
         self._segment: list[Result] = []
         shown = progress and self._side.is_terminal and not (as_json and self._out.is_terminal)
@@ -65,7 +77,8 @@ class View:
         self.summary.add(result)
         self._bar.advance(self._task)
         if self._as_json:
-            self._out.file.write(json.dumps(result_row(result), ensure_ascii=False) + "\n")
+            row = json.dumps(result_row(result), ensure_ascii=False)
+            self._out.out(row, highlight=False)
             return
         if self._segment and self._segment[0].segment is not result.segment:
             self._flush_segment()

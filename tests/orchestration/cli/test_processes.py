@@ -8,6 +8,7 @@ import sys
 import threading
 from pathlib import Path
 
+import pytest
 from loopback.answers import ECHO_KEY, TRICKLE, chat
 from loopback.server import LoopbackServer, unreachable_url
 
@@ -75,13 +76,17 @@ def test_no_key_reaches_any_output(tmp_path: Path) -> None:
     assert "401" in written
 
 
-def test_whoever_stops_reading_stops_the_run_quietly(tmp_path: Path) -> None:
-    process = start(tmp_path, "--judge", "form")
+@pytest.mark.parametrize("flags", [[], ["--json"]])
+def test_whoever_stops_reading_ends_the_view_and_not_the_run(
+    tmp_path: Path, flags: list[str]
+) -> None:
+    process = start(tmp_path, "--judge", "form", *flags)
     assert process.stdout is not None
     assert process.stderr is not None
     process.stdout.close()
     errors = process.stderr.read()
     process.stderr.close()
-    assert process.wait(timeout=60) == 1
+    assert process.wait(timeout=60) == 0
     assert "Traceback" not in errors
     assert "Exception ignored" not in errors
+    assert len(rows(tmp_path / "results.jsonl")) == len(ROWS)

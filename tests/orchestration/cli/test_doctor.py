@@ -1,0 +1,78 @@
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+from loopback.answers import chat, failure
+from loopback.server import LoopbackServer
+from typer.testing import CliRunner, Result
+
+from spanjury.judges.core import PluginError, Registry
+from spanjury.orchestration.interfaces.cli.app import app
+from spanjury.orchestration.interfaces.cli.network import forbid_network
+
+Doctor = Callable[..., Result]
+
+
+@pytest.fixture
+def doctor(monkeypatch: pytest.MonkeyPatch) -> Doctor:
+    monkeypatch.setenv("COLUMNS", "200")
+    return lambda *flags: CliRunner().invoke(app, ["doctor", *flags])
+
+
+def test_what_is_installed_is_told(doctor: Doctor) -> None:
+    done = doctor()
+    assert done.exit_code == 0, done.output
+    for word in ("python", "litellm", "spanjury.judges", "grounding", "loads"):
+        assert word in done.output
+
+
+def test_offline_everything_loads_and_judges_without_the_network() -> None:
+    command = [sys.executable, "-m", "spanjury", "doctor", "--offline"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "errors found in a sample" in done.stdout
+    assert "untouched" in done.stdout
+
+
+def test_a_model_that_answers_is_told_apart_from_one_that_does_not(doctor: Doctor) -> None:
+    with LoopbackServer(chat("ready")) as server:
+        done = doctor("--model", "openai/m", "--model-base-url", server.base_url)
+        assert done.exit_code == 0, done.output
+        assert "'ready' after" in done.output
+    with LoopbackServer(failure(401)) as server:
+        done = doctor("--model", "openai/m", "--model-base-url", server.base_url)
+        assert done.exit_code == 1
+        assert "401" in done.output
+
+
+def test_a_plugin_that_does_not_load_is_named(
+    doctor: Doctor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = Registry.get
+
+    def get(registry: Registry[object], name: str) -> object:
+        if name == "form":
+            raise PluginError("form is broken")
+        return found(registry, name)
+
+    monkeypatch.setattr(Registry, "get", get)
+    done = doctor()
+    assert done.exit_code == 1
+    assert "form is broken" in done.output
+
+
+def test_the_network_is_seen_and_refused_only_while_it_is_forbidden() -> None:
+    with forbid_network() as watch:
+        with pytest.raises(ConnectionRefusedError, match="the network is forbidden"):
+            socket.getaddrinfo("localhost", 80)
+        with socket.socket() as tried, pytest.raises(ConnectionRefusedError):
+            tried.connect(("127.0.0.1", 9))
+    assert [attempt.split()[0] for attempt in watch.attempts] == [
+        "socket.getaddrinfo",
+        "socket.connect",
+    ]
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+    assert len(watch.attempts) == 2

@@ -1,0 +1,134 @@
+"""A judge of whether a text is well formed; it follows rules, and asks no model."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+
+import anyio.lowlevel
+import anyio.to_thread
+
+from spanjury.judges.core import Aspect, ErrorSpan, Outcome, Report, Segment, signature
+from spanjury.judges.rules.form_checks.casing import lower_case_starts, lower_i, shouting
+from spanjury.judges.rules.form_checks.debris import debris
+from spanjury.judges.rules.form_checks.endings import broken_off
+from spanjury.judges.rules.form_checks.grammar import articles, disagreement, misheard
+from spanjury.judges.rules.form_checks.pairs import unclosed_quotes, unpaired_brackets
+from spanjury.judges.rules.form_checks.repetition import repeated_passages, stuttering
+from spanjury.judges.rules.form_checks.spacing import doubled_marks, missing_blanks, stray_blanks
+from spanjury.judges.rules.form_text import FormText, read_form
+
+__all__ = ["CHECKS", "FormJudge"]
+
+CHECKS: tuple[Callable[[FormText], Iterator[ErrorSpan]], ...] = (
+    articles,
+    broken_off,
+    debris,
+    disagreement,
+    doubled_marks,
+    lower_case_starts,
+    lower_i,
+    misheard,
+    missing_blanks,
+    repeated_passages,
+    shouting,
+    stray_blanks,
+    stuttering,
+    unclosed_quotes,
+    unpaired_brackets,
+)
+"""Every check that the judge makes; a new one is added here."""
+
+_COSTS = (0.0, 0.05, 0.2, 0.5, 1.0, 2.0)  # of an error by severity
+_PARAGRAPH = 50  # words, over which the errors of a longer text are spread
+_MOST = 100  # errors of one check that are looked at: more change no score by much
+_LONG = 100_000  # code points that take long enough to keep other tasks waiting
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormJudge:
+    """Mark what is badly written, whatever it says.
+
+    That is: repetition, unfinished sentences, unpaired brackets and quotation marks, slips
+    of casing and spacing, debris of encodings and mark-up, the surest errors of grammar.
+
+    It judges aspects of the kind ``"form"`` and abstains on others. It reports what it is
+    sure of and misses much: it knows no meaning. A way of writing kept throughout, as
+    tokenised or lower-cased data have it, is one slight error.
+
+    With a cost of .05, .2, .5, 1 and 2 for errors of severity 1 to 5, the score is::
+
+        low + (high - low) / (1 + cost of all errors / max(1, words / 50))
+
+    An empty text has the lowest score.
+
+    Parameters
+    ----------
+    max_spans
+        How many spans to report at most; the score counts all.
+
+    Raises
+    ------
+    ValueError
+        If `max_spans` is negative.
+    """
+
+    max_spans: int = 8
+
+    def __post_init__(self) -> None:
+        if self.max_spans < 0:
+            raise ValueError(f"max_spans must not be negative, got {self.max_spans!r}")
+
+    @property
+    def signature(self) -> str:
+        """The options, and the version that the rules belong to."""
+        return signature("form", max_spans=self.max_spans)
+
+    async def assess(self, segment: Segment, aspect: Aspect) -> Report:
+        """Look at the output alone."""
+        if aspect.kind != "form":
+            reason = f"{aspect.name} is not about the form of the text"
+            return Report(outcome=Outcome.ABSTAINED, reason=reason)
+        check = partial(self._check, segment.output, aspect=aspect)
+        if len(segment.output) > _LONG:
+            # A thread shares the interpreter with the event loop, which goes on meanwhile.
+            return await anyio.to_thread.run_sync(check, abandon_on_cancel=True)
+        await anyio.lowlevel.checkpoint()
+        return check()
+
+    def _check(self, text: str, *, aspect: Aspect) -> Report:
+        scale = aspect.scale
+        if not text.strip():
+            empty = ErrorSpan(
+                text="", explanation="The text is empty.", severity=5, category="unfinished"
+            )
+            return Report(score=scale.low, spans=(empty,)[: self.max_spans], rationale="Empty.")
+        form = read_form(text)
+        found = _without_nested([span for check in CHECKS for span in islice(check(form), _MOST)])
+        cost = math.fsum(_COSTS[span.severity or 0] for span in found)
+        load = cost / max(1.0, len(form.words) / _PARAGRAPH)
+        return Report(
+            score=scale.low + (scale.high - scale.low) / (1.0 + load),
+            spans=_gravest(found, limit=self.max_spans),
+            rationale=f"{len(found)} errors of form in {len(form.words)} words."
+            if found
+            else "No error of form found.",
+        )
+
+
+def _without_nested(spans: Sequence[ErrorSpan]) -> list[ErrorSpan]:
+    """Leave out spans that lie within another: one slip is one error."""
+    kept: list[ErrorSpan] = []
+    reach = -1
+    for span in sorted(spans, key=lambda span: (span.start or 0, -(span.end or 0))):
+        if (span.end or 0) > reach:
+            kept.append(span)
+            reach = span.end or 0
+    return kept
+
+
+def _gravest(spans: Sequence[ErrorSpan], *, limit: int) -> tuple[ErrorSpan, ...]:
+    """Return the gravest spans in order of place."""
+    gravest = sorted(spans, key=lambda span: (-(span.severity or 0), span.start or 0))[:limit]
+    return tuple(sorted(gravest, key=lambda span: (span.start or 0, span.end or 0)))

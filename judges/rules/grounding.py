@@ -1,0 +1,115 @@
+"""A judge of whether the inputs support what a text says; it counts, and asks no model."""
+
+from dataclasses import dataclass
+from functools import partial
+
+import anyio.lowlevel
+import anyio.to_thread
+
+from spanjury.judges.core import Aspect, Outcome, Report, Segment, signature
+from spanjury.judges.rules.evidence import error_spans
+from spanjury.judges.rules.languages import NO_BLANKS, different_languages, script
+from spanjury.judges.rules.source_index import index_source
+from spanjury.judges.rules.support import Support, support
+from spanjury.judges.text.words import folded_words
+
+__all__ = ["GroundingJudge"]
+
+_LONG = 100_000  # code points that take long enough to keep other tasks waiting
+_FOREIGN = 0.5  # known claims below which the languages are compared
+_SAMPLE = 4000  # code points of a text that tell its language
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroundingJudge:
+    """Mark the numbers, dates, names and words of a text that its inputs do not support.
+
+    It judges aspects of the kind ``"grounding"`` and abstains on others, without an input
+    that the aspect may look at, and where words cannot be compared: scripts without
+    blanks, another script or another language than the inputs'. It knows English function
+    words and endings; in other languages it takes more words to be different.
+
+    The score is ``low + (high - low) * support`` on the scale of the aspect; `support`
+    in `spanjury.judges.rules.support` is 1 for a text that was copied word for word. A
+    text without words says nothing that is unsupported and has the best score.
+
+    Parameters
+    ----------
+    max_spans
+        How many spans to report at most; the score counts all.
+
+    Raises
+    ------
+    ValueError
+        If `max_spans` is negative.
+    """
+
+    max_spans: int = 8
+
+    def __post_init__(self) -> None:
+        if self.max_spans < 0:
+            raise ValueError(f"max_spans must not be negative, got {self.max_spans!r}")
+
+    @property
+    def signature(self) -> str:
+        """The options, and the version that the rules belong to."""
+        return signature("grounding", max_spans=self.max_spans)
+
+    async def assess(self, segment: Segment, aspect: Aspect) -> Report:
+        """Compare the output with the inputs that `aspect` may look at."""
+        if aspect.kind != "grounding":
+            return _abstention(f"{aspect.name} is not about what the inputs support")
+        source = "\n\n".join(aspect.view(segment.inputs).values())
+        if not source.strip():
+            return _abstention("there is no input to compare with")
+        compare = partial(self._compare, segment.output, source, aspect=aspect)
+        if len(segment.output) + len(source) > _LONG:
+            # A thread shares the interpreter with the event loop, which goes on meanwhile.
+            return await anyio.to_thread.run_sync(compare, abandon_on_cancel=True)
+        await anyio.lowlevel.checkpoint()
+        return compare()
+
+    def _compare(self, output: str, source: str, *, aspect: Aspect) -> Report:
+        obstacle = _different_scripts(output, source)
+        if obstacle:
+            return _abstention(obstacle)
+        index = index_source(source)
+        found = support(output, index)
+        if found.known < _FOREIGN:
+            obstacle = _different_languages(output, source)
+            if obstacle:
+                return _abstention(obstacle)
+        scale = aspect.scale
+        return Report(
+            score=scale.low + (scale.high - scale.low) * found.share,
+            spans=error_spans(output, found, index=index, limit=self.max_spans),
+            rationale=_rationale(found),
+        )
+
+
+def _abstention(reason: str) -> Report:
+    return Report(outcome=Outcome.ABSTAINED, reason=reason)
+
+
+def _different_scripts(output: str, source: str) -> str:
+    """Say why the words of two texts cannot be compared, if they are in the wrong scripts."""
+    written, given = script(output), script(source)
+    if written in NO_BLANKS:
+        return f"the output is in {written}, whose words no blanks tell apart"
+    if written and given and written != given:
+        return f"the output is in {written} script and the input in {given}"
+    return ""
+
+
+def _different_languages(output: str, source: str) -> str:
+    languages = different_languages(folded_words(source[:_SAMPLE]), folded_words(output[:_SAMPLE]))
+    return f"the input is {languages[0]} and the output {languages[1]}" if languages else ""
+
+
+def _rationale(found: Support) -> str:
+    if not found.sentences:
+        return "There are no words that the source would have to support."
+    known = f"The source has {found.known:.0%} of what is said (numbers, dates, names doubly)"
+    if found.joined is None:
+        return f"{known}; it is data, so that the choice of words hardly counts."
+    return f"{known} and {found.joined:.0%} of the sequences of words."

@@ -1,0 +1,135 @@
+"""Numbers: what the numerals and number words of a text are worth."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+__all__ = ["SHORT_SCALES", "Number", "numbers"]
+
+_UNITS = MappingProxyType(
+    {
+        word: value
+        for value, word in enumerate(
+            """zero one two three four five six seven eight nine ten eleven twelve thirteen
+            fourteen fifteen sixteen seventeen eighteen nineteen""".split()  # noqa: SIM905
+        )
+    }
+)
+_TENS = MappingProxyType(
+    {
+        word: 10 * value
+        for value, word in enumerate(
+            "twenty thirty forty fifty sixty seventy eighty ninety".split(),  # noqa: SIM905
+            start=2,
+        )
+    }
+)
+_SCALES = MappingProxyType(
+    {
+        "hundred": 1e2,
+        "thousand": 1e3,
+        "million": 1e6,
+        "billion": 1e9,
+        "trillion": 1e12,
+        "dozen": 12.0,
+        "k": 1e3,
+        "m": 1e6,
+        "mn": 1e6,
+        "bn": 1e9,
+    }
+)
+SHORT_SCALES = frozenset(("k", "m", "mn", "bn"))
+"""Scales that are read after numerals only, and may be units: ``5 m``."""
+_STARTS = frozenset((*_UNITS, *_TENS, *_SCALES)) - SHORT_SCALES
+_MANY = 1e15  # beyond it a float no longer tells one whole number from the next
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Number:
+    """A number that a text states.
+
+    Parameters
+    ----------
+    first, stop
+        Half-open range of the words that state it.
+    value
+        What it is worth; infinite where it is too long to be a number.
+    spelled
+        Whether it is stated in words alone.
+    """
+
+    first: int
+    stop: int
+    value: float
+    spelled: bool
+
+
+def numbers(folded: Sequence[str]) -> Iterator[Number]:
+    """Yield the numbers that a sequence of folded words states, in order.
+
+    ``1200``, ``twelve hundred`` and ``1.2 thousand`` are worth the same. A lone ``one`` or
+    ``zero`` is a word like any other.
+
+    Examples
+    --------
+    >>> [n.value for n in numbers("two hundred and six people 4 million 12 of one".split())]
+    [206.0, 4000000.0, 12.0]
+    """
+    stop = 0
+    # Numerals sort before letters.
+    for first in [at for at, word in enumerate(folded) if word < ":" or word in _STARTS]:
+        if first < stop:
+            continue
+        spelled = folded[first] in _STARTS
+        number = _spelled(folded, first) if spelled else _numeral(folded, first)
+        stop = number.stop
+        if folded[first] not in {"one", "zero"} or number.stop > first + 1:
+            yield number
+
+
+def _numeral(folded: Sequence[str], first: int) -> Number:
+    """Read digits and the scales that follow them, as in ``4 million``."""
+    try:
+        value = float(folded[first])
+    except ValueError:  # a version, a date: 1.2.3
+        value = float("inf")
+    stop = first + 1
+    while stop < len(folded) and folded[stop] in _SCALES:
+        value *= _SCALES[folded[stop]]
+        stop += 1
+    if value >= _MANY:
+        return Number(first=first, stop=first + 1, value=float("inf"), spelled=False)
+    return Number(first=first, stop=stop, value=value, spelled=False)
+
+
+def _spelled(folded: Sequence[str], first: int) -> Number:
+    """Read number words as far as they make one number."""
+    total = current = 0.0
+    stop = at = first
+    while at < len(folded):
+        word = folded[at]
+        if word == "and" and at == stop and (total or current >= _SCALES["hundred"]):
+            at += 1
+            continue
+        grown = _grown(word, current)
+        if grown is None:
+            break
+        current = grown
+        if word in _SCALES and _SCALES[word] >= _SCALES["thousand"]:
+            total, current = total + current, 0.0
+        at += 1
+        stop = at
+    return Number(first=first, stop=stop, value=total + current, spelled=True)
+
+
+def _grown(word: str, current: float) -> float | None:
+    """Return what is being read with `word` added, or None if it begins another number."""
+    below_hundred = current % 100
+    if word in _UNITS:
+        fits = not below_hundred or (below_hundred % 10 == 0 and 0 < _UNITS[word] < 10)  # noqa: PLR2004
+        return current + _UNITS[word] if fits and below_hundred != 10 else None  # noqa: PLR2004
+    if word in _TENS:
+        return None if below_hundred else current + _TENS[word]
+    if word in _SCALES and word not in SHORT_SCALES:
+        return max(current, 1.0) * _SCALES[word]
+    return None

@@ -1,0 +1,101 @@
+"""Words: the letters and numbers of a text, where they stand, and folded for comparison."""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+__all__ = ["Word", "fold_word", "folded_words", "words"]
+
+# Thousands are grouped by a comma, in tokenised data also by a comma and a space; an
+# ordinal keeps its ending. A possessive "s" is no word. Python's \w leaves out the vowel
+# signs of Indic scripts and combining accents, without which words would fall apart.
+_NUMBER = r"(?:[1-9]\d{0,2}(?:, ?\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)*)(?: ?(?:st|nd|rd|th)\b)?"
+_MARKS = (
+    "[\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0900-\u0903\u093a-\u094f\u0951-\u0957"
+    "\u0962-\u0963\u0980-\u0dff]"
+)
+_LETTERS = rf"[^\W\d_]++(?<!['’][sS])(?:{_MARKS}+[^\W\d_]*)*+"
+_WORD = re.compile(rf"{_LETTERS}|{_NUMBER}|%")
+_PLAIN_WORD = re.compile(rf"[a-z]++(?<!'s)|{_NUMBER}|%")  # the same in lower-case ASCII, faster
+_ACCENTS = re.compile("[\u0300-\u036f]+")
+_ENDING = re.compile(r"[, a-zA-Z]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Word:
+    """A word of a text.
+
+    Parameters
+    ----------
+    start, end
+        Half-open offsets in code points.
+    text
+        ``text[start:end]`` of the whole text.
+    folded
+        The same for comparison, as `fold_word` writes it.
+    """
+
+    start: int
+    end: int
+    text: str
+    folded: str
+
+
+def fold_word(word: str) -> str:
+    """Fold case, accents and the ways to write one number.
+
+    Examples
+    --------
+    >>> [fold_word(word) for word in ("Élan", "1,200", "07", "2.50", "21st", "%")]
+    ['elan', '1200', '7', '2.5', '21', 'percent']
+    """
+    if not word.isascii():
+        word = _ACCENTS.sub("", unicodedata.normalize("NFKD", word)).casefold()
+    if word[:1].isdecimal():
+        return _fold_number(word)
+    return "percent" if word == "%" else word.lower()
+
+
+def _fold_number(word: str) -> str:
+    """Leave out grouping, an ordinal's ending and zeros that say nothing."""
+    if word.isdecimal():
+        return word.lstrip("0") or "0"
+    whole, point, rest = _ENDING.sub("", word).partition(".")
+    if "." not in rest:  # not a version or a date
+        rest = rest.rstrip("0")
+    return (whole.lstrip("0") or "0") + (point + rest if rest else "")
+
+
+def words(text: str, *, offset: int = 0) -> list[Word]:
+    """Return the words of `text` in order.
+
+    A word is a run of letters, a number, or a percent sign; it never holds an apostrophe
+    (``don't`` is two words, the ``'s`` of ``Ann's`` none) or an underscore.
+
+    Parameters
+    ----------
+    text
+        Any text.
+    offset
+        Where `text` begins in the text that starts and ends are counted in.
+    """
+    return [
+        Word(
+            start=offset + match.start(),
+            end=offset + match.end(),
+            text=match.group(),
+            folded=fold_word(match.group()),
+        )
+        for match in _WORD.finditer(text)
+    ]
+
+
+def folded_words(text: str) -> list[str]:
+    """Return ``[word.folded for word in words(text)]``, several times as fast."""
+    text = text.lower()
+    if text.isascii():
+        # Numbers sort before letters.
+        return [word if word > ":" else fold_word(word) for word in _PLAIN_WORD.findall(text)]
+    return [
+        word if word > ":" and word.isascii() else fold_word(word) for word in _WORD.findall(text)
+    ]

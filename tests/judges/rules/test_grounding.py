@@ -1,0 +1,292 @@
+"""The grounding judge: what it marks, what it is worth, where it abstains."""
+
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spanjury.judges.core import Aspect, Judge, Located, Outcome, Report, Scale, Segment, Task
+from spanjury.judges.rules import grounding
+from spanjury.judges.rules.grounding import GroundingJudge
+from spanjury.judges.rules.source_index import index_source
+from spanjury.judges.rules.support import support
+
+TASK = Task(name="summarization", description="Summarize the article.")
+CONSISTENCY = Aspect(name="consistency", task=TASK, definition="…", kind="grounding")
+ARTICLE = (
+    "Acme sold 1,200 cars in April 2018. Chief executive John Doe spoke to investors on Monday. "
+    "The board was pleased with the growth in Paris, where a new plant will open."
+)
+APART = "occur in the source, but never side by side or in the same sentence."
+WORDS = (
+    *("Acme", "sold", "1,200", "twelve", "hundred", "cars", "in", "April"),
+    *(".", ",", "the", "of", "Doe", "\n", "\ud800", "\u00e9"),
+)
+
+pytestmark = pytest.mark.anyio
+
+
+def segment(output: str, source: str = ARTICLE) -> Segment:
+    return Segment(segment_id="1", output=output, inputs={"Article": source})
+
+
+async def judged(output: str, source: str = ARTICLE) -> Report:
+    return await GroundingJudge().assess(segment(output, source), CONSISTENCY)
+
+
+def compared(output: str, source: str) -> Report:
+    return GroundingJudge()._compare(output, source, aspect=CONSISTENCY)
+
+
+def test_it_is_a_judge_with_a_signature() -> None:
+    assert isinstance(GroundingJudge(), Judge)
+    assert GroundingJudge(max_spans=3).signature.startswith("grounding|max_spans:3|spanjury:")
+
+
+def test_a_negative_limit_is_refused() -> None:
+    with pytest.raises(ValueError, match="-1"):
+        GroundingJudge(max_spans=-1)
+
+
+@pytest.mark.parametrize(
+    ("output", "quote", "severity", "category", "explanation"),
+    [
+        (
+            "Acme sold 1,300 cars.",
+            "1,300",
+            4,
+            "unsupported number",
+            'The number "1,300" does not occur in the source; the nearest is 1,200.',
+        ),
+        (
+            "Acme sold cars in April 2019.",
+            "2019",
+            4,
+            "unsupported date",
+            'The year "2019" does not occur in the source; the nearest is 2018.',
+        ),
+        (
+            "John Doe spoke on Tuesday.",
+            "Tuesday",
+            4,
+            "unsupported date",
+            '"Tuesday" does not occur in the source, which has "Monday".',
+        ),
+        (
+            "Acme sold cars in May and March.",
+            "March",
+            4,
+            "unsupported date",
+            '"March" does not occur in the source, which has "April".',
+        ),
+        (
+            "Chief executive Jane Roe spoke.",
+            "Jane Roe",
+            4,
+            "unsupported name",
+            'The name "Jane Roe" does not occur in the source.',
+        ),
+        (
+            "chief executive simon spoke.",
+            "simon",
+            4,
+            "unsupported name",
+            'The name "simon" does not occur in the source.',
+        ),
+        (
+            "Acme sold three cars.",
+            "three",
+            3,
+            "unsupported number",
+            'The number "three" does not occur in the source.',
+        ),
+        (
+            "The board was disappointed with the growth in Paris.",
+            "disappointed",
+            2,
+            "unsupported wording",
+            '"disappointed" does not occur in the source, in this form or another.',
+        ),
+        (
+            "The board was utterly and bitterly pleased with the growth.",
+            "utterly and bitterly",
+            3,
+            "unsupported wording",
+            'The source has none of these words: "utterly", "bitterly".',
+        ),
+        (
+            "The board sold 1,200 cars.",
+            "board sold",
+            2,
+            "recombined",
+            f'"board" and "sold" {APART}',
+        ),
+        (
+            "Chief executive John 1,200 spoke.",
+            "John 1,200",
+            3,
+            "recombined",
+            f'"John" and "1,200" {APART}',
+        ),
+    ],
+)
+async def test_what_the_source_lacks_is_marked_with_the_evidence(
+    output: str, quote: str, severity: int, category: str, explanation: str
+) -> None:
+    report = await judged(output)
+    (span,) = report.spans
+    assert (span.text, span.severity, span.category) == (quote, severity, category)
+    assert span.explanation == explanation
+    assert (span.start, span.end) == (output.index(quote), output.index(quote) + len(quote))
+    assert span.located is Located.EXACT
+
+
+async def test_a_sentence_of_strange_words_is_one_grave_error() -> None:
+    output = "Acme sold 1,200 cars. Penguins danced wildly beneath purple lamps."
+    (span,) = (await judged(output)).spans
+    assert (span.text, span.severity) == ("Penguins danced wildly beneath purple lamps", 5)
+    assert span.explanation == (
+        "Of the 6 words and numbers that carry this sentence, the source has 0."
+    )
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "Acme sold twelve hundred cars.",
+        "Acme sold 1200 cars in april 2018.",
+        "Acme sold nearly 1,250 cars.",
+        "Selling cars pleases the board.",
+        "Investors are in Paris, where the plant opens.",
+        "A new plant will open in Paris.",
+    ],
+)
+async def test_other_words_for_the_same_are_no_error(output: str) -> None:
+    report = await judged(output)
+    assert [span for span in report.spans if span.category != "recombined"] == []
+
+
+async def test_a_hedge_excuses_a_near_number_only() -> None:
+    assert (await judged("Acme sold 1,250 cars.")).spans
+    assert (await judged("Acme sold nearly 2,250 cars.")).spans
+
+
+async def test_the_score_is_the_documented_formula() -> None:
+    # Claims: Acme, sold, cars (weight 1 each; Acme begins the sentence) and 1,300 (2).
+    # Trigrams "acme sold 1300", "sold 1300 cars": 0 of 2. Content pairs: "acme sold" of 3;
+    # "sold 1300", "1300 cars" are not in the source. Content triples: 0 of 2.
+    found = support("Acme sold 1,300 cars.", index_source(ARTICLE))
+    assert found.known == pytest.approx(3 / 5)
+    assert found.joined == pytest.approx((0 + 1 / 3 + 0) / 3)
+    assert found.share == pytest.approx(0.6 * 3 / 5 + 0.4 * (1 / 9) ** 3)
+    assert (await judged("Acme sold 1,300 cars.")).score == pytest.approx(1 + 4 * found.share)
+
+
+async def test_the_score_lies_on_the_scale_of_the_aspect() -> None:
+    binary = replace(CONSISTENCY, scale=Scale(labels=("no", "yes")))
+    report = await GroundingJudge().assess(segment(ARTICLE), binary)
+    assert report.score == 2
+
+
+async def test_only_the_gravest_spans_are_kept_in_order_of_place() -> None:
+    output = "Acme proudly sold 7 cars in Rome. The board was utterly pleased in June."
+    report = await GroundingJudge(max_spans=3).assess(segment(output), CONSISTENCY)
+    assert [span.text for span in report.spans] == ["7", "Rome", "June"]
+
+
+async def test_data_supports_names_and_numbers_and_leaves_the_wording_free() -> None:
+    data = "name[The Eagle], food[Japanese], priceRange[less than £20], near[Burger King]"
+    fine = await judged("The Eagle serves lovely Japanese dishes beside Burger King.", data)
+    wrong = await judged("The Eagle serves lovely Italian dishes for £30.", data)
+    assert fine.spans == ()
+    assert [span.text for span in wrong.spans] == ["Italian", "30"]
+    assert fine.score is not None
+    assert wrong.score is not None
+    assert wrong.score < fine.score
+    assert "it is data" in fine.rationale
+
+
+@pytest.mark.parametrize("output", ["", " \n", "…!?"])
+async def test_a_text_without_words_has_nothing_unsupported(output: str) -> None:
+    report = await judged(output)
+    assert (report.score, report.spans) == (5, ())
+    assert report.rationale
+
+
+async def test_it_abstains_on_aspects_of_other_kinds() -> None:
+    report = await GroundingJudge().assess(segment("Text."), replace(CONSISTENCY, kind="form"))
+    assert report.outcome is Outcome.ABSTAINED
+    assert "consistency" in report.reason
+
+
+@pytest.mark.parametrize(
+    ("output", "source", "reason"),
+    [
+        ("Text.", "", "no input"),
+        ("Ein Text.", "Это текст.", "Latin script and the input in Cyrillic"),
+        ("这是文本", "这是文本", "no blanks"),
+        (
+            "The dog and the cat of the house went with that man.",
+            "Der Hund und die Katze sind nicht mit den Kindern in das Haus gegangen.",
+            "the input is German and the output English",
+        ),
+    ],
+)
+async def test_it_abstains_where_words_cannot_be_compared(
+    output: str, source: str, reason: str
+) -> None:
+    report = await judged(output, source)
+    assert report.outcome is Outcome.ABSTAINED
+    assert reason in report.reason
+
+
+async def test_it_looks_only_at_the_inputs_of_the_aspect() -> None:
+    task = Task(name="qa", description="…", input_headers={"Question": (), "Context": ()})
+    aspect = replace(CONSISTENCY, task=task, inputs=("Context",))
+    asked = Segment(
+        segment_id="1",
+        output="It is 42.",
+        inputs={"Question": "Is it 42?", "Context": "It is 41."},
+    )
+    (span,) = (await GroundingJudge().assess(asked, aspect)).spans
+    assert span.text == "42"
+
+
+async def test_a_long_text_is_judged_beside_the_event_loop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    here = await judged("Acme sold 1,300 cars.")
+    monkeypatch.setattr(grounding, "_LONG", 10)
+    assert await judged("Acme sold 1,300 cars.") == here
+
+
+TEXT = st.text(max_size=80) | st.lists(st.sampled_from(WORDS), max_size=25).map(" ".join)
+
+
+@given(TEXT, TEXT)
+def test_any_texts_are_judged_within_the_scale(output: str, source: str) -> None:
+    report = compared(output, source)
+    if report.score is None:
+        assert report.outcome is Outcome.ABSTAINED
+        return
+    assert report.score in CONSISTENCY.scale
+    assert len(report.spans) <= 8
+    starts = [span.start or 0 for span in report.spans]
+    assert starts == sorted(starts)
+    for span in report.spans:
+        assert output[span.start : span.end] == span.text
+
+
+@given(TEXT)
+def test_a_copy_has_the_best_score_and_no_error(text: str) -> None:
+    report = compared(text, text)
+    assert report.score is None or (report.score == 5 and report.spans == ())
+
+
+@given(TEXT, TEXT)
+def test_a_made_up_number_never_raises_the_score(output: str, source: str) -> None:
+    before, after = compared(output, source), compared(f"{output}\n\nIt was 98765.", source)
+    if before.score is not None and after.score is not None:
+        assert after.score <= before.score or math.isclose(after.score, before.score)

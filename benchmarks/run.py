@@ -1,9 +1,8 @@
 """Run every benchmark and print its figures: the source of docs/performance.md.
 
-    python benchmarks/run.py [FOLDER]
-
-FOLDER holds the collected data sets (`judgements/qags_four_judges.jsonl.gz`); without it
-only the benchmarks that need none are run.
+Run as ``python benchmarks/run.py [FOLDER]``. FOLDER holds the collected data sets
+(``judgements/qags_four_judges.jsonl.gz``); without it only the benchmarks that need none
+are run.
 """
 
 import subprocess

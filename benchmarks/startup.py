@@ -1,6 +1,6 @@
 """CPU seconds to import the package and to print the help, beside the bare interpreter.
 
-    python benchmarks/startup.py [RUNS]
+Run as ``python benchmarks/startup.py [RUNS]``.
 """
 
 import resource

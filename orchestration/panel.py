@@ -7,7 +7,7 @@ that seat's report and nothing else, and the outcome says so.
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import structlog
 from anyio import create_task_group
@@ -51,10 +51,17 @@ _GRAVEST_FIRST = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seat:
-    """One judge's place on a panel, under a name that is unique there."""
+    """One judge's place on a panel, under a name that is unique there.
+
+    The judge's signature is read once: it cannot change while the judge sits.
+    """
 
     name: str
     judge: Judge
+    signature: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "signature", self.judge.signature)  # the dataclass is frozen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +88,7 @@ class Panel:
     aggregation: Aggregation
     aggregation_name: str
     consolidator: Consolidator
+    signature: str = field(init=False)
 
     def __post_init__(self) -> None:
         names = [seat.name for seat in self.seats]
@@ -88,17 +96,13 @@ class Panel:
             raise ConfigError("a panel needs at least one judge")
         if len(names) != len(set(names)):
             raise ConfigError(f"the seats of a panel need distinct names, got {', '.join(names)}")
-
-    @property
-    def signature(self) -> str:
-        """The seats, the aggregation and the consolidator."""
-        told = sorted(f"{seat.name}={seat.judge.signature}" for seat in self.seats)
-        return signature(
+        told = signature(
             "panel",
-            seats=fingerprint(*told),
+            seats=fingerprint(*sorted(f"{seat.name}={seat.signature}" for seat in self.seats)),
             aggregation=self.aggregation_name,
             consolidator=fingerprint(self.consolidator.signature),
         )
+        object.__setattr__(self, "signature", told)  # the dataclass is frozen
 
     async def assess(self, segment: Segment, aspect: Aspect) -> PanelReport:
         """Hear every seat and return one report, with theirs inside."""
@@ -163,7 +167,7 @@ async def _hear(seat: Seat, segment: Segment, aspect: Aspect) -> SeatReport:
         report = Report(outcome=Outcome.BACKEND_FAILED, reason=reason)
     return SeatReport(
         seat=seat.name,
-        signature=seat.judge.signature,
+        signature=seat.signature,
         report=report,
         seconds=time.perf_counter() - began,
     )

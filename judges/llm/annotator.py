@@ -15,6 +15,7 @@ from spanjury.judges.core import (
     ChatModel,
     ChatRequest,
     Decoding,
+    ErrorSpan,
     Finish,
     Message,
     Outcome,
@@ -24,7 +25,7 @@ from spanjury.judges.core import (
     Usage,
     signature,
 )
-from spanjury.judges.llm.parse import PARSER_VERSION, ParsedReply, parse
+from spanjury.judges.llm.parse import PARSER_VERSION, ParsedError, ParsedReply, parse
 from spanjury.judges.llm.prompt import PromptOptions, grammar, prompt_fingerprint, reask, render
 from spanjury.judges.text import Locator
 
@@ -127,15 +128,7 @@ def _second_request(request: ChatRequest, reply: Reply, parsed: ParsedReply) -> 
 
 def _report(reply: Reply, parsed: ParsedReply, *, output: str, usage: Usage) -> Report:
     locator = Locator(output)
-    spans = tuple(
-        locator.span(
-            quote=error.quote,
-            explanation=error.explanation,
-            severity=error.severity,
-            category=error.category,
-        )
-        for error in parsed.errors
-    )
+    spans = tuple(_span(locator, error) for error in parsed.errors)
     if reply.finish is Finish.REFUSAL:
         outcome, reason = Outcome.REFUSED, "the model declined to answer"
     elif parsed.score is not None:
@@ -153,3 +146,16 @@ def _report(reply: Reply, parsed: ParsedReply, *, output: str, usage: Usage) -> 
         reply=reply.text,
         usage=usage,
     )
+
+
+def _span(locator: Locator, error: ParsedError) -> ErrorSpan:
+    """Locate an error; words outside quotation marks may only describe where it is."""
+    span = locator.span(
+        quote=error.quote,
+        explanation=error.explanation,
+        severity=error.severity,
+        category=error.category,
+    )
+    if error.quoted or not span.hallucinated:
+        return span
+    return replace(span, text="", explanation=f"({error.quote}) {error.explanation}")

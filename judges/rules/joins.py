@@ -11,6 +11,11 @@ from spanjury.judges.text.words import Word
 
 __all__ = ["Joins", "joins", "seams"]
 
+# What begins a new clause: a writer who joins two sentences so says nothing new.
+_CONNECTIVES = frozenset(
+    """after although and as because before but or since so though unless until when where
+    whereas which while who""".split()  # noqa: SIM905 - a list this long reads best so
+)
 _SAME_SENTENCE = 0.5  # what a pair is worth that the source has in one sentence, yet not joined
 
 
@@ -78,7 +83,8 @@ def seams(words: Sequence[Word], index: SourceIndex) -> Iterator[tuple[int, int]
     """Yield the pairs of content words that join parts of different sentences.
 
     Both words stand in the source, but never in one sentence, and at least one of them
-    brings a neighbour along from there: single words in a new order are a paraphrase.
+    brings a neighbour along from there: single words in a new order are a paraphrase. No
+    connective stands between them, with which a writer joins whole sentences.
 
     Yields
     ------
@@ -90,6 +96,9 @@ def seams(words: Sequence[Word], index: SourceIndex) -> Iterator[tuple[int, int]
     copied = [hashed in index.pairs for hashed in pair_hashes(content)]
     for at, pair in enumerate(pairwise(content)):
         if copied[at] or not all(index.where.get(word) for word in pair):
+            continue
+        between = words[places[at] + 1 : places[at + 1]]
+        if any(word.folded in _CONNECTIVES for word in between):
             continue
         brought = any(copied[max(0, at - 1) : at] + copied[at + 1 : at + 2])
         if brought and not index.in_one_sentence(*pair):

@@ -1,8 +1,10 @@
+from collections.abc import Iterator
+
 import pytest
 from anyio import CancelScope, create_task_group, wait_all_tasks_blocked
 from fakes.judges import ASPECT, FixedJudge, WaitingJudge, segment
 
-from spanjury.judges.core import Judge, Report, Result
+from spanjury.judges.core import Aspect, Judge, Report, Result, Segment
 from spanjury.orchestration.aggregation import mean
 from spanjury.orchestration.batch import evaluate
 from spanjury.orchestration.merge import RuleConsolidator
@@ -20,7 +22,7 @@ def panel_of(judge: Judge) -> Panel:
     )
 
 
-def pairs(count: int) -> list[tuple[object, object]]:
+def pairs(count: int) -> list[tuple[Segment, Aspect]]:
     return [(segment(str(number)), ASPECT) for number in range(count)]
 
 
@@ -46,7 +48,7 @@ async def test_no_more_pairs_are_read_than_the_window_holds() -> None:
     judge = WaitingJudge.holding([str(number) for number in range(1000)])
     read: list[str] = []
 
-    def reading() -> object:
+    def reading() -> Iterator[tuple[Segment, Aspect]]:
         for told, aspect in pairs(1000):
             read.append(told.segment_id)
             yield told, aspect
@@ -96,7 +98,7 @@ async def test_an_error_of_the_writer_ends_the_run_as_itself() -> None:
 async def test_an_error_of_the_reader_comes_after_what_was_read_before_it() -> None:
     written: list[Result] = []
 
-    def reading() -> object:
+    def reading() -> Iterator[tuple[Segment, Aspect]]:
         yield from pairs(3)
         raise ValueError("row 4 is broken")
 

@@ -105,6 +105,13 @@ async def test_a_quote_that_is_not_in_the_text_is_kept_without_a_place() -> None
     assert span.text == "purple elephants everywhere"
 
 
+async def test_a_place_that_is_only_described_is_not_taken_for_a_made_up_quote() -> None:
+    report, _ = await assess(READABLE.replace('"in 1935"', "the whole of the summary"))
+    (span,) = report.spans
+    assert (span.text, span.hallucinated) == ("", False)
+    assert span.explanation == "(the whole of the summary) The article says 1932."
+
+
 async def test_options_reach_the_wire() -> None:
     _, model = await assess(READABLE, temperature=0.5, seed=7, max_tokens=50, grammar=True)
     decoding = model.requests[0].decoding

@@ -5,21 +5,24 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from spanjury.orchestration.interfaces.cli.app import app
 
+Row = dict[str, Any]
+
 ARTICLE = "The bridge opened in 1932. It is 503 metres long and was painted grey by the city."
-GOOD = {
+GOOD: Row = {
     "id": "good",
     "task": "summarization",
     "inputs": {"Article": ARTICLE},
     "output": "The bridge opened in 1932. It is 503 metres long.",
     "system": "a",
 }
-BAD = {
+BAD: Row = {
     **GOOD,
     "id": "bad",
     "output": "The bridge opened in 1935. It is is 503 metres long.",
@@ -38,7 +41,7 @@ def spanjury(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Spanjury:
     return lambda *args, **told: CliRunner().invoke(app, [str(arg) for arg in args], **told)
 
 
-def write(name: str, *rows: dict[str, object] | str) -> Path:
+def write(name: str, *rows: Row | str) -> Path:
     path = Path(name)
     lines = [row if isinstance(row, str) else json.dumps(row) for row in rows]
     data = ("\n".join(lines) + "\n").encode()
@@ -46,7 +49,7 @@ def write(name: str, *rows: dict[str, object] | str) -> Path:
     return path
 
 
-def results(path: str = "results.jsonl") -> list[dict[str, object]]:
+def results(path: str = "results.jsonl") -> list[Row]:
     return [json.loads(line) for line in Path(path).read_text().splitlines()]
 
 
@@ -131,7 +134,7 @@ def test_coverage_below_the_bar_exits_with_three(spanjury: Spanjury) -> None:
 )
 def test_bad_input_is_told_in_one_line_and_an_exit_code(
     spanjury: Spanjury,
-    rows: list[dict[str, object] | str] | None,
+    rows: list[Row | str] | None,
     flags: list[str],
     code: int,
     problem: str,

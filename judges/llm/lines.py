@@ -1,0 +1,121 @@
+"""Tell the lines of a reply apart by the fields of a report that they hold.
+
+Models dress labels up (``**Location:**``, ``### Error 1``, ``- Severity (1-5) = 4``), word
+them in their own way, and put several on one line. A line that begins with no label is
+text; what it belongs to is for the parser to say.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+
+__all__ = ["Field", "Label", "fields"]
+
+
+class Label(Enum):
+    """What a piece of a line is."""
+
+    ERROR = auto()
+    NO_ERROR = auto()
+    LOCATION = auto()
+    EXPLANATION = auto()
+    SEVERITY = auto()
+    CATEGORY = auto()
+    OVERALL_SCORE = auto()
+    SCORE = auto()
+    INLINE_SCORE = auto()
+    RATIONALE = auto()
+    TEXT = auto()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """A piece of a line: what it is, and what stands there without the label."""
+
+    label: Label
+    value: str
+
+
+_REASON = r"(?:explanation|justification|rationale|reason|reasoning)"
+_SCORE = r"(?:score|rating|grade)"
+_SUBJECT = r"(?:(?:the|this|my|final|overall) )*"
+_WORDINGS = {
+    Label.ERROR: r"errors?|issues?",
+    Label.LOCATION: r"(?:error |quoted )?(?:location|span|quote)|location of the error",
+    Label.SEVERITY: rf"(?:error )?severity(?: level| {_SCORE}| of the error)?",
+    Label.CATEGORY: r"(?:error )?(?:category|type)",
+    Label.EXPLANATION: rf"(?:error )?(?:{_REASON}|description|comment)(?: of the error)?",
+    Label.RATIONALE: rf"{_SUBJECT}{_SCORE} {_REASON}|{_REASON} (?:of|for) {_SUBJECT}{_SCORE}",
+    Label.OVERALL_SCORE: (
+        rf"(?:(?:the|my|final) )*overall (?:(?!confidence|error|severity)\w+ ){{0,3}}?{_SCORE}"
+        r"(?: is| (?:for|of|on) .*)?"
+    ),
+    Label.SCORE: rf"(?:(?:the|my|final|total|quality) )*{_SCORE}(?: is)?",
+}
+_KNOWN = {label: re.compile(wording) for label, wording in _WORDINGS.items()}
+
+# Possessive where it matters: no line, however long, is read more than a few times.
+_FENCE = re.compile(r"\s*+(?:`{3,}+|~{3,}+)\s*+\w*+\s*+$")
+_MARKUP = re.compile(r"[\s>#*_`~•·+|\ufeff\u200b-]*+(?:\(?\d{1,3}[.)](?=\s))?[\s*_`~#]*+")
+_LABEL = re.compile(
+    r"(?P<name>[^\W\d_]++(?:\s++[^\W\d_]++){0,7}+)"
+    r"\s*+(?P<number>\#?\d{1,3}+)?"  # Error 1
+    r"\s*+(?:\([^()]{0,200}+\))?"  # Location (implied)
+    r"[\s*_`]*+(?:[:：﹕=]|[-–—](?=\s)|\.?$)"
+    r"(?:[*_`]++(?=\s|$))?"
+)
+_NO_ERROR = re.compile(r"[(\[\"'“‘]*+no\s++errors?(?:\(s\))?(?!\w)", re.IGNORECASE)
+_NO_ERROR_WORDS = 8  # "were found in the summary"; after more words it is prose
+# Quotations come first, so that a label inside one is passed over.
+_INLINE = re.compile(
+    r"\"[^\"]*+\"|“[^“”]*+”|«[^«»]*+»|`[^`]*+`"
+    r"|(?<!\w)(?P<name>Error(?=\s++\#?\d)|Location|Severity|Category"
+    r"|(?:Overall|Final)\s++(?:[Ss]core|[Rr]ating)"
+    r"|Explanation(?:\s++of\s++the\s++(?:overall\s++)?score)?)"
+    r"\s*+(?:\#?\d{1,3}+)?\s*+(?:\([^()]{0,200}+\))?[*_`]*+\s*+[:：](?:[*_`]++(?=\s|$))?"
+)
+
+
+def fields(line: str) -> Iterator[Field]:
+    """Yield the fields that `line` holds, in order; the fence of a code block holds none."""
+    if _FENCE.match(line):
+        return
+    markup = _MARKUP.match(line)
+    bare = line[markup.end() :] if markup else line
+    none = _NO_ERROR.match(bare)
+    if none:
+        first, *others = _pieces(Label.NO_ERROR, bare[none.end() :])
+        if len(first.value.split()) <= _NO_ERROR_WORDS:
+            yield Field(label=Label.NO_ERROR, value="")
+            yield from others
+            return
+    head = _LABEL.match(bare)
+    label = _known(head["name"]) if head else None
+    if head is None or label is None or (head["number"] and label is not Label.ERROR):
+        yield Field(label=Label.TEXT, value=line.strip())
+    else:
+        yield from _pieces(label, bare[head.end() :])
+
+
+def _pieces(label: Label, rest: str) -> Iterator[Field]:
+    """Yield the field that `rest` begins, then those that begin within it."""
+    done = 0
+    for inline in _INLINE.finditer(rest):
+        following = _known(inline["name"]) if inline["name"] else None
+        if following is None:
+            continue
+        yield Field(label=label, value=rest[done : inline.start()].rstrip(" \t*|").lstrip())
+        inline_score = following in {Label.OVERALL_SCORE, Label.SCORE}
+        label = Label.INLINE_SCORE if inline_score else following
+        done = inline.end()
+    yield Field(label=label, value=rest[done:].strip())
+
+
+def _known(name: str) -> Label | None:
+    """Return what a label's words mean, or None if they are no label."""
+    words = " ".join(name.casefold().split())
+    for label, wording in _KNOWN.items():
+        if wording.fullmatch(words):
+            return label
+    return None

@@ -1,0 +1,176 @@
+"""Fold a text: one form for every spelling of it, with a way back to its code points.
+
+Two passages fold to the same string if they differ only in case, white space, kind and
+number of quotation marks, dashes and dots, Unicode composition and compatibility
+(``é`` in one or two code points, ``ﬁ`` and ``fi``), or invisible characters. A space
+counts only between two words, so that tokenised text (``said .``) folds like prose.
+"""
+
+import re
+import string
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+__all__ = ["Folded", "fold", "fold_with_map"]
+
+_QUOTES = frozenset("'\"`´′″‴‵‶‷ʹʺʻʼʽˈˊˋˮ❛❜❝❞〝〞〟「」『』")
+_QUOTE_CATEGORIES = frozenset({"Pi", "Pf"})
+_MINUS = "\N{MINUS SIGN}"
+_GRAPHEME_JOINER = "\N{COMBINING GRAPHEME JOINER}"
+_VARIATION_SELECTORS = (range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0))
+_LONGEST_UNFOLDING = 4
+_FEW = 64
+
+# What `_folded_character` says of ASCII, in the form that `str.translate` is fast with.
+_ASCII = str.maketrans(
+    string.ascii_uppercase + '"`\t\n\v\f\r\x1c\x1d\x1e\x1f',
+    string.ascii_lowercase + "''" + " " * 9,
+)
+
+# Possessive, so that nothing is tried twice and folding takes linear time.
+_RUN = re.compile(
+    r"[ '.-](?:"
+    r"(?<=(['.-]))(?: *+\1)*+ *+"  # marks of one kind count as one mark,
+    r"| *+(['.-])(?: *+\2)*+ *+"  # with white space around them as without
+    r"|(?<!\w ) *+| *+(?!\w)"  # white space beside anything but words does not count
+    r"|( ) *+"  # and between words it counts as one space
+    r")"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folded:
+    """A folded text that remembers which code points it was made of.
+
+    Parameters
+    ----------
+    text
+        The folded form.
+    origins
+        For each character before runs were collapsed, the code point it came from.
+    keys, firsts, widths
+        Pieces of `text`: where each begins in it, where it begins among the characters
+        before, and how many of those each of its characters stands for.
+    """
+
+    text: str
+    origins: Sequence[int]
+    keys: Sequence[int]
+    firsts: Sequence[int]
+    widths: Sequence[int]
+
+    def origin(self, start: int, *, end: int) -> tuple[int, int]:
+        """Return the half-open code points of a non-empty ``text[start:end]``."""
+        return self._code_points(start)[0], self._code_points(end - 1)[1]
+
+    def splits(self, index: int) -> bool:
+        """Say whether a cut before `index` goes through what one reader sees as one letter."""
+        if not 0 < index < len(self.text):
+            return False
+        if unicodedata.category(self.text[index])[0] == "M":
+            return True
+        return self._code_points(index)[0] < self._code_points(index - 1)[1]
+
+    def _code_points(self, index: int) -> tuple[int, int]:
+        piece = bisect_right(self.keys, index) - 1
+        first = self.firsts[piece] + index - self.keys[piece]
+        last = first + self.widths[piece] - 1
+        return self.origins[first], self.origins[last] + 1
+
+
+def fold(text: str) -> str:
+    r"""Fold `text`, which may be any string, in time proportional to its length.
+
+    Examples
+    --------
+    >>> fold("“Straße”  —\n‘Eﬃcient …’")
+    "'strasse'-'efficient.'"
+    """
+    parts = _RUN.split(_characters(text)[0])  # what stays, and the marks that the groups caught
+    return "".join(filter(None, parts))
+
+
+def fold_with_map(text: str) -> Folded:
+    """Fold `text` as `fold` does, and keep the way back.
+
+    Examples
+    --------
+    >>> folded = fold_with_map("Die  Straße")
+    >>> folded.text, folded.origin(4, end=11)
+    ('die strasse', (5, 11))
+    """
+    characters, origins = _characters(text)
+    kept: list[str] = []
+    keys, firsts, widths = [0], [0], [1]
+    done = length = 0
+    for run in _RUN.finditer(characters):
+        kept.append(characters[done : run.start()])
+        length += run.start() - done
+        done = run.end()
+        if run.lastindex:
+            inner = run.group().strip(" ") or run.group()
+            first = run.start() + run.group().index(inner)
+            kept.append(inner[0])
+            keys.append(length)
+            firsts.append(first)
+            widths.append(len(inner))
+            length += 1
+        keys.append(length)
+        firsts.append(done)
+        widths.append(1)
+    kept.append(characters[done:])
+    return Folded(text="".join(kept), origins=origins, keys=keys, firsts=firsts, widths=widths)
+
+
+def _characters(text: str) -> tuple[str, Sequence[int]]:
+    """Fold `text` character by character; return also where each came from."""
+    if text.isascii():
+        return text.translate(_ASCII), range(len(text))
+    table = {character: _folded_character(character) for character in set(text)}
+    # All is decomposed by then: this only puts combining marks into canonical order.
+    characters = unicodedata.normalize("NFD", _replaced(text, table))
+    if all(len(folded) == 1 for folded in table.values()):
+        return characters, range(len(text))
+    places = {character: range(len(folded)) for character, folded in table.items()}
+    return characters, [index for index, character in enumerate(text) for _ in places[character]]
+
+
+def _replaced(text: str, table: dict[str, str]) -> str:
+    """Put for each character what `table` says; nothing put in is itself a key to change."""
+    changed = [pair for pair in table.items() if pair[0] != pair[1]]
+    if len(changed) > _FEW:
+        return "".join(map(table.__getitem__, text))
+    for character, folded in changed:  # the faster way for most alphabets
+        text = text.replace(character, folded)
+    return text
+
+
+@lru_cache(maxsize=4096)
+def _folded_character(character: str) -> str:
+    """Fold one code point; decomposition, unlike composition, needs no neighbours."""
+    if _mark(character) != character:
+        return _mark(character)
+    decomposed = unicodedata.normalize("NFKD", character)
+    folded = unicodedata.normalize("NFKD", decomposed.casefold())
+    if folded.startswith(" ") or len(folded) > _LONGEST_UNFOLDING:
+        folded = unicodedata.normalize("NFD", character)  # a mark on nothing, or a whole phrase
+    return "".join(_mark(part) for part in folded)
+
+
+def _mark(character: str) -> str:
+    """Return what a space, quotation mark, dash or invisible character folds to."""
+    category = unicodedata.category(character)
+    if character.isspace():
+        return " "
+    if character in _QUOTES or category in _QUOTE_CATEGORIES:
+        return "'"
+    if category == "Pd" or character == _MINUS:
+        return "-"
+    if category == "Cf" or character == _GRAPHEME_JOINER:
+        return ""
+    if any(ord(character) in selectors for selectors in _VARIATION_SELECTORS):
+        return ""
+    return character

@@ -1,0 +1,225 @@
+"""A locator finds what is quoted, at the right code points, and nothing that is not there."""
+
+import pytest
+
+from spanjury.judges.core import Located
+from spanjury.judges.text import Locator, Place
+
+ARTICLE = (
+    "The council approved the new bridge on Monday. Work begins in May, the mayor said, and "
+    "should take two years. Critics fear that the £40m plan will swallow the repair budget. "
+    "“We were never asked,” said a shopkeeper on the north bank. The council approved a "
+    "second crossing last year, which was never built, and the old ferry still runs twice a day."
+)
+
+
+def found(text: str, quote: str) -> tuple[str, Located] | None:
+    place = Locator(text).find(quote)
+    return None if place is None else (text[place.start : place.end], place.located)
+
+
+@pytest.mark.parametrize(
+    "quote", ["The council", "£40m plan", "“We were never asked,”", " in May, ", ".", ARTICLE]
+)
+def test_a_verbatim_quote_is_exact(quote: str) -> None:
+    assert found(ARTICLE, quote) == (quote, Located.EXACT)
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "expected"),
+    [
+        ("He said “no way” twice.", 'said "NO WAY"', "said “no way”"),
+        ("It -- slowly --  fell", "it — slowly — fell", "It -- slowly --  fell"),
+        ("one\n\ntwo\u00a0three", "one two three", "one\n\ntwo\u00a0three"),
+        ("paid £ 70bn , he said .", "£70bn, he said.", "£ 70bn , he said ."),
+        ("``mother armenia'' fell", '"mother armenia" fell', "``mother armenia'' fell"),
+        ("Wait… what", "wait... what", "Wait… what"),
+        ("in İstanbul today", "i\u0307stanbul", "İstanbul"),
+        ("die Straße dort", "STRASSE", "Straße"),
+        ("an eﬃcient plan", "EFFICIENT PLAN", "eﬃcient plan"),
+        ("İİİ ßß ﬁﬁ 😀😀 Ende", "ende", "Ende"),
+        ("un cafe\u0301 noir", "caf\u00e9 noir", "cafe\u0301 noir"),
+        ("un caf\u00e9 noir", "CAFE\u0301", "caf\u00e9"),
+        ("I ❤\ufe0f it", "❤ IT", "❤\ufe0f it"),
+        ("\ud800 Bad \udfff data", "bad", "Bad"),
+        ("a\0B c", "A\0b", "a\0B"),
+        ("全角ＡＢＣ。", "abc", "ＡＢＣ"),
+    ],
+)
+def test_a_quote_is_found_whatever_its_spelling(text: str, quote: str, expected: str) -> None:
+    assert found(text, quote) == (expected, Located.NORMALISED)
+
+
+@pytest.mark.parametrize(
+    ("quote", "expected"),
+    [
+        ('"Work begins in May"', "Work begins in May"),
+        ("`Work begins in May`", "Work begins in May"),
+        ("“Work begins in May.”", "Work begins in May"),
+        ("Work begins in May...", "Work begins in May"),
+        ("…the mayor said…", "the mayor said"),
+        ("(the mayor said)", "the mayor said"),
+        ("Critics fear that **the £40m plan** will", "Critics fear that the £40m plan will"),
+        ("**second crossing**", "second crossing"),
+        ("Work begins ... two years", "Work begins in May, the mayor said, and should take two years"),
+        ("Critics […] repair budget.", "Critics fear that the £40m plan will swallow the repair budget"),
+        ("The council … second crossing", "The council approved a second crossing"),
+    ],
+)
+def test_what_a_judge_puts_around_or_into_a_quote_does_not_hide_it(
+    quote: str, expected: str
+) -> None:
+    assert found(ARTICLE, quote) == (expected, Located.NORMALISED)
+
+
+def test_an_elided_quote_whose_parts_stand_in_another_order_is_not_taken_for_found() -> None:
+    assert found(ARTICLE, "two years ... Work begins") is None
+
+
+@pytest.mark.parametrize(
+    ("quote", "expected"),
+    [
+        ("the council aproved the new bridge", "The council approved the new bridge"),
+        ("work began in May", "Work begins in May"),
+        ("fear that the £40m plan would swallow", "fear that the £40m plan will swallow"),
+        ("a shop keeper on the northern bank", "a shopkeeper on the north bank"),
+    ],
+)
+def test_a_slightly_misquoted_passage_is_found_at_whole_words(quote: str, expected: str) -> None:
+    assert found(ARTICLE, quote) == (expected, Located.FUZZY)
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "The minister resigned over the scandal",
+        "omission of the opposition's view",
+        "cat",
+        "x",
+        "zzzzzzzzzzzzzzzz",
+        "The whole summary is misleading because it leaves out what the council's opponents "
+        "had to say about the matter in the months before the vote was taken.",
+        ARTICLE[::-1],
+        ARTICLE * 3,
+    ],
+)
+def test_what_is_not_in_the_text_is_not_found(quote: str) -> None:
+    assert found(ARTICLE, quote) is None
+
+
+def test_a_long_misquotation_is_found_where_it_begins_and_ends() -> None:
+    passage = ARTICLE[ARTICLE.index("Critics") : ARTICLE.index(" The council approved a")]
+    quote = passage.replace("fear", "worry").replace("never", "not").replace("swallow", "eat up")
+    assert found(ARTICLE, quote) == (passage, Located.FUZZY)
+
+
+def test_a_long_quote_that_leaves_out_a_clause_spans_the_clause() -> None:
+    passage = ARTICLE[ARTICLE.index("The council approved a") :]
+    quote = passage.replace(", which was never built,", "")
+    assert found(ARTICLE, quote) == (passage, Located.FUZZY)
+
+
+def test_the_best_of_several_similar_passages_is_found() -> None:
+    days = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday"]
+    lines = [
+        f"On {day} the committee heard {number} witnesses, among them the former head of the "
+        f"harbour, who spoke for {number * 3} minutes about dredging and the cost of sand."
+        for number, day in enumerate(days, start=2)
+    ]
+    text = " ".join(lines)
+    assert found(text, lines[3].replace("heard", "has heard")) == (lines[3], Located.FUZZY)
+
+
+def test_a_quote_of_a_few_letters_is_never_found_by_similarity() -> None:
+    assert found("a note on cats", "cots") is None
+
+
+def test_a_repeated_quote_takes_one_occurrence_after_the_other_and_then_the_last() -> None:
+    locator = Locator("no. No! no? NO")
+    places = [locator.find("no") for _ in range(3)]
+    assert [place.start for place in places if place] == [0, 8, 8]
+    shouted = [locator.find("'No'") for _ in range(4)]
+    assert [place.start for place in shouted if place] == [4, 12, 12, 12]
+
+
+def test_one_occurrence_is_not_given_to_two_spellings_of_a_quote() -> None:
+    locator = Locator("The end. the end")
+    assert locator.find("the end") == Place(start=9, end=16, located=Located.EXACT)
+    assert locator.find("THE END") == Place(start=0, end=7, located=Located.NORMALISED)
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "start"),
+    [
+        ("the theatre and he", "he", 16),
+        ("concatenate a cat", "cat", 14),
+        ("concatenate", "cat", 3),
+        ("15 or 5", "5", 6),
+        ("cafe\u0301 or cafe", "cafe", 9),
+        ("今日は天気。", "天気", 3),
+    ],
+)
+def test_a_whole_word_is_preferred_to_a_part_of_one(text: str, quote: str, start: int) -> None:
+    assert Locator(text).find(quote) == Place(
+        start=start, end=start + len(quote), located=Located.EXACT
+    )
+
+
+def test_a_folded_quote_never_cuts_a_letter_in_two() -> None:
+    assert found("un cafe\u0301", "UN CAFE") == ("un cafe\u0301", Located.FUZZY)
+    assert found("an eﬃcient plan", "CIENT PLAN") is not None
+    assert found("ﬁ", "I") is None
+
+
+@pytest.mark.parametrize("quote", ["", " ", "\n\t\u00a0"])
+def test_a_blank_quote_is_nowhere_and_its_span_has_no_text(quote: str) -> None:
+    span = Locator(ARTICLE).span(quote=quote, explanation="the cost is missing", severity=2)
+    assert (span.text, span.interval, span.located) == ("", None, Located.UNLOCATED)
+    assert not span.hallucinated
+
+
+def test_a_span_holds_the_text_and_not_the_quote() -> None:
+    span = Locator(ARTICLE).span(
+        quote='"the COUNCIL approved"', explanation="who?", severity=3, category="vague"
+    )
+    assert span.interval == (0, 20)
+    assert span.text == "The council approved"
+    assert (span.explanation, span.severity, span.category) == ("who?", 3, "vague")
+
+
+def test_a_quote_that_is_not_in_the_text_is_kept_and_counts_as_hallucinated() -> None:
+    span = Locator(ARTICLE).span(quote="purple elephants", explanation="why", severity=None)
+    assert (span.text, span.interval, span.hallucinated) == ("purple elephants", None, True)
+
+
+def test_a_place_that_is_only_described_joins_the_explanation() -> None:
+    span = Locator(ARTICLE).span(
+        quote="The whole summary", explanation="it is vague", severity=1, quoted=False
+    )
+    assert span.explanation == "The whole summary: it is vague"
+    assert not span.hallucinated
+
+
+def test_words_without_quotation_marks_are_found_like_others() -> None:
+    span = Locator(ARTICLE).span(quote="£40m plan", explanation="", severity=1, quoted=False)
+    assert (span.text, span.located) == ("£40m plan", Located.EXACT)
+
+
+@pytest.mark.parametrize("text", ["", " ", "\0", "\ud800", "\u0301", "\u200d", "'", "…"])
+@pytest.mark.parametrize("quote", ["a", "\0", "\udfff", "\u0301", "\u200b", '""', "...", "a...b", "*"])
+def test_odd_texts_and_quotes_do_no_harm(text: str, quote: str) -> None:
+    place = Locator(text).find(quote)
+    assert place is None or 0 <= place.start < place.end <= len(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "quote"),
+    [
+        ("a" * 10_000, "a" * 5_000 + "b"),
+        ("ab" * 5_000, "ab" * 2_000 + "c"),
+        ("a" * 10_000, "A" * 10_000),
+        ("e\u0301" * 5_000, "E\u0301" * 3_000 + "b"),
+    ],
+)
+def test_long_repetitions_are_found(text: str, quote: str) -> None:
+    assert Locator(text).find(quote) is not None

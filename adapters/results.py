@@ -4,13 +4,12 @@ import json
 import os
 import re
 from contextlib import suppress
-from dataclasses import asdict
 from io import FileIO
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from spanjury.judges.core import ErrorSpan, Result, SeatReport, StoreError
+from spanjury.judges.core import ErrorSpan, Result, SeatReport, StoreError, Usage
 
 __all__ = ["ResultWriter", "result_row"]
 
@@ -64,10 +63,20 @@ def _seat(seat: SeatReport) -> dict[str, object]:
         "score": report.score,
         "spans": [_span(span) for span in report.spans],
         "rationale": report.rationale,
-        "usage": asdict(report.usage),
+        "usage": _usage(report.usage),
         "seconds": seat.seconds,
         "reason": report.reason,
         "reply": report.reply or None if report.score is None else None,
+    }
+
+
+def _usage(usage: Usage) -> dict[str, int]:
+    return {
+        "calls": usage.calls,
+        "prompt": usage.prompt,
+        "cached": usage.cached,
+        "completion": usage.completion,
+        "reasoning": usage.reasoning,
     }
 
 

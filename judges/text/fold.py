@@ -107,16 +107,16 @@ def fold_with_map(text: str) -> Folded:
     keys, firsts, widths = [0], [0], [1]
     done = length = 0
     for run in _RUN.finditer(characters):
-        kept.append(characters[done : run.start()])
-        length += run.start() - done
-        done = run.end()
-        if run.lastindex:
-            inner = run.group().strip(" ") or run.group()
-            first = run.start() + run.group().index(inner)
-            kept.append(inner[0])
+        start, end = run.span()
+        kept.append(characters[done:start])
+        length += start - done
+        done = end
+        if group := run.lastindex:
+            first = run.start(group)
+            kept.append(characters[first])
             keys.append(length)
             firsts.append(first)
-            widths.append(len(inner))
+            widths.append(len(characters[first:end].rstrip(" ")) or end - first)
             length += 1
         keys.append(length)
         firsts.append(done)

@@ -1,8 +1,10 @@
 """Fixtures for every test."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import structlog
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 
@@ -13,6 +15,13 @@ def shared_data() -> Path:
     if not SHARED_DATA.is_dir():
         pytest.skip("the collected data sets are not beside this checkout")
     return SHARED_DATA
+
+
+@pytest.fixture(autouse=True)
+def _log_as_configured_by_default() -> Iterator[None]:
+    """Undo what a command of the command line sets for its process."""
+    yield
+    structlog.reset_defaults()
 
 
 @pytest.fixture(params=["asyncio", "trio"])

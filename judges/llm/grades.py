@@ -93,14 +93,14 @@ def read_grade(phrase: str, *, scale: Scale, remarks: bool = True) -> Grade:
 def is_template(phrase: str, *, scale: Scale) -> bool:
     """Say whether `phrase` repeats what may be answered, as ``<Poor|Fair|Good>`` does.
 
-    Either it names three labels (or all there are), or it stands in brackets of the
-    kinds ``<>``, ``[]``, ``{}`` and is not just one grade.
+    It is no grade, and either names three labels (or all there are) or stands in
+    brackets of the kinds ``<>``, ``[]``, ``{}``.
     """
-    if len(_part(phrase, scale=scale).grades) >= min(_TEMPLATE_LABELS, len(scale.labels)):
-        return True
+    if read_grade(phrase, scale=scale).value is not None:
+        return False
     bare = phrase.strip(" \t*_`\"'“”.")
-    inner = _part(bare[1:-1], scale=scale)
-    return bare[:1] + bare[-1:] in _BRACKETS and not (inner.pure and len(inner.grades) == 1)
+    labels = len(_part(phrase, scale=scale).grades)
+    return labels >= min(_TEMPLATE_LABELS, len(scale.labels)) or bare[:1] + bare[-1:] in _BRACKETS
 
 
 def _part(text: str, *, scale: Scale) -> _Part:

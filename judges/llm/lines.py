@@ -53,6 +53,9 @@ _WORDINGS = {
     ),
     Label.SCORE: rf"(?:(?:the|my|final|total|quality) )*{_SCORE}(?: is)?",
 }
+_SCORES = frozenset({Label.OVERALL_SCORE, Label.SCORE})
+# Elsewhere within a line, as in a location, a score is a quoted one or mere talk.
+_BEFORE_SCORES = frozenset({Label.NO_ERROR, Label.SEVERITY, Label.CATEGORY})
 _KNOWN = {label: re.compile(wording) for label, wording in _WORDINGS.items()}
 
 # Possessive where it matters: no line, however long, is read more than a few times.
@@ -103,11 +106,10 @@ def _pieces(label: Label, rest: str) -> Iterator[Field]:
     done = 0
     for inline in _INLINE.finditer(rest):
         following = _known(inline["name"]) if inline["name"] else None
-        if following is None:
+        if following is None or (following in _SCORES and label not in _BEFORE_SCORES):
             continue
         yield Field(label=label, value=rest[done : inline.start()].rstrip(" \t*|").lstrip())
-        inline_score = following in {Label.OVERALL_SCORE, Label.SCORE}
-        label = Label.INLINE_SCORE if inline_score else following
+        label = Label.INLINE_SCORE if following in _SCORES else following
         done = inline.end()
     yield Field(label=label, value=rest[done:].strip())
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 __all__ = ["Quotation", "closes", "quotation", "unclosed"]
 
-# What may end a quotation, by what began it; models mix the kinds up.
+# What may end a quotation, by what began it: its counterpart, then what is taken for that.
 _CLOSERS = {
     '"': '"”“',
     "“": '”"“',
@@ -57,6 +57,7 @@ def quotation(location: str) -> Quotation:
     text = text[before.end() :] if before else text
     if text[:1] not in _CLOSERS:
         return Quotation(words="" if _says_nowhere(text) else text, marked=False)
+    text = text.removeprefix("`") if text.startswith("``") else text  # TeX's quotation marks
     words = text[1 : _closing(text)].strip("*")
     return Quotation(words="" if words.casefold() == "n/a" else words, marked=True)
 
@@ -81,6 +82,7 @@ def _closing(text: str) -> int:
     the marks before it belong to the words quoted.
     """
     closers = _CLOSERS[text[0]]
+    closers = closers[0] if closers[0] in text[1:] else closers
     last = len(text)
     for index in range(1, len(text)):
         if text[index] not in closers:

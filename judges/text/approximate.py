@@ -184,7 +184,7 @@ def _core(quote: str, window: str) -> _Place | None:
         return None
     (quote_start, start), (quote_end, end) = core
     # An alignment may take a stray character for the quote's first; look beside the core.
-    while 0 < quote_start and 0 < start and quote[quote_start - 1] == window[start - 1]:
+    while quote_start > 0 and start > 0 and quote[quote_start - 1] == window[start - 1]:
         quote_start, start = quote_start - 1, start - 1
     while quote_end < len(quote) and end < len(window) and quote[quote_end] == window[end]:
         quote_end, end = quote_end + 1, end + 1

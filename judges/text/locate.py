@@ -70,26 +70,9 @@ class Locator:
         return None
 
     def span(
-        self,
-        *,
-        quote: str,
-        explanation: str,
-        severity: int | None,
-        category: str = "",
-        quoted: bool = True,
+        self, *, quote: str, explanation: str, severity: int | None, category: str = ""
     ) -> ErrorSpan:
-        """Return the error span of `quote`; unlocated if it is not in the text.
-
-        Parameters
-        ----------
-        quote
-            What the judge gives as the place; the span's text if it is not found.
-        explanation, severity, category
-            As in `ErrorSpan`.
-        quoted
-            Whether the judge put it in quotation marks. If not, and it is not found, it
-            describes a place (``the whole summary``): it then joins the explanation, and
-            the span has no text, so that it does not count as a misquotation.
+        """Return the error span of `quote`; unlocated, with the quote as its text, if need be.
 
         Raises
         ------
@@ -98,13 +81,9 @@ class Locator:
         """
         place = self.find(quote)
         if place is None:
-            words = "" if quote.isspace() else quote
-            told = [words, explanation] if words and not quoted else [explanation]
+            text = "" if quote.isspace() else quote
             return ErrorSpan(
-                text=words if quoted else "",
-                explanation=": ".join(filter(None, told)),
-                severity=severity,
-                category=category,
+                text=text, explanation=explanation, severity=severity, category=category
             )
         return ErrorSpan(
             text=self._text[place.start : place.end],

@@ -18,13 +18,18 @@ _REASONS = 3
 def summary_view(summary: Summary) -> RenderableType:
     """Show mean score, coverage, spans per text and seconds, by aspect and by system."""
     table = Table(title_justify="left", title="Mean scores")
-    for heading in ("aspect", "system"):
-        table.add_column(heading, overflow="fold")
+    table.add_column("aspect", overflow="fold")
+    with_systems = any(system for _, _, system in summary.rows)
+    if with_systems:
+        table.add_column("system", overflow="fold")
     for heading in ("mean score", "coverage", "spans per text", "seconds"):
         table.add_column(heading, justify="right")
     tasks = {task for task, _, _ in summary.rows}
     for (task, aspect), whole in summary.by_aspect().items():
         name = aspect if len(tasks) == 1 else f"{task}: {aspect}"
+        if not with_systems:
+            table.add_row(name, *_cells(whole))
+            continue
         systems = _systems(summary, (task, aspect))
         table.add_row(name, "all" if len(systems) > 1 else next(iter(systems)), *_cells(whole))
         if len(systems) > 1:

@@ -4,7 +4,7 @@ import json
 from types import TracebackType
 from typing import Self
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from spanjury.judges.core import Result
@@ -22,6 +22,16 @@ class _Output(Console):
     def on_broken_pipe(self) -> None:
         """Throw away what is still to come, where rich would exit at once."""
         self.quiet = True
+
+    def show(self, view: RenderableType) -> None:
+        """Print `view`; in a file without the blanks that fill a terminal's lines."""
+        if self.is_terminal:
+            self.print(view)
+            return
+        with self.capture() as capture:
+            self.print(view)
+        lines = capture.get().removesuffix("\n").split("\n")
+        self.out("\n".join(line.rstrip() for line in lines), highlight=False)
 
 
 class View:
@@ -86,10 +96,10 @@ class View:
 
     def close(self) -> None:
         """Print the closing table."""
-        console = Console(stderr=True, highlight=False) if self._as_json else self._out
-        console.print(summary_view(self.summary))
+        console = _Output(stderr=True, highlight=False) if self._as_json else self._out
+        console.show(summary_view(self.summary))
 
     def _flush_segment(self) -> None:
         if self._segment:
-            self._out.print(segment_view(self._segment))
+            self._out.show(segment_view(self._segment))
             self._segment = []

@@ -1,6 +1,7 @@
 """Folding makes one string of all spellings of a passage, and knows the way back."""
 
 import string
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +12,9 @@ from spanjury.judges.text import fold, fold_with_map
 TEXTS = st.text(
     st.one_of(
         st.characters(),
-        st.sampled_from("aA bB\u00a0\t\n'\"`“”‘’«»…..--–—ßİıﬁéE\u0301\u0323\u200d\ufe0f½가ᄀ\ud800\0"),
+        st.sampled_from(
+            "aA bB\u00a0\t\n'\"`“”‘’«»…..--–—ßİıﬁéE\u0301\u0323\u200d\ufe0f½가ᄀ\ud800\0"
+        ),
     )
 )
 
@@ -74,7 +77,7 @@ def test_folding_with_a_map_folds_the_same(text: str) -> None:
 def test_every_part_of_a_folded_text_comes_from_what_folds_to_it(text: str) -> None:
     folded = fold_with_map(text)
     edges = [index for index in range(len(folded.text) + 1) if not folded.splits(index)]
-    for start, end in zip(edges, edges[1:], strict=False):
+    for start, end in pairwise(edges):
         first, last = folded.origin(start, end=end)
         assert 0 <= first < last <= len(text)
         assert fold(text[first:last]) == folded.text[start:end].strip(" ")

@@ -61,8 +61,14 @@ def test_a_quote_is_found_whatever_its_spelling(text: str, quote: str, expected:
         ("(the mayor said)", "the mayor said"),
         ("Critics fear that **the £40m plan** will", "Critics fear that the £40m plan will"),
         ("**second crossing**", "second crossing"),
-        ("Work begins ... two years", "Work begins in May, the mayor said, and should take two years"),
-        ("Critics […] repair budget.", "Critics fear that the £40m plan will swallow the repair budget"),
+        (
+            "Work begins ... two years",
+            "Work begins in May, the mayor said, and should take two years",
+        ),
+        (
+            "Critics […] repair budget.",
+            "Critics fear that the £40m plan will swallow the repair budget",
+        ),
         ("The council … second crossing", "The council approved a second crossing"),
     ],
 )
@@ -97,8 +103,7 @@ def test_a_slightly_misquoted_passage_is_found_at_whole_words(quote: str, expect
         "cat",
         "x",
         "zzzzzzzzzzzzzzzz",
-        "The whole summary is misleading because it leaves out what the council's opponents "
-        "had to say about the matter in the months before the vote was taken.",
+        "The whole summary is misleading: it leaves out what the other side had to say of it.",
         ARTICLE[::-1],
         ARTICLE * 3,
     ],
@@ -192,21 +197,10 @@ def test_a_quote_that_is_not_in_the_text_is_kept_and_counts_as_hallucinated() ->
     assert (span.text, span.interval, span.hallucinated) == ("purple elephants", None, True)
 
 
-def test_a_place_that_is_only_described_joins_the_explanation() -> None:
-    span = Locator(ARTICLE).span(
-        quote="The whole summary", explanation="it is vague", severity=1, quoted=False
-    )
-    assert span.explanation == "The whole summary: it is vague"
-    assert not span.hallucinated
-
-
-def test_words_without_quotation_marks_are_found_like_others() -> None:
-    span = Locator(ARTICLE).span(quote="£40m plan", explanation="", severity=1, quoted=False)
-    assert (span.text, span.located) == ("£40m plan", Located.EXACT)
-
-
 @pytest.mark.parametrize("text", ["", " ", "\0", "\ud800", "\u0301", "\u200d", "'", "…"])
-@pytest.mark.parametrize("quote", ["a", "\0", "\udfff", "\u0301", "\u200b", '""', "...", "a...b", "*"])
+@pytest.mark.parametrize(
+    "quote", ["a", "\0", "\udfff", "\u0301", "\u200b", '""', "...", "a...b", "*"]
+)
 def test_odd_texts_and_quotes_do_no_harm(text: str, quote: str) -> None:
     place = Locator(text).find(quote)
     assert place is None or 0 <= place.start < place.end <= len(text)

@@ -1,0 +1,112 @@
+"""Read what four real judges wrote about 474 summaries, and find what they quote.
+
+Run ``python benchmarks/qags_replies.py [FILE]``. The file holds QAGS (235 summaries of
+CNN/DM articles, then 239 of XSum) with the raw replies of four open-weight models, the
+labels that their collectors read from them, and people's ratings of factual consistency.
+"""
+
+import gzip
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import fmean
+
+from pydantic import TypeAdapter
+from rich.console import Console
+from rich.table import Table
+from scipy.stats import spearmanr
+
+from spanjury.judges.core import Located, Scale
+from spanjury.judges.llm.parse import ParsedReply, parse
+from spanjury.judges.text import Locator
+
+FILE = Path(__file__).parents[2] / "shared/data/judgements/qags_four_judges.jsonl.gz"
+CNN_DM = 235
+SCALE = Scale()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One summary with its ratings; a label is missing where none was read."""
+
+    output: str
+    human: float
+    scores: dict[str, int | None]
+    raw: dict[str, str]
+
+
+@dataclass(slots=True, kw_only=True)
+class Tally:
+    """What was read of one judge's replies."""
+
+    labels: int = 0
+    same: int = 0
+    more: Counter[int | None] = field(default_factory=Counter)
+    locations: int = 0
+    quotes: int = 0
+    errors: Counter[Located] = field(default_factory=Counter)
+    described: int = 0
+
+    def take(self, row: Row, *, judge: str) -> ParsedReply:
+        """Read the judge's reply, count what is in it and return it."""
+        reply = row.raw[judge]
+        read = parse(reply, scale=SCALE)
+        label = row.scores.get(judge)
+        if label is None:
+            self.more[read.score] += 1
+        else:
+            self.labels += 1
+            self.same += read.score == label
+        self.locations += sum(line.startswith("Location") for line in reply.splitlines())
+        self.quotes += sum(bool(error.quote) for error in read.errors)
+        self._locate(read, output=row.output)
+        return read
+
+    def _locate(self, read: ParsedReply, *, output: str) -> None:
+        locator = Locator(output)
+        for error in read.errors:
+            place = locator.find(error.quote)
+            self.errors[place.located if place else Located.UNLOCATED] += 1
+            self.described += place is None and not (error.quoted and error.quote)
+
+
+def tell(tallies: dict[str, Tally]) -> Table:
+    """Return a table with one line a judge."""
+    table = Table(title="Replies of four judges on QAGS")
+    table.add_column("judge")
+    heads = ("labels read right", "others read as", "quotes of locations", *Located, "no quote")
+    for head in heads:
+        table.add_column(head, justify="right")
+    for judge, tally in tallies.items():
+        more = ", ".join(f"{count} x {score}" for score, count in tally.more.items())
+        shares = (f"{tally.errors[way] / tally.errors.total():.2%}" for way in Located)
+        quotes = f"{tally.quotes}/{tally.locations}"
+        right = f"{tally.same}/{tally.labels}"
+        table.add_row(judge, right, more, quotes, *shares, str(tally.described))
+    return table
+
+
+def main(path: Path) -> None:
+    """Print the tallies, and how the mean of the four scores agrees with people."""
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        rows = [TypeAdapter(Row).validate_json(line) for line in lines]
+    tallies: dict[str, Tally] = {}
+    means = []
+    begun = time.process_time()
+    for row in rows:
+        reads = [tallies.setdefault(judge, Tally()).take(row, judge=judge) for judge in row.raw]
+        means.append(fmean(read.score for read in reads if read.score is not None))
+    spent = time.process_time() - begun
+    console = Console(width=140)
+    console.print(tell(tallies))
+    human = [row.human for row in rows]
+    for name, part in {"CNN/DM": slice(CNN_DM), "XSum": slice(CNN_DM, None)}.items():
+        agreement = float(spearmanr(means[part], human[part]).statistic)
+        console.print(f"Spearman, mean of the four scores with people, {name}: {agreement:.3f}")
+    console.print(f"{sum(len(row.raw) for row in rows) / spent:.0f} replies a CPU second")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else FILE)

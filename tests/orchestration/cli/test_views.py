@@ -1,0 +1,106 @@
+"""What a person reads: segments, and the closing table."""
+
+from dataclasses import replace
+
+from fakes.judges import ASPECT, mark, segment
+from rich.console import Console, RenderableType
+
+from spanjury.judges.core import ErrorSpan, Outcome, PanelReport, Report, Result, SeatReport
+from spanjury.orchestration.interfaces.cli.render import segment_view
+from spanjury.orchestration.interfaces.cli.table import summary_view
+from spanjury.orchestration.summary import Summary
+
+FLUENCY = replace(ASPECT, name="fluency")
+TEXT = segment().output
+GOOD = Report(score=4)
+SLOW = Report(outcome=Outcome.TIMED_OUT, reason="no reply\nwithin 5 s")
+IDLE = Report(outcome=Outcome.ABSTAINED, reason="not my aspect")
+
+
+def result(score: float | None, *seats: Report, system: str = "", **told: object) -> Result:
+    report = PanelReport(
+        outcome=Outcome.SCORED if score else Outcome.TIMED_OUT,
+        score=score,
+        reason="" if score else "slow: no reply",
+        seats=tuple(
+            SeatReport(seat=f"seat{i}", signature="s", report=seat, seconds=1)
+            for i, seat in enumerate(seats)
+        ),
+        **told,  # type: ignore[arg-type]  # the fields of each test
+    )
+    return Result(segment=replace(segment(), system=system), aspect=ASPECT, report=report)
+
+
+def shown(view: RenderableType) -> str:
+    console = Console(width=100, force_terminal=False)
+    with console.capture() as capture:
+        console.print(view)
+    return " ".join(capture.get().split())
+
+
+def test_spans_are_numbered_through_all_aspects_of_a_text() -> None:
+    year = replace(mark(TEXT, "1935", "It was 1932.", 4), category="date", found_by=("a", "b"))
+    bridge = replace(mark(TEXT, "bridge", "Dull.", None), found_by=("c",))
+    second = replace(result(3.5, GOOD, spans=(bridge,)), aspect=FLUENCY)
+    told = shown(segment_view([result(2.25, GOOD, spans=(year,)), second]))
+    assert "The [bridge](2) opened in [1935](1)." in told
+    assert "consistency: 2.25 of 5, Poor (1) severity 4, date [a, b] It was 1932." in told
+    assert "fluency: 3.50 of 5, Good (2) severity not given [c] Dull." in told
+
+
+def test_what_has_no_place_says_so() -> None:
+    made_up = ErrorSpan(text="a purple cow", explanation="no cow", severity=1, found_by=("a",))
+    missing = replace(made_up, text="", explanation="The length is missing.")
+    told = shown(segment_view([result(3, GOOD, spans=(made_up, missing))]))
+    assert "not in the text: 'a purple cow' [a] no cow" in told
+    assert "no place [a] The length is missing." in told
+
+
+def test_a_seat_that_failed_is_named_beside_the_score() -> None:
+    told = shown(segment_view([result(4, GOOD, SLOW, IDLE, system="bart")]))
+    assert "consistency: 4.00 of 5, Good; no error found" in told
+    assert "seat1: timed_out (no reply within 5 s)" in told
+    assert "seat2" not in told
+    assert "bart" in told
+
+
+def test_no_score_is_an_outcome_with_its_reason() -> None:
+    told = shown(segment_view([result(None, SLOW)]))
+    assert "consistency: timed_out (slow: no reply)" in told
+
+
+def test_an_empty_text_is_shown_as_empty() -> None:
+    empty = replace(result(1, GOOD), segment=segment(output=""))
+    assert "(empty)" in shown(segment_view([empty]))
+
+
+def summed(*results: Result) -> str:
+    summary = Summary()
+    for told in results:
+        summary.add(told)
+    return shown(summary_view(summary))
+
+
+def test_the_table_tells_means_with_their_coverage_and_what_went_wrong() -> None:
+    told = summed(result(4, GOOD, IDLE), result(None, SLOW, IDLE), result(3, GOOD, SLOW))
+    assert "consistency │ 3.50 │ 67% (2/3) │ 0.00 │ 6.00" in told
+    assert "system" not in told
+    assert "1 of 3 without a score: 1 timed_out 1 x slow: no reply" in told
+    assert "seat seat0: 1 timed_out of 3" in told
+    assert "seat seat1: 1 timed_out of 3" in told
+
+
+def test_the_table_tells_systems_apart_where_there_are_several() -> None:
+    one, other = result(4, GOOD, system="a"), result(2, GOOD, system="b")
+    assert "consistency │ a │ 4.00" in summed(one)
+    told = summed(one, other)
+    assert "consistency │ all │ 3.00 │ 100% (2/2)" in told
+    assert "│ a │ 4.00 │" in told
+    assert "│ b │ 2.00 │" in told
+
+
+def test_the_table_tells_tasks_apart_where_there_are_several() -> None:
+    task = replace(ASPECT.task, name="story")
+    told = summed(result(4, GOOD), replace(result(2, GOOD), aspect=replace(ASPECT, task=task)))
+    assert "summarization: consistency" in told
+    assert "story: consistency" in told

@@ -1,0 +1,33 @@
+"""What type checkers may rely on: mypy checks these as it checks every test."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import assert_type
+
+import pytest
+
+import spanjury
+from spanjury.orchestration.panel import Panel
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_panel_is_a_judge_whose_reports_have_seats() -> None:
+    aspect = spanjury.find_aspect("summarization", "fluency")
+    assert_type(aspect, spanjury.Aspect)
+    async with spanjury.open_panel(judges=["form"]) as panel:
+        assert_type(panel, Panel)
+        judge: spanjury.Judge = panel
+        report = await panel.assess(spanjury.Segment(segment_id="a", output="It is."), aspect)
+    assert judge.signature == report.signature
+    assert_type(report, spanjury.PanelReport)
+    assert_type(report.score, float | None)
+    assert_type(report.spans, tuple[spanjury.ErrorSpan, ...])
+    assert_type(report.outcome, spanjury.Outcome)
+
+
+def test_segments_are_read_one_by_one(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"output": "x"}')
+    segments = spanjury.read_segments(tmp_path / "a.jsonl")
+    assert_type(segments, Iterator[spanjury.Segment])
+    assert [segment.output for segment in segments] == ["x"]

@@ -47,7 +47,7 @@ def main() -> None:
 @app.command()
 def evaluate(  # noqa: PLR0913  a command's flags are its parameters
     *,
-    data: Annotated[Path, typer.Argument(help="JSONL, CSV or TSV file, also .gz.")],
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="JSONL, CSV or TSV file, also .gz.")],
     task: TaskName = None,
     aspect: Annotated[
         Names | None,

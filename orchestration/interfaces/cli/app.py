@@ -71,23 +71,33 @@ def evaluate(  # noqa: PLR0913  a command's flags are its parameters
     model_base_url: BaseUrl = None,
     timeout: Annotated[
         float | None,
-        typer.Option(envvar="SPANJURY_TIMEOUT", min=0.1, help="Seconds a call may take.  [120]"),
+        typer.Option(
+            envvar="SPANJURY_TIMEOUT", min=0.1, help="Seconds a call may take; 120 by default."
+        ),
     ] = None,
     connections: Annotated[
         int | None,
-        typer.Option(envvar="SPANJURY_CONNECTIONS", min=1, help="Calls at once per model.  [8]"),
+        typer.Option(
+            envvar="SPANJURY_CONNECTIONS", min=1, help="Calls at once per model; 8 by default."
+        ),
     ] = None,
     attempts: Annotated[
         int | None,
-        typer.Option(envvar="SPANJURY_ATTEMPTS", min=1, help="Tries of a failing call.  [4]"),
+        typer.Option(
+            envvar="SPANJURY_ATTEMPTS", min=1, help="Tries of a failing call; 4 by default."
+        ),
     ] = None,
     aggregate: Annotated[
         str | None,
-        typer.Option(envvar="SPANJURY_AGGREGATE", help="How seats' scores become one.  [mean]"),
+        typer.Option(
+            envvar="SPANJURY_AGGREGATE", help="How seats' scores become one; mean by default."
+        ),
     ] = None,
     consolidate: Annotated[
         str | None,
-        typer.Option(envvar="SPANJURY_CONSOLIDATE", help="How seats' spans are merged.  [rules]"),
+        typer.Option(
+            envvar="SPANJURY_CONSOLIDATE", help="How seats' spans are merged; rules by default."
+        ),
     ] = None,
     limit: Annotated[
         int | None, typer.Option(envvar="SPANJURY_LIMIT", min=1, help="Judge the first rows only.")
@@ -124,8 +134,7 @@ def evaluate(  # noqa: PLR0913  a command's flags are its parameters
 ) -> None:
     """Judge every row of DATA and write the results.
 
-    Without --judge and --model the offline judges are heard; they need no model, no key
-    and no network.
+    Without --judge and --model the offline judges are heard: no model, no key, no network.
     """
     _call("judging:judge_file", locals())
 

@@ -152,17 +152,18 @@ class Panel:
 
 async def _hear(seat: Seat, segment: Segment, aspect: Aspect) -> SeatReport:
     began = time.perf_counter()
+    about = {"seat": seat.name, "segment_id": segment.segment_id, "aspect": aspect.name}
     try:
         if lacking := aspect.lacking(segment.inputs):
             report = _abstained(aspect, lacking)
         else:
             report = _checked(await seat.judge.assess(segment, aspect), segment, aspect)
     except (JudgeError, ModelError) as error:
-        log.warning("panel.seat_failed", seat=seat.name, error=str(error))
+        log.warning("panel.seat_failed", **about, error=str(error))
         reply = error.reply if isinstance(error, ParseError) else ""
         report = Report(outcome=error.outcome, reason=str(error) or repr(error), reply=reply)
     except Exception as error:  # the border to judges that are not ours
-        log.exception("panel.seat_broke", seat=seat.name)
+        log.exception("panel.seat_broke", **about)
         reason = f"the judge's own code failed: {error!r}"
         report = Report(outcome=Outcome.BACKEND_FAILED, reason=reason)
     return SeatReport(

@@ -4,7 +4,13 @@ import os
 from dataclasses import dataclass, field
 
 from spanjury.adapters.litellm_library import litellm
-from spanjury.adapters.scrubbing import scrub, without_credentials
+from spanjury.adapters.openai_request import (
+    CONTINUE_LAST_MESSAGE,
+    llama_cpp_grammar,
+    vllm_grammar,
+)
+from spanjury.adapters.scrubbing import scrub
+from spanjury.adapters.server_address import PLACEHOLDER_KEY, refuse_credentials
 from spanjury.judges.core import ConfigError, PermanentModelError
 
 __all__ = ["Backend", "find_backend"]
@@ -13,7 +19,6 @@ _VLLM = "hosted_vllm"
 # Their servers understand llama.cpp's fields, or may, at an address that the user gave.
 _LLAMA_CPP_LIKE = frozenset({"openai", "custom_openai", "openai_like", "llamafile"})
 _OLLAMA = "ollama_chat"
-_PLACEHOLDER_KEY = "none-needed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,16 +55,16 @@ class Backend:
 
     def grammar_fields(self, grammar: str) -> dict[str, object]:
         """Return the fields that bind a reply to a GBNF `grammar`."""
-        if self.provider == _VLLM:  # vLLM 0.12 and later
-            return {"structured_outputs": {"grammar": grammar}}
+        if self.provider == _VLLM:
+            return vllm_grammar(grammar)
         if self._llama_cpp_like:
-            return {"grammar": grammar}
+            return llama_cpp_grammar(grammar)
         raise PermanentModelError(f"{self}: {self.provider} takes no grammar")
 
     def prefix_fields(self) -> tuple[dict[str, object], dict[str, object]]:
         """Return the fields of a message to be continued, and those of its request."""
         if self.provider == _VLLM or self._llama_cpp_like:
-            return {}, {"continue_final_message": True, "add_generation_prompt": False}
+            return {}, dict(CONTINUE_LAST_MESSAGE)
         if self.prefills:
             return {"prefix": True}, {}
         if self.provider == _OLLAMA:  # continues a last message of the assistant unasked
@@ -90,11 +95,8 @@ def find_backend(name: str, *, base_url: str | None, api_key: str | None = None)
         If LiteLLM knows no provider for the name, or the address holds credentials,
         which no request could send beside a key.
     """
-    if base_url is not None and without_credentials(base_url) != base_url:
-        raise ConfigError(
-            f"base URL {scrub(base_url)!r}: leave user name and password out, and put the"
-            " server's key into the environment"
-        )
+    if base_url is not None:
+        refuse_credentials(base_url)
     # As ollama/ LiteLLM would write the conversation into one prompt of its own making;
     # as ollama_chat/ the server applies the model's own template.
     name = name.replace("ollama/", "ollama_chat/", 1) if name.startswith("ollama/") else name
@@ -108,7 +110,7 @@ def find_backend(name: str, *, base_url: str | None, api_key: str | None = None)
             f" ({type(error).__name__})"
         ) from None
     if base_url is not None and api_key is None:
-        api_key = os.environ.get(f"{provider.upper()}_API_KEY") or _PLACEHOLDER_KEY
+        api_key = os.environ.get(f"{provider.upper()}_API_KEY") or PLACEHOLDER_KEY
     return Backend(
         name=name,
         provider=provider,

@@ -12,8 +12,8 @@ from contextlib import asynccontextmanager
 import anyio
 import structlog
 
+from spanjury.adapters.event_loop import asyncio_loop
 from spanjury.adapters.litellm_library import litellm
-from spanjury.judges.core import ConfigError
 
 __all__ = ["client_connections"]
 
@@ -32,7 +32,7 @@ async def client_connections() -> AsyncIterator[None]:
     ConfigError
         If the event loop is not asyncio's.
     """
-    loop = _running_loop()
+    loop = asyncio_loop("models are called through LiteLLM")
     _models_open[loop] += 1
     try:
         yield
@@ -42,16 +42,6 @@ async def client_connections() -> AsyncIterator[None]:
             del _models_open[loop]
             with anyio.move_on_after(_CLOSING_SECONDS, shield=True):
                 await _close_clients(loop)
-
-
-def _running_loop() -> asyncio.AbstractEventLoop:
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        raise ConfigError(
-            "models are called through LiteLLM, which needs asyncio: run the panel with"
-            " anyio's asyncio backend, not with trio"
-        ) from None
 
 
 async def _close_clients(loop: asyncio.AbstractEventLoop) -> None:

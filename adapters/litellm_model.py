@@ -11,7 +11,7 @@ from spanjury.adapters.litellm_backend import Backend, find_backend
 from spanjury.adapters.litellm_clients import client_connections
 from spanjury.adapters.litellm_errors import model_error
 from spanjury.adapters.litellm_library import LITELLM_VERSION, litellm
-from spanjury.adapters.litellm_reply import read_reply
+from spanjury.adapters.litellm_reply import read_response
 from spanjury.adapters.litellm_request import arguments_for
 from spanjury.judges.core import ChatModel, ChatRequest, ModelError, ModelOptions, Reply, signature
 
@@ -86,7 +86,7 @@ class LiteLLMModel:
                 drop_params=True,
                 **arguments,
             )
-            return read_reply(response, prefix=request.prefix, source=str(backend))
+            return read_response(response, prefix=request.prefix, source=str(backend))
         except ModelError:
             raise
         except Exception as error:  # noqa: BLE001 - LiteLLM lets through whatever went wrong

@@ -62,8 +62,12 @@ async def evaluate(
     try:
         await _pipe(panel, pairs, write=write, workers=workers)
     except ExceptionGroup as group:
-        # One task writes and one reads, so there is one error; nobody wants it wrapped.
-        raise group.exceptions[0] from group
+        raise _first(group) from group  # what follows the first error follows from it
+
+
+def _first(group: ExceptionGroup[Exception]) -> Exception:
+    error = group.exceptions[0]
+    return _first(error) if isinstance(error, ExceptionGroup) else error
 
 
 async def _pipe(

@@ -27,6 +27,7 @@ from spanjury.judges.core import (
     Report,
     SeatReport,
     Segment,
+    StoreError,
     Usage,
     Verdict,
     fingerprint,
@@ -144,6 +145,8 @@ class Panel:
             score = _finite(self.aggregation(scores), self.aggregation_name)
             merged = await self.consolidator.consolidate(replace(scored, seats=near))
             return _concluded(report, scored, merged, score=score)
+        except StoreError:
+            raise
         except Exception as error:
             log.exception("panel.conclusion_failed", segment_id=scored.segment.segment_id)
             reason = f"the seats were heard, but no report was made of them: {error!r}"
@@ -162,6 +165,8 @@ async def _hear(seat: Seat, segment: Segment, aspect: Aspect) -> SeatReport:
         log.warning("panel.seat_failed", **about, error=str(error))
         reply = error.reply if isinstance(error, ParseError) else ""
         report = Report(outcome=error.outcome, reason=str(error) or repr(error), reply=reply)
+    except StoreError:
+        raise  # what was said cannot be kept: that ends the run, whoever said it
     except Exception as error:  # the border to judges that are not ours
         log.exception("panel.seat_broke", **about)
         reason = f"the judge's own code failed: {error!r}"

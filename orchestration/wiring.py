@@ -1,6 +1,7 @@
 """The composition root: names become judges, models, panels. Nothing else joins them."""
 
 import inspect
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -11,6 +12,8 @@ from pydantic.errors import PydanticSchemaGenerationError
 
 from spanjury.adapters.gateway import Gateway
 from spanjury.adapters.results import ResultWriter, result_row
+from spanjury.adapters.run_folder import RunFolder
+from spanjury.adapters.sqlite_memory import SqliteMemory
 from spanjury.judges.core import (
     Aggregation,
     ChatModel,
@@ -18,13 +21,16 @@ from spanjury.judges.core import (
     Consolidator,
     DataError,
     Judge,
+    Memory,
     ModelOpener,
+    Outcome,
     PluginError,
     Registry,
     Segment,
     Source,
 )
 from spanjury.orchestration.config import EMBEDDED, ModelConfig, PanelConfig, SeatConfig
+from spanjury.orchestration.memory import UNANSWERED, RememberedJudge, RememberedModel
 from spanjury.orchestration.panel import Panel, Seat
 
 __all__ = [
@@ -34,7 +40,9 @@ __all__ = [
     "JUDGES",
     "MODELS",
     "SOURCES",
+    "RunFolder",
     "open_configured_panel",
+    "open_memory",
     "open_model",
     "open_results",
     "open_source",
@@ -53,8 +61,22 @@ _ANY_MODEL = "litellm"
 
 
 @asynccontextmanager
-async def open_configured_panel(config: PanelConfig) -> AsyncIterator[Panel]:
+async def open_configured_panel(
+    config: PanelConfig,
+    *,
+    memory: Memory | None = None,
+    again: frozenset[Outcome] = UNANSWERED,
+) -> AsyncIterator[Panel]:
     """Build the panel that `config` describes and close its models at the end.
+
+    Parameters
+    ----------
+    config
+        Who sits on it.
+    memory
+        Keeps what judges and models say, so that nobody is asked twice.
+    again
+        Outcomes for which a judge is asked again although they are remembered.
 
     Raises
     ------
@@ -62,10 +84,10 @@ async def open_configured_panel(config: PanelConfig) -> AsyncIterator[Panel]:
         If a name is unknown, an option does not fit, or a judge lacks its model.
     """
     async with AsyncExitStack() as stack:
-        models = _Models(stack)
+        models = _Models(stack, memory)
         seats = [seat for told in config.heard for seat in await _seats(told, config, models)]
         yield Panel(
-            seats=_distinct(seats),
+            seats=_remembered(_distinct(seats), memory, again=again),
             aggregation=AGGREGATIONS.get(config.aggregate),
             aggregation_name=config.aggregate,
             consolidator=await _consolidator(config, models),
@@ -93,6 +115,11 @@ def open_results(path: Path) -> ResultWriter:
     return ResultWriter(path)
 
 
+def open_memory(path: Path) -> SqliteMemory:
+    """Open a memory in a file, for ``with``; see `SqliteMemory`."""
+    return SqliteMemory(path)
+
+
 @asynccontextmanager
 async def open_model(model: ModelConfig) -> AsyncIterator[ChatModel]:
     """Open a model behind the gateway, which bounds, times and retries its calls.
@@ -113,11 +140,13 @@ class _Models:
     """The models that are open, each once however many seats ask it."""
 
     stack: AsyncExitStack
+    memory: Memory | None
     open: dict[ModelConfig, ChatModel] = field(default_factory=dict)
 
     async def get(self, model: ModelConfig) -> ChatModel:
         if model not in self.open:
-            self.open[model] = await self.stack.enter_async_context(open_model(model))
+            opened = await self.stack.enter_async_context(open_model(model))
+            self.open[model] = RememberedModel(opened, self.memory) if self.memory else opened
         return self.open[model]
 
 
@@ -216,6 +245,22 @@ def _as_judge(built: object, name: str) -> Judge:
 
 def _model_config(model: ModelConfig | str) -> ModelConfig:
     return ModelConfig(name=model) if isinstance(model, str) else model
+
+
+def _remembered(
+    seats: tuple[Seat, ...], memory: Memory | None, *, again: frozenset[Outcome]
+) -> tuple[Seat, ...]:
+    """Put the memory before every judge; judges of one signature are told apart by number."""
+    if memory is None:
+        return seats
+    taken: Counter[str] = Counter()
+    remembered = []
+    for seat in seats:
+        place = str(taken[seat.signature] or "")
+        taken[seat.signature] += 1
+        judge = RememberedJudge(seat.judge, memory, place=place, again=again)
+        remembered.append(Seat(name=seat.name, judge=judge))
+    return tuple(remembered)
 
 
 def _distinct(seats: list[Seat]) -> tuple[Seat, ...]:

@@ -9,7 +9,9 @@
     |-- StoreError              a result cannot be written
     |-- ModelError              a model gave no usable reply
     |   |-- TransientModelError     trying again may help
-    |   |   `-- ModelTimeoutError   no reply within the time limit
+    |   |   |-- ModelTimeoutError       no reply within the time limit
+    |   |   `-- OverloadedModelError    the server has more to do than it takes on
+    |   |       `-- RateLimitedModelError   we ask it more often than it allows
     |   `-- PermanentModelError     trying again will not help
     |       `-- ModelRefusedError   the provider's policy forbids a reply
     `-- JudgeError              a judge could not assess this segment
@@ -31,9 +33,11 @@ __all__ = [
     "ModelError",
     "ModelRefusedError",
     "ModelTimeoutError",
+    "OverloadedModelError",
     "ParseError",
     "PermanentModelError",
     "PluginError",
+    "RateLimitedModelError",
     "StoreError",
     "TransientModelError",
 ]
@@ -85,6 +89,14 @@ class ModelTimeoutError(TransientModelError):
     """No complete reply came within the time limit of one attempt."""
 
     outcome = Outcome.TIMED_OUT
+
+
+class OverloadedModelError(TransientModelError):
+    """The server has more to do than it takes on: fewer calls at once would help."""
+
+
+class RateLimitedModelError(OverloadedModelError):
+    """The server is well, but we ask it more often than it allows."""
 
 
 class PermanentModelError(ModelError):

@@ -14,23 +14,38 @@ class ModelOptions:
     base_url
         Where the server answers; None for the provider's own address.
     connections
-        How many calls may be under way at once.
+        How many calls may be under way at once, at each server.
+    min_connections
+        How many may be under way at least, however overloaded the server says it is.
     timeout
         Seconds that one attempt may take, from request to last byte.
     attempts
         How often a call is tried in all when it fails transiently.
+    requests_per_minute, tokens_per_minute
+        How many requests, and tokens of prompt and reply together, may be sent in a
+        minute to all servers of the model; None for as many as there are.
 
     Raises
     ------
     ValueError
-        If a number is not positive.
+        If a number is not positive, or there are fewer connections than the least.
     """
 
     base_url: str | None = None
     connections: int = 8
+    min_connections: int = 1
     timeout: float = 120.0
     attempts: int = 4
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
 
     def __post_init__(self) -> None:
-        if self.connections < 1 or self.timeout <= 0 or self.attempts < 1:
-            raise ValueError(f"connections, timeout and attempts must be positive: {self!r}")
+        counts = (self.connections, self.min_connections, self.attempts)
+        rates = (self.requests_per_minute, self.tokens_per_minute)
+        if self.timeout <= 0 or any(n is not None and n < 1 for n in (*counts, *rates)):
+            raise ValueError(
+                "connections, timeout, attempts and what a minute allows must be positive:"
+                f" {self!r}"
+            )
+        if self.min_connections > self.connections:
+            raise ValueError(f"min_connections must not exceed connections: {self!r}")

@@ -17,7 +17,7 @@ from spanjury.judges.core.model_options import ModelOptions
 from spanjury.judges.core.report import Report, Verdict
 from spanjury.judges.core.segment import Segment
 
-__all__ = ["Aggregation", "ChatModel", "Consolidator", "Judge", "ModelOpener", "Source"]
+__all__ = ["Aggregation", "ChatModel", "Consolidator", "Judge", "Memory", "ModelOpener", "Source"]
 
 
 @runtime_checkable
@@ -50,6 +50,32 @@ class ChatModel(Protocol):
 
     async def complete(self, request: ChatRequest) -> Reply:
         """Return the model's reply; raise `ModelError` if there is none."""
+        ...
+
+
+class Memory(Protocol):
+    """Keep what judges and models said, so that nobody has to be asked twice."""
+
+    def get(self, key: str) -> bytes | None:
+        """Return what was put last under `key`, or None; quick enough for an event loop.
+
+        Raises
+        ------
+        StoreError
+            If it cannot be read, or is not what was put.
+        """
+        ...
+
+    async def put(self, key: str, value: bytes) -> None:
+        """Keep `value` under `key`, in place of what was there; durable on return.
+
+        A put that is cancelled may or may not have been kept.
+
+        Raises
+        ------
+        StoreError
+            If it cannot be kept; everything put before is there still.
+        """
         ...
 
 

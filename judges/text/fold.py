@@ -155,9 +155,16 @@ def _folded_character(character: str) -> str:
         return _mark(character)
     decomposed = unicodedata.normalize("NFKD", character)
     folded = unicodedata.normalize("NFKD", decomposed.casefold())
-    if folded.startswith(" ") or len(folded) > _LONGEST_UNFOLDING:
-        folded = unicodedata.normalize("NFD", character)  # a mark on nothing, or a whole phrase
+    if _mark_of_its_own(character, folded) or len(folded) > _LONGEST_UNFOLDING:
+        folded = unicodedata.normalize("NFD", character)  # or a whole phrase in one sign
     return "".join(_mark(part) for part in folded)
+
+
+def _mark_of_its_own(character: str, folded: str) -> bool:
+    """Say whether a letter would turn into a mark, on nothing or on the letter before it."""
+    if folded.startswith(" "):
+        return True
+    return unicodedata.category(character) == "Lo" and unicodedata.category(folded[:1])[0] == "M"
 
 
 def _mark(character: str) -> str:

@@ -1,18 +1,32 @@
 """A job: judge the rows of a file and write the results, however it was asked for."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Literal
 
-from spanjury.judges.core import Aspect, DataError, Result, Segment
+from spanjury.judges.core import Aspect, DataError, Outcome, Result, Segment
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.batch import evaluate
 from spanjury.orchestration.config import PanelConfig
+from spanjury.orchestration.memory import FAILED, UNANSWERED
 from spanjury.orchestration.pairing import pair
-from spanjury.orchestration.wiring import open_configured_panel, open_results, open_source
+from spanjury.orchestration.wiring import (
+    open_configured_panel,
+    open_memory,
+    open_results,
+    open_source,
+)
 
 __all__ = ["Job", "Plan", "plan", "run"]
+
+_AGAIN: Mapping[str, frozenset[Outcome]] = {
+    "unanswered": UNANSWERED,
+    "failed": FAILED,
+    "none": frozenset(),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +49,12 @@ class Job:
         How many rows are judged; None for all.
     skip_bad_rows
         Leave out rows that cannot be read, where they otherwise end the job.
+    memory
+        A file that keeps what judges and models say, so that a run over it asks nobody
+        twice; None to keep nothing.
+    again
+        Which remembered reports are asked for again: those that nobody answered, all that
+        failed, or none.
     """
 
     data: Path
@@ -45,6 +65,8 @@ class Job:
     aspects_files: tuple[Path, ...] = ()
     limit: int | None = None
     skip_bad_rows: bool = False
+    memory: Path | None = None
+    again: Literal["unanswered", "failed", "none"] = "unanswered"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,13 +103,16 @@ async def run(job: Job, show: Callable[[Result], None]) -> None:
         If the panel cannot be opened, or results cannot be written. What was judged by
         then stays in the part file of the output.
     """
-    async with open_configured_panel(job.panel) as panel:
-        with open_results(job.output) as results:
+    with ExitStack() as stack:
+        memory = stack.enter_context(open_memory(job.memory)) if job.memory else None
+        results = stack.enter_context(open_results(job.output))
 
-            def write(result: Result) -> None:
-                results.append(result)
-                show(result)
+        def write(result: Result) -> None:
+            results.append(result)
+            show(result)
 
+        panel_opened = open_configured_panel(job.panel, memory=memory, again=_AGAIN[job.again])
+        async with panel_opened as panel:
             await evaluate(panel, _pairs(job, []), write=write)
 
 

@@ -16,6 +16,7 @@ __all__ = [
     "Answer",
     "Fault",
     "chat",
+    "completion_with",
     "failure",
 ]
 
@@ -71,6 +72,11 @@ def chat(
     choice = {"index": 0, "message": said, "finish_reason": finish, "logprobs": logprobs}
     spent = usage or {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
     return Answer(body=completion([choice], spent))
+
+
+def completion_with(**parts: object) -> Answer:
+    """Answer a completion of which `parts`, by name, are replaced or added."""
+    return Answer(body=json.dumps({**json.loads(chat("fine").body), **parts}))
 
 
 def failure(status: int, message: str = "no", *, retry_after: str | None = None) -> Answer:

@@ -13,6 +13,7 @@ import socket
 import struct
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
@@ -66,7 +67,8 @@ class LoopbackServer:
         self._thread.join()
         with self._lock:
             for connection in self._open:
-                connection.shutdown(socket.SHUT_RDWR)
+                with suppress(OSError):  # whoever it led to has been killed
+                    connection.shutdown(socket.SHUT_RDWR)
         self._http.server_close()
 
     @property

@@ -103,9 +103,21 @@ def evaluate(  # noqa: PLR0913  a command's flags are its parameters
         int | None, typer.Option(envvar="SPANJURY_LIMIT", min=1, help="Judge the first rows only.")
     ] = None,
     output: Annotated[
-        Path,
-        typer.Option("-o", "--output", envvar="SPANJURY_OUTPUT", help="Where the results go."),
-    ] = Path("results.jsonl"),
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            envvar="SPANJURY_OUTPUT",
+            help="Where the results go; results.jsonl by default, here or in the run's folder.",
+        ),
+    ] = None,
+    run_dir: Annotated[
+        Path | None,
+        typer.Option(
+            envvar="SPANJURY_RUN_DIR",
+            help="Folder for a run that can be resumed.",
+        ),
+    ] = None,
     json: Annotated[
         bool,
         typer.Option("--json", envvar="SPANJURY_JSON", help="Print result rows, not a report."),
@@ -137,6 +149,61 @@ def evaluate(  # noqa: PLR0913  a command's flags are its parameters
     Without --judge and --model the offline judges are heard: no model, no key, no network.
     """
     _call("judging:judge_file", locals())
+
+
+@app.command()
+def resume(
+    *,
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of the run.")],
+    retry_failed: Annotated[
+        bool,
+        typer.Option(
+            "--retry-failed", envvar="SPANJURY_RETRY_FAILED", help="Ask again where a seat failed."
+        ),
+    ] = False,
+    aggregate: Annotated[
+        str | None,
+        typer.Option(envvar="SPANJURY_AGGREGATE", help="Another way to make one score."),
+    ] = None,
+    consolidate: Annotated[
+        str | None,
+        typer.Option(envvar="SPANJURY_CONSOLIDATE", help="Another way to merge spans."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="Where the results go, if not to the run's folder."),
+    ] = None,
+    json: Annotated[
+        bool,
+        typer.Option("--json", envvar="SPANJURY_JSON", help="Print result rows, not a report."),
+    ] = False,
+    no_progress: Annotated[
+        bool, typer.Option("--no-progress", envvar="SPANJURY_NO_PROGRESS", help="No progress bar.")
+    ] = False,
+    min_coverage: Annotated[
+        float,
+        typer.Option(
+            envvar="SPANJURY_MIN_COVERAGE",
+            min=0.0,
+            max=1.0,
+            help="Exit with 3 if a smaller share of assessments has a score.",
+        ),
+    ] = 0.0,
+) -> None:
+    """Go on with a run: nobody is asked what was answered, and all results are written.
+
+    A changed aggregation or consolidation makes new results of what the judges said.
+    """
+    _call("judging:resume_run", locals())
+
+
+@app.command()
+def runs(
+    *,
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where run folders lie.")],
+) -> None:
+    """List the runs whose folders lie in FOLDER."""
+    _call("listings:print_runs", locals())
 
 
 @app.command()

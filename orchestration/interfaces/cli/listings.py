@@ -7,9 +7,10 @@ from rich.console import Console
 from rich.table import Table
 
 from spanjury.judges.tasks import Catalogue
-from spanjury.orchestration.wiring import GROUPS, JUDGES
+from spanjury.orchestration.interfaces.manifest import read_job
+from spanjury.orchestration.wiring import GROUPS, JUDGES, RunFolder
 
-__all__ = ["print_aspects", "print_judges", "print_plugins", "print_tasks"]
+__all__ = ["print_aspects", "print_judges", "print_plugins", "print_runs", "print_tasks"]
 
 
 def print_judges() -> None:
@@ -53,6 +54,18 @@ def print_plugins() -> None:
             for plugin in group.plugins()
         ),
     )
+
+
+def print_runs(*, folder: Path) -> None:
+    """Print name, begin, data and results of the runs in `folder`."""
+    rows = []
+    for run in RunFolder.among(folder):
+        manifest = run.manifest()
+        state = "done" if run.results.is_file() else "open"
+        rows.append(
+            (run.path.name, str(manifest.get("begun")), str(read_job(manifest).data), state)
+        )
+    _print(("run", "begun", "data", "state"), rows)
 
 
 def _summary(name: str) -> str:

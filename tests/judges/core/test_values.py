@@ -175,10 +175,26 @@ def test_a_decoding_out_of_range_is_refused(wrong: dict[str, int]) -> None:
         Decoding(**wrong)  # type: ignore[arg-type]  # the point is that they are wrong
 
 
-@pytest.mark.parametrize("wrong", [{"connections": 0}, {"timeout": 0}, {"attempts": 0}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"connections": 0},
+        {"min_connections": 0},
+        {"timeout": 0},
+        {"attempts": 0},
+        {"requests_per_minute": 0},
+        {"tokens_per_minute": -1},
+    ],
+)
 def test_model_options_out_of_range_are_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="must be positive"):
         ModelOptions(**wrong)  # type: ignore[arg-type]  # the point is that they are wrong
+
+
+def test_the_least_connections_are_no_more_than_there_are() -> None:
+    with pytest.raises(ValueError, match="must not exceed"):
+        ModelOptions(connections=2, min_connections=3)
+    assert ModelOptions(connections=2, min_connections=2).min_connections == 2
 
 
 def test_usage_adds_up() -> None:

@@ -78,6 +78,10 @@ def test_what_a_judge_puts_around_or_into_a_quote_does_not_hide_it(
     assert found(ARTICLE, quote) == (expected, Located.NORMALISED)
 
 
+def test_a_vowel_sign_of_thai_is_no_part_of_the_quote_before_it() -> None:
+    assert Locator('0"ำ').find("0'") == Place(start=0, end=2, located=Located.NORMALISED)
+
+
 def test_an_elided_quote_whose_parts_stand_in_another_order_is_not_taken_for_found() -> None:
     assert found(ARTICLE, "two years ... Work begins") is None
 

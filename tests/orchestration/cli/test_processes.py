@@ -34,7 +34,7 @@ def start(folder: Path, *args: str) -> "subprocess.Popen[str]":
 
 
 def model_at(url: str) -> list[str]:
-    return ["--model", "openai/judge", "--model-base-url", url]
+    return ["--model", "openai-compatible/judge", "--model-base-url", url]
 
 
 def rows(path: Path) -> list[dict[str, object]]:

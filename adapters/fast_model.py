@@ -1,0 +1,221 @@
+"""A model behind any OpenAI-compatible server, called with as little work as can be. Needs asyncio.
+
+vLLM, SGLang, llama.cpp, TGI and Ollama's ``/v1`` all speak this protocol. One call is one
+request: retries, limits of time and of concurrency are the gateway's.
+"""
+
+import json
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import aiohttp
+import anyio
+from yarl import URL
+
+from spanjury.adapters.event_loop import asyncio_loop
+from spanjury.adapters.model_errors import told
+from spanjury.adapters.openai_answer import HttpAnswer, content_of
+from spanjury.adapters.openai_reply import read_reply
+from spanjury.adapters.openai_request import (
+    CONTINUE_LAST_MESSAGE,
+    chat_fields,
+    llama_cpp_grammar,
+    sglang_grammar,
+    vllm_grammar,
+)
+from spanjury.adapters.scrubbing import scrub
+from spanjury.adapters.server_address import PLACEHOLDER_KEY, refuse_credentials
+from spanjury.judges.core import (
+    ChatModel,
+    ChatRequest,
+    ConfigError,
+    ModelError,
+    ModelOptions,
+    ModelTimeoutError,
+    Reply,
+    TransientModelError,
+    signature,
+)
+
+__all__ = ["FastModel", "open_fast"]
+
+_PREFIX = "openai-compatible"
+_KEYS = ("OPENAI_COMPATIBLE_API_KEY", "OPENAI_API_KEY")
+_LARGEST_BODY = 64 * 2**20  # bytes, decompressed
+_CLOSING_SECONDS = 5.0
+
+
+@asynccontextmanager
+async def open_fast(name: str, *, options: ModelOptions) -> AsyncIterator[ChatModel]:
+    """Open ``openai-compatible/NAME``; a plugin of the group ``spanjury.models``.
+
+    The server is shown ``OPENAI_COMPATIBLE_API_KEY``, or ``OPENAI_API_KEY``, from the
+    environment. Proxies named there are not used, redirects are not followed, and cookies
+    are not kept.
+
+    Raises
+    ------
+    ConfigError
+        If the name is not of that form, there is no usable base URL, a key cannot be
+        sent, or the event loop is not asyncio's.
+
+    Examples
+    --------
+    ::
+
+        options = ModelOptions(base_url="http://localhost:8000/v1")
+        async with open_fast("openai-compatible/Qwen/Qwen3-8B", options=options) as model:
+            reply = await model.complete(request)
+    """
+    model = _model_name(name)
+    url = _completions_url(options.base_url)
+    key = _key()
+    asyncio_loop("the fast lane is built on aiohttp")
+    session = aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(limit=options.connections),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        timeout=aiohttp.ClientTimeout(total=options.timeout),
+        headers={"Authorization": f"Bearer {key}", "Content-Type": "application/json"},
+    )
+    try:
+        yield FastModel(
+            model=model,
+            source=f"{name} at {options.base_url}",
+            url=url,
+            session=session,
+            timeout=options.timeout,
+            api_key=key,
+            # Without the address, as LiteLLM's: a run may be resumed when its server has moved.
+            signature=signature(name),
+        )
+    finally:
+        with anyio.move_on_after(_CLOSING_SECONDS, shield=True):
+            await session.close()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FastModel:
+    """A model behind an OpenAI-compatible server.
+
+    Parameters
+    ----------
+    model
+        The name that the server knows it by.
+    source
+        Name and address of the model, for messages.
+    url
+        Where chat completions are asked for.
+    session
+        The connections; who opened it closes it.
+    timeout
+        Seconds that a reply may take, from request to last byte; the session's own.
+    api_key
+        What the server is shown, to be kept out of messages.
+    signature
+        Everything that can change a reply.
+    """
+
+    model: str
+    source: str
+    url: URL
+    session: aiohttp.ClientSession = field(repr=False)
+    timeout: float
+    api_key: str = field(repr=False)
+    signature: str
+
+    async def complete(self, request: ChatRequest) -> Reply:
+        """Ask once.
+
+        Raises
+        ------
+        ModelError
+            As `model_errors.error_by_status` sorts them; `ModelTimeoutError` and
+            `TransientModelError` also where no whole answer came.
+        """
+        body = _body(request, model=self.model)
+        try:
+            content = content_of(await self._post(body), source=self.source, key=self.api_key)
+            return read_reply(content, prefix=request.prefix, source=self.source)
+        except ModelError:
+            raise
+        except TimeoutError:
+            raise ModelTimeoutError(
+                f"{self.source}: no complete reply within {self.timeout:g} s"
+            ) from None
+        except Exception as error:  # noqa: BLE001 - aiohttp lets through what its parts raise
+            # Not chained: the foreign message may hold a key, and a traceback prints it.
+            said = told(f"{type(error).__name__}: {error}", key=self.api_key)
+            raise TransientModelError(f"{self.source}: {said}") from None
+
+    async def _post(self, body: bytes) -> HttpAnswer:
+        """Send `body` and receive all of the answer."""
+        async with self.session.post(self.url, data=body, allow_redirects=False) as response:
+            return HttpAnswer(
+                status=response.status,
+                reason=response.reason or "",
+                headers=response.headers,
+                body=await _read(response.content),
+            )
+
+
+class _TooLargeError(Exception):
+    """The server sends more than any reply can be."""
+
+
+async def _read(stream: aiohttp.StreamReader) -> bytes:
+    """Read to the end, unless that is too far away."""
+    body = bytearray()
+    async for chunk in stream.iter_any():
+        body += chunk
+        if len(body) > _LARGEST_BODY:
+            raise _TooLargeError(f"the reply is longer than {_LARGEST_BODY} bytes")
+    return bytes(body)
+
+
+def _body(request: ChatRequest, *, model: str) -> bytes:
+    """Write `request` so that every server finds the fields that it knows, and ignores the rest."""
+    fields = {"model": model, **chat_fields(request)}
+    grammar = request.decoding.grammar
+    if grammar:
+        fields |= llama_cpp_grammar(grammar) | vllm_grammar(grammar) | sglang_grammar(grammar)
+    if request.prefix:
+        fields |= CONTINUE_LAST_MESSAGE
+    # A tool's description may hold what UTF-8 cannot encode.
+    return json.dumps(fields, ensure_ascii=False).encode(errors="replace")
+
+
+def _model_name(name: str) -> str:
+    """Return what the server calls the model."""
+    prefix, _, model = name.partition("/")
+    if prefix != _PREFIX or not model:
+        raise ConfigError(f"model {scrub(name)!r}: expected {_PREFIX}/NAME")
+    return model
+
+
+def _completions_url(base_url: str | None) -> URL:
+    """Return where chat completions are asked for."""
+    example = "as http://localhost:8000/v1"
+    if base_url is None:
+        raise ConfigError(f"{_PREFIX}/… needs the server's base URL, {example}")
+    refuse_credentials(base_url)
+    try:
+        url = URL(base_url)
+    except ValueError:
+        url = URL()
+    if url.scheme not in {"http", "https"} or not url.host or url.query_string or url.fragment:
+        raise ConfigError(f"base URL {scrub(base_url)!r}: expected a plain address, {example}")
+    return url / "chat" / "completions"
+
+
+def _key() -> str:
+    """Return the key to show to the server."""
+    for variable in _KEYS:
+        key = os.environ.get(variable, "").strip()
+        if not key:
+            continue
+        if not (key.isascii() and key.isprintable()):
+            raise ConfigError(f"{variable} holds characters that no HTTP header can carry")
+        return key
+    return PLACEHOLDER_KEY

@@ -1,0 +1,93 @@
+"""What a server's failure means: worth another try, a time-out, a refusal, or final."""
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+from spanjury.adapters.scrubbing import scrub
+from spanjury.judges.core import (
+    ModelError,
+    ModelRefusedError,
+    ModelTimeoutError,
+    PermanentModelError,
+    TransientModelError,
+)
+
+__all__ = ["error_by_status", "names_policy", "retry_after", "told"]
+
+_LONGEST_MESSAGE = 400
+_SUCCESS = range(200, 300)
+_TIMEOUT = 408
+_WORTH_ANOTHER_TRY = frozenset({409, 425, 429})
+_FIRST_SERVER_ERROR = 500
+_POLICY = re.compile(r"content_policy_violation|content_filter|content management policy")
+
+
+def error_by_status(
+    message: str, *, status: int | None, wait: float | None = None, refused: bool = False
+) -> ModelError:
+    """Make the error that a reply with `status` stands for.
+
+    Parameters
+    ----------
+    message
+        What to say, without anybody's secrets.
+    status
+        The HTTP status; None where there is none, as no connection was made.
+    wait
+        Seconds that the server asked us to wait.
+    refused
+        Whether the reply speaks of a policy.
+
+    Returns
+    -------
+    ModelError
+        408 -> `ModelTimeoutError`; none, 409, 425, 429, 5xx, and 2xx, which comes with a
+        body that cannot be read -> `TransientModelError`; a policy's refusal ->
+        `ModelRefusedError`; the rest -> `PermanentModelError`.
+    """
+    if status == _TIMEOUT:
+        return ModelTimeoutError(message, retry_after=wait)
+    if (
+        status is None
+        or status in _SUCCESS
+        or status in _WORTH_ANOTHER_TRY
+        or status >= _FIRST_SERVER_ERROR
+    ):
+        return TransientModelError(message, retry_after=wait)
+    return ModelRefusedError(message) if refused else PermanentModelError(message)
+
+
+def names_policy(reply: str) -> bool:
+    """Whether a failure's `reply` says that a policy forbids an answer."""
+    return _POLICY.search(reply) is not None
+
+
+def told(said: str, *, status: int | None = None, key: str = "") -> str:
+    """Return what was `said` as one short line without secrets, `key` among them."""
+    said = " ".join(scrub(said, known=[key]).split())
+    said = said if len(said) <= _LONGEST_MESSAGE else f"{said[:_LONGEST_MESSAGE]}…"
+    return said if status is None else f"status {status}: {said}"
+
+
+def retry_after(headers: Mapping[str, str], *, now: datetime | None = None) -> float | None:
+    """Read how many seconds a server asks us to wait, given as seconds or as an HTTP date.
+
+    Examples
+    --------
+    >>> retry_after({"retry-after": "7"})
+    7.0
+    >>> retry_after({"retry-after": "soon"})
+    """
+    text = next((said for name, said in headers.items() if name.lower() == "retry-after"), "")
+    try:
+        return max(0.0, float(text))
+    except ValueError:
+        pass
+    try:
+        until = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    until = until if until.tzinfo else until.replace(tzinfo=UTC)
+    return max(0.0, (until - (now or datetime.now(UTC))).total_seconds())

@@ -1,0 +1,183 @@
+"""How a chat completion, in the shape that OpenAI gave it, is read as a `Reply`.
+
+A missing or null part is an empty one, since servers leave out what they have not got; a
+part of another type is an error, since guessing at it could change what a judge said.
+"""
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+
+from spanjury.adapters.wellformed import wellformed
+from spanjury.judges.core import (
+    Finish,
+    Reply,
+    TokenLogprob,
+    ToolCall,
+    TransientModelError,
+    Usage,
+)
+
+__all__ = ["read_reply"]
+
+_FINISHES = {
+    "length": Finish.LENGTH,
+    "content_filter": Finish.REFUSAL,
+    "refusal": Finish.REFUSAL,
+    "tool_calls": Finish.TOOL_CALLS,
+    "function_call": Finish.TOOL_CALLS,
+}
+# What a reasoning model writes first, where its server does not take it apart.
+_THOUGHTS = re.compile(r"\s*<(think|thinking)>(.*?)</\1>", re.DOTALL)
+
+
+class _ShapeError(ValueError):
+    """A part of the completion is not of the type that was agreed on."""
+
+
+def read_reply(body: object, *, prefix: str, source: str) -> Reply:
+    """Read `body`, a chat completion as ``json.loads`` returns it.
+
+    Parameters
+    ----------
+    body
+        Anything at all: it comes from outside.
+    prefix
+        What the reply was made to begin with; some servers repeat it, the reply does not.
+    source
+        Name of the model, for the message of an error.
+
+    Raises
+    ------
+    TransientModelError
+        If `body` is no chat completion, or there is no choice with a message in it.
+    """
+    try:
+        return _reply(_object(body, "completion"), prefix=wellformed(prefix))
+    except (_ShapeError, OverflowError) as error:  # JSON knows no limit to a number
+        raise TransientModelError(
+            f"{source}: the server's reply is no chat completion: {error}"
+        ) from None
+
+
+def _reply(body: Mapping[str, object], *, prefix: str) -> Reply:
+    choices = _items(body.get("choices"), "choices")
+    if not choices:
+        raise _ShapeError("there is no choice in it")
+    choice = _object(choices[0], "choice")
+    if choice.get("message") is None:
+        raise _ShapeError("there is no message in it")
+    message = _object(choice["message"], "message")
+    reasoning, text = _reasoning_and_text(message)
+    refusal = _text(message.get("refusal"), "refusal")
+    calls = _items(message.get("tool_calls"), "tool_calls")
+    reason = _text(choice.get("finish_reason"), "finish_reason")
+    return Reply(
+        text=(text or refusal).removeprefix(prefix),
+        finish=_finish(reason, refused=bool(refusal), calls=bool(calls)),
+        reasoning=reasoning,
+        usage=_usage(_object(body.get("usage"), "usage")),
+        logprobs=_logprobs(_object(choice.get("logprobs"), "logprobs")),
+        tool_calls=tuple(_tool_call(call, place=place) for place, call in enumerate(calls)),
+    )
+
+
+def _reasoning_and_text(message: Mapping[str, object]) -> tuple[str, str]:
+    """Return what the model thought and what it said."""
+    text = _text(message.get("content"), "content")
+    given = message.get("reasoning_content") or message.get("reasoning")
+    if given:
+        return _text(given, "reasoning"), text
+    thoughts = _THOUGHTS.match(text)
+    return (thoughts[2], text[thoughts.end() :]) if thoughts else ("", text)
+
+
+def _finish(reason: str, *, refused: bool, calls: bool) -> Finish:
+    if refused:
+        return Finish.REFUSAL
+    if calls:  # some servers call tools and say that they just stopped
+        return Finish.TOOL_CALLS
+    return _FINISHES.get(reason, Finish.STOP)
+
+
+def _tool_call(call: object, *, place: int) -> ToolCall:
+    made = _object(call, "tool call")
+    if made.get("function") is None:
+        raise _ShapeError("a tool call names no function")
+    function = _object(made["function"], "function")
+    arguments = function.get("arguments")
+    if isinstance(arguments, Mapping):  # as text-generation-inference wrote them
+        arguments = json.dumps(arguments)
+    return ToolCall(
+        # An answer must be able to name its call, also where the server did not.
+        call_id=_text(made.get("id"), "id") or f"call_{place}",
+        name=_text(function.get("name"), "name"),
+        arguments=_text(arguments, "arguments"),
+    )
+
+
+def _usage(usage: Mapping[str, object]) -> Usage:
+    prompt = _object(usage.get("prompt_tokens_details"), "prompt_tokens_details")
+    completion = _object(usage.get("completion_tokens_details"), "completion_tokens_details")
+    return Usage(
+        calls=1,
+        prompt=_count(usage.get("prompt_tokens")),
+        cached=_count(prompt.get("cached_tokens")),
+        completion=_count(usage.get("completion_tokens")),
+        reasoning=_count(completion.get("reasoning_tokens")),
+    )
+
+
+def _logprobs(logprobs: Mapping[str, object]) -> tuple[TokenLogprob, ...]:
+    read = []
+    for item in _items(logprobs.get("content"), "logprobs"):
+        token = _object(item, "token")
+        rivals = [_object(rival, "token") for rival in _items(token.get("top_logprobs"), "tokens")]
+        read.append(
+            TokenLogprob(
+                token=_text(token.get("token"), "token"),
+                logprob=_logprob(token),
+                top={_text(rival.get("token"), "token"): _logprob(rival) for rival in rivals},
+            )
+        )
+    return tuple(read)
+
+
+def _logprob(token: Mapping[str, object]) -> float:
+    value = token.get("logprob")
+    if not isinstance(value, int | float) or math.isnan(value):
+        raise _ShapeError("a token's logprob is not a number")
+    return float(value)
+
+
+def _object(value: object, name: str) -> Mapping[str, object]:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise _ShapeError(f"its {name} is not an object")
+    return value
+
+
+def _items(value: object, name: str) -> Sequence[object]:
+    if value is None:
+        return ()
+    if not isinstance(value, list):
+        raise _ShapeError(f"its {name} is not a list")
+    return value
+
+
+def _text(value: object, name: str) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise _ShapeError(f"its {name} is not a text")
+    return wellformed(value)
+
+
+def _count(value: object) -> int:
+    if value is None:
+        return 0
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise _ShapeError("a count of tokens is not a whole number")
+    return value

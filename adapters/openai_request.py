@@ -1,0 +1,91 @@
+"""How a `ChatRequest` is written in the words of OpenAI's chat API."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from spanjury.adapters.wellformed import wellformed
+from spanjury.judges.core import ChatRequest, Decoding, Message, ToolSpec
+
+__all__ = [
+    "CONTINUE_LAST_MESSAGE",
+    "chat_fields",
+    "llama_cpp_grammar",
+    "sglang_grammar",
+    "vllm_grammar",
+]
+
+_NO_PARAMETERS: dict[str, object] = {"type": "object", "properties": {}}
+
+CONTINUE_LAST_MESSAGE: Mapping[str, object] = MappingProxyType(
+    {"continue_final_message": True, "add_generation_prompt": False}
+)
+"""Fields that make vLLM, SGLang and llama.cpp continue the assistant's last message."""
+
+
+def chat_fields(request: ChatRequest) -> dict[str, Any]:
+    """Return the messages of `request`, its prefix as the last one, its decoding and tools.
+
+    Servers differ in how they take a grammar (`llama_cpp_grammar` and its siblings) and in
+    how they are told to continue the last message (`CONTINUE_LAST_MESSAGE`): neither is here.
+    """
+    fields = _decoding(request.decoding)
+    fields["messages"] = [_message(message) for message in request.messages]
+    if request.prefix:
+        begun = {"role": "assistant", "content": wellformed(request.prefix)}
+        fields["messages"].append(begun)
+    if request.tools:
+        fields["tools"] = [_tool(tool) for tool in request.tools]
+    return fields
+
+
+def llama_cpp_grammar(grammar: str) -> dict[str, object]:
+    """Return the field that binds a reply of llama.cpp to a GBNF `grammar`."""
+    return {"grammar": wellformed(grammar)}
+
+
+def sglang_grammar(grammar: str) -> dict[str, object]:
+    """Return the field that binds a reply of SGLang to a GBNF `grammar`."""
+    return {"ebnf": wellformed(grammar)}
+
+
+def vllm_grammar(grammar: str) -> dict[str, object]:
+    """Return the field that binds a reply of vLLM, 0.12 and later, to a GBNF `grammar`."""
+    return {"structured_outputs": {"grammar": wellformed(grammar)}}
+
+
+def _decoding(decoding: Decoding) -> dict[str, Any]:
+    fields: dict[str, Any] = {
+        "temperature": decoding.temperature,
+        "max_tokens": decoding.max_tokens,
+    }
+    if decoding.seed is not None:
+        fields["seed"] = decoding.seed
+    if decoding.logprobs:
+        fields |= {"logprobs": True, "top_logprobs": decoding.logprobs}
+    return fields
+
+
+def _message(message: Message) -> dict[str, Any]:
+    written: dict[str, Any] = {"role": message.role, "content": wellformed(message.content)}
+    if message.tool_calls:
+        written["tool_calls"] = [
+            {
+                "id": call.call_id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": wellformed(call.arguments)},
+            }
+            for call in message.tool_calls
+        ]
+    if message.call_id:
+        written["tool_call_id"] = message.call_id
+    return written
+
+
+def _tool(tool: ToolSpec) -> dict[str, Any]:
+    function = {
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": dict(tool.parameters) or _NO_PARAMETERS,
+    }
+    return {"type": "function", "function": function}

@@ -1,0 +1,104 @@
+"""A lock that one process holds on a run, and that goes with it however it ends."""
+
+import json
+import os
+import socket
+import sys
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from spanjury.judges.core import StoreError
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+__all__ = ["RunLock"]
+
+_FAR = 1 << 30
+"""The byte that is locked on Windows, where nobody could read a locked one."""
+
+
+class RunLock:
+    """Hold a lock file for as long as the context lasts.
+
+    The lock is the operating system's (``flock``; on Windows a locked byte of the file),
+    so it is gone when its holder is, by kill -9 too. The file stays: it says who held the
+    lock last, and means nothing while no process holds it. A child that the holder
+    forks without executing another program holds the lock as well.
+
+    Parameters
+    ----------
+    path
+        The lock file, made if it is not there.
+
+    Raises
+    ------
+    StoreError
+        On entry, if another process, or this one by another `RunLock`, holds it, naming
+        its process and host; or if the file system has no locks (some network ones).
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._descriptor = -1
+
+    def __enter__(self) -> Self:
+        try:
+            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+        except (OSError, ValueError) as error:
+            raise StoreError(f"{self._path}: cannot be opened: {_words(error)}") from error
+        try:
+            self._take(descriptor)
+        except BaseException:  # whatever it was, the file must not stay open
+            os.close(descriptor)
+            raise
+        self._descriptor = descriptor
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        os.close(self._descriptor)
+
+    def _take(self, descriptor: int) -> None:
+        try:
+            _lock(descriptor)
+        except (BlockingIOError, PermissionError) as error:
+            raise StoreError(f"{self._path}: in use by {_holder(descriptor)}") from error
+        except OSError as error:
+            raise StoreError(f"{self._path}: cannot be locked: {_words(error)}") from error
+        told = json.dumps({"pid": os.getpid(), "host": socket.gethostname()})
+        try:
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, f"{told}\n".encode())
+        except OSError as error:
+            raise StoreError(f"{self._path}: cannot be written: {_words(error)}") from error
+
+
+def _lock(descriptor: int) -> None:
+    if sys.platform == "win32":
+        os.lseek(descriptor, _FAR, os.SEEK_SET)
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+    else:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _holder(descriptor: int) -> str:
+    """Say who wrote the lock file; its holder may be about to."""
+    try:
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        told = json.loads(os.read(descriptor, 1024))
+        return f"process {told['pid']} on {told['host']}"
+    except (OSError, ValueError, KeyError, TypeError):
+        return "another process"
+
+
+def _words(error: OSError | ValueError) -> str:
+    return getattr(error, "strerror", None) or str(error)

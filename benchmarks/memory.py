@@ -1,0 +1,117 @@
+"""What remembering costs: puts a second, gets a CPU second, and assessments beside bare ones.
+
+Run as ``python benchmarks/memory.py [FOLDER]``. FOLDER is where the memory is written for
+as long as it is measured: puts are as quick as its disk syncs. An assessment is of an
+article of 4,000 characters, and its report has two error spans and a reply of 500
+characters; the bare judge is the offline grounding judge, and one that says a fixed report.
+"""
+
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+
+import spanjury
+from spanjury import Report, Segment
+from spanjury.adapters.sqlite_memory import SqliteMemory
+from spanjury.judges.core import Aspect, ErrorSpan, Judge
+from spanjury.judges.rules.grounding import GroundingJudge
+from spanjury.orchestration.memory import RememberedJudge
+from spanjury.orchestration.memory_codec import written
+
+ASPECT = spanjury.find_aspect("summarization", "consistency")
+ERROR = ErrorSpan(text="", explanation="The article says another year. " * 3, severity=3)
+REPORT = Report(score=2, spans=(ERROR, ERROR), rationale="Two years.", reply="Score: Poor " * 42)
+ARTICLE = "The bridge in the harbour was opened in 1932 by the premier of the state. " * 54
+TASKS = (1, 8, 64, 512)
+SECONDS = 2.0
+GETS = 20_000
+SEGMENTS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class FixedJudge:
+    """Says the same of everything."""
+
+    signature: str = "fixed"
+
+    async def assess(self, segment: Segment, aspect: Aspect) -> Report:
+        """Say it."""
+        del segment, aspect
+        return REPORT
+
+
+async def puts_a_second(memory: SqliteMemory, tasks: int) -> tuple[float, float]:
+    """Return how many puts come back in a second of `tasks` at once, and in a CPU second."""
+    value = written(REPORT)
+    begun = time.process_time()
+    ends = time.perf_counter() + SECONDS
+    done = 0
+
+    async def put(name: str) -> None:
+        nonlocal done
+        number = 0
+        while time.perf_counter() < ends:
+            number += 1
+            await memory.put(f"{tasks} {name} {number}", value)
+            done += 1
+
+    async with anyio.create_task_group() as putting:
+        for task in range(tasks):
+            putting.start_soon(put, str(task))
+    return done / SECONDS, done / (time.process_time() - begun)
+
+
+def gets_a_cpu_second(memory: SqliteMemory) -> float:
+    """Return how many values are got in a second of CPU time."""
+    begun = time.process_time()
+    for number in range(GETS):
+        assert memory.get(f"512 {number % 512} 1") is not None
+    return GETS / (time.process_time() - begun)
+
+
+async def microseconds(judge: Judge) -> float:
+    """Return the CPU time of one assessment in microseconds."""
+    segments = [
+        Segment(segment_id=str(number), output=f"It opened in {number}.", inputs={"A": ARTICLE})
+        for number in range(SEGMENTS)
+    ]
+    begun = time.process_time()
+    for segment in segments:
+        await judge.assess(segment, ASPECT)
+    return (time.process_time() - begun) / SEGMENTS * 1e6
+
+
+async def main(folder: Path) -> None:
+    """Print the tables."""
+    path = folder / "memory.db"
+    with SqliteMemory(path) as memory:
+        print(f"{'tasks':>8}{'puts a second':>16}{'a CPU second':>16}")
+        for tasks in TASKS:
+            by_clock, by_cpu = await puts_a_second(memory, tasks)
+            print(f"{tasks:>8}{by_clock:>16.0f}{by_cpu:>16.0f}")
+        print(f"\ngets a CPU second: {gets_a_cpu_second(memory):.0f}\n")
+        print(f"{'judge':<12}{'bare, µs':>10}{'first, µs':>11}{'known, µs':>11}{'known/bare':>12}")
+        judges: dict[str, Judge] = {"fixed": FixedJudge(), "grounding": GroundingJudge()}
+        for name, judge in judges.items():
+            remembered = RememberedJudge(judge, memory)
+            bare = await microseconds(judge)
+            first = await microseconds(remembered)
+            known = await microseconds(remembered)
+            print(f"{name:<12}{bare:>10.1f}{first:>11.1f}{known:>11.1f}{known / bare:>12.2f}")
+    size = path.stat().st_size
+    begun = time.perf_counter()
+    with SqliteMemory(path):
+        took = time.perf_counter() - begun
+    print(f"\nopening {size / 1e6:.0f} MB, with the check for damage: {took:.2f} s")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        anyio.run(main, Path(sys.argv[1]))
+    else:
+        with tempfile.TemporaryDirectory() as scratch:
+            anyio.run(main, Path(scratch))

@@ -1,0 +1,76 @@
+"""What a run must be known by later: versions, words, flags, machine, state of the code."""
+
+import os
+import platform
+import subprocess
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib.metadata import distributions
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+from pydantic import TypeAdapter, ValidationError
+
+from spanjury.judges.core import VERSION, StoreError, fingerprint
+from spanjury.orchestration.interfaces.job import Job
+
+__all__ = ["manifest_of", "read_job"]
+
+_FORMAT = 1
+_JOB: TypeAdapter[Job] = TypeAdapter(Job)
+_PROMPTS = ("spanjury.judges.llm", "spanjury.judges.agent", "spanjury.orchestration")
+
+
+def manifest_of(job: Job) -> Mapping[str, object]:
+    """Return the manifest of a run of `job` that begins now, ready for JSON."""
+    return {
+        "format": _FORMAT,
+        "begun": datetime.now(UTC).isoformat(timespec="seconds"),
+        "job": _JOB.dump_python(job, mode="json"),
+        "spanjury": VERSION,
+        "python": platform.python_version(),
+        "machine": f"{platform.platform()}, {os.cpu_count()} cores",
+        "git": _git_state(),
+        "packages": {found.name: found.version for found in distributions()},
+        "prompts": {name: text for package in _PROMPTS for name, text in _templates(package)},
+    }
+
+
+def read_job(manifest: Mapping[str, object]) -> Job:
+    """Return the job that `manifest` tells of.
+
+    Raises
+    ------
+    StoreError
+        If it tells of none, or was written in a format that is not known.
+    """
+    if manifest.get("format") != _FORMAT:
+        raise StoreError(f"the manifest has format {manifest.get('format')!r}, expected {_FORMAT}")
+    try:
+        return _JOB.validate_python(manifest.get("job"))
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        place = ".".join(map(str, problem["loc"]))
+        raise StoreError(f"the manifest tells of no job: {place}: {problem['msg']}") from error
+
+
+def _templates(package: str) -> list[tuple[str, str]]:
+    folder: Traversable = files(package) / "templates"
+    found = sorted(folder.iterdir(), key=lambda file: file.name)
+    return [(f"{package}/{file.name}", file.read_text(encoding="utf-8")) for file in found]
+
+
+def _git_state() -> Mapping[str, str] | None:
+    """Return the commit of the folder we are in, and a digest of what is changed there."""
+    try:
+        commit = _git("rev-parse", "HEAD")
+        changes = _git("status", "--porcelain")
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return {"commit": commit, "changes": fingerprint(changes) if changes else ""}
+
+
+def _git(*arguments: str) -> str:
+    command = ["git", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10)  # noqa: S603
+    return done.stdout.strip()

@@ -1,0 +1,79 @@
+"""What a memory holds: reports and replies as JSON.
+
+Written by field name, read by hand: JSON that a validator reads cannot carry the lone
+surrogates and the numbers that are not finite, which models and broken judges give.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
+
+from spanjury.judges.core import (
+    Aspect,
+    ChatRequest,
+    ErrorSpan,
+    Finish,
+    Located,
+    Outcome,
+    Reply,
+    Report,
+    StoreError,
+    TokenLogprob,
+    ToolCall,
+    Usage,
+)
+
+__all__ = ["read_reply", "read_report", "written"]
+
+
+def written(said: Report | Reply | ChatRequest | Aspect) -> bytes:
+    """Return every field of `said` as JSON, those that are added to its type later, too.
+
+    Examples
+    --------
+    >>> written(Reply(text="Score: Good"))[:40]
+    b'{"text": "Score: Good", "finish": "stop"'
+    """
+    return json.dumps(said, default=_plain).encode()
+
+
+def read_report(value: bytes) -> Report:
+    """Return the report that was written; raise `StoreError` if it is none."""
+    with _reading("report"):
+        row = json.loads(value)
+        row["outcome"] = Outcome(row["outcome"])
+        for span in row["spans"]:
+            span["located"] = Located(span["located"])
+            span["found_by"] = tuple(span["found_by"])
+        row["spans"] = tuple(ErrorSpan(**span) for span in row["spans"])
+        row["usage"] = Usage(**row["usage"])
+        return Report(**row)
+
+
+def read_reply(value: bytes) -> Reply:
+    """Return the reply that was written; raise `StoreError` if it is none."""
+    with _reading("reply"):
+        row = json.loads(value)
+        row["finish"] = Finish(row["finish"])
+        row["usage"] = Usage(**row["usage"])
+        row["logprobs"] = tuple(TokenLogprob(**token) for token in row["logprobs"])
+        row["tool_calls"] = tuple(ToolCall(**call) for call in row["tool_calls"])
+        return Reply(**row)
+
+
+@contextmanager
+def _reading(what: str) -> Iterator[None]:
+    try:
+        yield
+    except (ValueError, KeyError, TypeError) as error:
+        raise StoreError(f"what is remembered is no {what}: {error!r}") from error
+
+
+def _plain(value: object) -> object:
+    """Return a dataclass or a mapping as a dict."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    if is_dataclass(value):
+        return {told.name: getattr(value, told.name) for told in fields(value)}
+    raise TypeError(f"JSON cannot hold {value!r}")

@@ -1,0 +1,86 @@
+import errno
+import fcntl
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from spanjury.adapters.run_lock import RunLock
+from spanjury.judges.core import StoreError
+
+HOLD = """
+import sys
+from pathlib import Path
+from spanjury.adapters.run_lock import RunLock
+with RunLock(Path(sys.argv[1])):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_lock_names_its_holder_and_is_free_again_at_the_end(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    with RunLock(path):
+        assert json.loads(path.read_text()) == {"pid": os.getpid(), "host": socket.gethostname()}
+    with RunLock(path):
+        pass
+
+
+def test_one_process_cannot_hold_a_lock_twice(tmp_path: Path) -> None:
+    with (
+        RunLock(tmp_path / "lock"),
+        pytest.raises(StoreError, match=f"lock: in use by process {os.getpid()} on "),
+        RunLock(tmp_path / "lock"),
+    ):
+        pass
+
+
+def test_the_second_process_is_told_who_holds_the_lock_and_gets_it_when_that_is_killed(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "lock"
+    command = [sys.executable, "-c", HOLD, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+        expected = f"in use by process {holder.pid} on {socket.gethostname()}"
+        with pytest.raises(StoreError, match=expected), RunLock(path):
+            pass
+        assert json.loads(path.read_text())["pid"] == holder.pid
+        holder.kill()
+        holder.wait()
+        with RunLock(path):
+            assert json.loads(path.read_text())["pid"] == os.getpid()
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"[1]", b"\xff", b'{"pid": 1'])
+def test_a_holder_that_has_not_told_its_name_is_another_process(
+    tmp_path: Path, content: bytes
+) -> None:
+    path = tmp_path / "lock"
+    with RunLock(path):
+        path.write_bytes(content)
+        with pytest.raises(StoreError, match="in use by another process"), RunLock(path):
+            pass
+
+
+def test_a_lock_where_no_file_can_be_is_a_store_error(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="No such file"), RunLock(tmp_path / "no" / "lock"):
+        pass
+    with pytest.raises(StoreError, match="null"), RunLock(Path("a\0b")):
+        pass
+
+
+def test_a_file_system_without_locks_is_said_to_have_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(descriptor: int, operation: int) -> None:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS), descriptor, operation)
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(StoreError, match="cannot be locked: Function not"), RunLock(tmp_path / "l"):
+        pass

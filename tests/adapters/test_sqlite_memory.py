@@ -1,0 +1,354 @@
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from threading import Event
+
+import anyio
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spanjury.adapters.sqlite_memory import SqliteMemory
+from spanjury.judges.core import Memory, StoreError
+
+KEPT = 60
+"""How many values `WRITE` puts, each in a commit of its own."""
+
+WRITE = """
+import os, resource, signal, sys
+from pathlib import Path
+import anyio
+from spanjury.adapters.sqlite_memory import SqliteMemory
+from spanjury.judges.core import StoreError
+
+async def main(path, what):
+    with SqliteMemory(Path(path)) as memory:
+        if what == "full":
+            resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
+        try:
+            for number in range(60 if what == "kill" else 10_000):
+                await memory.put(f"key {number}", f"value {number} ".encode() * 100)
+                print(number, flush=True)
+        except StoreError as error:
+            print(error, flush=True)
+        if what == "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+
+anyio.run(main, *sys.argv[1:])
+"""
+
+
+def _value(number: int) -> bytes:
+    return f"value {number} ".encode() * 100
+
+
+def _written(path: Path, what: str) -> list[str]:
+    """Return what a process told that put value upon value until `what` ended it."""
+    command = [sys.executable, "-c", WRITE, str(path), what]
+    ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    assert ended.returncode == (-signal.SIGKILL if what == "kill" else 0)
+    return ended.stdout.splitlines()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "a memory?#%.db"
+
+
+@pytest.mark.anyio
+async def test_what_is_put_is_there_at_once_and_when_opened_again(path: Path) -> None:
+    with SqliteMemory(path) as memory:
+        port: Memory = memory
+        assert port.get("a") is None
+        await port.put("a", b"")
+        await port.put("b", b"\x00\xff")
+        await port.put("b", b"newer")
+        assert (port.get("a"), port.get("b")) == (b"", b"newer")
+    with SqliteMemory(path) as memory:
+        assert (memory.get("a"), memory.get("b"), memory.get("c")) == (b"", b"newer", None)
+    assert {each.name for each in path.parent.iterdir()} == {path.name, f"{path.name}.lock"}
+
+
+@pytest.mark.anyio
+async def test_puts_of_many_tasks_share_few_commits_and_are_all_kept(path: Path) -> None:
+    commits: list[str] = []
+    with SqliteMemory(path) as memory:
+        assert memory._writer is not None
+        memory._writer.set_trace_callback(commits.append)
+        async with anyio.create_task_group() as putting:
+            for number in range(100):
+                putting.start_soon(memory.put, str(number), _value(number))
+        assert sum(line.startswith("COMMIT") for line in commits) < 10
+    with SqliteMemory(path) as memory:
+        assert all(memory.get(str(number)) == _value(number) for number in range(100))
+
+
+def _held(memory: SqliteMemory) -> Event:
+    """Hold every commit until the event is set."""
+    assert memory._writer is not None
+    goes_on = Event()
+    memory._writer.set_trace_callback(lambda _: _wait_for(goes_on))
+    return goes_on
+
+
+def _wait_for(event: Event) -> None:
+    assert event.wait(60)
+
+
+@pytest.mark.anyio
+async def test_what_waits_for_its_commit_can_be_got(path: Path) -> None:
+    with SqliteMemory(path) as memory:
+        goes_on = _held(memory)
+        async with anyio.create_task_group() as putting:
+            putting.start_soon(memory.put, "a", b"1")
+            await anyio.wait_all_tasks_blocked()
+            putting.start_soon(memory.put, "b", b"2")
+            await anyio.wait_all_tasks_blocked()
+            assert (memory.get("a"), memory.get("b"), memory.get("c")) == (b"1", b"2", None)
+            goes_on.set()
+        assert (memory.get("a"), memory.get("b")) == (b"1", b"2")
+
+
+@pytest.mark.anyio
+async def test_a_cancelled_put_loses_no_other_and_is_kept_itself_at_the_end(path: Path) -> None:
+    with SqliteMemory(path) as memory:
+        goes_on = _held(memory)
+        async with anyio.create_task_group() as putting:
+            putting.start_soon(memory.put, "a", b"1")
+            await anyio.wait_all_tasks_blocked()
+            putting.start_soon(memory.put, "b", b"2")
+            await anyio.wait_all_tasks_blocked()
+            putting.cancel_scope.cancel()
+            goes_on.set()
+        with anyio.CancelScope() as scope:
+            scope.cancel()
+            await memory.put("c", b"3")
+        assert scope.cancelled_caught
+    with SqliteMemory(path) as memory:
+        assert [memory.get(key) for key in "abc"] == [b"1", b"2", b"3"]
+
+
+@pytest.mark.anyio
+async def test_a_commit_that_fails_is_told_to_everyone_in_it_and_the_next_may_succeed(
+    path: Path,
+) -> None:
+    told: list[str] = []
+
+    async def put(key: str) -> None:
+        try:
+            await memory.put(key, b"1")
+        except StoreError as error:
+            told.append(str(error))
+
+    with SqliteMemory(path) as memory:
+        await memory.put("before", b"1")
+        assert memory._writer is not None
+        memory._writer.execute("PRAGMA query_only = ON")
+        async with anyio.create_task_group() as putting:
+            for key in "abc":
+                putting.start_soon(put, key)
+        assert len(told) == 3
+        assert all(str(path) in line for line in told)
+        assert (memory.get("a"), memory.get("before")) == (None, b"1")
+        memory._writer.execute("PRAGMA query_only = OFF")
+        await memory.put("a", b"2")
+        assert memory.get("a") == b"2"
+
+
+def test_a_full_disk_is_said_and_what_was_put_stays(path: Path) -> None:
+    *kept, problem = _written(path, "full")
+    assert problem.startswith(f"{path}: cannot be read or written: ")
+    assert len(kept) > 10
+    with SqliteMemory(path) as memory:
+        assert all(memory.get(f"key {number}") == _value(int(number)) for number in kept)
+        assert memory.get(f"key {len(kept)}") is None
+
+
+def test_a_second_process_is_told_who_has_the_memory_open(path: Path) -> None:
+    hold = "import sys; from pathlib import Path\n"
+    hold += "from spanjury.adapters.sqlite_memory import SqliteMemory\n"
+    hold += "with SqliteMemory(Path(sys.argv[1])): print(flush=True); sys.stdin.read()"
+    command = [sys.executable, "-c", hold, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        expected = f"in use by process {holder.pid} on {socket.gethostname()}"
+        with pytest.raises(StoreError, match=expected), SqliteMemory(path):
+            pass
+        holder.kill()
+        holder.wait()
+        with SqliteMemory(path) as memory:
+            assert memory.get("a") is None
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a memory whose process was killed: its values are in the log."""
+    path = tmp_path_factory.mktemp("killed") / "memory.db"
+    assert _written(path, "kill") == [str(number) for number in range(KEPT)]
+    assert _log(path).stat().st_size > KEPT * 500
+    return path
+
+
+def _log(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")
+
+
+def _copied(killed: Path, folder: Path) -> Path:
+    """Copy a memory with its log, but without the index of the log, as after power loss."""
+    path = folder / killed.name
+    for each in (path, _log(path)):
+        each.unlink(missing_ok=True)
+        shutil.copy(killed.with_name(each.name), each)
+    path.with_name(f"{path.name}-shm").unlink(missing_ok=True)
+    return path
+
+
+def _there(path: Path) -> list[bool]:
+    """Say which values are there, none of them other than it was put."""
+    with SqliteMemory(path) as memory:
+        values = [memory.get(f"key {number}") for number in range(KEPT)]
+    assert all(value in {None, _value(number)} for number, value in enumerate(values))
+    return [value is not None for value in values]
+
+
+@given(where=st.floats(0, 1), garbage=st.one_of(st.none(), st.binary(min_size=1, max_size=9000)))
+@settings(max_examples=60, deadline=None)
+def test_a_torn_log_loses_its_tail_and_nothing_before_it(
+    tmp_path_factory: pytest.TempPathFactory, killed: Path, where: float, garbage: bytes | None
+) -> None:
+    path = _copied(killed, tmp_path_factory.getbasetemp())
+    log = _log(path)
+    size = log.stat().st_size
+    place = int(where * size)
+    with log.open("r+b") as file:
+        if garbage is None:
+            file.truncate(place)
+        else:
+            file.seek(place)
+            file.write(garbage)
+    there = _there(path)
+    kept = sum(there)
+    assert there == [True] * kept + [False] * (KEPT - kept)
+    # Each commit took at least a page of 4096 bytes behind a header of 24, and at most 6.
+    assert kept >= KEPT - (size - place) // 4120 - 1
+    assert not (garbage is None and place == size) or kept == KEPT
+
+
+@given(where=st.floats(0, 1), garbage=st.binary(min_size=1, max_size=5000))
+@settings(max_examples=60, deadline=None)
+def test_a_damaged_file_is_said_to_be_or_gives_what_was_put(
+    tmp_path_factory: pytest.TempPathFactory, killed: Path, where: float, garbage: bytes
+) -> None:
+    path = _copied(killed, tmp_path_factory.getbasetemp())
+    _there(path)  # the log is now in the file
+    data = bytearray(path.read_bytes())
+    place = int(where * (len(data) - 1))
+    data[place : place + len(garbage)] = garbage
+    path.write_bytes(data)
+    try:
+        _there(path)
+    except StoreError as error:
+        assert str(path) in str(error)  # noqa: PT017
+
+
+def test_a_damaged_file_is_refused_and_nothing_is_written_over(
+    tmp_path: Path, killed: Path
+) -> None:
+    path = _copied(killed, tmp_path)
+    with path.open("r+b") as file:
+        file.seek(4096)
+        file.write(b"\xa5" * 4096)
+    _log(path).unlink()  # it holds the page that was just damaged, too
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match="memory.db: is damaged"), SqliteMemory(path):
+        pass
+    assert path.read_bytes() == before
+
+
+def test_a_log_beside_a_refused_file_is_left_as_it_is(tmp_path: Path, killed: Path) -> None:
+    path = _copied(killed, tmp_path)
+    with closing(sqlite3.connect(_copied(killed, tmp_path))) as other:
+        other.execute("PRAGMA user_version = 2")
+        shutil.copy(path, tmp_path / "newer.db")
+        shutil.copy(_log(path), tmp_path / "newer.db-wal")
+    before = (tmp_path / "newer.db").read_bytes(), (tmp_path / "newer.db-wal").read_bytes()
+    with pytest.raises(StoreError, match="has layout 2"), SqliteMemory(tmp_path / "newer.db"):
+        pass
+    after = (tmp_path / "newer.db").read_bytes(), (tmp_path / "newer.db-wal").read_bytes()
+    assert after == before
+
+
+@pytest.mark.parametrize("content", [b"", None])
+def test_an_empty_file_beside_a_full_log_is_damage(
+    tmp_path: Path, killed: Path, content: bytes | None
+) -> None:
+    path = _copied(killed, tmp_path)
+    before = _log(path).read_bytes()
+    if content is None:
+        path.unlink()
+    else:
+        path.write_bytes(content)
+    with pytest.raises(StoreError, match="its log memory.db-wal is not"), SqliteMemory(path):
+        pass
+    assert _log(path).read_bytes() == before
+
+
+def test_a_value_that_changed_on_disk_is_not_given_out(path: Path) -> None:
+    with SqliteMemory(path) as memory:
+        anyio.run(memory.put, "a", b"Score: Good")
+    path.write_bytes(path.read_bytes().replace(b"Score: Good", b"Score: Poor"))
+    with (
+        SqliteMemory(path) as memory,
+        pytest.raises(StoreError, match="the value of a is not what was put"),
+    ):
+        memory.get("a")
+
+
+def test_another_program_s_database_is_refused_and_left_alone(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("CREATE TABLE memory (key)")
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match="no memory of spanjury"), SqliteMemory(path):
+        pass
+    assert path.read_bytes() == before
+
+
+def test_a_file_that_is_no_database_is_refused_and_left_alone(path: Path) -> None:
+    path.write_text("id,output\n" * 1000)
+    with pytest.raises(StoreError, match="is damaged, or no memory"), SqliteMemory(path):
+        pass
+    assert path.read_text() == "id,output\n" * 1000
+
+
+def test_a_making_that_was_cut_off_is_made_anew(path: Path) -> None:
+    path.touch()
+    path.with_name(f"{path.name}.new").write_bytes(b"half")
+    with SqliteMemory(path) as memory:
+        assert memory.get("a") is None
+
+
+def test_a_memory_where_no_file_can_be_is_a_store_error(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="No such file"), SqliteMemory(tmp_path / "no" / "m.db"):
+        pass
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(StoreError, match="folder: cannot be"), SqliteMemory(tmp_path / "folder"):
+        pass
+
+
+def test_leaving_by_an_error_keeps_the_error(path: Path) -> None:
+    async def fill(memory: SqliteMemory) -> None:
+        with anyio.CancelScope() as scope:
+            scope.cancel()
+            await memory.put("a", b"1")
+
+    with pytest.raises(KeyError), SqliteMemory(path) as memory:  # noqa: PT012
+        anyio.run(fill, memory)
+        assert memory._writer is not None
+        memory._writer.execute("PRAGMA query_only = ON")
+        raise KeyError

@@ -1,0 +1,186 @@
+"""Runs that break off and go on: nothing is lost, and nobody is asked twice."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from loopback.answers import TRICKLE, Answer, chat, failure
+from loopback.server import LoopbackServer
+from typer.testing import CliRunner, Result
+
+from spanjury.orchestration.interfaces.cli.app import app
+
+ROWS = [
+    {"id": str(number), "task": "summarization", "output": f"Text {number}."}
+    for number in range(30)
+]
+GOOD = chat("No Error\n\nOverall score: Good")
+CUT_OFF = 12
+
+Spanjury = Callable[..., Result]
+
+
+@pytest.fixture
+def spanjury(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Spanjury:
+    """Run the command line in an empty folder with a file of rows."""
+    monkeypatch.chdir(tmp_path)
+    Path("rows.jsonl").write_text("\n".join(map(json.dumps, ROWS)))
+    return lambda *args: CliRunner().invoke(app, [str(arg) for arg in args])
+
+
+def flags(server: LoopbackServer) -> list[str]:
+    model = ["--model", "openai-compatible/judge", "--model-base-url", server.base_url]
+    return ["rows.jsonl", "--aspect", "fluency", *model, "--attempts", "1", "--run-dir", "run"]
+
+
+def rows(path: str = "run/results.jsonl") -> list[dict[str, Any]]:
+    """Return the result rows without the time that they took."""
+    read = [json.loads(line) for line in Path(path).read_text().splitlines()]
+    for row in read:
+        for seat in row["seats"]:
+            del seat["seconds"]
+    return read
+
+
+def moved(server: LoopbackServer) -> None:
+    """Point the run at another server: a model is the same wherever it is served."""
+    path = Path("run/run.json")
+    manifest = json.loads(path.read_text())
+    manifest["job"]["panel"]["models"][0]["base_url"] = server.base_url
+    path.write_text(json.dumps(manifest))
+
+
+def break_off(answers: list[Answer], how: signal.Signals) -> tuple[int, str]:
+    """Run against `answers`, the last of which hangs, and send a signal when it does."""
+    with LoopbackServer(*answers) as server:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "spanjury", "evaluate", *flags(server)],
+            env={name: told for name, told in os.environ.items() if "SPANJURY" not in name},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        tick = threading.Event()
+        while len(server.requests) < CUT_OFF + 8 and process.poll() is None:
+            tick.wait(0.05)
+        process.send_signal(how)
+        _, told = process.communicate(timeout=60)
+    return process.returncode, told
+
+
+@pytest.mark.parametrize(("how", "code"), [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 130)])
+def test_a_run_that_breaks_off_goes_on_where_it_was(
+    spanjury: Spanjury, how: signal.Signals, code: int
+) -> None:
+    ended, told = break_off([GOOD] * CUT_OFF + [TRICKLE], how)
+    assert ended == code, told
+    if how == signal.SIGINT:
+        assert "go on with: spanjury resume run" in told
+    with LoopbackServer(GOOD) as server:
+        moved(server)
+        done = spanjury("resume", "run")
+        assert done.exit_code == 0, done.output
+        assert len(server.requests) == len(ROWS) - CUT_OFF
+    interrupted = rows()
+    with LoopbackServer(GOOD) as server:
+        undisturbed = [*flags(server)[:-1], "other"]
+        assert spanjury("evaluate", *undisturbed).exit_code == 0
+    assert interrupted == rows("other/results.jsonl")
+
+
+def test_a_run_that_is_done_asks_nobody_whatever_is_made_of_it(spanjury: Spanjury) -> None:
+    with LoopbackServer(GOOD) as server:
+        assert spanjury("evaluate", *flags(server)).exit_code == 0
+        asked = len(server.requests)
+        assert spanjury("resume", "run", "--aggregate", "median", "-o", "other").exit_code == 0
+        assert len(server.requests) == asked
+    assert {row["aggregation"] for row in rows("other")} == {"median"}
+    assert {row["aggregation"] for row in rows()} == {"mean"}
+
+
+def test_failures_are_tried_again_and_successes_are_not(spanjury: Spanjury) -> None:
+    prose = chat("I like it.")
+    with LoopbackServer(*[GOOD] * 10, prose) as server:
+        assert spanjury("evaluate", *flags(server), "--connections", "1").exit_code == 0
+    failed = sum(row["score"] is None for row in rows())
+    assert failed == 20
+    with LoopbackServer(GOOD) as server:
+        moved(server)
+        assert spanjury("resume", "run").exit_code == 0
+        assert server.requests == ()  # what was answered, however badly, stays
+        assert spanjury("resume", "run", "--retry-failed").exit_code == 0
+    assert sum(row["score"] is None for row in rows()) in {0, failed}
+
+
+def test_what_nobody_answered_is_asked_again(spanjury: Spanjury) -> None:
+    with LoopbackServer(*[GOOD] * 10, failure(500)) as server:
+        assert spanjury("evaluate", *flags(server)).exit_code == 0
+    assert sum(row["score"] is None for row in rows()) == 20
+    with LoopbackServer(GOOD) as server:
+        moved(server)
+        assert spanjury("resume", "run").exit_code == 0
+        assert len(server.requests) == 20
+    assert all(row["score"] == 4 for row in rows())
+
+
+def test_a_folder_holds_one_run_and_runs_are_listed(spanjury: Spanjury) -> None:
+    offline = ["rows.jsonl", "--aspect", "fluency", "--run-dir", "run"]
+    assert spanjury("evaluate", *offline).exit_code == 0
+    again = spanjury("evaluate", *offline)
+    assert again.exit_code == 1
+    assert "spanjury resume run" in again.stderr
+    listed = spanjury("runs", ".").output
+    assert "run" in listed
+    assert "done" in listed
+
+
+def test_the_manifest_says_what_the_run_was(spanjury: Spanjury) -> None:
+    assert spanjury("evaluate", "rows.jsonl", "--run-dir", "run", "--seed", "7").exit_code == 0
+    told = json.loads(Path("run/run.json").read_text())
+    assert told["job"]["panel"]["seed"] == 7
+    assert Path(told["job"]["data"]).is_absolute()
+    assert "spanjury.judges.llm/annotate.txt" in told["prompts"]
+    assert told["packages"]["litellm"]
+
+
+@pytest.mark.parametrize(
+    ("manifest", "problem"),
+    [
+        (None, "holds no run"),
+        ("{", "cannot be read"),
+        ("[]", "holds list"),
+        ('{"format": 9}', "format 9, expected 1"),
+        ('{"format": 1, "job": {"data": 3}}', "tells of no job"),
+    ],
+)
+def test_a_folder_that_holds_no_run_is_told(
+    spanjury: Spanjury, manifest: str | None, problem: str
+) -> None:
+    Path("run").mkdir()
+    if manifest is not None:
+        Path("run/run.json").write_text(manifest)
+    done = spanjury("resume", "run")
+    assert done.exit_code == 1
+    assert problem in done.stderr
+
+
+def test_a_run_with_something_wrong_leaves_no_folder(spanjury: Spanjury) -> None:
+    assert spanjury("evaluate", "absent.jsonl", "--run-dir", "run").exit_code == 1
+    assert not Path("run").exists()
+
+
+def test_a_damaged_memory_is_told_and_not_overwritten(spanjury: Spanjury) -> None:
+    assert spanjury("evaluate", "rows.jsonl", "--run-dir", "run").exit_code in {0, 3}
+    memory = Path("run/memory.sqlite3")
+    memory.write_bytes(b"no database" * 1000)
+    done = spanjury("resume", "run")
+    assert done.exit_code == 1
+    assert "memory.sqlite3" in done.stderr
+    assert memory.read_bytes() == b"no database" * 1000

@@ -1,0 +1,79 @@
+"""Runs that are killed at any moment, and what a resume finds."""
+
+import hashlib
+import os
+from collections.abc import Iterable
+from multiprocessing import get_context
+from pathlib import Path
+
+import pytest
+from fakes.remembering_run import SEATS, SEGMENTS, run
+
+from spanjury.adapters.sqlite_memory import SqliteMemory
+
+ROUNDS = int(os.environ.get("SPANJURY_TORTURE_ROUNDS", "20"))
+PUTS = SEATS * SEGMENTS
+PROCESSES = get_context("forkserver")  # imports once, not once a round
+PROCESSES.set_forkserver_preload(["pytest", "anyio.to_thread", "spanjury.orchestration.wiring"])
+
+
+def _run(path: Path, *, kill_after: int | None = None) -> list[str]:
+    """Return what a run told in whole lines, killed after `kill_after` of them."""
+    reader, writer = PROCESSES.Pipe(duplex=False)
+    process = PROCESSES.Process(target=run, args=(path, writer))
+    process.start()
+    writer.close()
+    told: list[str] = []
+    with reader, open(reader.fileno(), closefd=False, encoding="utf-8") as lines:
+        for line in lines:  # what it told before it died is read, too
+            told.append(line)
+            if len(told) == kill_after:
+                process.kill()
+    process.join()
+    assert process.exitcode in {0, -9}
+    return [line.rstrip("\n") for line in told if line.endswith("\n")]
+
+
+def _after(word: str, lines: Iterable[str]) -> list[str]:
+    return [line.removeprefix(f"{word} ") for line in lines if line.startswith(f"{word} ")]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    told = _run(tmp_path_factory.mktemp("undisturbed") / "memory.db")
+    assert len(_after("asked", told)) == len(_after("kept", told)) == PUTS
+    return _after("row", told)
+
+
+def test_what_was_kept_survives_kill_9_and_a_resume_ends_as_if_nothing_had_been(
+    tmp_path: Path, undisturbed: list[str]
+) -> None:
+    rounds = 0
+    while rounds < ROUNDS:
+        path = tmp_path / f"{rounds}.db"
+        kept: dict[str, str] = {}
+        asked: list[str] = []
+        rows: list[str] = []
+        runs = 0
+        while not rows:
+            last = rounds >= ROUNDS or runs == 10
+            moment = int.from_bytes(os.urandom(2), "big") % (PUTS // 3)
+            told = _run(path, kill_after=None if last else 1 + moment)
+            kept |= dict(line.split() for line in _after("kept", told))
+            asked += _after("asked", told)
+            rows = _after("row", told)
+            runs += 1
+            rounds += not last
+            _assert_there(path, kept)
+        assert rows == undisturbed
+        under_way = 8 * SEATS  # the workers of `evaluate`, each with all seats
+        assert PUTS <= len(asked) <= PUTS + runs * under_way
+        assert len(kept) <= PUTS
+
+
+def _assert_there(path: Path, kept: dict[str, str]) -> None:
+    with SqliteMemory(path) as memory:
+        for key, digest in kept.items():
+            value = memory.get(key)
+            assert value is not None, key
+            assert hashlib.sha256(value).hexdigest() == digest

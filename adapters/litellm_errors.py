@@ -1,14 +1,18 @@
 """What went wrong inside LiteLLM, said in our words and without anybody's secrets."""
 
+import re
 from collections.abc import Mapping
 
 import openai
 
 from spanjury.adapters.litellm_library import litellm
 from spanjury.adapters.model_errors import error_by_status, names_policy, retry_after, told
-from spanjury.judges.core import ModelError, ModelTimeoutError
+from spanjury.judges.core import ModelError, ModelTimeoutError, PermanentModelError
 
 __all__ = ["model_error"]
+
+# LiteLLM gives a key that is not there the status of a server that broke.
+_NO_KEY = re.compile(r"missing credentials|missing [\w ]*api.?key|api_key client option", re.IGNORECASE)
 
 
 def model_error(error: Exception, *, source: str, key: str = "") -> ModelError:
@@ -26,13 +30,15 @@ def model_error(error: Exception, *, source: str, key: str = "") -> ModelError:
     Returns
     -------
     ModelError
-        A time-out is a `ModelTimeoutError`; the rest is sorted by status as
-        `error_by_status` does. LiteLLM gives a body that it cannot read the status that
-        it came with.
+        A key that is missing is final; a time-out is a `ModelTimeoutError`; the rest is
+        sorted by status as `error_by_status` does. LiteLLM gives a body that it cannot
+        read the status that it came with.
     """
     status = _status(error)
     said = str(error).partition("Traceback (most recent call last)")[0].strip()
     message = f"{source}: {told(said or type(error).__name__, status=status, key=key)}"
+    if _NO_KEY.search(said):
+        return PermanentModelError(message)
     wait = retry_after(_headers(error))
     if isinstance(error, TimeoutError | openai.APITimeoutError):
         return ModelTimeoutError(message, retry_after=wait)

@@ -113,3 +113,10 @@ async def test_the_signature_names_the_library_that_puts_the_request() -> None:
 
 def ollama(body: Mapping[str, object]) -> Answer:
     return Answer(body=json.dumps(body))
+
+
+async def test_a_key_that_is_missing_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    async with open_litellm("openai/gpt", options=ModelOptions()) as model:
+        with pytest.raises(PermanentModelError, match="OPENAI_API_KEY"):
+            await model.complete(REQUEST)

@@ -12,7 +12,9 @@ from spanjury.judges.core import ModelError, ModelTimeoutError, PermanentModelEr
 __all__ = ["model_error"]
 
 # LiteLLM gives a key that is not there the status of a server that broke.
-_NO_KEY = re.compile(r"missing credentials|missing [\w ]*api.?key|api_key client option", re.IGNORECASE)
+_NO_KEY = re.compile(
+    r"missing credentials|missing [\w ]*api.?key|api_key client option", re.IGNORECASE
+)
 
 
 def model_error(error: Exception, *, source: str, key: str = "") -> ModelError:

@@ -1,4 +1,7 @@
-"""The gateway: the one place where calls to a model are bounded, timed and tried again."""
+"""The gateway: the one place where calls to a model are bounded, timed and tried again.
+
+`endpoints` shows how its parts nest.
+"""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import KW_ONLY, dataclass, field
@@ -14,6 +17,8 @@ from tenacity import (
     wait_random,
 )
 
+from spanjury.adapters.endpoints import Endpoint, Endpoints
+from spanjury.adapters.rates import RateLimit
 from spanjury.judges.core import (
     ChatModel,
     ChatRequest,
@@ -37,36 +42,69 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class Gateway:
-    """A model whose calls are bounded in number, limited in time and tried again.
+    """A model whose calls are bounded in number and rate, limited in time and tried again.
 
     It is a `ChatModel` itself; all who ask the same model should ask one gateway. Tried
     again is what fails with `TransientModelError`, after 0.5, 1, 2, … seconds or what
-    the server asks for, whichever is longer, and up to a second more.
+    the server asks for, whichever is longer, and up to a second more. How many calls are
+    under way at once follows what the server bears, from ``options.connections`` down to
+    ``options.min_connections``.
 
     Parameters
     ----------
     model
         The model that is asked.
     options
-        How many calls at once, how long an attempt may take, how many attempts.
+        How many calls at once and in a minute, how long an attempt may take, how many
+        attempts.
+    replicas
+        The same model at further servers; the bounds of the calls at once hold for each.
+    clock
+        Seconds that only grow, by which servers rest and rates are kept.
     sleep
-        How to wait between attempts.
+        How to wait between attempts, and for what the rates allow.
+
+    Raises
+    ------
+    ConfigError
+        If a replica's signature is not the model's.
     """
 
     model: ChatModel
     _: KW_ONLY
     options: ModelOptions
+    replicas: tuple[ChatModel, ...] = ()
+    clock: Callable[[], float] = anyio.current_time
     sleep: Callable[[float], Awaitable[None]] = anyio.sleep
-    _limiter: anyio.CapacityLimiter = field(init=False, repr=False)
+    _endpoints: Endpoints = field(init=False, repr=False)
+    _rates: RateLimit = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        limiter = anyio.CapacityLimiter(self.options.connections)
-        object.__setattr__(self, "_limiter", limiter)  # the dataclass is frozen
+        models = (self.model, *self.replicas)
+        endpoints = Endpoints(models, options=self.options, clock=self.clock)
+        rates = RateLimit(
+            requests_per_minute=self.options.requests_per_minute,
+            tokens_per_minute=self.options.tokens_per_minute,
+            clock=self.clock,
+            sleep=self.sleep,
+        )
+        object.__setattr__(self, "_endpoints", endpoints)  # the dataclass is frozen
+        object.__setattr__(self, "_rates", rates)
 
     @property
     def signature(self) -> str:
         """The model's own: how often it had to be asked changes no reply."""
         return self.model.signature
+
+    @property
+    def limit(self) -> int:
+        """How many calls may be under way now, at all servers together."""
+        return self._endpoints.limit
+
+    @property
+    def under_way(self) -> int:
+        """How many calls are under way now, or wait for what the rates allow."""
+        return self._endpoints.under_way
 
     async def complete(self, request: ChatRequest) -> Reply:
         """Return the model's reply.
@@ -89,26 +127,35 @@ class Gateway:
             before_sleep=self._say_so,
             reraise=True,
         )
-        return await attempts(self._attempt, request)
+        tried: list[Endpoint] = []
+        return await attempts(self._attempt, request, tried)
 
-    async def _attempt(self, request: ChatRequest) -> Reply:
-        """Ask once; the token goes back before any wait for the next attempt."""
-        async with self._limiter:
-            try:
-                with anyio.fail_after(self.options.timeout):
-                    return await self.model.complete(request)
-            except TimeoutError:
-                raise ModelTimeoutError(
-                    f"{self.signature}: no complete reply within {self.options.timeout:g} s"
-                ) from None
-            except TransientModelError as error:
-                if _may_be_cured(error):
-                    raise
-                raise TransientModelError(
-                    f"{error} (it asks to wait {error.retry_after:g} s; {LONGEST_WAIT:g} s is"
-                    " the longest that is waited)",
-                    retry_after=error.retry_after,
-                ) from error
+    async def _attempt(self, request: ChatRequest, tried: list[Endpoint]) -> Reply:
+        """Ask once; the place is given back before any wait for the next attempt."""
+        try:
+            async with self._endpoints.place(tried=tried) as endpoint:
+                reckoned = await self._rates.admit(request)
+                with endpoint.attempt():
+                    reply = await self._in_time(endpoint.model, request)
+        except TransientModelError as error:
+            if _may_be_cured(error):
+                raise
+            raise TransientModelError(
+                f"{error} (it asks to wait {error.retry_after:g} s; {LONGEST_WAIT:g} s is"
+                " the longest that is waited)",
+                retry_after=error.retry_after,
+            ) from error
+        self._rates.settle(reply.usage, reckoned=reckoned)
+        return reply
+
+    async def _in_time(self, model: ChatModel, request: ChatRequest) -> Reply:
+        try:
+            with anyio.fail_after(self.options.timeout):
+                return await model.complete(request)
+        except TimeoutError:
+            raise ModelTimeoutError(
+                f"{self.signature}: no complete reply within {self.options.timeout:g} s"
+            ) from None
 
     def _say_so(self, state: RetryCallState) -> None:
         error = _failure(state)

@@ -10,7 +10,9 @@ from spanjury.judges.core import (
     ModelError,
     ModelRefusedError,
     ModelTimeoutError,
+    OverloadedModelError,
     PermanentModelError,
+    RateLimitedModelError,
     TransientModelError,
 )
 
@@ -19,7 +21,9 @@ __all__ = ["error_by_status", "names_policy", "retry_after", "told"]
 _LONGEST_MESSAGE = 400
 _SUCCESS = range(200, 300)
 _TIMEOUT = 408
-_WORTH_ANOTHER_TRY = frozenset({409, 425, 429})
+_WORTH_ANOTHER_TRY = frozenset({409, 425})
+_TOO_MANY = 429
+_OVERLOADED = frozenset({503, 529})
 _FIRST_SERVER_ERROR = 500
 _POLICY = re.compile(r"content_policy_violation|content_filter|content management policy")
 
@@ -43,10 +47,15 @@ def error_by_status(
     Returns
     -------
     ModelError
-        408 -> `ModelTimeoutError`; none, 409, 425, 429, 5xx, and 2xx, which comes with a
+        408 -> `ModelTimeoutError`; 429 -> `RateLimitedModelError`; 503, 529 ->
+        `OverloadedModelError`; none, 409, 425, other 5xx, and 2xx, which comes with a
         body that cannot be read -> `TransientModelError`; a policy's refusal ->
         `ModelRefusedError`; the rest -> `PermanentModelError`.
     """
+    if status == _TOO_MANY:
+        return RateLimitedModelError(message, retry_after=wait)
+    if status in _OVERLOADED:
+        return OverloadedModelError(message, retry_after=wait)
     if status == _TIMEOUT:
         return ModelTimeoutError(message, retry_after=wait)
     if (

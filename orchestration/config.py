@@ -26,24 +26,43 @@ _NO_OPTIONS: Mapping[str, object] = MappingProxyType({})
 @with_config(_STRICT)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelConfig:
-    """A model and how it is reached; `ModelOptions` explains the numbers."""
+    """A model and how it is reached; `ModelOptions` explains the numbers.
+
+    Where `base_url` names several servers, each call goes to the one with the least to do.
+    """
 
     name: str
-    base_url: str | None = None
+    base_url: str | tuple[str, ...] | None = None
     connections: int | None = None
+    min_connections: int | None = None
     timeout: float | None = None
     attempts: int | None = None
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+
+    @property
+    def base_urls(self) -> tuple[str | None, ...]:
+        """Where the servers answer; one None for the provider's own address."""
+        if isinstance(self.base_url, tuple):
+            return self.base_url or (None,)
+        return (self.base_url,)
 
     @property
     def options(self) -> ModelOptions:
-        """All but the name; what is None is what suits the model."""
+        """All but the name, for the first server; what is None is what suits the model."""
         usual = _EMBEDDED if self.name == EMBEDDED else _USUAL
-        return ModelOptions(
-            base_url=self.base_url,
-            connections=self.connections or usual.connections,
-            timeout=self.timeout or usual.timeout,
-            attempts=self.attempts or usual.attempts,
-        )
+        try:
+            return ModelOptions(
+                base_url=self.base_urls[0],
+                connections=self.connections or usual.connections,
+                min_connections=self.min_connections or usual.min_connections,
+                timeout=self.timeout or usual.timeout,
+                attempts=self.attempts or usual.attempts,
+                requests_per_minute=self.requests_per_minute,
+                tokens_per_minute=self.tokens_per_minute,
+            )
+        except ValueError as error:
+            raise ConfigError(f"model {self.name!r}: {error}") from error
 
 
 @with_config(_STRICT)

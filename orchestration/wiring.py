@@ -4,7 +4,7 @@ import inspect
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
@@ -131,8 +131,15 @@ async def open_model(model: ModelConfig) -> AsyncIterator[ChatModel]:
     """
     prefix, _, _ = model.name.partition("/")
     opener = MODELS.get(prefix if prefix in MODELS.names() else _ANY_MODEL)
-    async with opener(model.name, options=model.options) as chat_model:
-        yield Gateway(model=chat_model, options=model.options)
+    options = model.options
+    async with AsyncExitStack() as stack:
+        first, *replicas = [
+            await stack.enter_async_context(
+                opener(model.name, options=replace(options, base_url=base_url))
+            )
+            for base_url in model.base_urls
+        ]
+        yield Gateway(first, options=options, replicas=tuple(replicas))
 
 
 @dataclass(slots=True)

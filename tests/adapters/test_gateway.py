@@ -5,6 +5,7 @@ import pytest
 from anyio import wait_all_tasks_blocked
 from anyio.lowlevel import checkpoint
 from fakes.chat_model import ScriptedModel
+from fakes.clock import FakeClock
 from structlog.testing import capture_logs
 
 from spanjury.adapters.gateway import LONGEST_WAIT, Gateway
@@ -12,12 +13,16 @@ from spanjury.judges.core import (
     ChatModel,
     ChatRequest,
     Message,
+    ModelError,
     ModelOptions,
     ModelTimeoutError,
     Outcome,
+    OverloadedModelError,
     PermanentModelError,
+    RateLimitedModelError,
     Reply,
     TransientModelError,
+    Usage,
 )
 
 pytestmark = pytest.mark.anyio
@@ -173,6 +178,90 @@ async def test_a_cancelled_call_gives_its_place_back() -> None:
         tasks.cancel_scope.cancel()
     model.release.set()
     assert (await gate.complete(REQUEST)).text == "at last"
+
+
+async def test_the_limit_starts_at_the_connections_falls_on_overload_and_recovers() -> None:
+    model = ScriptedModel(OverloadedModelError("503"), "fine", repeat_last=True)
+    gate = gateway(model, Pauses(), connections=3)
+    assert gate.limit == 3
+    await gate.complete(REQUEST)
+    assert gate.limit == 1 + 1
+    async with anyio.create_task_group() as tasks:
+        for _ in range(6):
+            tasks.start_soon(gate.complete, REQUEST)
+    assert gate.limit == 3
+    assert gate.under_way == 0
+
+
+@pytest.mark.parametrize("failure", [TransientModelError("500"), PermanentModelError("400")])
+async def test_a_failure_that_is_no_overload_leaves_the_limit(failure: ModelError) -> None:
+    gate = gateway(ScriptedModel(failure), Pauses(), attempts=1)
+    with pytest.raises(type(failure)):
+        await gate.complete(REQUEST)
+    assert gate.limit == 8
+
+
+async def test_a_time_out_lowers_the_limit_but_not_below_its_least() -> None:
+    options = ModelOptions(timeout=0.01, attempts=4, min_connections=3)
+    gate = Gateway(HeldModel(), options=options, sleep=Pauses().sleep)
+    with pytest.raises(ModelTimeoutError):
+        await gate.complete(REQUEST)
+    assert gate.limit == 3
+
+
+async def test_a_wait_that_is_too_long_to_be_waited_lowers_the_limit_too() -> None:
+    failure = RateLimitedModelError("quota used up", retry_after=LONGEST_WAIT + 1)
+    gate = gateway(ScriptedModel(failure), Pauses())
+    with pytest.raises(TransientModelError, match="quota used up"):
+        await gate.complete(REQUEST)
+    assert gate.limit == 4
+
+
+async def test_every_attempt_counts_as_a_request_of_its_minute() -> None:
+    clock = FakeClock()
+    model = ScriptedModel(TransientModelError("busy", retry_after=0.0), "fine", repeat_last=True)
+    options = ModelOptions(requests_per_minute=6)
+    gate = Gateway(model, options=options, clock=clock, sleep=clock.sleep)
+    await gate.complete(REQUEST)
+    assert clock.now == pytest.approx(60 / 6 / 0.9)
+    await gate.complete(REQUEST)
+    assert clock.now == pytest.approx(2 * 60 / 6 / 0.9)
+
+
+async def test_the_tokens_of_a_minute_are_those_that_replies_report() -> None:
+    clock = FakeClock()
+    reply = Reply(text="fine", usage=Usage(prompt=60, completion=40))
+    model = ScriptedModel(reply, repeat_last=True)
+    options = ModelOptions(tokens_per_minute=20_000)
+    gate = Gateway(model, options=options, clock=clock, sleep=clock.sleep)
+    for _ in range(9):
+        await gate.complete(REQUEST)  # reckoned at 1027 of the 2000 that may go at once
+    assert clock.now == 0
+    for _ in range(50):
+        await gate.complete(REQUEST)
+    assert 9.0 < clock.now < 16.5
+
+
+async def test_who_is_cancelled_while_the_rate_holds_it_back_gives_its_place_back() -> None:
+    model = ScriptedModel("fine", repeat_last=True)
+    options = ModelOptions(requests_per_minute=1, connections=1)
+    clock, held = FakeClock(), anyio.Event()
+
+    async def sleep(seconds: float) -> None:
+        del seconds
+        await held.wait()
+
+    gate = Gateway(model, options=options, clock=clock, sleep=sleep)
+    await gate.complete(REQUEST)
+    async with anyio.create_task_group() as tasks:
+        for _ in range(2):
+            tasks.start_soon(gate.complete, REQUEST)
+        await wait_all_tasks_blocked()
+        assert gate.under_way == 1
+        tasks.cancel_scope.cancel()
+    assert gate.under_way == 0
+    clock.now = 60 / 0.9
+    assert (await gate.complete(REQUEST)).text == "fine"
 
 
 async def test_every_retry_is_logged_without_the_prompt() -> None:

@@ -34,7 +34,9 @@ from spanjury.judges.core import (
     ModelOptions,
     ModelRefusedError,
     ModelTimeoutError,
+    OverloadedModelError,
     PermanentModelError,
+    RateLimitedModelError,
     TransientModelError,
 )
 
@@ -70,10 +72,23 @@ async def test_what_will_fail_again_is_permanent(lane: Lane, status: int) -> Non
     assert "not like this" in str(error)
 
 
-@pytest.mark.parametrize("status", [409, 429, 500, 502, 503, 529])
-async def test_what_may_pass_is_transient(lane: Lane, status: int) -> None:
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (409, TransientModelError),
+        (429, RateLimitedModelError),
+        (500, TransientModelError),
+        (502, TransientModelError),
+        (503, OverloadedModelError),
+        (529, OverloadedModelError),
+    ],
+)
+async def test_what_may_pass_is_transient(
+    lane: Lane, status: int, kind: type[TransientModelError]
+) -> None:
     error = await failing(lane, failure(status))
-    assert type(error) is TransientModelError
+    assert type(error) is kind
+    assert isinstance(error, TransientModelError)
     assert error.retry_after is None
 
 
@@ -144,7 +159,7 @@ async def test_a_body_of_another_shape_is_transient(lane: Lane, answer: Answer) 
     [
         ("out of memory", PermanentModelError),
         ({"message": "no such model"}, PermanentModelError),
-        ({"message": "slower", "code": 429}, TransientModelError),
+        ({"message": "slower", "code": 429}, RateLimitedModelError),
         ({"message": "slower", "code": "rate_limit_exceeded"}, TransientModelError),
         ({"message": "who?", "code": 401}, PermanentModelError),
     ],

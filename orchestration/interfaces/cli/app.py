@@ -32,9 +32,12 @@ AspectsFiles = Annotated[
         help="TOML of tasks and aspects; repeatable.",
     ),
 ]
-BaseUrl = Annotated[
-    str | None,
-    typer.Option(envvar="SPANJURY_MODEL_BASE_URL", help="Where the model's server answers."),
+BaseUrls = Annotated[
+    Names | None,
+    typer.Option(
+        envvar="SPANJURY_MODEL_BASE_URL",
+        help="Where the model's server answers; repeatable for several servers of it.",
+    ),
 ]
 TaskName = Annotated[str | None, typer.Option(envvar="SPANJURY_TASK", help="Name of a task.")]
 
@@ -68,7 +71,15 @@ def evaluate(  # noqa: PLR0913  a command's flags are its parameters
             help="Any LiteLLM name (ollama/…, hosted_vllm/…, openai/…) or 'embedded'; repeatable.",
         ),
     ] = None,
-    model_base_url: BaseUrl = None,
+    model_base_url: BaseUrls = None,
+    requests_per_minute: Annotated[
+        int | None,
+        typer.Option(envvar="SPANJURY_REQUESTS_PER_MINUTE", min=1, help="Limit for each model."),
+    ] = None,
+    tokens_per_minute: Annotated[
+        int | None,
+        typer.Option(envvar="SPANJURY_TOKENS_PER_MINUTE", min=1, help="Limit for each model."),
+    ] = None,
     timeout: Annotated[
         float | None,
         typer.Option(
@@ -78,7 +89,7 @@ def evaluate(  # noqa: PLR0913  a command's flags are its parameters
     connections: Annotated[
         int | None,
         typer.Option(
-            envvar="SPANJURY_CONNECTIONS", min=1, help="Calls at once per model; 8 by default."
+            envvar="SPANJURY_CONNECTIONS", min=1, help="Calls at once per server; 8 by default."
         ),
     ] = None,
     attempts: Annotated[
@@ -237,7 +248,7 @@ def doctor(
         Names | None,
         typer.Option(envvar="SPANJURY_MODEL", help="Ask this model for a word; repeatable."),
     ] = None,
-    model_base_url: BaseUrl = None,
+    model_base_url: BaseUrls = None,
     offline: Annotated[
         bool,
         typer.Option(

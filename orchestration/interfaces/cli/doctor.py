@@ -40,7 +40,7 @@ _SAMPLE = Segment(
 )
 
 
-def examine(*, model: list[str] | None, model_base_url: str | None, offline: bool) -> None:
+def examine(*, model: list[str] | None, model_base_url: list[str] | None, offline: bool) -> None:
     """Print what is found and exit with 1 if anything fails."""
     if offline:
         with forbid_network() as watch:
@@ -48,7 +48,7 @@ def examine(*, model: list[str] | None, model_base_url: str | None, offline: boo
         rows.append(_network(watch))
     else:
         rows = list(_installed())
-    rows.extend(anyio.run(_ask, name, model_base_url) for name in model or ())
+    rows.extend(anyio.run(_ask, name, tuple(model_base_url or ())) for name in model or ())
     table = Table("what", "state", "note")
     for what, state, note in rows:
         table.add_row(what, state, note, style="red" if state == _FAILS else "")
@@ -98,12 +98,12 @@ def _network(watch: NetworkWatch) -> Finding:
     return "network", "untouched", "no name was looked up, no connection tried"
 
 
-async def _ask(name: str, base_url: str | None) -> Finding:
+async def _ask(name: str, base_urls: tuple[str, ...]) -> Finding:
     question = Message(role="user", content="Answer with the single word: ready")
     request = ChatRequest(messages=(question,), decoding=Decoding(max_tokens=16))
     began = anyio.current_time()
     try:
-        async with open_model(ModelConfig(name=name, base_url=base_url, attempts=1)) as model:
+        async with open_model(ModelConfig(name=name, base_url=base_urls, attempts=1)) as model:
             reply = await model.complete(request)
     except EvaluationError as error:
         return f"model {name}", _FAILS, str(error)

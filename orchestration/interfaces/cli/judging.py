@@ -28,7 +28,9 @@ def judge_file(  # noqa: PLR0913  a command's flags are its parameters
     judge: list[str] | None,
     panel: Path | None,
     model: list[str] | None,
-    model_base_url: str | None,
+    model_base_url: list[str] | None,
+    requests_per_minute: int | None,
+    tokens_per_minute: int | None,
     timeout: float | None,
     connections: int | None,
     attempts: int | None,
@@ -48,7 +50,9 @@ def judge_file(  # noqa: PLR0913  a command's flags are its parameters
     models = tuple(
         ModelConfig(
             name=name,
-            base_url=model_base_url,
+            base_url=tuple(model_base_url or ()),
+            requests_per_minute=requests_per_minute,
+            tokens_per_minute=tokens_per_minute,
             connections=connections,
             timeout=timeout,
             attempts=attempts,

@@ -1,0 +1,119 @@
+"""How many calls may be under way at one server: as many as it bears.
+
+The limit falls to a half when the server is overloaded and rises by one when a round of
+calls went well, as TCP shares a line among strangers [1]_. Overload is what the server
+says (`OverloadedModelError`) or what its silence says (`ModelTimeoutError`); a broken
+connection or an internal error is none, since fewer calls would not cure it.
+
+References
+----------
+.. [1] Chiu, Jain (1989), Computer Networks and ISDN Systems 17(1):1-14,
+   doi:10.1016/0169-7552(89)90019-6
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import TracebackType
+
+import anyio
+
+from spanjury.judges.core import ModelTimeoutError, OverloadedModelError
+
+__all__ = ["AdaptiveLimiter"]
+
+
+class AdaptiveLimiter:
+    """Places for calls, in a number that follows how the calls end.
+
+    Places are given in the order in which they were asked for, each task holds one at
+    most. When the limit falls, calls under way go on, and none begins until they are
+    fewer than the limit. Waiting and learning are apart, so that whoever holds a place may
+    still do something else, or nothing, before the call::
+
+        async with limiter:
+            with limiter.attempt():
+                reply = await model.complete(request)
+
+    Parameters
+    ----------
+    least, most
+        Bounds of the limit, ``1 <= least <= most``; it starts at `most`.
+
+    Raises
+    ------
+    ValueError
+        If the bounds are not as above.
+    """
+
+    def __init__(self, *, least: int, most: int) -> None:
+        if not 1 <= least <= most:
+            raise ValueError(f"expected 1 <= least <= most, got {least} and {most}")
+        self._least = least
+        self._most = most
+        self._limit = most
+        self._places = anyio.CapacityLimiter(most)
+        self._cuts = 0
+        self._successes = 0
+        self._was_full = False
+
+    @property
+    def limit(self) -> int:
+        """How many calls may be under way now."""
+        return self._limit
+
+    @property
+    def under_way(self) -> int:
+        """How many places are taken; above `limit` for a while after it fell."""
+        return self._places.borrowed_tokens
+
+    @property
+    def outstanding(self) -> int:
+        """How many places are taken or waited for."""
+        return self._places.borrowed_tokens + self._places.statistics().tasks_waiting
+
+    async def __aenter__(self) -> None:
+        """Wait for a place and take it."""
+        await self._places.acquire()
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Give the place back."""
+        self._places.release()
+
+    @contextmanager
+    def attempt(self) -> Iterator[None]:
+        """Learn from how one call ends; the task holds a place.
+
+        A call that began before the limit last fell says nothing about the new limit: of
+        all the calls of one round trip, the first that meets overload counts.
+        """
+        began = self._cuts
+        self._was_full |= self.under_way >= self._limit
+        try:
+            yield
+        except (OverloadedModelError, ModelTimeoutError):
+            if began == self._cuts:
+                self._cut()
+            raise
+        if began == self._cuts:
+            self._succeed()
+
+    def _cut(self) -> None:
+        self._cuts += 1
+        self._begin_round(max(self._least, self._limit // 2))
+
+    def _succeed(self) -> None:
+        """Count a success; a full round of them earns one place more, if places ran out."""
+        self._successes += 1
+        if self._successes >= self._limit:
+            self._begin_round(min(self._most, self._limit + self._was_full))
+
+    def _begin_round(self, limit: int) -> None:
+        self._successes = 0
+        self._was_full = False
+        if limit != self._limit:
+            self._limit = self._places.total_tokens = limit

@@ -1,0 +1,237 @@
+"""Several servers of one model: which is asked next, and which is left alone for a while.
+
+The gateway keeps one set of endpoints, of one where there is one server, and nests them in
+each attempt of a call, from the outside in::
+
+    Gateway                tries again, and for each attempt
+      Endpoints.place      chooses a server and waits for a place there (AdaptiveLimiter)
+        RateLimit.admit    waits until the minute allows it
+          Endpoint.attempt learns how it ends, for the server's limit and health
+            fail_after     bounds its time, so that no wait counts against it
+              ChatModel.complete
+
+So retries and time limits stay the gateway's; `Endpoints` is no `ChatModel`, since a place
+must be waited for outside the time limit and a time-out must be seen inside the place.
+"""
+
+import math
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+
+import anyio
+import structlog
+
+from spanjury.adapters.concurrency import AdaptiveLimiter
+from spanjury.judges.core import (
+    ChatModel,
+    ConfigError,
+    ModelError,
+    ModelOptions,
+    RateLimitedModelError,
+    TransientModelError,
+)
+
+__all__ = ["FIRST_REST", "LONGEST_REST", "PATIENCE", "Endpoint", "Endpoints"]
+
+PATIENCE = 3
+"""Failures in a row after which a server is left alone."""
+
+FIRST_REST = 1.0
+"""Seconds for which it is left alone at first; twice as long each time that it fails again."""
+
+LONGEST_REST = 60.0
+"""The longest that it is left alone, in seconds."""
+
+log = structlog.get_logger()
+
+
+class Endpoint:
+    """One server of a model: how many calls it bears, and whether it is well.
+
+    Parameters
+    ----------
+    model
+        The model at this server.
+    number
+        Which of the model's servers it is, from 1; for the log, which names no address.
+    limiter
+        Places for calls to it.
+    patience
+        Failures in a row after which it rests; infinite for a server without a stand-in.
+    clock
+        Seconds that only grow.
+    """
+
+    def __init__(
+        self,
+        model: ChatModel,
+        *,
+        number: int,
+        limiter: AdaptiveLimiter,
+        patience: float = PATIENCE,
+        clock: Callable[[], float] = anyio.current_time,
+    ) -> None:
+        self.model = model
+        self.limiter = limiter
+        self.failures = 0
+        self._number = number
+        self._patience = patience
+        self._clock = clock
+        self._rest = FIRST_REST
+        self._rests_until = -math.inf
+        self._probes = 0
+
+    @property
+    def is_sick(self) -> bool:
+        """Whether it has failed too often in a row."""
+        return self.failures >= self._patience
+
+    @property
+    def is_ejected(self) -> bool:
+        """Whether it is left alone: it rests, or one call tries whether it is well again."""
+        return self.is_sick and (self._clock() < self._rests_until or self._probes > 0)
+
+    @contextmanager
+    def visit(self) -> Iterator[None]:
+        """Go there with a call; to a sick server one goes at a time."""
+        probe = self.is_sick
+        self._probes += probe
+        try:
+            yield
+        finally:
+            self._probes -= probe
+
+    @contextmanager
+    def attempt(self) -> Iterator[None]:
+        """Learn from how a call to it ends.
+
+        Transient failures count against it, among them time-outs and 5xx. Whatever else it
+        says shows that it is there, even that it is asked too often.
+        """
+        try:
+            with self.limiter.attempt():
+                yield
+        except ModelError as error:
+            well = isinstance(error, RateLimitedModelError)
+            if isinstance(error, TransientModelError) and not well:
+                self._failed()
+            else:
+                self._answered()
+            raise
+        self._answered()
+
+    def _failed(self) -> None:
+        self.failures += 1
+        now = self._clock()
+        if not self.is_sick or now < self._rests_until:
+            return  # calls that were under way when it was ejected do not prolong its rest
+        log.warning(
+            "endpoint.ejected",
+            model=self.model.signature,
+            endpoint=self._number,
+            failures=self.failures,
+            seconds=self._rest,
+        )
+        self._rests_until = now + self._rest
+        self._rest = min(LONGEST_REST, 2 * self._rest)
+
+    def _answered(self) -> None:
+        if self.is_sick:
+            log.info("endpoint.returned", model=self.model.signature, endpoint=self._number)
+        self.failures = 0
+        self._rest = FIRST_REST
+        self._rests_until = -math.inf
+
+
+class Endpoints:
+    """The servers of one model.
+
+    Asked is the server that has a place free, then the one with the fewest calls
+    outstanding, then the first; an attempt that follows a failure goes elsewhere before it
+    goes back. A server that fails `PATIENCE` times in a row rests, and then has to answer
+    one call before it gets more. If all of them rest, the one that failed least is asked.
+
+    Parameters
+    ----------
+    models
+        The same model at one server each, one or more.
+    options
+        Bounds of the calls at once, for each of them.
+    clock
+        Seconds that only grow.
+
+    Raises
+    ------
+    ConfigError
+        If there is none, or if their signatures tell them to be different models.
+    """
+
+    def __init__(
+        self,
+        models: Sequence[ChatModel],
+        *,
+        options: ModelOptions,
+        clock: Callable[[], float] = anyio.current_time,
+    ) -> None:
+        signatures = sorted({model.signature for model in models})
+        if len(signatures) != 1:
+            raise ConfigError(f"endpoints must serve one model, got {signatures!r}")
+        self._endpoints = tuple(
+            Endpoint(
+                model,
+                number=number,
+                limiter=AdaptiveLimiter(least=options.min_connections, most=options.connections),
+                patience=PATIENCE if len(models) > 1 else math.inf,
+                clock=clock,
+            )
+            for number, model in enumerate(models, start=1)
+        )
+
+    @property
+    def limit(self) -> int:
+        """How many calls may be under way now, at all servers together."""
+        return sum(endpoint.limiter.limit for endpoint in self._endpoints)
+
+    @property
+    def under_way(self) -> int:
+        """How many calls have a place now."""
+        return sum(endpoint.limiter.under_way for endpoint in self._endpoints)
+
+    @asynccontextmanager
+    async def place(self, *, tried: list[Endpoint]) -> AsyncIterator[Endpoint]:
+        """Hold a place at a server for one attempt.
+
+        Parameters
+        ----------
+        tried
+            Where the same call was tried before; the server that is chosen is added.
+        """
+        endpoint = self._best(tried)
+        while True:
+            async with endpoint.limiter:
+                # It may have been ejected while this call waited for its place.
+                if not endpoint.is_ejected or self._all_ejected:
+                    tried.append(endpoint)
+                    with endpoint.visit():
+                        yield endpoint
+                    return
+            endpoint = self._best(tried)
+
+    @property
+    def _all_ejected(self) -> bool:
+        return all(endpoint.is_ejected for endpoint in self._endpoints)
+
+    def _best(self, tried: Sequence[Endpoint]) -> Endpoint:
+        """Return the server to ask; of equals the first."""
+
+        def badness(endpoint: Endpoint) -> tuple[float, ...]:
+            ejected = endpoint.is_ejected
+            limiter = endpoint.limiter
+            return (
+                endpoint.failures if ejected else 0,
+                tried.count(endpoint),
+                limiter.under_way >= limiter.limit,
+                limiter.outstanding,
+            )
+
+        return min(self._endpoints, key=badness)

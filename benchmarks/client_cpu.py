@@ -18,8 +18,8 @@ import aiohttp
 import anyio
 from anyio.abc import SocketAttribute, SocketStream
 
-from spanjury.adapters.fast_model import open_fast
-from spanjury.adapters.litellm_model import open_litellm
+from spanjury.adapters.models.fast_model import open_fast
+from spanjury.adapters.models.litellm_model import open_litellm
 from spanjury.judges.core import ChatModel, ChatRequest, Message, ModelOptions
 
 ROUNDS = 5

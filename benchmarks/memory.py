@@ -16,7 +16,7 @@ import anyio
 
 import spanjury
 from spanjury import Report, Segment
-from spanjury.adapters.sqlite_memory import SqliteMemory
+from spanjury.adapters.runs.sqlite_memory import SqliteMemory
 from spanjury.judges.core import Aspect, ErrorSpan, Judge
 from spanjury.judges.rules.grounding import GroundingJudge
 from spanjury.orchestration.memory import RememberedJudge

@@ -10,10 +10,10 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 from pydantic.errors import PydanticSchemaGenerationError
 
-from spanjury.adapters.gateway import Gateway
-from spanjury.adapters.results import ResultWriter, result_row
-from spanjury.adapters.run_folder import RunFolder
-from spanjury.adapters.sqlite_memory import SqliteMemory
+from spanjury.adapters.files.results import ResultWriter, result_row
+from spanjury.adapters.models.gateway import Gateway
+from spanjury.adapters.runs.run_folder import RunFolder
+from spanjury.adapters.runs.sqlite_memory import SqliteMemory
 from spanjury.judges.core import (
     Aggregation,
     ChatModel,

@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from spanjury.adapters.embedded import open_embedded
-from spanjury.adapters.litellm_model import LiteLLMModel, open_litellm
+from spanjury.adapters.models.embedded import open_embedded
+from spanjury.adapters.models.litellm_model import LiteLLMModel, open_litellm
 from spanjury.judges.core import (
     ChatModel,
     ChatRequest,

@@ -11,8 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
-from spanjury.adapters.endpoints import FIRST_REST, LONGEST_REST, PATIENCE, Endpoint, Endpoints
-from spanjury.adapters.gateway import Gateway
+from spanjury.adapters.models.endpoints import (
+    FIRST_REST,
+    LONGEST_REST,
+    PATIENCE,
+    Endpoint,
+    Endpoints,
+)
+from spanjury.adapters.models.gateway import Gateway
 from spanjury.judges.core import (
     ChatRequest,
     ConfigError,

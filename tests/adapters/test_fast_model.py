@@ -17,8 +17,8 @@ from loopback.answers import Answer, chat
 from loopback.lanes import KEY, QUESTION, REQUEST
 from loopback.server import LoopbackServer
 
-from spanjury.adapters.fast_model import open_fast
-from spanjury.adapters.openai_reply import read_reply
+from spanjury.adapters.models.fast_model import open_fast
+from spanjury.adapters.models.openai_reply import read_reply
 from spanjury.judges.core import (
     ChatRequest,
     ConfigError,
@@ -83,7 +83,7 @@ def answered(body: bytes, *headers: str) -> bytes:
 
 def test_it_loads_neither_litellm_nor_openai() -> None:
     code = (
-        "import sys, spanjury.adapters.fast_model;"
+        "import sys, spanjury.adapters.models.fast_model;"
         "print(sorted({'litellm', 'openai', 'httpx'} & set(sys.modules)))"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

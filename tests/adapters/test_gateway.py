@@ -8,7 +8,7 @@ from fakes.chat_model import ScriptedModel
 from fakes.clock import FakeClock
 from structlog.testing import capture_logs
 
-from spanjury.adapters.gateway import LONGEST_WAIT, Gateway
+from spanjury.adapters.models.gateway import LONGEST_WAIT, Gateway
 from spanjury.judges.core import (
     ChatModel,
     ChatRequest,

@@ -11,7 +11,7 @@ from loopback.answers import Answer, chat
 from loopback.lanes import KEY, QUESTION, REQUEST
 from loopback.server import LoopbackServer
 
-from spanjury.adapters.litellm_model import open_litellm
+from spanjury.adapters.models.litellm_model import open_litellm
 from spanjury.judges.core import (
     ChatRequest,
     ConfigError,

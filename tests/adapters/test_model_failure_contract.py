@@ -25,7 +25,7 @@ from loopback.answers import (
 from loopback.lanes import KEY, QUESTION, REQUEST, Lane, failing, said_by_llama_cpp
 from loopback.server import LoopbackServer, unreachable_url
 
-from spanjury.adapters.gateway import Gateway
+from spanjury.adapters.models.gateway import Gateway
 from spanjury.judges.core import (
     ChatRequest,
     ConfigError,

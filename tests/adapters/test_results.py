@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.adapters.results import ResultWriter, result_row
+from spanjury.adapters.files.results import ResultWriter, result_row
 from spanjury.judges.core import (
     Aspect,
     ErrorSpan,
@@ -324,7 +324,7 @@ FULL_DISK = """
 import pathlib, resource, sys
 sys.path.append({folder!r})
 from test_results import RESULT
-from spanjury.adapters.results import ResultWriter
+from spanjury.adapters.files.results import ResultWriter
 
 resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))
 writer = ResultWriter(pathlib.Path("results.jsonl"))

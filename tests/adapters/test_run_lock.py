@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from spanjury.adapters.run_lock import RunLock
+from spanjury.adapters.runs.run_lock import RunLock
 from spanjury.judges.core import StoreError
 
 HOLD = """
 import sys
 from pathlib import Path
-from spanjury.adapters.run_lock import RunLock
+from spanjury.adapters.runs.run_lock import RunLock
 with RunLock(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()

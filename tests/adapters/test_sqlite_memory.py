@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spanjury.adapters.sqlite_memory import SqliteMemory
+from spanjury.adapters.runs.sqlite_memory import SqliteMemory
 from spanjury.judges.core import Memory, StoreError
 
 KEPT = 60
@@ -23,7 +23,7 @@ WRITE = """
 import os, resource, signal, sys
 from pathlib import Path
 import anyio
-from spanjury.adapters.sqlite_memory import SqliteMemory
+from spanjury.adapters.runs.sqlite_memory import SqliteMemory
 from spanjury.judges.core import StoreError
 
 async def main(path, what):
@@ -171,7 +171,7 @@ def test_a_full_disk_is_said_and_what_was_put_stays(path: Path) -> None:
 
 def test_a_second_process_is_told_who_has_the_memory_open(path: Path) -> None:
     hold = "import sys; from pathlib import Path\n"
-    hold += "from spanjury.adapters.sqlite_memory import SqliteMemory\n"
+    hold += "from spanjury.adapters.runs.sqlite_memory import SqliteMemory\n"
     hold += "with SqliteMemory(Path(sys.argv[1])): print(flush=True); sys.stdin.read()"
     command = [sys.executable, "-c", hold, str(path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.adapters.strict_json import excerpt, parse_json
+from spanjury.adapters.files.strict_json import excerpt, parse_json
 from spanjury.judges.core import DataError
 
 TEXTS = st.text(st.characters(codec="utf-8"))

@@ -15,8 +15,8 @@ from pathlib import Path
 import anyio
 import structlog
 
-from spanjury.adapters.results import result_row
-from spanjury.adapters.sqlite_memory import SqliteMemory
+from spanjury.adapters.files.results import result_row
+from spanjury.adapters.runs.sqlite_memory import SqliteMemory
 from spanjury.judges.core import (
     Aspect,
     Memory,

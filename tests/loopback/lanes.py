@@ -6,9 +6,9 @@ import pytest
 from loopback.answers import Answer
 from loopback.server import LoopbackServer
 
-from spanjury.adapters.embedded import open_embedded
-from spanjury.adapters.fast_model import open_fast
-from spanjury.adapters.litellm_model import LiteLLMModel, open_litellm
+from spanjury.adapters.models.embedded import open_embedded
+from spanjury.adapters.models.fast_model import open_fast
+from spanjury.adapters.models.litellm_model import LiteLLMModel, open_litellm
 from spanjury.judges.core import (
     ChatRequest,
     Message,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from fakes.remembering_run import SEATS, SEGMENTS, run
 
-from spanjury.adapters.sqlite_memory import SqliteMemory
+from spanjury.adapters.runs.sqlite_memory import SqliteMemory
 
 ROUNDS = int(os.environ.get("SPANJURY_TORTURE_ROUNDS", "20"))
 PUTS = SEATS * SEGMENTS

@@ -9,10 +9,10 @@ from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
-from spanjury.adapters.lines import read_lines
-from spanjury.adapters.rows import parse_row
-from spanjury.adapters.strict_json import parse_json
-from spanjury.adapters.tables import read_header, read_records
+from spanjury.adapters.files.lines import read_lines
+from spanjury.adapters.files.rows import parse_row
+from spanjury.adapters.files.strict_json import parse_json
+from spanjury.adapters.files.tables import read_header, read_records
 from spanjury.judges.core import DataError, Segment
 
 __all__ = ["read_csv", "read_jsonl", "read_tsv"]

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from spanjury.adapters.litellm_library import litellm
-from spanjury.adapters.openai_reply import read_reply
+from spanjury.adapters.models.litellm_library import litellm
+from spanjury.adapters.models.openai_reply import read_reply
 from spanjury.judges.core import Reply
 
 __all__ = ["read_response"]

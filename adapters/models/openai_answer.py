@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from spanjury.adapters.model_errors import error_by_status, names_policy, retry_after, told
+from spanjury.adapters.models.model_errors import error_by_status, names_policy, retry_after, told
 from spanjury.judges.core import ModelError, TransientModelError
 
 __all__ = ["HttpAnswer", "content_of"]

@@ -7,12 +7,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from spanjury.adapters.litellm_backend import Backend, find_backend
-from spanjury.adapters.litellm_clients import client_connections
-from spanjury.adapters.litellm_errors import model_error
-from spanjury.adapters.litellm_library import LITELLM_VERSION, litellm
-from spanjury.adapters.litellm_reply import read_response
-from spanjury.adapters.litellm_request import arguments_for
+from spanjury.adapters.models.litellm_backend import Backend, find_backend
+from spanjury.adapters.models.litellm_clients import client_connections
+from spanjury.adapters.models.litellm_errors import model_error
+from spanjury.adapters.models.litellm_library import LITELLM_VERSION, litellm
+from spanjury.adapters.models.litellm_reply import read_response
+from spanjury.adapters.models.litellm_request import arguments_for
 from spanjury.judges.core import ChatModel, ChatRequest, ModelError, ModelOptions, Reply, signature
 
 __all__ = ["LiteLLMModel", "open_litellm"]

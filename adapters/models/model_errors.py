@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from spanjury.adapters.scrubbing import scrub
+from spanjury.adapters.models.scrubbing import scrub
 from spanjury.judges.core import (
     ModelError,
     ModelRefusedError,

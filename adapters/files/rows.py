@@ -7,8 +7,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from spanjury.adapters.gold import GoldSpan
-from spanjury.adapters.strict_json import excerpt
+from spanjury.adapters.files.gold import GoldSpan
+from spanjury.adapters.files.strict_json import excerpt
 from spanjury.judges.core import DataError, ErrorSpan, Segment
 
 __all__ = ["INPUT_HEADER", "Row", "parse_row"]

@@ -8,9 +8,9 @@ from itertools import combinations
 from threading import Lock
 from typing import Any
 
-from spanjury.adapters.lines import Line
-from spanjury.adapters.rows import INPUT_HEADER
-from spanjury.adapters.strict_json import parse_json
+from spanjury.adapters.files.lines import Line
+from spanjury.adapters.files.rows import INPUT_HEADER
+from spanjury.adapters.files.strict_json import parse_json
 from spanjury.judges.core import DataError
 
 __all__ = ["MAX_CELL", "Columns", "read_header", "read_records"]

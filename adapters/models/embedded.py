@@ -18,10 +18,10 @@ from typing import Any
 import anyio
 import anyio.to_thread
 
-from spanjury.adapters.litellm_backend import find_backend
-from spanjury.adapters.litellm_clients import client_connections
-from spanjury.adapters.litellm_library import LITELLM_VERSION
-from spanjury.adapters.litellm_model import LiteLLMModel
+from spanjury.adapters.models.litellm_backend import find_backend
+from spanjury.adapters.models.litellm_clients import client_connections
+from spanjury.adapters.models.litellm_library import LITELLM_VERSION
+from spanjury.adapters.models.litellm_model import LiteLLMModel
 from spanjury.judges.core import ChatModel, ConfigError, ModelOptions, signature
 
 __all__ = ["open_embedded"]

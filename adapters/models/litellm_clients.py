@@ -12,8 +12,8 @@ from contextlib import asynccontextmanager
 import anyio
 import structlog
 
-from spanjury.adapters.event_loop import asyncio_loop
-from spanjury.adapters.litellm_library import litellm
+from spanjury.adapters.models.event_loop import asyncio_loop
+from spanjury.adapters.models.litellm_library import litellm
 
 __all__ = ["client_connections"]
 

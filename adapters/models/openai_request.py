@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from spanjury.adapters.wellformed import wellformed
+from spanjury.adapters.models.wellformed import wellformed
 from spanjury.judges.core import ChatRequest, Decoding, Message, ToolSpec
 
 __all__ = [

@@ -1,6 +1,6 @@
 """What a user tells of a server: its address, which must be plain, and perhaps no key."""
 
-from spanjury.adapters.scrubbing import scrub, without_credentials
+from spanjury.adapters.models.scrubbing import scrub, without_credentials
 from spanjury.judges.core import ConfigError
 
 __all__ = ["PLACEHOLDER_KEY", "refuse_credentials"]

@@ -3,14 +3,14 @@
 import os
 from dataclasses import dataclass, field
 
-from spanjury.adapters.litellm_library import litellm
-from spanjury.adapters.openai_request import (
+from spanjury.adapters.models.litellm_library import litellm
+from spanjury.adapters.models.openai_request import (
     CONTINUE_LAST_MESSAGE,
     llama_cpp_grammar,
     vllm_grammar,
 )
-from spanjury.adapters.scrubbing import scrub
-from spanjury.adapters.server_address import PLACEHOLDER_KEY, refuse_credentials
+from spanjury.adapters.models.scrubbing import scrub
+from spanjury.adapters.models.server_address import PLACEHOLDER_KEY, refuse_credentials
 from spanjury.judges.core import ConfigError, PermanentModelError
 
 __all__ = ["Backend", "find_backend"]

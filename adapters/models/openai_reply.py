@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 
-from spanjury.adapters.wellformed import wellformed
+from spanjury.adapters.models.wellformed import wellformed
 from spanjury.judges.core import (
     Finish,
     Reply,

@@ -21,7 +21,7 @@ from contextlib import asynccontextmanager, contextmanager
 import anyio
 import structlog
 
-from spanjury.adapters.concurrency import AdaptiveLimiter
+from spanjury.adapters.models.concurrency import AdaptiveLimiter
 from spanjury.judges.core import (
     ChatModel,
     ConfigError,

@@ -11,7 +11,7 @@ from typing import Self
 
 from anyio import CancelScope, CapacityLimiter, Lock, to_thread
 
-from spanjury.adapters.run_lock import RunLock
+from spanjury.adapters.runs.run_lock import RunLock
 from spanjury.judges.core import StoreError
 
 __all__ = ["SqliteMemory"]

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from spanjury.adapters.litellm_backend import Backend
-from spanjury.adapters.openai_request import chat_fields
+from spanjury.adapters.models.litellm_backend import Backend
+from spanjury.adapters.models.openai_request import chat_fields
 from spanjury.judges.core import ChatRequest, PermanentModelError
 
 __all__ = ["arguments_for"]

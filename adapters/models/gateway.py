@@ -17,8 +17,8 @@ from tenacity import (
     wait_random,
 )
 
-from spanjury.adapters.endpoints import Endpoint, Endpoints
-from spanjury.adapters.rates import RateLimit
+from spanjury.adapters.models.endpoints import Endpoint, Endpoints
+from spanjury.adapters.models.rates import RateLimit
 from spanjury.judges.core import (
     ChatModel,
     ChatRequest,

@@ -14,19 +14,19 @@ import aiohttp
 import anyio
 from yarl import URL
 
-from spanjury.adapters.event_loop import asyncio_loop
-from spanjury.adapters.model_errors import told
-from spanjury.adapters.openai_answer import HttpAnswer, content_of
-from spanjury.adapters.openai_reply import read_reply
-from spanjury.adapters.openai_request import (
+from spanjury.adapters.models.event_loop import asyncio_loop
+from spanjury.adapters.models.model_errors import told
+from spanjury.adapters.models.openai_answer import HttpAnswer, content_of
+from spanjury.adapters.models.openai_reply import read_reply
+from spanjury.adapters.models.openai_request import (
     CONTINUE_LAST_MESSAGE,
     chat_fields,
     llama_cpp_grammar,
     sglang_grammar,
     vllm_grammar,
 )
-from spanjury.adapters.scrubbing import scrub
-from spanjury.adapters.server_address import PLACEHOLDER_KEY, refuse_credentials
+from spanjury.adapters.models.scrubbing import scrub
+from spanjury.adapters.models.server_address import PLACEHOLDER_KEY, refuse_credentials
 from spanjury.judges.core import (
     ChatModel,
     ChatRequest,

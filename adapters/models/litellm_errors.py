@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 import openai
 
-from spanjury.adapters.litellm_library import litellm
-from spanjury.adapters.model_errors import error_by_status, names_policy, retry_after, told
+from spanjury.adapters.models.litellm_library import litellm
+from spanjury.adapters.models.model_errors import error_by_status, names_policy, retry_after, told
 from spanjury.judges.core import ModelError, ModelTimeoutError, PermanentModelError
 
 __all__ = ["model_error"]

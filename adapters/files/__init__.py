@@ -1,0 +1,1 @@
+"""Files: rows read into segments, results written as rows."""

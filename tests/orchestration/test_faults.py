@@ -13,10 +13,11 @@ from loopback.answers import (
     chat,
     failure,
 )
-from loopback.server import LoopbackServer
+from loopback.server import LoopbackServer, unreachable_url
 
 from spanjury import PanelReport, open_panel
-from spanjury.judges.core import Outcome
+from spanjury.judges.core import Outcome, Result
+from spanjury.orchestration.batch import evaluate
 from spanjury.orchestration.config import ModelConfig
 
 pytestmark = pytest.mark.anyio
@@ -94,3 +95,16 @@ async def test_one_bad_server_costs_one_seat() -> None:
         Outcome.BACKEND_FAILED,
     ]
     assert report.spans[0].found_by == ("annotator:hosted_vllm/good",)
+
+
+async def test_calls_are_shared_among_the_servers_of_a_model_and_a_dead_one_costs_nothing() -> None:
+    with LoopbackServer(GOOD) as one, LoopbackServer(GOOD) as other:
+        urls = (one.base_url, unreachable_url(), other.base_url)
+        model = ModelConfig(name="openai-compatible/m", base_url=urls, connections=2)
+        written: list[Result] = []
+        async with open_panel(models=[model]) as panel:
+            pairs = [(segment(str(number)), ASPECT) for number in range(12)]
+            await evaluate(panel, pairs, write=written.append)
+        assert one.requests
+        assert other.requests
+    assert [result.report.score for result in written] == [2] * 12

@@ -43,6 +43,10 @@ check: format test
 fuzz: set-up
     SPANJURY_FUZZ_EXAMPLES=50000 pytest -m "not e2e" -k fuzz
 
+# Kill a run 1,000 times and see that nothing is lost and nobody is asked twice
+torture: set-up
+    SPANJURY_TORTURE_ROUNDS=1000 pytest tests/orchestration/test_memory_crashes.py
+
 # Print the figures of docs/performance.md
 bench *data: set-up
     python benchmarks/run.py {{ data }}

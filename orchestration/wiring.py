@@ -25,10 +25,10 @@ from spanjury.judges.core import (
     ModelOpener,
     Outcome,
     PluginError,
-    Registry,
     Segment,
     Source,
 )
+from spanjury.judges.core.registry import Registry
 from spanjury.orchestration.config import EMBEDDED, ModelConfig, PanelConfig, SeatConfig
 from spanjury.orchestration.memory import UNANSWERED, RememberedJudge, RememberedModel
 from spanjury.orchestration.panel import Panel, Seat

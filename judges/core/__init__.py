@@ -1,6 +1,8 @@
-"""What judging is: its words as types, its errors, its ports, its plugins.
+"""What judging is: its words as types, its errors, its ports.
 
 Nothing here imports anything but the standard library; everything else builds on it.
+The registry of plugins (`core.registry`) is not loaded with the rest: it is needed only where
+plugins are, and reading the metadata of packages takes a fifth of the import.
 """
 
 from spanjury.judges.core.aspect import Aspect, Kind, Task
@@ -44,7 +46,6 @@ from spanjury.judges.core.ports import (
     ModelOpener,
     Source,
 )
-from spanjury.judges.core.registry import Plugin, Registry
 from spanjury.judges.core.report import PanelReport, Report, Result, SeatReport, Verdict
 from spanjury.judges.core.scale import Scale
 from spanjury.judges.core.segment import Segment
@@ -84,10 +85,8 @@ __all__ = [
     "PanelReport",
     "ParseError",
     "PermanentModelError",
-    "Plugin",
     "PluginError",
     "RateLimitedModelError",
-    "Registry",
     "Reply",
     "Report",
     "Result",

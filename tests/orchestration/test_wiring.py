@@ -14,10 +14,10 @@ from spanjury.judges.core import (
     ConfigError,
     DataError,
     ModelOptions,
-    Registry,
     Report,
     Segment,
 )
+from spanjury.judges.core.registry import Registry
 from spanjury.orchestration.config import ModelConfig, PanelConfig, SeatConfig
 from spanjury.orchestration.wiring import open_configured_panel, open_source
 

@@ -16,9 +16,9 @@ from spanjury.judges.core import (
     EvaluationError,
     Message,
     PluginError,
-    Registry,
     Segment,
 )
+from spanjury.judges.core.registry import Registry
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.config import ModelConfig, PanelConfig
 from spanjury.orchestration.interfaces.cli.exits import ERROR

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from spanjury.judges.core import PluginError, Registry
+from spanjury.judges.core import PluginError
 from spanjury.judges.core.errors import EvaluationError
+from spanjury.judges.core.registry import Registry
 
 GROUP = "spanjury.tests"
 

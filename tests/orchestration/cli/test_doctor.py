@@ -8,7 +8,8 @@ from loopback.answers import chat, failure
 from loopback.server import LoopbackServer
 from typer.testing import CliRunner, Result
 
-from spanjury.judges.core import PluginError, Registry
+from spanjury.judges.core import PluginError
+from spanjury.judges.core.registry import Registry
 from spanjury.orchestration.interfaces.cli.app import app
 from spanjury.orchestration.interfaces.cli.network import forbid_network
 

@@ -1,14 +1,10 @@
 """The composition root: names become judges, models, panels. Nothing else joins them."""
 
-import inspect
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-
-from pydantic import TypeAdapter, ValidationError
-from pydantic.errors import PydanticSchemaGenerationError
 
 from spanjury.adapters.files.results import ResultWriter, result_row
 from spanjury.adapters.models.gateway import Gateway
@@ -29,6 +25,7 @@ from spanjury.judges.core import (
     Source,
 )
 from spanjury.judges.core.registry import Registry
+from spanjury.orchestration.building import built, parameters
 from spanjury.orchestration.config import EMBEDDED, ModelConfig, PanelConfig, SeatConfig
 from spanjury.orchestration.memory import UNANSWERED, RememberedJudge, RememberedModel
 from spanjury.orchestration.panel import Panel, Seat
@@ -163,10 +160,10 @@ async def _seats(told: SeatConfig, config: PanelConfig, models: _Models) -> list
         return [Seat(name=told.name or type(told.judge).__name__, judge=told.judge)]
     factory = JUDGES.get(told.judge)
     options = _with_seed(factory, told.options, config.seed)
-    if "model" not in _parameters(factory):
+    if "model" not in parameters(factory):
         if told.model is not None:
             raise ConfigError(f"judge {told.judge!r} asks no model, but is given {told.model!r}")
-        judge = _built(factory, told.judge, options)
+        judge = built(factory, told.judge, options)
         return [Seat(name=told.name or told.judge, judge=_as_judge(judge, told.judge))]
     asked = (told.model,) if told.model is not None else config.models
     if not asked:
@@ -174,7 +171,7 @@ async def _seats(told: SeatConfig, config: PanelConfig, models: _Models) -> list
     seats = []
     for model in map(_model_config, asked):
         fitted = {**_fitted_to(model, factory), **options, "model": await models.get(model)}
-        judge = _as_judge(_built(factory, told.judge, fitted), told.judge)
+        judge = _as_judge(built(factory, told.judge, fitted), told.judge)
         seats.append(Seat(name=told.name or f"{told.judge}:{model.name}", judge=judge))
     return seats
 
@@ -183,71 +180,35 @@ async def _consolidator(config: PanelConfig, models: _Models) -> Consolidator:
     name = config.consolidate
     factory = CONSOLIDATORS.get(name)
     options: dict[str, object] = {}
-    if "model" in _parameters(factory):
+    if "model" in parameters(factory):
         model = config.consolidate_model or next(iter(config.models), None)
         if model is None:
             raise ConfigError(f"consolidator {name!r} asks a model: name one with --model")
         options["model"] = await models.get(_model_config(model))
-    built = _built(factory, name, options)
-    if not isinstance(built, Consolidator):
-        raise PluginError(f"consolidator {name!r} lacks signature or consolidate: {built!r}")
-    return built
+    consolidator = built(factory, name, options)
+    if not isinstance(consolidator, Consolidator):
+        raise PluginError(f"consolidator {name!r} lacks signature or consolidate: {consolidator!r}")
+    return consolidator
 
 
 def _fitted_to(model: ModelConfig, factory: Callable[..., object]) -> dict[str, object]:
     """Hold the embedded model to a grammar: unaided, 135M parameters write no report."""
-    takes_one = model.name == EMBEDDED and "grammar" in _parameters(factory)
+    takes_one = model.name == EMBEDDED and "grammar" in parameters(factory)
     return {"grammar": True} if takes_one else {}
 
 
 def _with_seed(
     factory: Callable[..., object], options: Mapping[str, object], seed: int | None
 ) -> dict[str, object]:
-    if seed is not None and "seed" in _parameters(factory):
+    if seed is not None and "seed" in parameters(factory):
         return {"seed": seed, **options}
     return dict(options)
 
 
-def _built(factory: Callable[..., object], name: str, options: Mapping[str, object]) -> object:
-    """Call a plugin's factory with its options, each checked against its annotation."""
-    known = _parameters(factory)
-    for option in options:
-        if option not in known:
-            choices = ", ".join(sorted(known.keys() - {"model"})) or "none"
-            raise ConfigError(f"{name!r} has no option {option!r}; it has: {choices}")
-    try:
-        return factory(**_validated(factory, name, options))
-    except (TypeError, ValueError) as error:
-        raise ConfigError(f"{name!r} cannot be made with {dict(options)!r}: {error}") from error
-
-
-def _validated(
-    factory: Callable[..., object], name: str, options: Mapping[str, object]
-) -> dict[str, object]:
-    known = _parameters(factory)
-    checked = dict(options)
-    for option in checked.keys() - {"model"}:
-        try:
-            adapter: TypeAdapter[object] = TypeAdapter(known[option].annotation)
-            checked[option] = adapter.validate_python(checked[option])
-        except PydanticSchemaGenerationError:
-            continue  # a type of the plugin's own: the plugin checks it
-        except ValidationError as error:
-            problem = error.errors(include_url=False)[0]["msg"]
-            raise ConfigError(
-                f"option {option!r} of {name!r}: {problem}, got {checked[option]!r}"
-            ) from error
-    return checked
-
-
-def _parameters(factory: Callable[..., object]) -> Mapping[str, inspect.Parameter]:
-    return inspect.signature(factory, eval_str=True).parameters
-
-
-def _as_judge(built: object, name: str) -> Judge:
-    if not isinstance(built, Judge):
-        raise PluginError(f"judge {name!r} lacks signature or assess: {built!r}")
-    return built
+def _as_judge(made: object, name: str) -> Judge:
+    if not isinstance(made, Judge):
+        raise PluginError(f"judge {name!r} lacks signature or assess: {made!r}")
+    return made
 
 
 def _model_config(model: ModelConfig | str) -> ModelConfig:

@@ -103,7 +103,7 @@ class RememberedJudge:
         async with self._turns.one(key):
             if (known := self._recalled(key)) is not None:
                 return known
-            outer = _ASSESSMENT.set(_Assessment(place=self.place))
+            outer = _ASSESSMENT.set(_Assessment(place=self.place, anew=self._was_answered(key)))
             try:
                 report = await self.judge.assess(segment, aspect)
             except (JudgeError, ModelError) as error:
@@ -119,6 +119,11 @@ class RememberedJudge:
         value = self.memory.get(key)
         report = None if value is None else read_report(value)
         return None if report is None or report.outcome in self.again else report
+
+    def _was_answered(self, key: str) -> bool:
+        """Say whether what is asked again got an answer, which must not be given once more."""
+        value = self.memory.get(key)
+        return value is not None and read_report(value).outcome not in UNANSWERED
 
     def _key(self, segment: Segment, aspect: Aspect) -> str:
         return _digest(
@@ -173,21 +178,32 @@ class RememberedModel:
             If the memory cannot be read or written.
         """
         key = _drawn(_digest("reply", self.signature, written(request).decode()))
-        if (value := self.memory.get(key)) is not None:
-            return read_reply(value)
+        if (known := self._recalled(key)) is not None:
+            return known
         async with self._turns.one(key):
-            if (value := self.memory.get(key)) is not None:
-                return read_reply(value)
+            if (known := self._recalled(key)) is not None:
+                return known
             reply = await self.model.complete(request)
             await self.memory.put(key, written(reply))
             return reply
 
+    def _recalled(self, key: str) -> Reply | None:
+        assessment = _ASSESSMENT.get()
+        if assessment is not None and assessment.anew:
+            return None
+        value = self.memory.get(key)
+        return None if value is None else read_reply(value)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Assessment:
-    """The assessment in which a model is asked, and how often for each reply."""
+    """The assessment in which a model is asked, and how often for each reply.
+
+    One that is made `anew`, after an answer that was of no use, takes no remembered reply.
+    """
 
     place: str
+    anew: bool = False
     asked: Counter[str] = field(default_factory=Counter)
 
 

@@ -30,18 +30,18 @@ layers: set-up
 
 # Run everything that must pass: style, types, layers, tests, the embedded model
 test: lint types layers && e2e
-    pytest -m "not e2e" --cov --cov-report=term --cov-fail-under=95
+    pytest -m "not e2e and not ray" --cov --cov-report=term --cov-fail-under=95
 
-# Run the whole pipeline on a real model behind a real server
+# Run the whole pipeline on a real model behind a real server, and on a cluster of Ray
 e2e: set-up
-    pytest -m e2e
+    pytest -m "e2e or ray"
 
 # Format, then run everything
 check: format test
 
 # Feed the parser and the locator 50,000 examples a property
 fuzz: set-up
-    SPANJURY_FUZZ_EXAMPLES=50000 pytest -m "not e2e" -k fuzz
+    SPANJURY_FUZZ_EXAMPLES=50000 pytest -m "not e2e and not ray" -k fuzz
 
 # Kill a run 1,000 times and see that nothing is lost and nobody is asked twice
 torture: set-up
@@ -53,4 +53,4 @@ bench *data: set-up
 
 # Pin what the tests need, for every platform, by hash
 lock:
-    {{ uv }} pip compile --quiet --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links --extra dev --extra embedded pyproject.toml -o requirements.lock
+    {{ uv }} pip compile --quiet --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links --extra dev --extra embedded --extra ray pyproject.toml -o requirements.lock

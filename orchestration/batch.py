@@ -16,7 +16,9 @@ from anyio import (
 from anyio.streams.memory import MemoryObjectReceiveStream
 
 from spanjury.judges.core import Aspect, Result, Segment
+from spanjury.orchestration.braking import Brake
 from spanjury.orchestration.panel import Panel
+from spanjury.orchestration.watching import first_error_alone
 
 __all__ = ["evaluate"]
 
@@ -40,6 +42,7 @@ async def evaluate(
     *,
     write: Callable[[Result], None],
     workers: int = 8,
+    brake: Brake | None = None,
 ) -> None:
     """Assess every pair and hand its result to `write`, in the order of `pairs`.
 
@@ -53,21 +56,16 @@ async def evaluate(
         Called once a result, by one task only. What it raises ends the run.
     workers
         How many pairs are assessed at once.
+    brake
+        Ends the run early, once it is pulled, with what is complete by then.
 
     Notes
     -----
     When the run is cancelled, every result that is complete has been written before the
     cancellation leaves this function.
     """
-    try:
-        await _pipe(panel, pairs, write=write, workers=workers)
-    except ExceptionGroup as group:
-        raise _first(group) from group  # what follows the first error follows from it
-
-
-def _first(group: ExceptionGroup[Exception]) -> Exception:
-    error = group.exceptions[0]
-    return _first(error) if isinstance(error, ExceptionGroup) else error
+    with first_error_alone(), brake or Brake() as held:
+        await _pipe(panel, pairs, write=write, workers=workers, brake=held)
 
 
 async def _pipe(
@@ -76,27 +74,34 @@ async def _pipe(
     *,
     write: Callable[[Result], None],
     workers: int,
+    brake: Brake,
 ) -> None:
     todo_in, todo = create_memory_object_stream[_Slot](workers)
     order_in, order = create_memory_object_stream[_Slot](_WINDOW * workers)
     async with create_task_group() as running, order_in, todo_in:
         running.start_soon(_write_in_order, order, write)
         for _ in range(workers):
-            running.start_soon(_work, panel, todo.clone())
+            running.start_soon(_work, panel, todo.clone(), brake)
         todo.close()
         # A stream breaks when its reader has failed; then that failure is the news.
         with suppress(BrokenResourceError):
             for segment, aspect in pairs:
+                if brake.is_pulled:
+                    brake.has_cut = True
+                    break
                 slot = _Slot(segment, aspect)
                 await order_in.send(slot)
                 await todo_in.send(slot)
 
 
-async def _work(panel: Panel, todo: MemoryObjectReceiveStream[_Slot]) -> None:
+async def _work(panel: Panel, todo: MemoryObjectReceiveStream[_Slot], brake: Brake) -> None:
     async with todo:
         async for slot in todo:
-            report = await panel.assess(slot.segment, slot.aspect)
-            slot.result = Result(segment=slot.segment, aspect=slot.aspect, report=report)
+            if brake.is_pulled:
+                brake.has_cut = True
+            else:
+                report = await panel.assess(slot.segment, slot.aspect)
+                slot.result = Result(segment=slot.segment, aspect=slot.aspect, report=report)
             slot.done.set()
 
 
@@ -127,5 +132,5 @@ def _queued(order: MemoryObjectReceiveStream[_Slot]) -> Iterator[_Slot]:
 
 
 def _write(slot: _Slot, write: Callable[[Result], None]) -> None:
-    assert slot.result is not None
-    write(slot.result)
+    if slot.result is not None:  # it has none if the brake came before its turn
+        write(slot.result)

@@ -5,10 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
+from typing import Literal
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 
-from spanjury.judges.core import ConfigError, Judge, ModelOptions
+from spanjury.judges.core import ConfigError, Judge, ModelOptions, TokenPrice
 
 __all__ = ["EMBEDDED", "ModelConfig", "PanelConfig", "SeatConfig", "parse_seat", "read_panel_file"]
 
@@ -16,7 +17,7 @@ EMBEDDED = "embedded"
 """Name of the model that comes with the extra of the same name."""
 
 _USUAL = ModelOptions()
-_EMBEDDED = ModelOptions(connections=2, timeout=600.0)
+_EMBEDDED = ModelOptions(max_connections=2, timeout=600.0)
 """It runs on one core, and calls that wait inside it run against their time."""
 
 _STRICT = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
@@ -28,12 +29,22 @@ _NO_OPTIONS: Mapping[str, object] = MappingProxyType({})
 class ModelConfig:
     """A model and how it is reached; `ModelOptions` explains the numbers.
 
-    Where `base_url` names several servers, each call goes to the one with the least to do.
+    Parameters
+    ----------
+    base_url
+        Where its servers answer; each call goes to the one with the least to do.
+    via
+        ``fast`` for the lean client, which speaks to servers with OpenAI's interface and
+        takes LiteLLM's names for them; None for what the name says.
+    price
+        What its tokens cost; None for what LiteLLM's list of models says, if it does.
     """
 
     name: str
+    via: Literal["fast"] | None = None
+    price: TokenPrice | None = None
     base_url: str | tuple[str, ...] | None = None
-    connections: int | None = None
+    max_connections: int | None = None
     min_connections: int | None = None
     timeout: float | None = None
     attempts: int | None = None
@@ -54,7 +65,7 @@ class ModelConfig:
         try:
             return ModelOptions(
                 base_url=self.base_urls[0],
-                connections=self.connections or usual.connections,
+                max_connections=self.max_connections or usual.max_connections,
                 min_connections=self.min_connections or usual.min_connections,
                 timeout=self.timeout or usual.timeout,
                 attempts=self.attempts or usual.attempts,
@@ -122,6 +133,19 @@ class PanelConfig:
             return self.seats
         names = ("annotator",) if self.models else ("grounding", "form")
         return tuple(SeatConfig(judge=name) for name in names)
+
+    @property
+    def connections(self) -> int:
+        """The most calls that one model may have under way at once."""
+        asked = (*self.models, *(seat.model for seat in self.seats), self.consolidate_model)
+        models = (model for model in asked if isinstance(model, ModelConfig))
+        each = (len(told.base_urls) * told.options.max_connections for told in models)
+        return max(each, default=_USUAL.max_connections)
+
+    @property
+    def workers(self) -> int:
+        """How many assessments at once keep every model busy, though seats wait for each other."""
+        return 2 * self.connections
 
 
 _PANEL = TypeAdapter(PanelConfig)

@@ -25,13 +25,14 @@ from spanjury.judges.core import (
     ModelError,
     Outcome,
     ParseError,
+    PermanentModelError,
     Reply,
     Report,
     Segment,
 )
 from spanjury.orchestration.memory_codec import read_reply, read_report, written
 
-__all__ = ["FAILED", "UNANSWERED", "RememberedJudge", "RememberedModel"]
+__all__ = ["FAILED", "UNANSWERED", "RememberedJudge", "RememberedModel", "SilentModel"]
 
 UNANSWERED = frozenset({Outcome.TIMED_OUT, Outcome.BACKEND_FAILED})
 """Nobody answered: to ask again pays nothing twice."""
@@ -177,7 +178,7 @@ class RememberedModel:
         StoreError
             If the memory cannot be read or written.
         """
-        key = _drawn(_digest("reply", self.signature, written(request).decode()))
+        key = _drawn(_digest("reply", self.signature, written(request)))
         if (known := self._recalled(key)) is not None:
             return known
         async with self._turns.one(key):
@@ -193,6 +194,17 @@ class RememberedModel:
             return None
         value = self.memory.get(key)
         return None if value is None else read_reply(value)
+
+
+@dataclass(frozen=True, slots=True)
+class SilentModel:
+    """A model that replies to nothing, for a panel that is to make do with its memory."""
+
+    signature: str
+
+    async def complete(self, request: ChatRequest) -> Reply:  # noqa: ARG002  a port's method
+        """Raise `PermanentModelError`."""
+        raise PermanentModelError(f"{self.signature} has not replied to this, and is not asked")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,7 +239,7 @@ class _Turns:
 
     @asynccontextmanager
     async def one(self, key: str) -> AsyncIterator[None]:
-        lock = self._locks.setdefault(key, Lock())
+        lock = self._locks.setdefault(key, Lock(fast_acquire=True))
         try:
             async with lock:
                 yield
@@ -253,11 +265,11 @@ class _Aspects:
         return text
 
 
-def _digest(*texts: str) -> str:
+def _digest(*parts: str | bytes) -> str:
     """Return 32 hexadecimal digits: `fingerprint`'s 12 are too few for 10^8 keys."""
     digest = hashlib.blake2b(_LAYOUT, digest_size=16)
-    for text in texts:
-        data = text.encode("utf-8", "surrogatepass")
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
         digest.update(len(data).to_bytes(8, "big"))
         digest.update(data)
     return digest.hexdigest()

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
+from functools import cache
 
 from spanjury.judges.core import (
     Aspect,
@@ -74,6 +75,12 @@ def _plain(value: object) -> object:
     """Return a dataclass or a mapping as a dict."""
     if isinstance(value, Mapping):
         return dict(value)
-    if is_dataclass(value):
-        return {told.name: getattr(value, told.name) for told in fields(value)}
-    raise TypeError(f"JSON cannot hold {value!r}")
+    return {name: getattr(value, name) for name in _names(type(value))}
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    """Return the names of a dataclass's fields."""
+    if not is_dataclass(kind):
+        raise TypeError(f"JSON cannot hold {kind.__name__}")
+    return tuple(told.name for told in fields(kind))

@@ -18,6 +18,13 @@ def shared_data() -> Path:
 
 
 @pytest.fixture(autouse=True)
+def _runs_kept_in_a_folder_of_the_test(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPANJURY_RUNS", str(tmp_path_factory.getbasetemp() / "runs"))
+
+
+@pytest.fixture(autouse=True)
 def _log_as_configured_by_default() -> Iterator[None]:
     """Undo what a command of the command line sets for its process."""
     yield

@@ -45,7 +45,10 @@ def hook(event, args):
 sys.addaudithook(hook)
 sys.dont_write_bytecode = True
 import spanjury
-heavy = {"litellm", "openai", "pydantic", "pydantic_ai", "torch", "numpy", "rich", "structlog"}
+heavy = {
+    "litellm", "numpy", "openai", "opentelemetry", "pydantic", "pydantic_ai", "ray", "rich",
+    "scipy", "structlog", "torch",
+}
 print(sorted(heavy & sys.modules.keys()), seen)
 """
 

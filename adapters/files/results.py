@@ -1,14 +1,12 @@
 """Results as rows of JSON Lines: what a row holds, and a writer that loses none."""
 
 import json
-import os
 import re
-from contextlib import suppress
-from io import FileIO
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from spanjury.adapters.files.line_writer import LineWriter
 from spanjury.judges.core import ErrorSpan, Result, SeatReport, StoreError, Usage
 
 __all__ = ["ResultWriter", "result_row"]
@@ -100,34 +98,20 @@ class ResultWriter:
     """
 
     def __init__(self, path: Path) -> None:
-        self._target = path
-        self._path = path
-        self._file: FileIO | None = None
-        self._rows = 0
-        self._whole = 0  # bytes up to the end of the last whole row
+        self._lines = LineWriter(path, keep_part=True)
 
     @property
     def path(self) -> Path:
         """Where the rows are: in ``PATH.part`` until all has ended well, then in ``PATH``."""
-        return self._path
+        return self._lines.path
 
     @property
     def rows(self) -> int:
         """How many rows are there."""
-        return self._rows
+        return self._lines.lines
 
     def __enter__(self) -> Self:
-        try:
-            if self._target.is_symlink():  # what it points to is replaced, not the link
-                self._target = Path(os.path.realpath(self._target))
-            replaceable = self._target.is_file() or not self._target.exists()
-            if replaceable:
-                self._path = self._target.with_name(f"{self._target.name}.part")
-                self._file = FileIO(self._path, "w+")
-        except (OSError, ValueError) as error:
-            raise self._problem(error) from error
-        if not replaceable:
-            raise StoreError(f"{self._target}: results go to a file, and this is none")
+        self._lines.__enter__()
         return self
 
     def append(self, result: Result) -> None:
@@ -139,17 +123,7 @@ class ResultWriter:
             If it cannot be written, or holds a number that is not finite; the rows before
             it stay whole.
         """
-        assert self._file is not None, "append outside the context"
-        row = _encoded(result)
-        rest = memoryview(row)
-        try:
-            while rest:
-                rest = rest[self._file.write(rest) :]
-        except OSError as error:
-            self._settle(self._file)
-            raise self._problem(error) from error
-        self._rows += 1
-        self._whole += len(row)
+        self._lines.append(_encoded(result))
 
     def __exit__(
         self,
@@ -157,31 +131,7 @@ class ResultWriter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        assert self._file is not None
-        try:
-            with self._file as file:
-                if kind is not None:
-                    self._settle(file)
-                    return
-                os.fsync(file.fileno())
-            self._path.replace(self._target)
-        except OSError as problem:
-            raise self._problem(problem) from problem
-        self._path = self._target
-
-    def _settle(self, file: FileIO) -> None:
-        """Cut off half a row; count a whole one that Ctrl-C kept from being counted."""
-        with suppress(OSError):
-            file.seek(self._whole)
-            if file.read().endswith(b"\n"):
-                self._rows += 1
-                self._whole = file.tell()
-            file.truncate(self._whole)
-            file.seek(self._whole)
-
-    def _problem(self, error: OSError | ValueError) -> StoreError:
-        words = getattr(error, "strerror", None) or str(error)
-        return StoreError(f"{self._path}: cannot be written: {words}")
+        self._lines.__exit__(kind, error, trace)
 
 
 def _encoded(result: Result) -> bytes:
@@ -191,4 +141,8 @@ def _encoded(result: Result) -> bytes:
     except ValueError as error:
         name = result.segment.segment_id
         raise StoreError(f"the result of {name!r} on {result.aspect.name!r}: {error}") from error
-    return _LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", f"{row}\n").encode()
+    line = f"{row}\n"
+    try:
+        return line.encode()
+    except UnicodeEncodeError:  # seldom: to look for one each time would cost a quarter more
+        return _LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", line).encode()

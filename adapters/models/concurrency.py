@@ -73,7 +73,10 @@ class AdaptiveLimiter:
 
     async def __aenter__(self) -> None:
         """Wait for a place and take it."""
-        await self._places.acquire()
+        try:
+            self._places.acquire_nowait()  # spares a turn of the event loop
+        except anyio.WouldBlock:
+            await self._places.acquire()
 
     async def __aexit__(
         self,

@@ -9,7 +9,7 @@ import secrets
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,7 +22,7 @@ from spanjury.adapters.models.litellm_backend import find_backend
 from spanjury.adapters.models.litellm_clients import client_connections
 from spanjury.adapters.models.litellm_library import LITELLM_VERSION
 from spanjury.adapters.models.litellm_model import LiteLLMModel
-from spanjury.judges.core import ChatModel, ConfigError, ModelOptions, signature
+from spanjury.judges.core import ChatModel, ConfigError, ModelOptions, TokenPrice, signature
 
 __all__ = ["open_embedded"]
 
@@ -137,7 +137,7 @@ def _model(server: _Server, *, timeout: float) -> ChatModel:
         f"openai/{server.weights.stem}", base_url=server.base_url, api_key=server.key
     )
     return LiteLLMModel(
-        backend=backend,
+        backend=replace(backend, price=TokenPrice(prompt=0.0, completion=0.0)),
         timeout=timeout,
         signature=signature(
             "embedded",

@@ -180,7 +180,9 @@ class Endpoints:
             Endpoint(
                 model,
                 number=number,
-                limiter=AdaptiveLimiter(least=options.min_connections, most=options.connections),
+                limiter=AdaptiveLimiter(
+                    least=options.min_connections, most=options.max_connections
+                ),
                 patience=PATIENCE if len(models) > 1 else math.inf,
                 clock=clock,
             )
@@ -223,6 +225,8 @@ class Endpoints:
 
     def _best(self, tried: Sequence[Endpoint]) -> Endpoint:
         """Return the server to ask; of equals the first."""
+        if len(self._endpoints) == 1:
+            return self._endpoints[0]
 
         def badness(endpoint: Endpoint) -> tuple[float, ...]:
             ejected = endpoint.is_ejected

@@ -74,7 +74,7 @@ async def open_fast(name: str, *, options: ModelOptions) -> AsyncIterator[ChatMo
     key = _key()
     asyncio_loop("the fast lane is built on aiohttp")
     session = aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(limit=options.connections),
+        connector=aiohttp.TCPConnector(limit=options.max_connections),
         cookie_jar=aiohttp.DummyCookieJar(),
         timeout=aiohttp.ClientTimeout(total=options.timeout),
         headers={"Authorization": f"Bearer {key}", "Content-Type": "application/json"},

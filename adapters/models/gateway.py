@@ -5,17 +5,10 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import KW_ONLY, dataclass, field
+from secrets import SystemRandom
 
 import anyio
 import structlog
-from tenacity import (
-    AsyncRetrying,
-    RetryCallState,
-    retry_if_exception,
-    stop_after_attempt,
-    wait_exponential_jitter,
-    wait_random,
-)
 
 from spanjury.adapters.models.endpoints import Endpoint, Endpoints
 from spanjury.adapters.models.rates import RateLimit
@@ -24,7 +17,9 @@ from spanjury.judges.core import (
     ChatRequest,
     ModelOptions,
     ModelTimeoutError,
+    PricedModel,
     Reply,
+    TokenPrice,
     TransientModelError,
 )
 
@@ -33,9 +28,10 @@ __all__ = ["LONGEST_WAIT", "Gateway"]
 LONGEST_WAIT = 60.0
 """Seconds that a server may ask us to wait; if it asks for more, the call fails at once."""
 
-_JITTER = 1.0  # seconds over which calls that failed together are spread
-_BACKOFF = wait_exponential_jitter(multiplier=0.5, max=30.0, jitter=_JITTER)
-_SPREAD = wait_random(0.0, _JITTER)
+_FIRST_BACKOFF = 0.5  # seconds, twice as long each time
+_LONGEST_BACKOFF = 30.0
+_SPREAD = 1.0  # seconds over which calls that failed together are spread
+_CHANCE = SystemRandom()
 
 log = structlog.get_logger()
 
@@ -47,7 +43,7 @@ class Gateway:
     It is a `ChatModel` itself; all who ask the same model should ask one gateway. Tried
     again is what fails with `TransientModelError`, after 0.5, 1, 2, … seconds or what
     the server asks for, whichever is longer, and up to a second more. How many calls are
-    under way at once follows what the server bears, from ``options.connections`` down to
+    under way at once follows what the server bears, from ``options.max_connections`` down to
     ``options.min_connections``.
 
     Parameters
@@ -97,6 +93,11 @@ class Gateway:
         return self.model.signature
 
     @property
+    def price(self) -> TokenPrice | None:
+        """The model's own; None where it knows none."""
+        return self.model.price if isinstance(self.model, PricedModel) else None
+
+    @property
     def limit(self) -> int:
         """How many calls may be under way now, at all servers together."""
         return self._endpoints.limit
@@ -119,16 +120,23 @@ class Gateway:
         PermanentModelError
             As the model raised it.
         """
-        attempts = AsyncRetrying(
-            sleep=self.sleep,
-            stop=stop_after_attempt(self.options.attempts),
-            wait=_pause,
-            retry=retry_if_exception(_may_be_cured),
-            before_sleep=self._say_so,
-            reraise=True,
-        )
         tried: list[Endpoint] = []
-        return await attempts(self._attempt, request, tried)
+        for attempt in range(1, self.options.attempts):
+            try:
+                return await self._attempt(request, tried)
+            except TransientModelError as error:
+                if not _may_be_cured(error):
+                    raise
+                pause = _pause(attempt, asked=error.retry_after)
+                log.warning(
+                    "model.call_retried",
+                    model=self.signature,
+                    attempt=attempt,
+                    seconds=pause,
+                    error=str(error),
+                )
+            await self.sleep(pause)
+        return await self._attempt(request, tried)
 
     async def _attempt(self, request: ChatRequest, tried: list[Endpoint]) -> Reply:
         """Ask once; the place is given back before any wait for the next attempt."""
@@ -157,29 +165,15 @@ class Gateway:
                 f"{self.signature}: no complete reply within {self.options.timeout:g} s"
             ) from None
 
-    def _say_so(self, state: RetryCallState) -> None:
-        error = _failure(state)
-        log.warning(
-            "model.call_retried",
-            model=self.signature,
-            attempt=state.attempt_number,
-            seconds=state.upcoming_sleep,
-            error=str(error),
-        )
 
-
-def _may_be_cured(error: BaseException) -> bool:
+def _may_be_cured(error: TransientModelError) -> bool:
     """Whether another attempt is worth its wait."""
-    return isinstance(error, TransientModelError) and (error.retry_after or 0.0) <= LONGEST_WAIT
+    return (error.retry_after or 0.0) <= LONGEST_WAIT
 
 
-def _pause(state: RetryCallState) -> float:
-    """Return the seconds to the next attempt."""
-    error = _failure(state)
-    asked = error.retry_after if isinstance(error, TransientModelError) else None
-    backoff = _BACKOFF(state)
-    return backoff if asked is None else max(backoff, asked + _SPREAD(state))
-
-
-def _failure(state: RetryCallState) -> BaseException | None:
-    return state.outcome.exception() if state.outcome else None
+def _pause(attempt: int, *, asked: float | None) -> float:
+    """Return the seconds from one attempt to the next, where the server `asked` for some."""
+    spread = _CHANCE.uniform(0.0, _SPREAD)
+    doubled = _FIRST_BACKOFF * 2.0 ** min(attempt - 1, 10)  # longer than the longest by then
+    backoff = min(doubled + spread, _LONGEST_BACKOFF)
+    return backoff if asked is None else max(backoff, asked + spread)

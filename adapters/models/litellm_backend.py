@@ -1,7 +1,9 @@
 """Where a LiteLLM name leads: its provider, its key, and what its servers can be asked for."""
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from spanjury.adapters.models.litellm_library import litellm
 from spanjury.adapters.models.openai_request import (
@@ -11,7 +13,7 @@ from spanjury.adapters.models.openai_request import (
 )
 from spanjury.adapters.models.scrubbing import scrub
 from spanjury.adapters.models.server_address import PLACEHOLDER_KEY, refuse_credentials
-from spanjury.judges.core import ConfigError, PermanentModelError
+from spanjury.judges.core import ConfigError, PermanentModelError, TokenPrice
 
 __all__ = ["Backend", "find_backend"]
 
@@ -39,6 +41,8 @@ class Backend:
         Whether LiteLLM's list of models says that this one continues from a prefix.
     takes_tools
         Whether the provider has a way to offer tools.
+    price
+        What LiteLLM's list of models says that tokens cost; None if it says nothing.
     """
 
     name: str
@@ -47,6 +51,7 @@ class Backend:
     api_key: str | None = field(default=None, repr=False)
     prefills: bool = False
     takes_tools: bool = True
+    price: TokenPrice | None = None
 
     def __str__(self) -> str:
         if self.base_url is None:
@@ -111,16 +116,31 @@ def find_backend(name: str, *, base_url: str | None, api_key: str | None = None)
         ) from None
     if base_url is not None and api_key is None:
         api_key = os.environ.get(f"{provider.upper()}_API_KEY") or PLACEHOLDER_KEY
+    listed = _listed(name, model=model, provider=provider)
     return Backend(
         name=name,
         provider=provider,
         base_url=base_url,
         api_key=api_key,
-        prefills=_prefills(name),
+        prefills=bool(listed.get("supports_assistant_prefill")),
         takes_tools="tools" in offers,
+        price=_price(listed),
     )
 
 
-def _prefills(name: str) -> bool:
-    """Look `name` up in LiteLLM's list of models."""
-    return bool(litellm.model_cost.get(name, {}).get("supports_assistant_prefill"))
+def _listed(name: str, *, model: str, provider: str) -> Mapping[str, Any]:
+    """Return what LiteLLM's list of models says of `name`; it leaves out some providers' names."""
+    listed: Mapping[str, Any] = litellm.model_cost.get(name) or litellm.model_cost.get(model) or {}
+    return listed if listed.get("litellm_provider") == provider else {}
+
+
+def _price(listed: Mapping[str, Any]) -> TokenPrice | None:
+    """Return the plain price; the list has others for very long prompts, and for batches."""
+    prompt, completion = listed.get("input_cost_per_token"), listed.get("output_cost_per_token")
+    if prompt is None or completion is None:
+        return None
+    return TokenPrice(
+        prompt=prompt,
+        completion=completion,
+        cached=listed.get("cache_read_input_token_cost"),
+    )

@@ -13,7 +13,15 @@ from spanjury.adapters.models.litellm_errors import model_error
 from spanjury.adapters.models.litellm_library import LITELLM_VERSION, litellm
 from spanjury.adapters.models.litellm_reply import read_response
 from spanjury.adapters.models.litellm_request import arguments_for
-from spanjury.judges.core import ChatModel, ChatRequest, ModelError, ModelOptions, Reply, signature
+from spanjury.judges.core import (
+    ChatModel,
+    ChatRequest,
+    ModelError,
+    ModelOptions,
+    Reply,
+    TokenPrice,
+    signature,
+)
 
 __all__ = ["LiteLLMModel", "open_litellm"]
 
@@ -62,6 +70,11 @@ class LiteLLMModel:
     backend: Backend
     timeout: float
     signature: str
+
+    @property
+    def price(self) -> TokenPrice | None:
+        """What LiteLLM's list of models says that tokens cost."""
+        return self.backend.price
 
     async def complete(self, request: ChatRequest) -> Reply:
         """Ask once.

@@ -11,4 +11,6 @@ def wellformed(text: str) -> str:
     >>> wellformed("a\ud800b") == "a\ufffdb"
     True
     """
+    if text.isascii():
+        return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -11,6 +11,7 @@ from spanjury.judges.core import StoreError
 __all__ = ["RunFolder"]
 
 _MANIFEST = "run.json"
+_DONE = "done"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,25 @@ class RunFolder:
     def exists(self) -> bool:
         """Whether there is a run in the folder."""
         return (self.path / _MANIFEST).is_file()
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the run came to its end since it was last begun."""
+        return (self.path / _DONE).is_file()
+
+    def mark(self, *, done: bool) -> None:
+        """Note that the run is begun, or has come to its end.
+
+        Raises
+        ------
+        StoreError
+            If the folder cannot be written.
+        """
+        mark = self.path / _DONE
+        try:
+            mark.touch() if done else mark.unlink(missing_ok=True)
+        except OSError as error:
+            raise StoreError(f"{mark}: cannot be written: {error.strerror}") from error
 
     def create(self, manifest: Mapping[str, object]) -> None:
         """Make the folder and write its manifest, whole or not at all.

@@ -32,6 +32,7 @@ from spanjury.judges.core.errors import (
     PermanentModelError,
     PluginError,
     RateLimitedModelError,
+    RunStoppedError,
     StoreError,
     TransientModelError,
 )
@@ -44,8 +45,10 @@ from spanjury.judges.core.ports import (
     Judge,
     Memory,
     ModelOpener,
+    PricedModel,
     Source,
 )
+from spanjury.judges.core.price import TokenPrice
 from spanjury.judges.core.report import PanelReport, Report, Result, SeatReport, Verdict
 from spanjury.judges.core.scale import Scale
 from spanjury.judges.core.segment import Segment
@@ -86,11 +89,13 @@ __all__ = [
     "ParseError",
     "PermanentModelError",
     "PluginError",
+    "PricedModel",
     "RateLimitedModelError",
     "Reply",
     "Report",
     "Result",
     "Role",
+    "RunStoppedError",
     "Scale",
     "SeatReport",
     "Segment",
@@ -99,6 +104,7 @@ __all__ = [
     "StoreError",
     "Task",
     "TokenLogprob",
+    "TokenPrice",
     "ToolCall",
     "ToolSpec",
     "TransientModelError",

@@ -7,6 +7,7 @@
     |   `-- PluginError         a plugin is unknown, doubled, broken or of the wrong shape
     |-- DataError               a row or a file cannot be read; names the place
     |-- StoreError              a result cannot be written
+    |-- RunStoppedError         a run ended before its end, as it was told to
     |-- ModelError              a model gave no usable reply
     |   |-- TransientModelError     trying again may help
     |   |   |-- ModelTimeoutError       no reply within the time limit
@@ -38,6 +39,7 @@ __all__ = [
     "PermanentModelError",
     "PluginError",
     "RateLimitedModelError",
+    "RunStoppedError",
     "StoreError",
     "TransientModelError",
 ]
@@ -61,6 +63,10 @@ class DataError(EvaluationError):
 
 class StoreError(EvaluationError):
     """A result cannot be written."""
+
+
+class RunStoppedError(EvaluationError):
+    """A run ended before its end, by a limit or by its user; what was done is kept."""
 
 
 class ModelError(EvaluationError):

@@ -13,7 +13,7 @@ class ModelOptions:
     ----------
     base_url
         Where the server answers; None for the provider's own address.
-    connections
+    max_connections
         How many calls may be under way at once, at each server.
     min_connections
         How many may be under way at least, however overloaded the server says it is.
@@ -28,11 +28,11 @@ class ModelOptions:
     Raises
     ------
     ValueError
-        If a number is not positive, or there are fewer connections than the least.
+        If a number is not positive, or there are a larger minimum than maximum.
     """
 
     base_url: str | None = None
-    connections: int = 8
+    max_connections: int = 8
     min_connections: int = 1
     timeout: float = 120.0
     attempts: int = 4
@@ -40,12 +40,12 @@ class ModelOptions:
     tokens_per_minute: int | None = None
 
     def __post_init__(self) -> None:
-        counts = (self.connections, self.min_connections, self.attempts)
+        counts = (self.max_connections, self.min_connections, self.attempts)
         rates = (self.requests_per_minute, self.tokens_per_minute)
         if self.timeout <= 0 or any(n is not None and n < 1 for n in (*counts, *rates)):
             raise ValueError(
-                "connections, timeout, attempts and what a minute allows must be positive:"
+                "max_connections, timeout, attempts and what a minute allows must be positive:"
                 f" {self!r}"
             )
-        if self.min_connections > self.connections:
-            raise ValueError(f"min_connections must not exceed connections: {self!r}")
+        if self.min_connections > self.max_connections:
+            raise ValueError(f"min_connections must not exceed max_connections: {self!r}")

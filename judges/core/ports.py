@@ -14,10 +14,20 @@ from spanjury.judges.core.chat import ChatRequest, Reply
 from spanjury.judges.core.consolidation import Consolidation
 from spanjury.judges.core.errors import DataError
 from spanjury.judges.core.model_options import ModelOptions
+from spanjury.judges.core.price import TokenPrice
 from spanjury.judges.core.report import Report, Verdict
 from spanjury.judges.core.segment import Segment
 
-__all__ = ["Aggregation", "ChatModel", "Consolidator", "Judge", "Memory", "ModelOpener", "Source"]
+__all__ = [
+    "Aggregation",
+    "ChatModel",
+    "Consolidator",
+    "Judge",
+    "Memory",
+    "ModelOpener",
+    "PricedModel",
+    "Source",
+]
 
 
 @runtime_checkable
@@ -50,6 +60,16 @@ class ChatModel(Protocol):
 
     async def complete(self, request: ChatRequest) -> Reply:
         """Return the model's reply; raise `ModelError` if there is none."""
+        ...
+
+
+@runtime_checkable
+class PricedModel(ChatModel, Protocol):
+    """A model that knows what its tokens cost."""
+
+    @property
+    def price(self) -> TokenPrice | None:
+        """Return the price, or None where nobody has told it."""
         ...
 
 

@@ -63,13 +63,14 @@ def _whole_fields(lines: list[str]) -> Iterator[Field]:
     """
     number = 0
     while number < len(lines):
-        pieces = list(fields(lines[number]))
+        pieces = fields(lines[number])
         number += 1
         yield from pieces[:-1]
         for last in pieces[-1:]:
             closers = unclosed(last.value) if last.label is Label.LOCATION else ""
             end = _last_line(lines, start=number, closers=closers) if closers else number
-            yield Field(label=last.label, value="\n".join([last.value, *lines[number:end]]))
+            rest = lines[number:end]
+            yield Field(label=last.label, value="\n".join([last.value, *rest])) if rest else last
             number = end
 
 

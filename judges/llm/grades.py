@@ -53,6 +53,7 @@ class _Part:
     pure: bool
 
 
+@lru_cache(maxsize=256)
 def read_grade(phrase: str, *, scale: Scale, remarks: bool = True) -> Grade:
     """Read the grade that a phrase like ``Good (4/5)`` gives.
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
+from functools import lru_cache
 
 __all__ = ["Field", "Label", "fields"]
 
@@ -80,8 +81,16 @@ _INLINE = re.compile(
 )
 
 
-def fields(line: str) -> Iterator[Field]:
-    """Yield the fields that `line` holds, in order; the fence of a code block holds none."""
+@lru_cache(maxsize=512)
+def fields(line: str) -> tuple[Field, ...]:
+    """Return the fields that `line` holds, in order; the fence of a code block holds none.
+
+    Lines like ``Severity: 3`` come with every reply, so the latest are kept.
+    """
+    return tuple(_fields(line))
+
+
+def _fields(line: str) -> Iterator[Field]:
     if _FENCE.match(line):
         return
     markup = _MARKUP.match(line)
@@ -104,7 +113,8 @@ def fields(line: str) -> Iterator[Field]:
 def _pieces(label: Label, rest: str) -> Iterator[Field]:
     """Yield the field that `rest` begins, then those that begin within it."""
     done = 0
-    for inline in _INLINE.finditer(rest):
+    colons = ":" in rest or "：" in rest  # without one there is no label to search for
+    for inline in _INLINE.finditer(rest) if colons else ():
         following = _known(inline["name"]) if inline["name"] else None
         if following is None or (following in _SCORES and label not in _BEFORE_SCORES):
             continue
@@ -114,6 +124,7 @@ def _pieces(label: Label, rest: str) -> Iterator[Field]:
     yield Field(label=label, value=rest[done:].strip())
 
 
+@lru_cache(maxsize=256)
 def _known(name: str) -> Label | None:
     """Return what a label's words mean, or None if they are no label."""
     words = " ".join(name.casefold().split())

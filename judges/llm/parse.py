@@ -144,9 +144,10 @@ def _error(draft: ErrorDraft, *, scale: Scale) -> ParsedError:
 
 def _is_echo(draft: ErrorDraft, *, scale: Scale) -> bool:
     """Say whether an error only repeats the form that was asked for."""
+    if not is_template(_text(draft.severity), scale=scale):
+        return False
     quote = quotation(_text(draft.location)).words
-    in_brackets = quote.startswith("<") and quote.endswith(">")
-    return in_brackets and is_template(_text(draft.severity), scale=scale)
+    return quote.startswith("<") and quote.endswith(">")
 
 
 def _score(report: ReportDraft, *, scale: Scale) -> Grade:

@@ -20,6 +20,8 @@ def without_reasoning(reply: str) -> str | None:
     >>> without_reasoning("<think>Hm.</think>No Error")
     'No Error'
     """
+    if "<" not in reply:
+        return reply
     kept = []
     done = 0
     while opening := _OPENING.search(reply, done):

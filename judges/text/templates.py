@@ -1,11 +1,13 @@
 """Templates: the fixed words of a prompt, kept in a file beside the code that uses them."""
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from string import Template
 
 __all__ = ["fill_template", "read_template"]
+
+_PLACE = re.compile(r"\$([a-z_]+)")
 
 
 @cache
@@ -19,4 +21,12 @@ def read_template(package: str, name: str) -> str:
 
 def fill_template(package: str, name: str, about: Mapping[str, str]) -> str:
     """Return a template with every ``$word`` replaced; texts put in are not looked into."""
-    return Template(read_template(package, name)).substitute(about)
+    pieces = list(_pieces(package, name))
+    pieces[1::2] = [about[word] for word in pieces[1::2]]
+    return "".join(pieces)
+
+
+@cache
+def _pieces(package: str, name: str) -> tuple[str, ...]:
+    """Return the fixed texts of a template and, between them, the words of its places."""
+    return tuple(_PLACE.split(read_template(package, name)))

@@ -2,25 +2,45 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import dataclass, replace
+from itertools import chain, islice
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
-from spanjury.judges.core import Aspect, DataError, Outcome, Result, Segment
+import anyio
+from anyio import to_thread
+
+from spanjury.judges.core import (
+    Aspect,
+    DataError,
+    Outcome,
+    Result,
+    RunStoppedError,
+    Segment,
+)
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.batch import evaluate
+from spanjury.orchestration.braking import Brake
 from spanjury.orchestration.config import PanelConfig
 from spanjury.orchestration.memory import FAILED, UNANSWERED
+from spanjury.orchestration.metering import Limits, Meter
 from spanjury.orchestration.pairing import pair
+from spanjury.orchestration.sharding import Shard
+from spanjury.orchestration.watching import run_watched
 from spanjury.orchestration.wiring import (
+    by_source,
     open_configured_panel,
     open_memory,
     open_results,
     open_source,
 )
 
-__all__ = ["Job", "Plan", "plan", "run"]
+__all__ = ["GRACE", "Job", "Plan", "pairs", "plan", "run"]
+
+T = TypeVar("T")
+
+GRACE = 10.0
+"""Seconds that what is under way may take when a run is to end at once."""
 
 _AGAIN: Mapping[str, frozenset[Outcome]] = {
     "unanswered": UNANSWERED,
@@ -46,7 +66,11 @@ class Job:
     aspects_files
         TOML files that add tasks and aspects.
     limit
-        How many rows are judged; None for all.
+        How many rows are judged, or dealt out to shards; None for all.
+    shard
+        The part of the rows that is judged; None for all of them.
+    order
+        ``source`` to judge, and write, rows with the same inputs one after the other.
     skip_bad_rows
         Leave out rows that cannot be read, where they otherwise end the job.
     memory
@@ -55,6 +79,10 @@ class Job:
     again
         Which remembered reports are asked for again: those that nobody answered, all that
         failed, or none.
+    silent
+        No model is asked: results are made anew of what is remembered.
+    limits
+        What one go at the job may cost.
     """
 
     data: Path
@@ -64,9 +92,13 @@ class Job:
     aspects: tuple[str, ...] = ()
     aspects_files: tuple[Path, ...] = ()
     limit: int | None = None
+    shard: Shard | None = None
+    order: Literal["file", "source"] = "file"
     skip_bad_rows: bool = False
     memory: Path | None = None
     again: Literal["unanswered", "failed", "none"] = "unanswered"
+    silent: bool = False
+    limits: Limits = Limits()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,26 +115,47 @@ def plan(job: Job) -> Plan:
     Raises
     ------
     DataError
-        If the file or, unless they are skipped, a row cannot be read; or no row is left.
+        If the file or, unless they are skipped, a row cannot be read; or no row is left,
+        but for a shard, which may have none.
     ConfigError
         If a task or an aspect is unknown.
     """
     bad: list[DataError] = []
-    assessments = sum(1 for _ in _pairs(job, bad))
-    if not assessments:
+    assessments = sum(1 for _ in pairs(replace(job, order="file"), bad))
+    if not assessments and job.shard is None:
         raise DataError(f"{job.data}: no row can be judged")
     return Plan(assessments=assessments, bad_rows=tuple(bad))
 
 
-async def run(job: Job, show: Callable[[Result], None]) -> None:
+async def run(
+    job: Job,
+    show: Callable[[Result], None],
+    *,
+    brake: Brake | None = None,
+    meter: Meter | None = None,
+) -> None:
     """Judge; every result is on disk before `show` sees it.
+
+    Parameters
+    ----------
+    show
+        Is told of every result, in the order of the data.
+    brake
+        Ends the job early once it is pulled.
+    meter
+        Counts what models are asked, and keeps the limits of cost and tokens; it should
+        have been given those of the job.
 
     Raises
     ------
+    RunStoppedError
+        If a limit or the brake came before the end. As with every other error,
+        what was judged by then stays in the part file of the output.
     EvaluationError
-        If the panel cannot be opened, or results cannot be written. What was judged by
-        then stays in the part file of the output.
+        If the panel cannot be opened, or results cannot be written.
     """
+    brake = brake or Brake()
+    meter = meter or Meter(limits=job.limits, stop=brake.pull)
     with ExitStack() as stack:
         memory = stack.enter_context(open_memory(job.memory)) if job.memory else None
         results = stack.enter_context(open_results(job.output))
@@ -111,14 +164,47 @@ async def run(job: Job, show: Callable[[Result], None]) -> None:
             results.append(result)
             show(result)
 
-        panel_opened = open_configured_panel(job.panel, memory=memory, again=_AGAIN[job.again])
-        async with panel_opened as panel:
-            await evaluate(panel, _pairs(job, []), write=write)
+        async def judge() -> None:
+            async with open_configured_panel(
+                job.panel, memory=memory, again=_AGAIN[job.again], meter=meter, silent=job.silent
+            ) as panel:
+                # To put rows in order, all must be read first: Ctrl-C is to be heard meanwhile.
+                ready = await to_thread.run_sync(_begun, pairs(job))
+                await evaluate(panel, ready, write=write, workers=job.panel.workers, brake=brake)
+
+        async def watch_the_clock() -> None:
+            await _pull_in_time(brake, job.limits.max_seconds)
+
+        await run_watched(judge, watch_the_clock)
+        if brake.has_cut:
+            raise RunStoppedError(brake.reason)
 
 
-def _pairs(job: Job, bad: list[DataError]) -> Iterator[tuple[Segment, Aspect]]:
+async def _pull_in_time(brake: Brake, seconds: float | None) -> None:
+    if seconds is not None:
+        await anyio.sleep(seconds)
+        brake.pull(f"{seconds:g} seconds are over", grace=GRACE)
+
+
+def _begun(iterator: Iterator[T]) -> Iterator[T]:
+    """Return what yields the same, its first value found already."""
+    return chain(list(islice(iterator, 1)), iterator)
+
+
+def pairs(job: Job, bad: list[DataError] | None = None) -> Iterator[tuple[Segment, Aspect]]:
+    """Yield what `job` judges, in its order; rows that are left out are added to `bad`.
+
+    Raises
+    ------
+    DataError, ConfigError
+        As in `plan`, when what is wrong is reached.
+    """
     rows = islice(open_source(job.data), job.limit)
-    segments = _readable(rows, bad, skip=job.skip_bad_rows)
+    segments = _readable(rows, [] if bad is None else bad, skip=job.skip_bad_rows)
+    if job.shard is not None:
+        segments = job.shard.of_rows(segments)
+    if job.order == "source":
+        segments = by_source(segments)
     catalogue = Catalogue.load(*job.aspects_files)
     return pair(segments, catalogue, task=job.task, aspects=job.aspects)
 

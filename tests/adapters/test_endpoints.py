@@ -61,7 +61,7 @@ class Server:
 
 
 def endpoints(clock: Callable[[], float], *servers: Server, connections: int = 8) -> Endpoints:
-    return Endpoints(servers, options=ModelOptions(connections=connections), clock=clock)
+    return Endpoints(servers, options=ModelOptions(max_connections=connections), clock=clock)
 
 
 async def ask(those: Endpoints, tried: list[Endpoint] | None = None) -> str:
@@ -338,7 +338,7 @@ def test_whatever_servers_do_every_call_gets_through_and_no_place_is_lost(
         clock = FakeClock()
         models = [Fickle(script) for script in scripts]
         options = ModelOptions(
-            connections=connections,
+            max_connections=connections,
             attempts=40,
             requests_per_minute=per_minute,
             tokens_per_minute=per_minute and 1000 * per_minute,

@@ -62,7 +62,7 @@ class HeldModel:
 def gateway(
     model: ChatModel, pauses: Pauses, *, attempts: int = 4, connections: int = 8
 ) -> Gateway:
-    options = ModelOptions(attempts=attempts, connections=connections)
+    options = ModelOptions(attempts=attempts, max_connections=connections)
     return Gateway(model, options=options, sleep=pauses.sleep)
 
 
@@ -155,7 +155,7 @@ async def test_a_call_that_waits_to_try_again_leaves_its_place_to_another() -> N
         waiting.set()
         await go_on.wait()
 
-    gate = Gateway(model, options=ModelOptions(connections=1), sleep=sleep)
+    gate = Gateway(model, options=ModelOptions(max_connections=1), sleep=sleep)
     replies = []
 
     async def ask() -> None:
@@ -244,7 +244,7 @@ async def test_the_tokens_of_a_minute_are_those_that_replies_report() -> None:
 
 async def test_who_is_cancelled_while_the_rate_holds_it_back_gives_its_place_back() -> None:
     model = ScriptedModel("fine", repeat_last=True)
-    options = ModelOptions(requests_per_minute=1, connections=1)
+    options = ModelOptions(requests_per_minute=1, max_connections=1)
     clock, held = FakeClock(), anyio.Event()
 
     async def sleep(seconds: float) -> None:

@@ -9,9 +9,12 @@ __all__ = [
     "ECHO_KEY",
     "EMPTY_CHOICES",
     "HALF_BODY",
+    "HELD",
     "HTML",
     "NO_MESSAGE",
     "RESET",
+    "RESET_HALF",
+    "STALL",
     "TRICKLE",
     "Answer",
     "Fault",
@@ -33,11 +36,20 @@ class Fault(Enum):
     """Half the body, then a blank every 50 ms, for ever."""
     RESET = auto()
     """The connection is reset before anything is sent."""
+    RESET_HALF = auto()
+    """The connection is reset in the middle of the body."""
+    STALL = auto()
+    """Nothing is sent until the client hangs up."""
+    HELD = auto()
+    """Nothing is sent until the server's `released` is set, and then all of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """One answer; ``{authorization}`` in the body becomes what the request's header said."""
+    """One answer; ``{authorization}`` in the body becomes what the request's header said.
+
+    Bytes that are no UTF-8 stand in the body as ``surrogateescape`` has them.
+    """
 
     status: int = 200
     body: str
@@ -89,7 +101,10 @@ def failure(status: int, message: str = "no", *, retry_after: str | None = None)
 ECHO_KEY = failure(401, "Incorrect API key provided: {authorization}")
 EMPTY_CHOICES = Answer(body=completion([], {"prompt_tokens": 7, "total_tokens": 7}))
 HALF_BODY = Answer(body=chat("Half a loaf").body, fault=Fault.HALF)
+HELD = Answer(body=chat("No Error\n\nOverall score: Good").body, fault=Fault.HELD)
 HTML = Answer(body="<html><h1>Welcome</h1></html>", headers={"Content-Type": "text/html"})
 NO_MESSAGE = Answer(body=completion([{"index": 0, "finish_reason": "stop"}], {}))
 RESET = Answer(body="", fault=Fault.RESET)
+RESET_HALF = Answer(body=chat("Half a loaf").body, fault=Fault.RESET_HALF)
+STALL = Answer(body="", fault=Fault.STALL)
 TRICKLE = Answer(body=chat("Wait for it").body, fault=Fault.TRICKLE)

@@ -49,6 +49,7 @@ class LoopbackServer:
         self._open: set[socket.socket] = set()
         self._requests: list[Received] = []
         self.stopping = threading.Event()
+        self.released = threading.Event()
         self._http = _Server(self)
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,))
 
@@ -63,6 +64,7 @@ class LoopbackServer:
         trace: TracebackType | None,
     ) -> None:
         self.stopping.set()
+        self.released.set()
         self._http.shutdown()
         self._thread.join()
         with self._lock:
@@ -137,11 +139,15 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(answer, told=headers.get("authorization", ""))
 
     def _send(self, answer: Answer, *, told: str) -> None:
-        body = answer.body.replace("{authorization}", told).encode()
+        body = answer.body.replace("{authorization}", told).encode(errors="surrogateescape")
         if answer.fault is Fault.RESET:
-            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
-            self.close_connection = True
+            self._reset()
             return
+        if answer.fault is Fault.STALL:
+            self._wait_for_hang_up()
+            return
+        if answer.fault is Fault.HELD:
+            self.server.owner.released.wait()
         self.send_response(answer.status)
         for name, value in answer.headers.items():
             self.send_header(name, value)
@@ -150,13 +156,26 @@ class _Handler(BaseHTTPRequestHandler):
         self._write(body, fault=answer.fault)
 
     def _write(self, body: bytes, *, fault: Fault) -> None:
-        if fault is Fault.NONE:
+        if fault in {Fault.NONE, Fault.HELD}:
             self.wfile.write(body)
             return
         self.close_connection = True
         self.wfile.write(body[: len(body) // 2])
+        if fault is Fault.RESET_HALF:
+            self._reset()
         while fault is Fault.TRICKLE and not self.server.owner.stopping.wait(_TRICKLE_SECONDS):
             self.wfile.write(b" ")
+
+    def _reset(self) -> None:
+        """Close at once, without the shutdown that says farewell first."""
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
+        self.rfile.close()  # it holds the socket open
+        self.connection.close()
+        self.close_connection = True
+
+    def _wait_for_hang_up(self) -> None:
+        self.connection.recv(1)  # whoever waits for an answer sends nothing
+        self.close_connection = True
 
 
 def unreachable_url() -> str:

@@ -100,7 +100,7 @@ async def test_one_bad_server_costs_one_seat() -> None:
 async def test_calls_are_shared_among_the_servers_of_a_model_and_a_dead_one_costs_nothing() -> None:
     with LoopbackServer(GOOD) as one, LoopbackServer(GOOD) as other:
         urls = (one.base_url, unreachable_url(), other.base_url)
-        model = ModelConfig(name="openai-compatible/m", base_url=urls, connections=2)
+        model = ModelConfig(name="openai-compatible/m", base_url=urls, max_connections=2)
         written: list[Result] = []
         async with open_panel(models=[model]) as panel:
             pairs = [(segment(str(number)), ASPECT) for number in range(12)]

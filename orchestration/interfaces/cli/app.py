@@ -8,8 +8,8 @@ from pkgutil import resolve_name
 
 import typer
 
-from spanjury.orchestration.interfaces.cli import flags
 from spanjury.orchestration.interfaces.cli.exits import exits
+from spanjury.orchestration.interfaces.cli.flags import heard, judged, kept, shown
 
 __all__ = ["app", "main"]
 
@@ -24,36 +24,49 @@ app = typer.Typer(
 
 
 def main() -> None:
-    """Run the command line; exits with 0 done, 1 error, 2 usage, 3 coverage, 130 Ctrl-C."""
+    """Run the command line; `exits` has its exit codes."""
     app()
 
 
 @app.command()
 def evaluate(  # noqa: PLR0913  a command's flags are its parameters
     *,
-    data: flags.Data,
-    task: flags.TaskName = None,
-    aspect: flags.AspectNames = None,
-    aspects_file: flags.AspectsFiles = None,
-    judge: flags.Judges = None,
-    panel: flags.PanelFile = None,
-    model: flags.Models = None,
-    model_base_url: flags.BaseUrls = None,
-    requests_per_minute: flags.RequestsPerMinute = None,
-    tokens_per_minute: flags.TokensPerMinute = None,
-    timeout: flags.Timeout = None,
-    connections: flags.Connections = None,
-    attempts: flags.Attempts = None,
-    aggregate: flags.Aggregate = None,
-    consolidate: flags.Consolidate = None,
-    limit: flags.Limit = None,
-    output: flags.Output = None,
-    run_dir: flags.RunDir = None,
-    json: flags.AsJson = False,
-    no_progress: flags.NoProgress = False,
-    seed: flags.Seed = None,
-    skip_bad_rows: flags.SkipBadRows = False,
-    min_coverage: flags.MinCoverage = 0.0,
+    data: judged.Data,
+    task: judged.TaskName = None,
+    aspect: judged.AspectNames = None,
+    aspects_file: judged.AspectsFiles = None,
+    judge: heard.Judges = None,
+    panel: heard.PanelFile = None,
+    model: heard.Models = None,
+    via: heard.Via = None,
+    model_base_url: heard.BaseUrls = None,
+    max_connections: heard.MaxConnections = None,
+    min_connections: heard.MinConnections = None,
+    requests_per_minute: heard.RequestsPerMinute = None,
+    tokens_per_minute: heard.TokensPerMinute = None,
+    timeout: heard.Timeout = None,
+    attempts: heard.Attempts = None,
+    aggregate: heard.Aggregate = None,
+    consolidate: heard.Consolidate = None,
+    limit: judged.Limit = None,
+    shard: judged.ShardOf = None,
+    order: judged.Order = "file",
+    engine: kept.Engine = "local",
+    ray_address: kept.RayAddress = None,
+    ray_workers: kept.RayWorkers = None,
+    output: kept.Output = None,
+    run_dir: kept.RunDir = None,
+    no_memory: kept.NoMemory = False,
+    max_cost: kept.MaxCost = None,
+    max_tokens_total: kept.MaxTokensTotal = None,
+    max_seconds: kept.MaxSeconds = None,
+    dry_run: kept.DryRun = False,
+    json: shown.AsJson = False,
+    no_progress: shown.NoProgress = False,
+    log_file: shown.LogFile = None,
+    seed: heard.Seed = None,
+    skip_bad_rows: judged.SkipBadRows = False,
+    min_coverage: shown.MinCoverage = 0.0,
 ) -> None:
     """Judge every row of DATA and write the results.
 
@@ -63,31 +76,76 @@ def evaluate(  # noqa: PLR0913  a command's flags are its parameters
 
 
 @app.command()
-def resume(
+def resume(  # noqa: PLR0913  a command's flags are its parameters
     *,
-    run: flags.Run,
-    retry_failed: flags.RetryFailed = False,
-    aggregate: flags.OtherAggregate = None,
-    consolidate: flags.OtherConsolidate = None,
-    output: flags.OtherOutput = None,
-    json: flags.AsJson = False,
-    no_progress: flags.NoProgress = False,
-    min_coverage: flags.MinCoverage = 0.0,
+    run: kept.Run,
+    retry_failed: kept.RetryFailed = False,
+    aggregate: heard.OtherAggregate = None,
+    consolidate: heard.OtherConsolidate = None,
+    output: kept.OtherOutput = None,
+    max_cost: kept.MaxCost = None,
+    max_tokens_total: kept.MaxTokensTotal = None,
+    max_seconds: kept.MaxSeconds = None,
+    json: shown.AsJson = False,
+    no_progress: shown.NoProgress = False,
+    log_file: shown.LogFile = None,
+    min_coverage: shown.MinCoverage = 0.0,
 ) -> None:
     """Go on with a run that broke off.
 
-    Nobody is asked what was answered, and all results are written. A changed aggregation
-    or consolidation makes new results of what the judges said.
+    Nobody is asked what was answered, and all results are written.
     """
     _call("judging:resume_run", locals())
 
 
 @app.command()
+def rescore(
+    *,
+    run: kept.Run,
+    aggregate: heard.OtherAggregate = None,
+    consolidate: heard.OtherConsolidate = None,
+    output: kept.OtherOutput = None,
+    json: shown.AsJson = False,
+    no_progress: shown.NoProgress = False,
+    log_file: shown.LogFile = None,
+    min_coverage: shown.MinCoverage = 0.0,
+) -> None:
+    """Make the results of a run anew, without a call to any model.
+
+    What was replied is read, aggregated and consolidated again; what was never replied has
+    no score.
+    """
+    _call("judging:rescore_run", locals())
+
+
+@app.command()
+def export(
+    *,
+    run: kept.ExportedRun,
+    output: kept.ExportOutput = None,
+    form: kept.ExportForm = None,
+    rows: kept.ExportRows = "assessments",
+) -> None:
+    """Write the results of a run as JSON Lines, CSV or TSV, whether it is done or not."""
+    _call("exporting:export_run", locals())
+
+
+@app.command()
+def merge(
+    *,
+    parts: kept.Parts,
+    output: kept.MergeOutput = None,
+) -> None:
+    """Join the results of the shards of a run, in the order of the rows."""
+    _call("merging:merge_shards", locals())
+
+
+@app.command()
 def runs(
     *,
-    folder: flags.Folder,
+    folder: kept.Folder = None,
 ) -> None:
-    """List the runs in a folder."""
+    """List runs: those among the user's data, or in a folder."""
     _call("listings:print_runs", locals())
 
 
@@ -98,13 +156,13 @@ def judges() -> None:
 
 
 @app.command()
-def aspects(*, task: flags.TaskName = None, aspects_file: flags.AspectsFiles = None) -> None:
+def aspects(*, task: judged.TaskName = None, aspects_file: judged.AspectsFiles = None) -> None:
     """List the aspects with their definitions."""
     _call("listings:print_aspects", locals())
 
 
 @app.command()
-def tasks(*, aspects_file: flags.AspectsFiles = None) -> None:
+def tasks(*, aspects_file: judged.AspectsFiles = None) -> None:
     """List the tasks and their default aspects."""
     _call("listings:print_tasks", locals())
 
@@ -118,9 +176,9 @@ def plugins() -> None:
 @app.command()
 def doctor(
     *,
-    model: flags.AskedModels = None,
-    model_base_url: flags.BaseUrls = None,
-    offline: flags.Offline = False,
+    model: heard.AskedModels = None,
+    model_base_url: heard.BaseUrls = None,
+    offline: heard.Offline = False,
 ) -> None:
     """Say what is installed, loads and answers.
 
@@ -133,7 +191,7 @@ def doctor(
 @app.callback()
 def _every_command(
     *,
-    version: flags.Version = False,
+    version: shown.Version = False,
 ) -> None:
     del version  # its callback has done the work
 

@@ -7,7 +7,7 @@ import typer
 
 from spanjury.judges.core import ConfigError, EvaluationError
 
-__all__ = ["COVERAGE", "ERROR", "INTERRUPTED", "USAGE", "exits", "say"]
+__all__ = ["COVERAGE", "ERROR", "INTERRUPTED", "LIMIT", "USAGE", "exits", "say"]
 
 ERROR = 1
 """Something failed that is not the user's wording: a file, a server."""
@@ -15,6 +15,8 @@ USAGE = 2
 """What was asked for does not exist or does not fit together."""
 COVERAGE = 3
 """Too few assessments have a score."""
+LIMIT = 4
+"""A limit was reached; the run can be resumed."""
 INTERRUPTED = 130
 """Ctrl-C, as shells count it."""
 

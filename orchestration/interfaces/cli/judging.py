@@ -1,155 +1,113 @@
-"""What `spanjury evaluate` and `spanjury resume` do once their flags are read."""
+"""What the commands that judge do once their flags are read: evaluate, resume, rescore."""
 
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
-import anyio
-import typer
-
-from spanjury.judges.core import ConfigError
-from spanjury.orchestration.config import ModelConfig, PanelConfig, parse_seat, read_panel_file
-from spanjury.orchestration.interfaces.cli.exits import COVERAGE, INTERRUPTED, say
-from spanjury.orchestration.interfaces.cli.logging import log_to_standard_error
-from spanjury.orchestration.interfaces.cli.view import View
+from spanjury.judges.core import StoreError
+from spanjury.orchestration.interfaces.cli.clustering import judge_on_cluster
+from spanjury.orchestration.interfaces.cli.dry_run import print_estimate
+from spanjury.orchestration.interfaces.cli.exits import say
+from spanjury.orchestration.interfaces.cli.logging import log_to
+from spanjury.orchestration.interfaces.cli.running import Showing, planned_aloud, run_job
+from spanjury.orchestration.interfaces.cli.told import Told
 from spanjury.orchestration.interfaces.job import Job, plan
-from spanjury.orchestration.interfaces.job import run as run_job
-from spanjury.orchestration.interfaces.manifest import manifest_of, read_job
-from spanjury.orchestration.wiring import RunFolder
+from spanjury.orchestration.interfaces.runs import begin_run, job_of
+from spanjury.orchestration.metering import Limits
+from spanjury.orchestration.wiring import RunFolder, find_run, new_run
 
-__all__ = ["judge_file", "resume_run"]
-
-
-def judge_file(  # noqa: PLR0913  a command's flags are its parameters
-    *,
-    data: Path,
-    task: str | None,
-    aspect: list[str] | None,
-    aspects_file: list[Path] | None,
-    judge: list[str] | None,
-    panel: Path | None,
-    model: list[str] | None,
-    model_base_url: list[str] | None,
-    requests_per_minute: int | None,
-    tokens_per_minute: int | None,
-    timeout: float | None,
-    connections: int | None,
-    attempts: int | None,
-    aggregate: str | None,
-    consolidate: str | None,
-    limit: int | None,
-    output: Path | None,
-    run_dir: Path | None,
-    json: bool,
-    no_progress: bool,
-    seed: int | None,
-    skip_bad_rows: bool,
-    min_coverage: float,
-) -> None:
-    """Judge the rows of `data` as the flags say."""
-    log_to_standard_error()
-    models = tuple(
-        ModelConfig(
-            name=name,
-            base_url=tuple(model_base_url or ()),
-            requests_per_minute=requests_per_minute,
-            tokens_per_minute=tokens_per_minute,
-            connections=connections,
-            timeout=timeout,
-            attempts=attempts,
-        )
-        for name in model or ()
-    )
-    config = _panel(panel, judges=judge or [], models=models)
-    job = Job(
-        panel=replace(
-            config,
-            aggregate=aggregate or config.aggregate,
-            consolidate=consolidate or config.consolidate,
-            seed=config.seed if seed is None else seed,
-        ),
-        data=data,
-        output=output or Path("results.jsonl"),
-        task=task,
-        aspects=tuple(aspect or ()),
-        aspects_files=tuple(aspects_file or ()),
-        limit=limit,
-        skip_bad_rows=skip_bad_rows,
-    )
-    if run_dir is not None:
-        job = _begun(job, RunFolder(run_dir), output=output)
-    _judge(job, as_json=json, progress=not no_progress, min_coverage=min_coverage)
+__all__ = ["judge_file", "rescore_run", "resume_run"]
 
 
-def resume_run(
+def judge_file(**flags: object) -> None:
+    """Judge the rows of a file as the flags of `evaluate` say."""
+    told = Told(**flags)  # type: ignore[arg-type]  # the command line has checked their types
+    log_to(told.log_file)
+    if told.engine == "ray":
+        judge_on_cluster(told)
+        return
+    job = told.job
+    planned = planned_aloud(plan(job))
+    if told.dry_run:
+        print_estimate(job, planned)
+        return
+    folder: RunFolder | None = None
+    if told.run_dir is not None:
+        path = Path(told.run_dir)
+        folder = RunFolder(job.shard.folder(path) if job.shard else path)
+        job = begin_run(job, folder, output=told.output and job.output)
+    elif not told.no_memory:
+        job, folder = _among_users_data(job)
+    run_job(job, planned, showing=told.showing, folder=folder)
+
+
+def resume_run(  # noqa: PLR0913  a command's flags are its parameters
     *,
     run: Path,
     retry_failed: bool,
     aggregate: str | None,
     consolidate: str | None,
     output: Path | None,
+    max_cost: float | None,
+    max_tokens_total: int | None,
+    max_seconds: float | None,
     json: bool,
     no_progress: bool,
+    log_file: Path | None,
     min_coverage: float,
 ) -> None:
-    """Go on with the run in the folder `run`."""
-    log_to_standard_error()
-    folder = RunFolder(run)
-    job = read_job(folder.manifest())
+    """Go on with the run in the folder `run`, or of that name."""
+    log_to(log_file)
+    folder = find_run(run)
+    job = _changed(job_of(folder), aggregate=aggregate, consolidate=consolidate)
+    job = replace(
+        job,
+        output=output or job.output,
+        again="failed" if retry_failed else "unanswered",
+        limits=Limits(
+            max_cost=max_cost or job.limits.max_cost,
+            max_tokens=max_tokens_total or job.limits.max_tokens,
+            max_seconds=max_seconds or job.limits.max_seconds,
+        ),
+    )
+    showing = Showing(as_json=json, progress=not no_progress, min_coverage=min_coverage)
+    run_job(job, planned_aloud(plan(job)), showing=showing, folder=folder)
+
+
+def rescore_run(
+    *,
+    run: Path,
+    aggregate: str | None,
+    consolidate: str | None,
+    output: Path | None,
+    json: bool,
+    no_progress: bool,
+    log_file: Path | None,
+    min_coverage: float,
+) -> None:
+    """Make the results of a run anew, of what was said in it."""
+    log_to(log_file)
+    job = _changed(job_of(find_run(run)), aggregate=aggregate, consolidate=consolidate)
+    job = replace(job, output=output or job.output, again="none", silent=True)
+    showing = Showing(as_json=json, progress=not no_progress, min_coverage=min_coverage)
+    run_job(job, planned_aloud(plan(job)), showing=showing)
+
+
+def _among_users_data(job: Job) -> tuple[Job, RunFolder | None]:
+    """Begin a run among the user's data, if that can be written."""
+    names = (job.data.name.partition(".")[0], str(job.shard or ""))
+    try:
+        folder = new_run("-".join(filter(None, names)), now=datetime.now().astimezone())
+        return begin_run(job, folder, output=job.output), folder
+    except StoreError as error:
+        say(f"this run cannot be resumed: {error}")
+        return job, None
+
+
+def _changed(job: Job, *, aggregate: str | None, consolidate: str | None) -> Job:
     panel = replace(
         job.panel,
         aggregate=aggregate or job.panel.aggregate,
         consolidate=consolidate or job.panel.consolidate,
     )
-    job = replace(
-        job,
-        panel=panel,
-        output=output or folder.results,
-        memory=folder.memory,  # the folder may have moved since
-        again="failed" if retry_failed else "unanswered",
-    )
-    _judge(job, as_json=json, progress=not no_progress, min_coverage=min_coverage)
-
-
-def _begun(job: Job, folder: RunFolder, *, output: Path | None) -> Job:
-    """Make the folder of a run of `job`, once nothing is wrong with it."""
-    job = replace(
-        job,
-        data=job.data.absolute(),
-        aspects_files=tuple(path.absolute() for path in job.aspects_files),
-        output=output or folder.results,
-        memory=folder.memory,
-    )
-    plan(job)
-    folder.create(manifest_of(job))
-    return job
-
-
-def _panel(file: Path | None, *, judges: list[str], models: tuple[ModelConfig, ...]) -> PanelConfig:
-    if file is None:
-        return PanelConfig(seats=tuple(map(parse_seat, judges)), models=models)
-    if judges or models:
-        raise ConfigError("--panel names judges and models; leave out --judge and --model")
-    return read_panel_file(file)
-
-
-def _judge(job: Job, *, as_json: bool, progress: bool, min_coverage: float) -> None:
-    """Run `job`, show it, and exit with a code if it was broken off or scored too little."""
-    planned = plan(job)
-    for row in planned.bad_rows:
-        say(f"skipped: {row}")
-    view = View(total=planned.assessments, as_json=as_json, progress=progress)
-    try:
-        with view:
-            anyio.run(run_job, job, view.show)
-    except KeyboardInterrupt:
-        done = view.summary.whole.total
-        say(f"interrupted: {done} of {planned.assessments} results are in {job.output}.part")
-        if job.memory is not None:
-            say(f"go on with: spanjury resume {job.memory.parent}")
-        raise typer.Exit(INTERRUPTED) from None
-    view.close()
-    say(f"{planned.assessments} results are in {job.output}")
-    coverage = view.summary.whole.coverage
-    if coverage < min_coverage or not coverage:
-        say(f"coverage {coverage:.1%}: too few assessments have a score")
-        raise typer.Exit(COVERAGE)
+    return replace(job, panel=panel)

@@ -7,8 +7,9 @@ from rich.console import Console
 from rich.table import Table
 
 from spanjury.judges.tasks import Catalogue
-from spanjury.orchestration.interfaces.manifest import read_job
-from spanjury.orchestration.wiring import GROUPS, JUDGES, RunFolder
+from spanjury.orchestration.interfaces.cli.exits import say
+from spanjury.orchestration.interfaces.runs import job_of
+from spanjury.orchestration.wiring import GROUPS, JUDGES, RunFolder, runs_home
 
 __all__ = ["print_aspects", "print_judges", "print_plugins", "print_runs", "print_tasks"]
 
@@ -56,16 +57,15 @@ def print_plugins() -> None:
     )
 
 
-def print_runs(*, folder: Path) -> None:
-    """Print name, begin, data and results of the runs in `folder`."""
+def print_runs(*, folder: Path | None) -> None:
+    """Print name, begin, data and state of the runs in `folder`, or among the user's data."""
+    home = folder or runs_home()
     rows = []
-    for run in RunFolder.among(folder):
-        manifest = run.manifest()
-        state = "done" if run.results.is_file() else "open"
-        rows.append(
-            (run.path.name, str(manifest.get("begun")), str(read_job(manifest).data), state)
-        )
+    for run in RunFolder.among(home):
+        state = "done" if run.is_done else "open"
+        rows.append((run.path.name, str(run.manifest().get("begun")), str(job_of(run).data), state))
     _print(("run", "begun", "data", "state"), rows)
+    say(f"{len(rows)} runs in {home}")
 
 
 def _summary(name: str) -> str:
@@ -80,7 +80,9 @@ def _seen(inputs: Sequence[str] | None) -> str:
 
 
 def _print(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    table = Table(*headings)
+    table = Table()
+    for heading in headings:
+        table.add_column(heading, overflow="fold")  # a name that is cut short is of no use
     for row in rows:
         table.add_row(*row)
     Console(highlight=False).print(table)

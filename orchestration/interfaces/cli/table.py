@@ -1,4 +1,4 @@
-"""The closing table of a run, and what went wrong in it."""
+"""The closing tables of a run, and what went wrong in it."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from spanjury.judges.core import Outcome
+from spanjury.judges.core import Outcome, Usage
 from spanjury.orchestration.summary import Row, Summary
 
 __all__ = ["summary_view"]
@@ -16,6 +16,11 @@ _REASONS = 3
 
 
 def summary_view(summary: Summary) -> RenderableType:
+    """Show means with their coverage, what went wrong, and what the judges took."""
+    return Group(_means(summary), *_failures(summary), *_usage(summary))
+
+
+def _means(summary: Summary) -> RenderableType:
     """Show mean score, coverage, spans per text and seconds, by aspect and by system."""
     table = Table(title_justify="left", title="Mean scores")
     table.add_column("aspect", overflow="fold")
@@ -35,7 +40,7 @@ def summary_view(summary: Summary) -> RenderableType:
         if len(systems) > 1:
             for system, row in sorted(systems.items()):
                 table.add_row("", system, *_cells(row), style="dim")
-    return Group(table, *_failures(summary))
+    return table
 
 
 def _systems(summary: Summary, key: tuple[str, str]) -> dict[str, Row]:
@@ -71,3 +76,19 @@ def _failures(summary: Summary) -> Iterator[RenderableType]:
 
 def _counted(counts: Iterator[tuple[str, int]] | list[tuple[str, int]]) -> str:
     return ", ".join(f"{count} {name}" for name, count in counts)
+
+
+def _usage(summary: Summary) -> Iterator[RenderableType]:
+    """Show what each judge asked of its model, if any of them asks one."""
+    asking = {seat: usage for seat, usage in summary.usage.items() if usage != Usage()}
+    if not asking:
+        return
+    title = "What the judges took, in tokens (what was remembered: what it cost then)"
+    table = Table(title_justify="left", title=title)
+    table.add_column("judge", overflow="fold")
+    for heading in ("calls", "prompt", "cached", "completion", "reasoning"):
+        table.add_column(heading, justify="right")
+    for seat, usage in asking.items():
+        counts = (usage.calls, usage.prompt, usage.cached, usage.completion, usage.reasoning)
+        table.add_row(seat, *(f"{count:,}" for count in counts))
+    yield table

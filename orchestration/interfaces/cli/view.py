@@ -1,15 +1,20 @@
 """What a run shows while it goes on: segments as they are done, and how far it is."""
 
 import json
+from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
 from typing import Self
 
 from rich.console import Console, RenderableType
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.text import Text
 
 from spanjury.judges.core import Result
+from spanjury.orchestration.interfaces.cli.exits import say
+from spanjury.orchestration.interfaces.cli.progress import ProgressBar, ProgressLines
 from spanjury.orchestration.interfaces.cli.render import segment_view
+from spanjury.orchestration.interfaces.cli.standing import Watch, spent
 from spanjury.orchestration.interfaces.cli.table import summary_view
+from spanjury.orchestration.metering import Meter
 from spanjury.orchestration.summary import Summary
 from spanjury.orchestration.wiring import result_row
 
@@ -22,6 +27,12 @@ class _Output(Console):
     def on_broken_pipe(self) -> None:
         """Throw away what is still to come, where rich would exit at once."""
         self.quiet = True
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether it is a terminal on which something can move."""
+        # FORCE_COLOR makes rich take a file for a terminal, which is right for colours only.
+        return self.is_interactive and self.file.isatty()
 
     def show(self, view: RenderableType) -> None:
         """Print `view`; in a file without the blanks that fill a terminal's lines."""
@@ -44,33 +55,36 @@ class View:
     as_json
         Print each result as a row of JSON Lines in place of the report.
     progress
-        Show a progress bar, where standard error or output is a terminal.
+        Show how far it is: by a bar where standard error is a terminal, which is drawn
+        below the report if that goes to a terminal too; by lines where it is none.
+    meter
+        What the run asks of models.
 
     Notes
     -----
     Results are written to a file beside this; a reader who leaves ends the view, not the run.
     """
 
-    def __init__(self, *, total: int, as_json: bool, progress: bool) -> None:
+    def __init__(self, *, total: int, as_json: bool, progress: bool, meter: Meter) -> None:
         self.summary = Summary()
+        self._meter = meter
         self._as_json = as_json
         self._out = _Output(highlight=False)
-        self._side = self._out if self._out.is_terminal else Console(stderr=True, highlight=False)
+        self._side = _Output(stderr=True, highlight=False)
         self._segment: list[Result] = []
-        shown = progress and self._side.is_terminal and not (as_json and self._out.is_terminal)
-        self._bar = Progress(
-            TextColumn("judged"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            console=self._side,
-            transient=True,
-            disable=not shown,
-        )
-        self._task = self._bar.add_task("judged", total=total)
+        watch = Watch(total=total, summary=self.summary, meter=meter)
+        self._progress = self._shown(watch) if progress else nullcontext()
+
+    def _shown(self, watch: Watch) -> AbstractContextManager[object]:
+        if not self._side.is_watched:
+            return ProgressLines(watch, write=say)
+        if not self._out.is_terminal:
+            return ProgressBar(watch, console=self._side)
+        # Rows of JSON on a terminal are printed past a bar, not above it.
+        return nullcontext() if self._as_json else ProgressBar(watch, console=self._out)
 
     def __enter__(self) -> Self:
-        self._bar.start()
+        self._progress.__enter__()
         return self
 
     def __exit__(
@@ -79,13 +93,12 @@ class View:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._bar.stop()
+        self._progress.__exit__(kind, error, trace)
         self._flush_segment()
 
     def show(self, result: Result) -> None:
         """Count a result and print it; a segment is printed when all its aspects are in."""
         self.summary.add(result)
-        self._bar.advance(self._task)
         if self._as_json:
             row = json.dumps(result_row(result), ensure_ascii=False)
             self._out.out(row, highlight=False)
@@ -95,9 +108,11 @@ class View:
         self._segment.append(result)
 
     def close(self) -> None:
-        """Print the closing table."""
-        console = _Output(stderr=True, highlight=False) if self._as_json else self._out
+        """Print the closing tables, and what this go at the run took."""
+        console = self._side if self._as_json else self._out
         console.show(summary_view(self.summary))
+        if told := spent(self._meter):
+            console.show(Text(told, "dim"))
 
     def _flush_segment(self) -> None:
         if self._segment:

@@ -178,7 +178,7 @@ def test_a_decoding_out_of_range_is_refused(wrong: dict[str, int]) -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"connections": 0},
+        {"max_connections": 0},
         {"min_connections": 0},
         {"timeout": 0},
         {"attempts": 0},
@@ -193,8 +193,8 @@ def test_model_options_out_of_range_are_refused(wrong: dict[str, int]) -> None:
 
 def test_the_least_connections_are_no_more_than_there_are() -> None:
     with pytest.raises(ValueError, match="must not exceed"):
-        ModelOptions(connections=2, min_connections=3)
-    assert ModelOptions(connections=2, min_connections=2).min_connections == 2
+        ModelOptions(max_connections=2, min_connections=3)
+    assert ModelOptions(max_connections=2, min_connections=2).min_connections == 2
 
 
 def test_usage_adds_up() -> None:

@@ -9,11 +9,16 @@ import threading
 from pathlib import Path
 
 import pytest
-from loopback.answers import ECHO_KEY, TRICKLE, chat
+from loopback.answers import ECHO_KEY, HELD, TRICKLE, chat
 from loopback.server import LoopbackServer, unreachable_url
 
 ROWS = [
-    {"id": str(number), "task": "summarization", "inputs": {"Article": "x"}, "output": "y z."}
+    {
+        "id": str(number),
+        "task": "summarization",
+        "inputs": {"Article": "x"},
+        "output": f"y {number}.",
+    }
     for number in range(40)
 ]
 REPLY = "No Error\n\nOverall score: Good\nExplanation of the score: It is fine."
@@ -23,6 +28,7 @@ KEY = "sk-not-for-anybodys-eyes-0123456789"
 def start(folder: Path, *args: str) -> "subprocess.Popen[str]":
     (folder / "rows.jsonl").write_text("\n".join(json.dumps(row) for row in ROWS))
     environment = {name: told for name, told in os.environ.items() if "SPANJURY" not in name}
+    environment["SPANJURY_RUNS"] = str(folder / "home")
     return subprocess.Popen(
         [sys.executable, "-m", "spanjury", "evaluate", "rows.jsonl", "--aspect", "fluency", *args],
         cwd=folder,
@@ -41,14 +47,35 @@ def rows(path: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:
+def interrupted(process: "subprocess.Popen[str]", server: LoopbackServer, *, asked: int) -> None:
+    """Send Ctrl-C once the server was asked that often; return when it was heard."""
+    tick = threading.Event()
+    while len(server.requests) < asked and process.poll() is None:
+        tick.wait(0.05)
+    process.send_signal(signal.SIGINT)
+    assert process.stderr is not None
+    assert "what is under way may take 10 s more" in process.stderr.readline()
+
+
+def test_after_ctrl_c_what_is_under_way_comes_to_its_end(tmp_path: Path) -> None:
+    with LoopbackServer(*[chat(REPLY)] * 10, HELD) as server:
+        process = start(tmp_path, *model_at(server.base_url))
+        interrupted(process, server, asked=18)  # 10 answered, 8 that wait
+        server.released.set()
+        _, told = process.communicate(timeout=60)
+        asked = len(server.requests)
+    assert process.returncode == 130, told
+    assert 18 <= asked < len(ROWS)
+    assert f"interrupted: {asked} of 40 results are in results.jsonl.part" in told
+    assert [row["score"] for row in rows(tmp_path / "results.jsonl.part")] == [4] * asked
+
+
+def test_a_second_ctrl_c_drops_what_is_under_way(tmp_path: Path) -> None:
     with LoopbackServer(*[chat(REPLY)] * 10, TRICKLE) as server:
         process = start(tmp_path, *model_at(server.base_url))
-        tick = threading.Event()
-        while len(server.requests) < 18 and process.poll() is None:  # 10 answered, 8 that hang
-            tick.wait(0.05)
+        interrupted(process, server, asked=18)
         process.send_signal(signal.SIGINT)
-        _, told = process.communicate(timeout=60)
+        _, told = process.communicate(timeout=9)  # long before what is under way has to end
     assert process.returncode == 130, told
     assert "interrupted: 10 of 40 results are in results.jsonl.part" in told
     assert "Traceback" not in told

@@ -1,60 +1,27 @@
-"""The composition root: names become judges, models, panels. Nothing else joins them."""
+"""A description of a panel becomes a panel."""
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
-from pathlib import Path
 
-from spanjury.adapters.files.results import ResultWriter, result_row
-from spanjury.adapters.models.gateway import Gateway
-from spanjury.adapters.runs.run_folder import RunFolder
-from spanjury.adapters.runs.sqlite_memory import SqliteMemory
+from spanjury.adapters.telemetry.tracing import Tracing, find_tracing
 from spanjury.judges.core import (
-    Aggregation,
-    ChatModel,
     ConfigError,
     Consolidator,
-    DataError,
     Judge,
     Memory,
-    ModelOpener,
     Outcome,
     PluginError,
-    Segment,
-    Source,
 )
-from spanjury.judges.core.registry import Registry
 from spanjury.orchestration.building import built, parameters
 from spanjury.orchestration.config import EMBEDDED, ModelConfig, PanelConfig, SeatConfig
-from spanjury.orchestration.memory import UNANSWERED, RememberedJudge, RememberedModel
+from spanjury.orchestration.memory import UNANSWERED, RememberedJudge
+from spanjury.orchestration.metering import Meter
 from spanjury.orchestration.panel import Panel, Seat
+from spanjury.orchestration.wiring.models import Models
+from spanjury.orchestration.wiring.plugins import AGGREGATIONS, CONSOLIDATORS, JUDGES
 
-__all__ = [
-    "AGGREGATIONS",
-    "CONSOLIDATORS",
-    "GROUPS",
-    "JUDGES",
-    "MODELS",
-    "SOURCES",
-    "RunFolder",
-    "open_configured_panel",
-    "open_memory",
-    "open_model",
-    "open_results",
-    "open_source",
-    "result_row",
-]
-
-JUDGES: Registry[Callable[..., object]] = Registry("spanjury.judges")
-MODELS: Registry[ModelOpener] = Registry("spanjury.models")
-AGGREGATIONS: Registry[Aggregation] = Registry("spanjury.aggregations")
-CONSOLIDATORS: Registry[Callable[..., object]] = Registry("spanjury.consolidators")
-SOURCES: Registry[Source] = Registry("spanjury.sources")
-GROUPS = (JUDGES, MODELS, AGGREGATIONS, CONSOLIDATORS, SOURCES)
-
-_ANY_MODEL = "litellm"
-"""The opener of every model whose name does not begin with another opener's."""
+__all__ = ["open_configured_panel"]
 
 
 @asynccontextmanager
@@ -63,6 +30,8 @@ async def open_configured_panel(
     *,
     memory: Memory | None = None,
     again: frozenset[Outcome] = UNANSWERED,
+    meter: Meter | None = None,
+    silent: bool = False,
 ) -> AsyncIterator[Panel]:
     """Build the panel that `config` describes and close its models at the end.
 
@@ -74,6 +43,10 @@ async def open_configured_panel(
         Keeps what judges and models say, so that nobody is asked twice.
     again
         Outcomes for which a judge is asked again although they are remembered.
+    meter
+        Counts what models are asked.
+    silent
+        No model is asked anything: what it said before is all there is.
 
     Raises
     ------
@@ -81,80 +54,21 @@ async def open_configured_panel(
         If a name is unknown, an option does not fit, or a judge lacks its model.
     """
     async with AsyncExitStack() as stack:
-        models = _Models(stack, memory)
+        tracing = find_tracing()
+        models = Models(
+            stack=stack, memory=memory, meter=meter or Meter(), silent=silent, tracing=tracing
+        )
         seats = [seat for told in config.heard for seat in await _seats(told, config, models)]
         yield Panel(
-            seats=_remembered(_distinct(seats), memory, again=again),
+            seats=_traced(_remembered(_distinct(seats), memory, again=again), tracing),
             aggregation=AGGREGATIONS.get(config.aggregate),
             aggregation_name=config.aggregate,
             consolidator=await _consolidator(config, models),
+            telling=tracing.assessment,
         )
 
 
-def open_source(path: Path) -> Iterator[Segment | DataError]:
-    """Read `path` with the source that is named after its ending.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, or no source reads files with such an ending.
-    """
-    endings = [suffix.lstrip(".").lower() for suffix in path.suffixes if suffix != ".gz"]
-    ending = endings[-1] if endings else ""
-    if ending not in SOURCES.names():
-        choices = ", ".join(f".{name}" for name in SOURCES.names())
-        raise DataError(f"{path}: no source reads files that end in {ending!r}; known: {choices}")
-    return SOURCES.get(ending)(path)
-
-
-def open_results(path: Path) -> ResultWriter:
-    """Open a file for result rows, for ``with``; see `ResultWriter`."""
-    return ResultWriter(path)
-
-
-def open_memory(path: Path) -> SqliteMemory:
-    """Open a memory in a file, for ``with``; see `SqliteMemory`."""
-    return SqliteMemory(path)
-
-
-@asynccontextmanager
-async def open_model(model: ModelConfig) -> AsyncIterator[ChatModel]:
-    """Open a model behind the gateway, which bounds, times and retries its calls.
-
-    Raises
-    ------
-    ConfigError
-        If nothing can open a model of that name.
-    """
-    prefix, _, _ = model.name.partition("/")
-    opener = MODELS.get(prefix if prefix in MODELS.names() else _ANY_MODEL)
-    options = model.options
-    async with AsyncExitStack() as stack:
-        first, *replicas = [
-            await stack.enter_async_context(
-                opener(model.name, options=replace(options, base_url=base_url))
-            )
-            for base_url in model.base_urls
-        ]
-        yield Gateway(first, options=options, replicas=tuple(replicas))
-
-
-@dataclass(slots=True)
-class _Models:
-    """The models that are open, each once however many seats ask it."""
-
-    stack: AsyncExitStack
-    memory: Memory | None
-    open: dict[ModelConfig, ChatModel] = field(default_factory=dict)
-
-    async def get(self, model: ModelConfig) -> ChatModel:
-        if model not in self.open:
-            opened = await self.stack.enter_async_context(open_model(model))
-            self.open[model] = RememberedModel(opened, self.memory) if self.memory else opened
-        return self.open[model]
-
-
-async def _seats(told: SeatConfig, config: PanelConfig, models: _Models) -> list[Seat]:
+async def _seats(told: SeatConfig, config: PanelConfig, models: Models) -> list[Seat]:
     """Build one seat, or one for each model of the panel if the judge asks one."""
     if not isinstance(told.judge, str):
         return [Seat(name=told.name or type(told.judge).__name__, judge=told.judge)]
@@ -176,7 +90,7 @@ async def _seats(told: SeatConfig, config: PanelConfig, models: _Models) -> list
     return seats
 
 
-async def _consolidator(config: PanelConfig, models: _Models) -> Consolidator:
+async def _consolidator(config: PanelConfig, models: Models) -> Consolidator:
     name = config.consolidate
     factory = CONSOLIDATORS.get(name)
     options: dict[str, object] = {}
@@ -229,6 +143,13 @@ def _remembered(
         judge = RememberedJudge(seat.judge, memory, place=place, again=again)
         remembered.append(Seat(name=seat.name, judge=judge))
     return tuple(remembered)
+
+
+def _traced(seats: tuple[Seat, ...], tracing: Tracing) -> tuple[Seat, ...]:
+    """Have every judge's assessments told, remembered ones too, where somebody listens."""
+    return tuple(
+        Seat(name=seat.name, judge=tracing.judge(seat.judge, seat=seat.name)) for seat in seats
+    )
 
 
 def _distinct(seats: list[Seat]) -> tuple[Seat, ...]:

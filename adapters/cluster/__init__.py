@@ -1,0 +1,1 @@
+"""Clusters: many machines that work on one run."""

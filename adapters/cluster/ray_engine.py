@@ -1,0 +1,124 @@
+"""Ray: workers on the nodes of a cluster, by way of Ray Data."""
+
+import logging
+import os
+import socket
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+# Ray reads them when it is imported: it is to tell nobody of its use, and us what it raises.
+os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+os.environ.setdefault("RAY_DATA_LOG_LEVEL", "ERROR")
+
+import ray
+import ray.data
+from ray.exceptions import RayError
+
+from spanjury.adapters.cluster.engine import MapOnCluster, Worker
+from spanjury.judges.core import ConfigError, EvaluationError
+
+__all__ = ["map_on_ray"]
+
+_MOST_TASKS = 10_000
+"""More would slow Ray's driver down; of more items, each task does several in a row."""
+
+_PATIENCE = 10.0
+"""Seconds to reach a cluster; Ray itself would knock for minutes."""
+
+_LOCAL = "local"
+_ITEM = "item"
+
+
+def map_on_ray(
+    make: Callable[[], Worker],
+    items: Sequence[str],
+    *,
+    address: str | None = None,
+    most_workers: int | None = None,
+) -> Generator[str, None, None]:
+    """Have workers do `items`, as `MapOnCluster` says.
+
+    Each worker takes a core. Those of a node that is lost are started anew where there is
+    room, which is at the end of the work at the latest, and do once more what they had at
+    hand.
+
+    Without an address, the environment variable ``RAY_ADDRESS`` gives it, else a cluster
+    of this machine alone is started for as long as the generator lives. Where Ray is
+    connected already, that connection is used, and kept.
+    """
+    with _connected(address or os.environ.get("RAY_ADDRESS") or _LOCAL):
+        try:
+            yield from _mapped(make, items, most_workers=most_workers)
+        except RayError as error:
+            raise EvaluationError(f"Ray gave up: {_last_line(error)}") from error
+
+
+_: MapOnCluster = map_on_ray  # loaded by name, it is checked nowhere else
+
+
+class _Actor:
+    """What Ray keeps alive on a node: one worker, made there."""
+
+    def __init__(self, make: Callable[[], Worker]) -> None:
+        self._work = make()
+
+    def __call__(self, batch: dict[str, Any]) -> dict[str, list[str]]:
+        return {_ITEM: [self._work(str(item)) for item in batch[_ITEM]]}
+
+
+def _mapped(
+    make: Callable[[], Worker], items: Sequence[str], *, most_workers: int | None
+) -> Iterator[str]:
+    ray.data.DataContext.get_current().enable_progress_bars = False
+    cores = int(ray.cluster_resources().get("CPU", 1))  # type: ignore[no-untyped-call]  # Ray's
+    told = [{_ITEM: item} for item in items]
+    tasks = ray.data.from_items(told, override_num_blocks=min(len(told), _MOST_TASKS))
+    done = tasks.map_batches(
+        _Actor,
+        fn_constructor_args=[make],
+        batch_size=1,
+        num_cpus=1,
+        compute=ray.data.ActorPoolStrategy(
+            min_size=1,  # so that who is idle makes room for a worker that was lost
+            max_size=most_workers,
+            initial_size=max(1, min(most_workers or cores, cores, len(told))),
+            max_tasks_in_flight_per_actor=1,  # none waits at a worker that may be lost
+        ),
+    )
+    for row in done.iter_rows():
+        yield str(row[_ITEM])
+
+
+@contextmanager
+def _connected(address: str) -> Iterator[None]:
+    if ray.is_initialized():
+        yield
+        return
+    try:
+        _knock(address)
+        ray.init(
+            address=address,
+            include_dashboard=False if address == _LOCAL else None,
+            log_to_driver=False,
+            logging_level=logging.ERROR,
+        )
+    except (OSError, ValueError, RuntimeError) as error:
+        raise ConfigError(f"no Ray cluster at {address!r}: {_last_line(error)}") from error
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def _knock(address: str) -> None:
+    """Raise `OSError` if `address` is that of a server, and nobody answers there."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if port.isdigit():
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE).close()
+
+
+def _last_line(error: Exception) -> str:
+    """Return what was raised in the first place, without the way that it came."""
+    lines = str(error).strip().splitlines()
+    return lines[-1] if lines else repr(error)

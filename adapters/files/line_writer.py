@@ -1,0 +1,124 @@
+"""A file of lines that gets its name when it is whole."""
+
+import os
+from contextlib import suppress
+from io import FileIO
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from spanjury.judges.core import StoreError
+
+__all__ = ["PART", "LineWriter"]
+
+PART = ".part"
+"""Ends the name of a file that is not whole yet."""
+
+
+class LineWriter:
+    """Write lines to a file, each in full before the next.
+
+    Lines go to ``PATH.part``, which takes the place of ``PATH`` when the context ends
+    well. When it ends by an exception, Ctrl-C included, ``PATH`` is as it was. What was in
+    ``PATH.part`` is overwritten.
+
+    Parameters
+    ----------
+    path
+        Where the lines are to be; a file there is replaced, at the end.
+    keep_part
+        Whether ``PATH.part`` stays after an exception, ending with a whole line; else it
+        is deleted.
+
+    Raises
+    ------
+    StoreError
+        On entry, if no file can be written there; from `append` and at the end, if one
+        cannot be any longer (a full disk).
+    """
+
+    def __init__(self, path: Path, *, keep_part: bool) -> None:
+        self._target = path
+        self._path = path
+        self._keep_part = keep_part
+        self._file: FileIO | None = None
+        self._lines = 0
+        self._whole = 0  # bytes up to the end of the last whole line
+
+    @property
+    def path(self) -> Path:
+        """Where the lines are: in ``PATH.part`` until all has ended well, then in ``PATH``."""
+        return self._path
+
+    @property
+    def lines(self) -> int:
+        """How many lines are there."""
+        return self._lines
+
+    def __enter__(self) -> Self:
+        try:
+            if self._target.is_symlink():  # what it points to is replaced, not the link
+                self._target = Path(os.path.realpath(self._target))
+            replaceable = self._target.is_file() or not self._target.exists()
+            if replaceable:
+                self._path = self._target.with_name(f"{self._target.name}{PART}")
+                self._file = FileIO(self._path, "w+")
+        except (OSError, ValueError) as error:
+            raise self._problem(error) from error
+        if not replaceable:
+            raise StoreError(f"{self._target}: results go to a file, and this is none")
+        return self
+
+    def append(self, line: bytes) -> None:
+        """Hand `line`, its end included, to the operating system before returning.
+
+        Raises
+        ------
+        StoreError
+            If it cannot be written; the lines before it stay whole.
+        """
+        assert self._file is not None, "append outside the context"
+        rest = memoryview(line)
+        try:
+            while rest:
+                rest = rest[self._file.write(rest) :]
+        except OSError as error:
+            self._settle(self._file)
+            raise self._problem(error) from error
+        self._lines += 1
+        self._whole += len(line)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        assert self._file is not None
+        try:
+            with self._file as file:
+                if kind is None:
+                    os.fsync(file.fileno())
+                else:
+                    self._settle(file)
+            if kind is None:
+                self._path.replace(self._target)
+                self._path = self._target
+            elif not self._keep_part:
+                self._path.unlink(missing_ok=True)
+        except OSError as problem:
+            raise self._problem(problem) from problem
+
+    def _settle(self, file: FileIO) -> None:
+        """Cut off half a line; count a whole one that Ctrl-C kept from being counted."""
+        with suppress(OSError):
+            file.seek(self._whole)
+            if file.read().endswith(b"\n"):
+                self._lines += 1
+                self._whole = file.tell()
+            file.truncate(self._whole)
+            file.seek(self._whole)
+
+    def _problem(self, error: OSError | ValueError) -> StoreError:
+        words = getattr(error, "strerror", None) or str(error)
+        return StoreError(f"{self._path}: cannot be written: {words}")

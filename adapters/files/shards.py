@@ -1,0 +1,119 @@
+"""Results that many machines write side by side: a shard a chunk, in one folder."""
+
+import os
+import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from spanjury.adapters.files.places import Place, find_place, words_of
+from spanjury.judges.core import StoreError
+
+__all__ = ["ShardFolder"]
+
+_BLOCK = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class ShardFolder:
+    """A folder with ``shards/KEY.jsonl`` for each chunk that is done, and the joined results.
+
+    A shard is there as a whole or not at all; one that is written again is replaced.
+
+    Parameters
+    ----------
+    url
+        Path or URL of the folder. Every machine that works on it must see it there.
+    """
+
+    url: str
+    _place: Place = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        place = find_place(self.url)
+        object.__setattr__(self, "url", place.url)  # the dataclass is frozen
+        object.__setattr__(self, "_place", place)
+
+    @property
+    def results(self) -> str:
+        """Where `join` writes."""
+        return self._place.below("results.jsonl").url
+
+    def create(self) -> None:
+        """Make the folder; raise `StoreError` if it cannot be made."""
+        shards = self._place.below("shards")
+        with _storing(shards):
+            shards.files.makedirs(shards.path, exist_ok=True)
+
+    def read(self, key: str) -> bytes | None:
+        """Return the rows of a shard, or None; raise `StoreError` if they cannot be read."""
+        shard = self._shard(key)
+        with _storing(shard, what="read"):
+            try:
+                return bytes(shard.files.cat_file(shard.path))
+            except FileNotFoundError:
+                return None
+
+    def write(self, key: str, rows: bytes) -> None:
+        """Write a shard; raise `StoreError` if it cannot be written."""
+        with _replacing(self._shard(key)) as file:
+            file.write(rows)
+
+    def join(self, keys: Iterable[str]) -> None:
+        """Write the rows of all `keys`, in that order, to `results`.
+
+        Raises
+        ------
+        StoreError
+            If a shard is not there, or the results cannot be written.
+        """
+        with _replacing(self._place.below("results.jsonl")) as results:
+            for key in keys:
+                for block in self._blocks(key):
+                    results.write(block)
+
+    def _blocks(self, key: str) -> Iterator[bytes]:
+        shard = self._shard(key)
+        with _storing(shard, what="read"), shard.files.open(shard.path, "rb") as file:
+            while block := file.read(_BLOCK):
+                yield block
+
+    def _shard(self, key: str) -> Place:
+        return self._place.below("shards", f"{key}.jsonl")
+
+
+@contextmanager
+def _replacing(place: Place) -> Iterator[IO[bytes]]:
+    """Open a file that takes its place when it is whole, and leaves no trace otherwise."""
+    with _storing(place):
+        if place.is_local:
+            # Two workers may write one shard, when one of them was taken for dead.
+            part = Path(f"{place.path}.{uuid.uuid4().hex}.part")
+            try:
+                with part.open("xb") as file:
+                    yield file
+                    file.flush()
+                    os.fsync(file.fileno())
+                part.replace(place.path)
+            finally:
+                part.unlink(missing_ok=True)
+            return
+        opened = place.files.open(place.path, "wb", autocommit=False)
+        try:
+            with opened:
+                yield opened
+        except BaseException:
+            opened.discard()
+            raise
+        opened.commit()
+
+
+@contextmanager
+def _storing(place: Place, *, what: str = "written") -> Iterator[None]:
+    """Turn what a library or the operating system raises into a `StoreError` about `place`."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        raise StoreError(f"{place.url}: cannot be {what}: {words_of(error)}") from error

@@ -1,0 +1,1 @@
+"""What judges and models do, told to OpenTelemetry where the program has it configured."""

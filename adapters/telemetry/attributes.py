@@ -1,0 +1,169 @@
+"""The words of OpenTelemetry for what is asked, answered and judged.
+
+They follow its conventions for generative AI [1]_, as far as these go; what is ours begins
+with ``spanjury.``.
+
+References
+----------
+.. [1] https://github.com/open-telemetry/semantic-conventions-genai, 2026, status
+   "development": client inference, and the event gen_ai.evaluation.result
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from spanjury.judges.core import (
+    Aspect,
+    ChatRequest,
+    Message,
+    PanelReport,
+    Reply,
+    Segment,
+    ToolCall,
+    Usage,
+)
+
+__all__ = [
+    "ERROR_TYPE",
+    "FINISH_REASONS",
+    "Attributes",
+    "about",
+    "answered",
+    "answered_text",
+    "asked",
+    "asked_text",
+    "called",
+    "evaluated",
+]
+
+Attributes = dict[str, str | int | float | Sequence[str]]
+
+ERROR_TYPE = "error.type"
+FINISH_REASONS = "gen_ai.response.finish_reasons"
+
+_PROVIDERS: Mapping[str, str] = {
+    "azure": "azure.ai.openai",
+    "azure_ai": "azure.ai.inference",
+    "bedrock": "aws.bedrock",
+    "gemini": "gcp.gemini",
+    "mistral": "mistral_ai",
+    "moonshot": "moonshot_ai",
+    "vertex_ai": "gcp.vertex_ai",
+    "watsonx": "ibm.watsonx.ai",
+    "xai": "x_ai",
+}
+"""LiteLLM's names of providers, where the conventions have others."""
+
+
+def called(name: str) -> Attributes:
+    """Return what is the same in every call of the model called `name`."""
+    provider, slash, model = name.partition("/")
+    told: Attributes = {"gen_ai.operation.name": "chat", "gen_ai.request.model": model or name}
+    if slash:
+        told["gen_ai.provider.name"] = _PROVIDERS.get(provider, provider)
+    return told
+
+
+def asked(request: ChatRequest) -> Attributes:
+    """Return how a reply is drawn."""
+    decoding = request.decoding
+    told: Attributes = {
+        "gen_ai.request.temperature": decoding.temperature,
+        "gen_ai.request.max_tokens": decoding.max_tokens,
+    }
+    if decoding.seed is not None:
+        told["gen_ai.request.seed"] = decoding.seed
+    return told
+
+
+def answered(reply: Reply) -> Attributes:
+    """Return how a reply ended and what it took."""
+    return {FINISH_REASONS: (reply.finish.value,), **_used(reply.usage)}
+
+
+def _used(usage: Usage) -> Attributes:
+    if not usage.prompt and not usage.completion:
+        return {}  # the server did not say
+    told: Attributes = {
+        "gen_ai.usage.input_tokens": usage.prompt,
+        "gen_ai.usage.output_tokens": usage.completion,
+    }
+    if usage.cached:
+        told["gen_ai.usage.cache_read.input_tokens"] = usage.cached
+    if usage.reasoning:
+        told["gen_ai.usage.reasoning.output_tokens"] = usage.reasoning
+    return told
+
+
+def asked_text(request: ChatRequest) -> Attributes:
+    """Return the conversation, word for word."""
+    messages = [
+        {"role": message.role, "parts": _said(message)}
+        for message in (*request.messages, Message(role="assistant", content=request.prefix))
+        if message.content or message.tool_calls
+    ]
+    return {"gen_ai.input.messages": json.dumps(messages)}
+
+
+def answered_text(reply: Reply) -> Attributes:
+    """Return the reply, word for word."""
+    thought = [{"type": "reasoning", "content": reply.reasoning}] if reply.reasoning else []
+    said = Message(role="assistant", content=reply.text, tool_calls=reply.tool_calls)
+    message = {
+        "role": said.role,
+        "parts": [*thought, *_said(said)],
+        "finish_reason": reply.finish.value,
+    }
+    return {"gen_ai.output.messages": json.dumps([message])}
+
+
+def _said(message: Message) -> list[Mapping[str, str]]:
+    if message.role == "tool":
+        response = {"id": message.call_id, "response": message.content}
+        return [{"type": "tool_call_response", **response}]
+    text = [{"type": "text", "content": message.content}] if message.content else []
+    return [*text, *(_wish(call) for call in message.tool_calls)]
+
+
+def _wish(call: ToolCall) -> Mapping[str, str]:
+    return {
+        "type": "tool_call",
+        "id": call.call_id,
+        "name": call.name,
+        "arguments": call.arguments,
+    }
+
+
+def about(segment: Segment, aspect: Aspect) -> Attributes:
+    """Return what an assessment is about."""
+    told: Attributes = {
+        "spanjury.segment.id": _encodable(segment.segment_id),
+        "spanjury.task": aspect.task.name,
+        "spanjury.aspect": aspect.name,
+    }
+    if segment.system:
+        told["spanjury.system"] = _encodable(segment.system)
+    return told
+
+
+def evaluated(report: PanelReport, aspect: Aspect, *, content: bool) -> Attributes:
+    """Return a panel's result; with `content` also why it is what it is."""
+    told: Attributes = {
+        "gen_ai.evaluation.name": aspect.name,
+        "spanjury.outcome": report.outcome.value,
+        "spanjury.signature": report.signature,
+    }
+    if report.score is None:
+        told[ERROR_TYPE] = report.outcome.value
+    else:
+        told["gen_ai.evaluation.score.value"] = report.score
+        told["gen_ai.evaluation.score.label"] = aspect.scale.label(report.score)
+    explanation = report.rationale or report.reason
+    if content and explanation:
+        told["gen_ai.evaluation.explanation"] = _encodable(explanation)
+    return told
+
+
+def _encodable(text: str) -> str:
+    """Replace lone surrogates: one of them keeps a whole batch from being exported."""
+    return text.encode("utf-8", "replace").decode()

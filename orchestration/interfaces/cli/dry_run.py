@@ -1,0 +1,46 @@
+"""`evaluate --dry-run`: what the run would take."""
+
+from collections import Counter
+
+import anyio
+from rich.console import Console
+from rich.table import Table
+
+from spanjury.orchestration.interfaces.cli.exits import say
+from spanjury.orchestration.interfaces.dry_run import Estimate, estimated
+from spanjury.orchestration.interfaces.job import Job, Plan
+from spanjury.stats.estimation import TotalEstimate
+
+__all__ = ["print_estimate"]
+
+
+def print_estimate(job: Job, plan: Plan) -> None:
+    """Judge a sample of `job` and print what all of it would take."""
+    told = anyio.run(estimated, job, plan)
+    Console(highlight=False).print(_table(told))
+    outcomes = Counter(report.outcome.value for report in told.reports)
+    say(
+        f"from {len(told.reports)} of {told.assessments} assessments: "
+        + ", ".join(f"{number} {outcome}" for outcome, number in outcomes.most_common())
+    )
+    for reason in {report.reason for report in told.reports if report.reason}:
+        say(f"  {reason}")
+    if told.unpriced:
+        say(f"no price is known for {', '.join(told.unpriced)}")
+
+
+def _table(told: Estimate) -> Table:
+    table = Table("the whole run", "estimate", "95 % interval", title_justify="left")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    table.add_row("calls", *_numbers(told.calls, "{:,.0f}"))
+    table.add_row("tokens", *_numbers(told.tokens, "{:,.0f}"))
+    table.add_row("dollars", *_numbers(told.cost, "{:,.4f}"))
+    table.add_row("seconds", *_numbers(told.seconds, "{:,.0f}"))
+    return table
+
+
+def _numbers(estimate: TotalEstimate, form: str) -> tuple[str, str]:
+    low, high = max(0.0, estimate.low), estimate.high
+    between = f"{form.format(low)} to {form.format(high)}"
+    return form.format(estimate.total), between if high == high else "-"  # noqa: PLR0124  NaN

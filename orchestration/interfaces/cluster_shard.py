@@ -1,0 +1,117 @@
+"""A shard: the result rows of one chunk, named after all that can change them."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pydantic import TypeAdapter, ValidationError
+
+from spanjury.judges.core import Aspect, Outcome, Segment, Usage
+from spanjury.orchestration.memory_codec import written
+
+__all__ = ["Pairs", "kept_rows", "outcomes_of", "rows_of", "shard_key", "usage_of"]
+
+Pairs = Sequence[tuple[Segment, Aspect]]
+"""Segments and aspects, in the order of their rows."""
+
+_LAYOUT = 1
+"""Raised when keys or shards change: what was written the old way is then not found."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Seat:
+    outcome: Outcome
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    """What must be known of a result row to keep and to count it."""
+
+    id: str
+    aspect: str
+    signature: str
+    outcome: Outcome
+    seats: list[_Seat]
+
+
+_ROW = TypeAdapter(_Row)
+
+
+def shard_key(signature: str, pairs: Pairs) -> str:
+    """Return 32 hexadecimal digits that change when a result of `pairs` could.
+
+    Parameters
+    ----------
+    signature
+        Of the panel.
+    pairs
+        All of the chunk. What judges never see of a segment (ratings, marked spans,
+        meta) does not count.
+    """
+    asked = {id(aspect): aspect for _, aspect in pairs}  # the same few come with every segment
+    aspects = {name: written(aspect).decode() for name, aspect in asked.items()}
+    digest = hashlib.blake2b(json.dumps([_LAYOUT, signature]).encode(), digest_size=16)
+    for segment, aspect in pairs:
+        told = [
+            aspects[id(aspect)],
+            segment.segment_id,
+            segment.output,
+            list(segment.inputs.items()),
+            segment.task,
+            segment.references,
+            segment.system,
+        ]
+        digest.update(json.dumps(told).encode())
+    return digest.hexdigest()
+
+
+def rows_of(shard: bytes) -> list[bytes]:
+    """Return the rows of a shard, each with its line end; half a row at the end is none."""
+    return [row + b"\n" for row in shard.split(b"\n")[:-1]]
+
+
+def kept_rows(
+    shard: bytes | None, pairs: Pairs, *, signature: str, again: frozenset[Outcome]
+) -> list[bytes | None]:
+    """Return for each pair its row in `shard`, or None if it must be judged.
+
+    That is so if the panel or a seat came to one of the outcomes `again`, or the row is
+    not that of the pair: the shard was damaged.
+    """
+    rows = rows_of(shard or b"")
+    if len(rows) != len(pairs):
+        return [None] * len(pairs)
+    kept: list[bytes | None] = []
+    for row, (segment, aspect) in zip(rows, pairs, strict=True):
+        told = _read(row)
+        expected = (segment.segment_id, aspect.name, signature)
+        if told is None or (told.id, told.aspect, told.signature) != expected:
+            kept.append(None)
+        else:
+            kept.append(None if again & _outcomes(told) else row)
+    return kept
+
+
+def outcomes_of(rows: Iterable[bytes]) -> Mapping[Outcome, int]:
+    """Count the outcomes of the panel."""
+    return Counter(_ROW.validate_json(row).outcome for row in rows)
+
+
+def usage_of(rows: Iterable[bytes]) -> Usage:
+    """Return what all seats spent."""
+    seats = (seat for row in rows for seat in _ROW.validate_json(row).seats)
+    return sum((seat.usage for seat in seats), Usage())
+
+
+def _read(row: bytes) -> _Row | None:
+    try:
+        return _ROW.validate_json(row)
+    except ValidationError:
+        return None
+
+
+def _outcomes(row: _Row) -> set[Outcome]:
+    return {row.outcome, *(seat.outcome for seat in row.seats)}

@@ -1,0 +1,154 @@
+"""A shard: the part of a run's rows that one of several machines judges."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TypeVar
+
+from spanjury.judges.core import ConfigError
+
+__all__ = ["Shard", "parse_shard"]
+
+T = TypeVar("T")
+
+_NUMBER = re.compile(r"[0-9]{1,9}")
+_NAMED = re.compile(rf"({_NUMBER.pattern})/({_NUMBER.pattern})")
+_KUBERNETES = "JOB_COMPLETION_INDEX"
+_SLURM = "SLURM_ARRAY_TASK_ID"
+_SLURM_COUNT = "SLURM_ARRAY_TASK_COUNT"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shard:
+    """Shard `number` of `of`.
+
+    Parameters
+    ----------
+    number
+        1 to `of`.
+    of
+        How many shards the rows are dealt out to.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such shard.
+
+    Examples
+    --------
+    >>> list(Shard(number=2, of=3).of_rows(iter("abcdefg")))
+    ['b', 'e']
+    """
+
+    number: int
+    of: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.number <= self.of:
+            raise ConfigError(
+                f"got shard {self.number} of {self.of}, expected 1 to {self.of} of them:"
+                " shards are counted from 1"
+            )
+
+    def __str__(self) -> str:
+        return f"shard-{self.number}-of-{self.of}"
+
+    def of_rows(self, rows: Iterator[T]) -> Iterator[T]:
+        """Yield every `of`-th of `rows`, beginning with the one at `number`.
+
+        Dealt out so, and not cut in blocks, a shard sees rows of all kinds, and taking
+        them up in turn gives the rows in their order again.
+        """
+        return islice(rows, self.number - 1, None, self.of)
+
+    def path(self, path: Path) -> Path:
+        """Return where the shard writes what the whole run would write to the file `path`.
+
+        Examples
+        --------
+        >>> Shard(number=3, of=16).path(Path("results.jsonl")).name
+        'results.shard-3-of-16.jsonl'
+        """
+        return path.with_name(f"{path.stem}.{self}{path.suffix}")
+
+    def folder(self, path: Path) -> Path:
+        """Return the shard's own folder within the folder `path` of the whole run."""
+        return path / str(self)
+
+
+def parse_shard(text: str, environment: Mapping[str, str]) -> Shard:
+    """Read a shard from a flag, and from the environment what the flag leaves open.
+
+    Parameters
+    ----------
+    text
+        ``3/16`` for the third of sixteen; ``16`` for that of sixteen which
+        ``JOB_COMPLETION_INDEX`` (Kubernetes, counted from 0) or, without it,
+        ``SLURM_ARRAY_TASK_ID`` names; ``auto`` for the task of a Slurm array, with as
+        many shards as it has tasks.
+    environment
+        The environment variables. Without `text`, they make no shard: an array of jobs
+        may be used for anything.
+
+    Raises
+    ------
+    ConfigError
+        If `text` is none of these, there is no such shard, or the environment does not
+        tell it: a variable is missing or no number, or the array has another number of
+        tasks than shards are asked for, so that its tasks are not the shards.
+
+    Notes
+    -----
+    The first task of an array, ``SLURM_ARRAY_TASK_MIN``, is shard 1, and
+    ``SLURM_ARRAY_TASK_STEP`` lies between two of them.
+    """
+    if named := _NAMED.fullmatch(text):
+        return Shard(number=int(named[1]), of=int(named[2]))
+    if text == "auto":
+        of = _told(environment, _SLURM_COUNT)
+        return Shard(number=_slurm_number(environment, of=of), of=of)
+    if not _NUMBER.fullmatch(text):
+        raise ConfigError(f"got the shard {text!r}, expected one as 3/16, a count as 16, or auto")
+    of = int(text)
+    if _KUBERNETES in environment:
+        return Shard(number=_told(environment, _KUBERNETES) + 1, of=of)
+    if _SLURM not in environment:
+        raise ConfigError(
+            f"got {of} shards, but neither {_KUBERNETES} nor {_SLURM} is set to say which of"
+            f" them: name it, as 1/{of}"
+        )
+    return Shard(number=_slurm_number(environment, of=of), of=of)
+
+
+def _slurm_number(environment: Mapping[str, str], *, of: int) -> int:
+    """Count this task's place in its array from 1."""
+    tasks = _told(environment, _SLURM_COUNT, default=of)
+    if tasks != of:  # as when two of sixteen are submitted anew: the first of them is not shard 1
+        raise ConfigError(
+            f"got {of} shards in an array of {tasks} tasks, expected a task for each: name the"
+            f" shard, as 1/{of}"
+        )
+    task = _told(environment, _SLURM)
+    first = _told(environment, "SLURM_ARRAY_TASK_MIN", default=0)
+    step = _told(environment, "SLURM_ARRAY_TASK_STEP", default=1)
+    before, rest = divmod(task - first, step) if step else (0, 1)
+    if rest or not 0 <= before < of:
+        raise ConfigError(
+            f"{_SLURM} is {task} in an array that begins with {first} in steps of {step}, expected"
+            f" one of its first {of} tasks: submit an array without gaps, or name the shard, as"
+            f" 1/{of}"
+        )
+    return before + 1
+
+
+def _told(environment: Mapping[str, str], name: str, *, default: int | None = None) -> int:
+    """Return the number that a variable holds."""
+    value = environment.get(name)
+    if value is None and default is not None:
+        return default
+    if value is None or not _NUMBER.fullmatch(value):
+        got = "is not set" if value is None else f"is {value!r}"
+        raise ConfigError(f"{name} {got}, expected a whole number: name the shard, as 3/16")
+    return int(value)

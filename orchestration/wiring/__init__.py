@@ -1,0 +1,57 @@
+"""The composition root: names become judges, models, panels, files. Nothing else joins them.
+
+It alone reaches into the adapters; what needs no joining is handed on as it is.
+"""
+
+from spanjury.adapters.cluster.engine import load_ray
+from spanjury.adapters.files.chunks import CHUNK_ROWS, Chunk, cut_chunks, read_chunk
+from spanjury.adapters.files.exports import Export, ExportForm, ExportUnit
+from spanjury.adapters.files.merging import merge_parts
+from spanjury.adapters.files.results import result_row
+from spanjury.adapters.files.shard_parts import find_parts
+from spanjury.adapters.files.shards import ShardFolder
+from spanjury.adapters.files.source_order import by_source
+from spanjury.adapters.runs.run_folder import RunFolder
+from spanjury.adapters.runs.runs_home import find_run, new_run, runs_home
+from spanjury.orchestration.wiring.files import open_memory, open_results, open_source
+from spanjury.orchestration.wiring.models import open_model
+from spanjury.orchestration.wiring.panels import open_configured_panel
+from spanjury.orchestration.wiring.plugins import (
+    AGGREGATIONS,
+    CONSOLIDATORS,
+    GROUPS,
+    JUDGES,
+    MODELS,
+    SOURCES,
+)
+
+__all__ = [
+    "AGGREGATIONS",
+    "CHUNK_ROWS",
+    "CONSOLIDATORS",
+    "GROUPS",
+    "JUDGES",
+    "MODELS",
+    "SOURCES",
+    "Chunk",
+    "Export",
+    "ExportForm",
+    "ExportUnit",
+    "RunFolder",
+    "ShardFolder",
+    "by_source",
+    "cut_chunks",
+    "find_parts",
+    "find_run",
+    "load_ray",
+    "merge_parts",
+    "new_run",
+    "open_configured_panel",
+    "open_memory",
+    "open_model",
+    "open_results",
+    "open_source",
+    "read_chunk",
+    "result_row",
+    "runs_home",
+]

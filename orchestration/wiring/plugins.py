@@ -1,0 +1,15 @@
+"""The groups of plugins, in which everything that can be named is found by its name."""
+
+from collections.abc import Callable
+
+from spanjury.judges.core import Aggregation, ModelOpener, Source
+from spanjury.judges.core.registry import Registry
+
+__all__ = ["AGGREGATIONS", "CONSOLIDATORS", "GROUPS", "JUDGES", "MODELS", "SOURCES"]
+
+JUDGES: Registry[Callable[..., object]] = Registry("spanjury.judges")
+MODELS: Registry[ModelOpener] = Registry("spanjury.models")
+AGGREGATIONS: Registry[Aggregation] = Registry("spanjury.aggregations")
+CONSOLIDATORS: Registry[Callable[..., object]] = Registry("spanjury.consolidators")
+SOURCES: Registry[Source] = Registry("spanjury.sources")
+GROUPS = (JUDGES, MODELS, AGGREGATIONS, CONSOLIDATORS, SOURCES)

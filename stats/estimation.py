@@ -1,0 +1,69 @@
+"""What a sample tells of the whole that it was drawn from."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import stdtrit
+
+__all__ = ["TotalEstimate", "estimated_total"]
+
+
+class TotalEstimate(NamedTuple):
+    """A total, and the bounds of its confidence interval."""
+
+    total: float
+    low: float
+    high: float
+
+
+def estimated_total(
+    sample: ArrayLike, *, population: int, confidence: float = 0.95
+) -> TotalEstimate:
+    """Estimate the sum over a population from a simple random sample of it.
+
+    Parameters
+    ----------
+    sample
+        Shape ``(n,)``, ``1 <= n <= population``; drawn without replacement. Finite.
+    population
+        How many values there are.
+    confidence
+        Of the interval, in ``(0, 1)``.
+
+    Returns
+    -------
+    TotalEstimate
+        With Student's interval [1]_, narrowed by the share that was drawn. The bounds are
+        NaN for a sample of one from a larger population. They may be negative where the
+        values may not.
+
+    Raises
+    ------
+    ValueError
+        If a shape or a range is not as above.
+
+    References
+    ----------
+    .. [1] Cochran (1977), Sampling Techniques, 3rd ed., sections 2.5 to 2.8
+
+    Examples
+    --------
+    >>> estimate = estimated_total([1.0, 2.0, 3.0], population=30)
+    >>> [round(value, 1) for value in estimate]
+    [60.0, -10.7, 130.7]
+    """
+    values = np.asarray(sample, dtype=np.float64)
+    if values.ndim != 1 or not 1 <= values.size <= population or not np.isfinite(values).all():
+        raise ValueError(f"expected 1 to {population} finite values, got {sample!r}")
+    if not 0 < confidence < 1:
+        raise ValueError(f"expected a confidence in (0, 1), got {confidence!r}")
+    total = population * float(values.mean())
+    if values.size == population:
+        return TotalEstimate(total, total, total)
+    if values.size == 1:
+        return TotalEstimate(total, np.nan, np.nan)
+    left_out = 1 - values.size / population
+    error = population * float(np.sqrt(left_out * values.var(ddof=1) / values.size))
+    reach = float(stdtrit(values.size - 1, (1 + confidence) / 2)) * error
+    return TotalEstimate(total, total - reach, total + reach)

@@ -1,0 +1,194 @@
+"""A run ends before its end by what it may cost, and goes on from there."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from loopback.answers import STALL, chat
+from loopback.server import LoopbackServer
+from typer.testing import CliRunner, Result
+
+from spanjury.orchestration.interfaces import job
+from spanjury.orchestration.interfaces.cli.app import app
+
+ROWS = [
+    {"id": str(number), "task": "summarization", "output": f"Text {number}."}
+    for number in range(40)
+]
+USAGE = {"prompt_tokens": 90, "completion_tokens": 10, "total_tokens": 100}
+GOOD = chat("No Error\n\nOverall score: Good", usage=USAGE)
+
+Spanjury = Callable[..., Result]
+
+PANEL = """
+[[models]]
+name = "openai-compatible/judge"
+base_url = "{url}"
+max_connections = 1
+price = {{ prompt = 1e-3, completion = 1e-2 }}
+"""
+
+
+@pytest.fixture
+def spanjury(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Spanjury:
+    """Run the command line in an empty folder with a file of rows and runs beside it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SPANJURY_RUNS", "home")
+    Path("rows.jsonl").write_text("\n".join(map(json.dumps, ROWS)))
+    return lambda *args: CliRunner().invoke(app, [str(arg) for arg in args])
+
+
+def judge(server: LoopbackServer) -> list[str]:
+    model = ["--model", "openai-compatible/judge", "--model-base-url", server.base_url]
+    return ["evaluate", "rows.jsonl", "--aspect", "fluency", *model, "--max-connections", "1"]
+
+
+def priced(server: LoopbackServer) -> list[str]:
+    Path("panel.toml").write_text(PANEL.format(url=server.base_url))
+    return ["evaluate", "rows.jsonl", "--aspect", "fluency", "--panel", "panel.toml"]
+
+
+def count(path: str) -> int:
+    return len(Path(path).read_text().splitlines())
+
+
+def test_a_limit_of_tokens_ends_the_run_and_a_resume_goes_on(spanjury: Spanjury) -> None:
+    with LoopbackServer(GOOD) as server:
+        first = spanjury(*judge(server), "--max-tokens-total", "1000")
+        assert first.exit_code == 4, first.output
+        asked = len(server.requests)
+        assert 10 <= asked <= 12  # the tenth reaches it; two assessments were under way
+        assert count("results.jsonl.part") == asked
+        assert "tokens are spent, and 1000 is the limit" in first.output
+        (run,) = Path("home").iterdir()
+        assert f"go on with: spanjury resume {run.name}" in first.output
+        second = spanjury("resume", run.name)  # within the limit that it was begun with
+        assert second.exit_code == 4
+        third = spanjury("resume", run.name, "--max-tokens-total", "100000")
+        assert third.exit_code == 0, third.output
+        assert len(server.requests) == len(ROWS)
+    assert count("results.jsonl") == len(ROWS)
+    assert not Path("results.jsonl.part").exists()
+
+
+def test_a_limit_of_cost_goes_by_the_price_in_the_panel_file(spanjury: Spanjury) -> None:
+    with LoopbackServer(GOOD) as server:  # 90 * .001 + 10 * .01 = .19 dollars a call
+        ended = spanjury(*priced(server), "--max-cost", "1.9")
+        assert ended.exit_code == 4, ended.output
+        assert 10 <= len(server.requests) <= 12
+        assert "and $1.9 is the limit" in ended.output
+
+
+def test_a_limit_of_cost_without_a_price_is_refused_before_a_call(spanjury: Spanjury) -> None:
+    with LoopbackServer(GOOD) as server:
+        refused = spanjury(*judge(server), "--max-cost", "1")
+        assert refused.exit_code == 2
+        assert "no price is known for model 'openai-compatible/judge'" in refused.output
+        assert server.requests == ()
+
+
+def test_a_limit_of_time_drops_what_takes_longer_than_the_grace(
+    spanjury: Spanjury, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job, "GRACE", 0.1)
+    with LoopbackServer(*[GOOD] * 5, STALL) as server:
+        ended = spanjury(*judge(server), "--max-seconds", "2")
+        assert ended.exit_code == 4, ended.output
+    assert "2 seconds are over: 5 of 40 results" in ended.output
+    assert count("results.jsonl.part") == 5
+
+
+def test_a_dry_run_tells_what_the_run_would_take_and_leaves_nothing(spanjury: Spanjury) -> None:
+    with LoopbackServer(GOOD) as server:
+        told = spanjury(*priced(server), "--dry-run")
+        assert told.exit_code == 0, told.output
+        assert len(server.requests) == 20
+    lines = {line.split()[1]: line for line in told.output.splitlines() if line.startswith("│")}
+    assert "40 to 40" in lines["calls"]
+    assert "4,000 to 4,000" in lines["tokens"]
+    assert "7.6" in lines["dollars"]
+    assert "20 of 40 assessments: 20 scored" in told.output
+    assert not Path("home").exists()
+    assert not list(Path().glob("results*"))
+
+
+def test_a_rescore_asks_no_model_even_where_none_replied(spanjury: Spanjury) -> None:
+    with LoopbackServer(GOOD) as server:
+        stopped = spanjury(*judge(server), "--max-tokens-total", "1000", "--run-dir", "run")
+        assert stopped.exit_code == 4
+        asked = len(server.requests)
+        rescored = spanjury("rescore", "run", "-o", "again.jsonl", "--aggregate", "median")
+        assert rescored.exit_code == 0, rescored.output
+        assert len(server.requests) == asked
+        rows = [json.loads(line) for line in Path("again.jsonl").read_text().splitlines()]
+        assert [row["outcome"] for row in rows].count("scored") == asked
+        assert {row["aggregation"] for row in rows if row["score"] is not None} == {"median"}
+        unscored = [row["reason"] for row in rows if row["score"] is None]
+        assert len(unscored) == len(ROWS) - asked
+        assert all("is not asked" in reason for reason in unscored)
+        assert spanjury("resume", "run", "--max-tokens-total", "9999").exit_code == 0
+        assert len(server.requests) == len(ROWS)
+
+
+def test_runs_are_listed_by_the_names_that_resume_takes(spanjury: Spanjury) -> None:
+    assert spanjury("evaluate", "rows.jsonl", "--judge", "form").exit_code == 0
+    (run,) = Path("home").iterdir()
+    listed = spanjury("runs").output
+    assert "done" in listed
+    assert "1 runs in home" in listed
+    cells = [line.split("│")[1].strip() for line in listed.splitlines() if line.startswith("│")]
+    assert "".join(cells) == run.name  # folded, not cut short
+
+
+def test_a_run_without_memory_leaves_the_results_alone(spanjury: Spanjury) -> None:
+    assert spanjury("evaluate", "rows.jsonl", "--no-memory").exit_code in {0, 3}
+    assert not Path("home").exists()
+    assert count("results.jsonl") > 0
+
+
+def test_where_no_run_can_be_kept_the_data_is_judged_all_the_same(
+    spanjury: Spanjury, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("file").write_text("no folder")
+    monkeypatch.setenv("SPANJURY_RUNS", "file")
+    done = spanjury("evaluate", "rows.jsonl", "--judge", "form")
+    assert "this run cannot be resumed" in done.output
+    assert count("results.jsonl") > 0
+
+
+def test_the_lean_client_takes_the_names_of_litellm(spanjury: Spanjury) -> None:
+    with LoopbackServer(GOOD) as server:
+        told = ["--model", "hosted_vllm/google/gemma", "--via", "fast"]
+        done = spanjury(
+            "evaluate", "rows.jsonl", *told, "--model-base-url", server.base_url, "--limit", "2"
+        )
+        assert done.exit_code == 0, done.output
+        assert {request.body["model"] for request in server.requests} == {"google/gemma"}
+    refused = spanjury("evaluate", "rows.jsonl", *told, "--via", "slow")
+    assert refused.exit_code == 2
+
+
+def test_a_shard_without_rows_has_results_all_the_same(spanjury: Spanjury) -> None:
+    for shard in ("1/2", "2/2"):
+        done = spanjury("evaluate", "rows.jsonl", "--limit", "1", "--shard", shard)
+        assert done.exit_code == 0, done.output
+    assert (
+        spanjury("merge", "results.shard-1-of-2.jsonl", "results.shard-2-of-2.jsonl").exit_code == 0
+    )
+    assert count("results.jsonl") > 0
+    assert count("results.jsonl") == count("results.shard-1-of-2.jsonl")
+
+
+def test_rows_of_one_source_are_judged_in_turn(spanjury: Spanjury) -> None:
+    sources = "abcabcab"
+    rows = [
+        {"id": str(n), "task": "summarization", "inputs": {"Article": source}, "output": f"T {n}."}
+        for n, source in enumerate(sources)
+    ]
+    Path("rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    with LoopbackServer(GOOD) as server:
+        assert spanjury(*judge(server), "--order", "source").exit_code == 0
+    ids = [json.loads(line)["id"] for line in Path("results.jsonl").read_text().splitlines()]
+    assert "".join(sources[int(told)] for told in ids) == "aaabbbcc"
+    assert ids == sorted(ids, key=lambda told: (sources[int(told)], int(told)))

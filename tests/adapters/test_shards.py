@@ -1,0 +1,72 @@
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from spanjury.adapters.files.places import find_place
+from spanjury.adapters.files.shards import ShardFolder
+from spanjury.judges.core import StoreError
+
+
+@pytest.fixture(params=["local", "memory"])
+def folder(request: pytest.FixtureRequest, tmp_path: Path) -> ShardFolder:
+    """A folder of shards on disk, and one where fsspec alone reaches."""
+    url = str(tmp_path / "run") if request.param == "local" else f"memory://{uuid4()}"
+    folder = ShardFolder(url)
+    folder.create()
+    return folder
+
+
+def content(url: str) -> bytes:
+    place = find_place(url)
+    return bytes(place.files.cat_file(place.path))
+
+
+def files(folder: ShardFolder) -> list[str]:
+    place = find_place(folder.url)
+    return [path.rpartition("/")[2] for path in place.files.find(place.path)]
+
+
+def test_a_shard_is_read_as_it_was_written_last(folder: ShardFolder) -> None:
+    assert folder.read("a") is None
+    folder.write("a", b"1\n")
+    folder.write("a", b"2\n")
+    assert folder.read("a") == b"2\n"
+    assert files(folder) == ["a.jsonl"]
+
+
+def test_shards_are_joined_in_the_order_that_is_asked_for(folder: ShardFolder) -> None:
+    for key in "abc":
+        folder.write(key, f"{key}\n".encode() * 3)
+    folder.join(["c", "a", "b"])
+    assert content(folder.results) == b"c\nc\nc\na\na\na\nb\nb\nb\n"
+    folder.join(["b"])
+    assert content(folder.results) == b"b\nb\nb\n"
+    assert sorted(files(folder)) == ["a.jsonl", "b.jsonl", "c.jsonl", "results.jsonl"]
+
+
+def test_results_that_cannot_be_joined_are_not_begun(folder: ShardFolder) -> None:
+    folder.write("a", b"1\n")
+    folder.join(["a"])
+    with pytest.raises(StoreError, match="b.jsonl: cannot be read"):
+        folder.join(["a", "b"])
+    assert content(folder.results) == b"1\n"
+    assert sorted(files(folder)) == ["a.jsonl", "results.jsonl"]
+
+
+def test_a_folder_is_the_same_from_every_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert ShardFolder("run").url == str(tmp_path / "run")
+
+
+def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"a.jsonl: cannot be written: No such file"):
+        ShardFolder(str(tmp_path / "run")).write("a", b"1\n")
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("a file")
+    with pytest.raises(StoreError, match="shards: cannot be written"):
+        ShardFolder(str(tmp_path / "run")).create()

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spanjury.adapters.files.results import ResultWriter, result_row
@@ -202,6 +202,7 @@ def test_the_document_shows_the_keys_that_a_row_has() -> None:
     assert list(shown["seats"][0]["usage"]) == list(UNUSED)
 
 
+@settings(deadline=None)  # each example is synced to disk
 @given(st.lists(results(), max_size=3))
 def test_any_results_are_read_back_equal(
     tmp_path_factory: pytest.TempPathFactory, written: list[Result]

@@ -1,0 +1,155 @@
+"""Shards that are judged one by one and joined, and results that leave for other programs."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from fakes.command import without_seconds
+from typer.testing import CliRunner, Result
+
+from spanjury.orchestration.interfaces.cli.app import app
+
+ROWS = [
+    {"id": str(number), "task": "summarization", "output": f"Text {number} .", "input": source}
+    for number, source in enumerate("abcabcabcab")
+]
+
+
+@pytest.fixture(autouse=True)
+def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SPANJURY_RUNS", str(tmp_path / "runs"))
+    Path("rows.jsonl").write_text("\n".join(map(json.dumps, ROWS)))
+
+
+def spanjury(*arguments: str) -> Result:
+    return CliRunner().invoke(app, arguments)
+
+
+def evaluate(*flags: str) -> None:
+    aspects = ("--aspect", "fluency", "--aspect", "consistency")
+    done = spanjury("evaluate", "rows.jsonl", *aspects, *flags)
+    assert done.exit_code == 0, done.output
+
+
+@pytest.fixture
+def run() -> Path:
+    """Return the folder of a run of two assessments a row."""
+    evaluate("--run-dir", "run")
+    return Path("run")
+
+
+@pytest.mark.parametrize("place", [("-o", "all/results.jsonl"), ("--run-dir", "all")])
+def test_merged_shards_are_the_whole_run(place: tuple[str, str]) -> None:
+    evaluate("-o", "undisturbed.jsonl", "--no-memory")
+    Path("all").mkdir()
+    for number in (1, 2, 3):
+        evaluate("--shard", f"{number}/3", *place)
+    done = spanjury("merge", "all")
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert done.stderr == "22 rows of 3 shards are in all/results.jsonl\n"
+    assert without_seconds(Path("all/results.jsonl")) == without_seconds(Path("undisturbed.jsonl"))
+
+
+def test_the_shard_of_a_task_is_read_from_its_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JOB_COMPLETION_INDEX", "1")
+    evaluate("--no-memory", "-o", "whole.jsonl")
+    evaluate("--no-memory", "--shard", "4")
+    judged = {
+        path: [json.loads(row)["id"] for row in Path(path).read_text().splitlines()][::2]
+        for path in ("whole.jsonl", "results.shard-2-of-4.jsonl")
+    }
+    assert list(judged.values()) == [[row["id"] for row in ROWS], ["1", "5", "9"]]
+
+
+def test_a_shard_that_is_missing_is_told_of() -> None:
+    evaluate("--shard", "2/3", "--no-memory")
+    done = spanjury("merge", "results.shard-2-of-3.jsonl")
+    assert done.exit_code == 1
+    assert "2 of them are missing, first of all 1, 3" in done.stderr
+
+
+def test_rows_are_judged_source_by_source_where_that_is_asked_for() -> None:
+    evaluate("--order", "source", "--no-memory")
+    rows = [json.loads(row) for row in Path("results.jsonl").read_text().splitlines()]
+    assert [int(row["id"]) for row in rows[::2]] == [0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8]
+
+
+@pytest.mark.usefixtures("run")
+@pytest.mark.parametrize(("name", "delimiter"), [("table.csv", ","), ("table.tsv", "\t")])
+def test_a_run_is_exported_in_the_form_that_the_file_name_asks_for(
+    name: str, delimiter: str
+) -> None:
+    done = spanjury("export", "run", "-o", name)
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert done.stderr == f"22 assessments are in {name}\n"
+    with Path(name).open(newline="") as table:
+        rows = list(csv.DictReader(table, delimiter=delimiter))
+    assert [row["id"] for row in rows[::2]] == [row["id"] for row in ROWS]
+
+
+@pytest.mark.usefixtures("run")
+def test_spans_are_exported_too() -> None:
+    done = spanjury("export", "run", "--rows", "spans", "--form", "csv", "-o", "spans")
+    with Path("spans").open(newline="") as table:
+        found = list(csv.DictReader(table))
+    assert found
+    assert done.stderr == f"{len(found)} spans are in spans\n"
+
+
+@pytest.mark.usefixtures("run")
+@pytest.mark.parametrize("output", [(), ("-o", "-")])
+def test_without_a_file_a_table_goes_to_standard_output(output: tuple[str, ...]) -> None:
+    assert spanjury("export", "run", "-o", "table.csv").exit_code == 0
+    done = spanjury("export", "run", *output)
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert done.stdout_bytes == Path("table.csv").read_bytes()
+
+
+def test_a_run_that_broke_off_is_exported_as_far_as_it_went(run: Path) -> None:
+    results = run / "results.jsonl"
+    whole = results.read_bytes().splitlines(keepends=True)[:4]
+    (run / "results.jsonl.part").write_bytes(b"".join(whole) + b'{"id": "')
+    results.unlink()
+    done = spanjury("export", "run", "--form", "jsonl")
+    assert done.exit_code == 0
+    assert done.stdout_bytes == b"".join(whole)
+    assert done.stderr == "run/results.jsonl.part is of a run that is open: 4 assessments so far\n"
+
+
+def test_results_that_went_elsewhere_are_found_by_their_run() -> None:
+    evaluate("--run-dir", "run", "-o", "elsewhere.jsonl")
+    for told in ("run", "elsewhere.jsonl"):
+        exported = spanjury("export", told, "--form", "jsonl")
+        assert exported.stdout_bytes == Path("elsewhere.jsonl").read_bytes()
+    Path("elsewhere.jsonl").unlink()
+    done = spanjury("export", "run")
+    assert done.exit_code == 1
+    assert "run has no results yet" in done.stderr
+
+
+def test_a_run_that_is_not_there_is_told_of() -> None:
+    done = spanjury("export", "absent")
+    assert done.exit_code == 1
+    assert "there is no run absent" in done.stderr
+
+
+@pytest.mark.usefixtures("run")
+@pytest.mark.parametrize(
+    ("flags", "known"),
+    [
+        (("-o", "table.xlsx"), "'xlsx'; known: csv, tsv, jsonl"),
+        (("-o", "table"), "''; known: csv, tsv, jsonl"),
+        (("--form", "xml"), "'xml'; known: csv, tsv, jsonl"),
+        (("--rows", "words"), "'words'; known: assessments, spans"),
+        (("--rows", "spans", "--form", "jsonl"), "expected csv or tsv"),
+    ],
+)
+def test_a_form_that_is_not_known_is_refused_with_those_that_are(
+    flags: tuple[str, ...], known: str
+) -> None:
+    done = spanjury("export", "run", *flags)
+    assert done.exit_code == 2
+    assert known in done.stderr
+    assert not list(Path().glob("table*"))

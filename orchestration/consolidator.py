@@ -109,7 +109,7 @@ class AgentConsolidator:
 
     async def _fall_back(self, verdict: Verdict, reason: str) -> Consolidation:
         log.warning(
-            "consolidator.fell_back",
+            "consolidator.replaced",
             segment_id=verdict.segment.segment_id,
             aspect=verdict.aspect.name,
             reason=reason,

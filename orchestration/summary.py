@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from spanjury.judges.core import Outcome, Result
+from spanjury.judges.core import Outcome, Result, Usage
 
 __all__ = ["Row", "Summary"]
 
@@ -59,6 +59,9 @@ class Summary:
         How often the panel came to each outcome.
     seats
         Seat -> how often it came to each outcome.
+    usage
+        Seat -> what its reports took; a report that is remembered counts as it cost then,
+        and one that failed by an error as nothing.
     reasons
         Why there is no score -> how often; the text is that of the first seat to fail.
     """
@@ -67,6 +70,7 @@ class Summary:
     whole: Row = field(default_factory=Row)
     outcomes: Counter[Outcome] = field(default_factory=Counter)
     seats: dict[str, Counter[Outcome]] = field(default_factory=dict)
+    usage: dict[str, Usage] = field(default_factory=dict)
     reasons: Counter[str] = field(default_factory=Counter)
 
     def add(self, result: Result) -> None:
@@ -79,6 +83,7 @@ class Summary:
             self.reasons[result.report.reason] += 1
         for seat in result.report.seats:
             self.seats.setdefault(seat.seat, Counter())[seat.report.outcome] += 1
+            self.usage[seat.seat] = self.usage.get(seat.seat, Usage()) + seat.report.usage
 
     def by_aspect(self) -> dict[tuple[str, str], Row]:
         """Return ``(task, aspect)`` -> figures of all systems together."""

@@ -165,7 +165,7 @@ async def test_rules_take_over_where_the_model_fails_and_the_report_says_so(
     assert len(model.requests) <= 2
     assert logs == [
         {
-            "event": "consolidator.fell_back",
+            "event": "consolidator.replaced",
             "log_level": "warning",
             "segment_id": "1",
             "aspect": "consistency",

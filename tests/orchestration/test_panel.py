@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from anyio.lowlevel import checkpoint
 from fakes.judges import ASPECT, FixedJudge, mark, segment
+from structlog.contextvars import get_contextvars, merge_contextvars
 from structlog.testing import capture_logs
 
 from spanjury.judges.core import (
@@ -63,13 +64,15 @@ async def test_the_score_is_the_unrounded_mean_of_the_seats() -> None:
     ],
 )
 async def test_an_error_costs_one_seat(raised: Exception, outcome: Outcome) -> None:
-    with capture_logs() as logs:
+    with capture_logs([merge_contextvars]) as logs:
         report = await panel(FixedJudge(says=raised), *scoring(4)).assess(segment(), ASPECT)
     assert report.score == 4
     assert report.seats[0].report.outcome is outcome
     assert report.seats[0].report.score is None
     assert str(raised) in report.seats[0].report.reason
-    assert [log["seat"] for log in logs] == ["seat0"]
+    assert [(log["seat"], log["segment_id"], log["aspect"]) for log in logs] == [
+        ("seat0", "s", "consistency")
+    ]
 
 
 async def test_an_unreadable_reply_is_kept() -> None:
@@ -171,6 +174,11 @@ async def test_an_aggregation_that_breaks_costs_this_report_only() -> None:
     assert report.outcome is Outcome.BACKEND_FAILED
     assert report.seats[0].report.score == 3
     assert logs[0]["event"] == "panel.conclusion_failed"
+
+
+async def test_what_is_bound_to_the_log_does_not_outlive_an_assessment() -> None:
+    await panel(*scoring(3)).assess(segment(), ASPECT)
+    assert get_contextvars() == {}
 
 
 async def test_seats_are_heard_side_by_side() -> None:

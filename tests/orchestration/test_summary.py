@@ -2,7 +2,7 @@ from dataclasses import replace
 
 from fakes.judges import ASPECT, mark, segment
 
-from spanjury.judges.core import Outcome, PanelReport, Report, Result, SeatReport
+from spanjury.judges.core import Outcome, PanelReport, Report, Result, SeatReport, Usage
 from spanjury.orchestration.summary import Summary
 
 FLUENCY = replace(ASPECT, name="fluency")
@@ -53,3 +53,15 @@ def test_an_aspect_is_all_its_systems_together() -> None:
     assert list(together) == [("summarization", "consistency"), ("summarization", "fluency")]
     consistency = together["summarization", "consistency"]
     assert (consistency.mean, consistency.total, consistency.spans) == (3.0, 2, 1)
+
+
+def test_what_a_judge_took_is_summed_over_its_reports() -> None:
+    spent = Usage(calls=1, prompt=10, cached=4, completion=5, reasoning=2)
+    told = result(3)
+    [seat] = told.report.seats
+    seats = (replace(seat, report=replace(seat.report, usage=spent)), replace(seat, seat="idle"))
+    summary = Summary()
+    for _ in range(3):
+        summary.add(replace(told, report=replace(told.report, seats=seats)))
+    assert summary.usage["only"] == spent + spent + spent
+    assert summary.usage["idle"] == Usage()

@@ -5,7 +5,15 @@ from dataclasses import replace
 from fakes.judges import ASPECT, mark, segment
 from rich.console import Console, RenderableType
 
-from spanjury.judges.core import ErrorSpan, Outcome, PanelReport, Report, Result, SeatReport
+from spanjury.judges.core import (
+    ErrorSpan,
+    Outcome,
+    PanelReport,
+    Report,
+    Result,
+    SeatReport,
+    Usage,
+)
 from spanjury.orchestration.interfaces.cli.render import segment_view
 from spanjury.orchestration.interfaces.cli.table import summary_view
 from spanjury.orchestration.summary import Summary
@@ -104,3 +112,12 @@ def test_the_table_tells_tasks_apart_where_there_are_several() -> None:
     told = summed(result(4, GOOD), replace(result(2, GOOD), aspect=replace(ASPECT, task=task)))
     assert "summarization: consistency" in told
     assert "story: consistency" in told
+
+
+def test_the_table_tells_what_the_judges_took_if_they_asked_anything() -> None:
+    spent = Usage(calls=600, prompt=10_000, cached=4_000, completion=500, reasoning=20)
+    told = summed(*[result(4, replace(GOOD, usage=spent), GOOD)] * 2)
+    assert "what was remembered: what it cost then" in told
+    assert "seat0 │ 1,200 │ 20,000 │ 8,000 │ 1,000 │ 40" in told
+    assert "seat1 │" not in told
+    assert "What the judges took" not in summed(result(4, GOOD))

@@ -1,0 +1,160 @@
+"""The log as a file of JSON Lines, and what of it comes to standard error."""
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+import structlog
+from fakes.chat_model import ScriptedModel
+from fakes.clock import FakeClock
+from fakes.judges import ASPECT, FixedJudge, segment
+
+from spanjury.adapters.models.gateway import Gateway
+from spanjury.judges.core import (
+    ConfigError,
+    Judge,
+    JudgeError,
+    ModelOptions,
+    Segment,
+    TransientModelError,
+)
+from spanjury.judges.llm.annotator import Annotator
+from spanjury.orchestration.aggregation import mean
+from spanjury.orchestration.interfaces.cli.logging import log_to
+from spanjury.orchestration.merge import RuleConsolidator
+from spanjury.orchestration.panel import Panel, Seat
+
+KEY = "sk-not-for-anybodys-eyes"
+REPLY = "No Error\n\nOverall score: Good\nExplanation of the score: It is fine."
+TEXT = segment().inputs["Article"]
+log = structlog.get_logger()
+
+
+class BrokenJudge:
+    """Fails in its own code, with a key and a text in its local variables."""
+
+    signature = "broken"
+
+    async def assess(self, segment: Segment, aspect: object) -> None:
+        key = KEY
+        raise KeyError(len(key), len(segment.output), type(aspect).__name__)
+
+
+def panel(*judges: object) -> Panel:
+    seats: list[Seat] = []
+    for number, judge in enumerate(judges):
+        assert isinstance(judge, Judge)
+        seats.append(Seat(name=f"seat{number}", judge=judge))
+    return Panel(
+        seats=tuple(seats),
+        aggregation=mean,
+        aggregation_name="mean",
+        consolidator=RuleConsolidator(),
+    )
+
+
+def lines(path: Path) -> Sequence[dict[str, object]]:
+    return [json.loads(line) for line in path.read_text(encoding="ascii").splitlines()]
+
+
+def test_a_line_is_json_with_a_time_a_level_and_what_was_told(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    began = datetime.now(UTC)
+    log_to(path)
+    log.debug("thing.looked_at")
+    log.info("thing.done", count=3, where=path, text="\ud800é")
+    [told] = lines(path)
+    assert began <= datetime.fromisoformat(str(told.pop("timestamp"))) <= datetime.now(UTC)
+    assert told == {
+        "level": "info",
+        "event": "thing.done",
+        "count": 3,
+        "where": repr(path),
+        "text": "\ud800é",
+    }
+
+
+def test_each_line_is_there_at_once_and_what_was_there_stays(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    for number in (1, 2):
+        log_to(path)
+        log.info("thing.done", number=number)
+        assert [line["number"] for line in lines(path)] == list(range(1, number + 1))
+
+
+def test_standard_error_gets_errors_only(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for file in (None, tmp_path / "log.jsonl"):
+        log_to(file)
+        log.info("thing.done")
+        log.warning("thing.retried")
+        log.error("thing.failed", count=3)
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert err == "level='error' event='thing.failed' count=3\n"
+
+
+@pytest.mark.parametrize("name", ["missing/log.jsonl", ".", "a\x00b"])
+def test_a_file_that_cannot_be_written_is_refused_at_once(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ConfigError, match="cannot be written"):
+        log_to(tmp_path / name)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_log_that_fails_says_so_once_and_ends_nothing(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    log_to(Path("/dev/full"))
+    log.info("thing.done")
+    log.info("thing.done")
+    assert capsys.readouterr().err.count("the log file /dev/full ends here") == 1
+
+
+@pytest.mark.anyio
+async def test_what_a_model_meets_is_told_with_the_segment_the_aspect_and_the_seat(
+    tmp_path: Path,
+) -> None:
+    clock = FakeClock()
+    models = [
+        Gateway(
+            ScriptedModel(TransientModelError("busy"), REPLY),
+            options=ModelOptions(),
+            clock=clock,
+            sleep=clock.sleep,
+        )
+        for _ in range(2)
+    ]
+    log_to(tmp_path / "log.jsonl")
+    heard = panel(*(Annotator(model=model) for model in models), FixedJudge(says=JudgeError(TEXT)))
+    report = await heard.assess(segment("row 7"), ASPECT)
+    assert report.score == 4
+    told = lines(tmp_path / "log.jsonl")
+    assert sorted((str(line["event"]), str(line["seat"])) for line in told) == [
+        ("model.call_retried", "seat0"),
+        ("model.call_retried", "seat1"),
+        ("panel.seat_failed", "seat2"),
+    ]
+    assert {(line["segment_id"], line["aspect"]) for line in told} == {("row 7", "consistency")}
+    text = (tmp_path / "log.jsonl").read_text()
+    assert TEXT not in text
+    assert "Overall score" not in text
+
+
+@pytest.mark.anyio
+async def test_an_exception_is_told_in_parts_and_without_what_variables_held(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log_to(tmp_path / "log.jsonl")
+    await panel(BrokenJudge()).assess(segment(), ASPECT)
+    [told] = lines(tmp_path / "log.jsonl")
+    assert told["event"] == "panel.seat_broken"
+    assert isinstance(told["exception"], list)
+    [trace] = told["exception"]
+    assert trace["exc_type"] == "KeyError"
+    assert Path(trace["frames"][-1]["filename"]).name == "test_log_file.py"
+    assert KEY not in (tmp_path / "log.jsonl").read_text()
+    assert TEXT not in (tmp_path / "log.jsonl").read_text()
+    assert "Traceback" in capsys.readouterr().err

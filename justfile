@@ -45,7 +45,7 @@ fuzz: set-up
 
 # Kill a run 1,000 times and see that nothing is lost and nobody is asked twice
 torture: set-up
-    SPANJURY_TORTURE_ROUNDS=1000 pytest tests/orchestration/test_memory_crashes.py
+    SPANJURY_TORTURE_ROUNDS=1000 pytest tests/orchestration/test_memory_crashes.py tests/orchestration/cli/test_crashes.py
 
 # Print the figures of docs/performance.md
 bench *data: set-up

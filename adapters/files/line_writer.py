@@ -7,6 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from spanjury.adapters.file_lock import lock_file
 from spanjury.judges.core import StoreError
 
 __all__ = ["PART", "LineWriter"]
@@ -19,8 +20,8 @@ class LineWriter:
     """Write lines to a file, each in full before the next.
 
     Lines go to ``PATH.part``, which takes the place of ``PATH`` when the context ends
-    well. When it ends by an exception, Ctrl-C included, ``PATH`` is as it was. What was in
-    ``PATH.part`` is overwritten.
+    well. When it ends by an exception, Ctrl-C included, ``PATH`` is as it was. What an
+    earlier writer left in ``PATH.part`` is overwritten; one that still writes keeps it.
 
     Parameters
     ----------
@@ -33,8 +34,8 @@ class LineWriter:
     Raises
     ------
     StoreError
-        On entry, if no file can be written there; from `append` and at the end, if one
-        cannot be any longer (a full disk).
+        On entry, if no file can be written there, or another writer is at it; from
+        `append` and at the end, if one cannot be any longer (a full disk).
     """
 
     def __init__(self, path: Path, *, keep_part: bool) -> None:
@@ -62,7 +63,9 @@ class LineWriter:
             replaceable = self._target.is_file() or not self._target.exists()
             if replaceable:
                 self._path = self._target.with_name(f"{self._target.name}{PART}")
-                self._file = FileIO(self._path, "w+")
+                self._file = _open_alone(self._path)
+        except BlockingIOError as error:
+            raise StoreError(f"{self._path}: another process is writing it") from error
         except (OSError, ValueError) as error:
             raise self._problem(error) from error
         if not replaceable:
@@ -122,3 +125,25 @@ class LineWriter:
     def _problem(self, error: OSError | ValueError) -> StoreError:
         words = getattr(error, "strerror", None) or str(error)
         return StoreError(f"{self._path}: cannot be written: {words}")
+
+
+def _open_alone(path: Path) -> FileIO:
+    """Open an empty file that nobody else writes.
+
+    Raises
+    ------
+    BlockingIOError
+        If somebody does.
+    """
+    while True:
+        file = FileIO(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "w+")
+        try:
+            lock_file(file.fileno())
+            # Its last writer may have given it its name meanwhile: then it is not ours.
+            if path.exists() and os.path.samestat(path.stat(), os.fstat(file.fileno())):
+                file.truncate(0)
+                return file
+        except BaseException:  # whatever it was, the file must not stay open
+            file.close()
+            raise
+        file.close()

@@ -2,8 +2,10 @@
 
 import json
 import os
+import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 from spanjury.judges.core import StoreError
@@ -72,6 +74,25 @@ class RunFolder:
             raise StoreError(
                 f"{self.path} holds a run already; go on with it by: spanjury resume {self.path}"
             )
+        self._write(manifest)
+
+    def change(self, manifest: Mapping[str, object]) -> None:
+        """Write another manifest; the last one stays, under the first free number.
+
+        Raises
+        ------
+        StoreError
+            If it cannot be written.
+        """
+        told = (self.path / f"run-{number}.json" for number in count(1))
+        free = next(path for path in told if not path.exists())
+        try:
+            shutil.copyfile(self.path / _MANIFEST, free)
+        except OSError as error:
+            raise StoreError(f"{free}: cannot be written: {error.strerror}") from error
+        self._write(manifest)
+
+    def _write(self, manifest: Mapping[str, object]) -> None:
         text = json.dumps(manifest, ensure_ascii=False, indent=1)
         path = self.path / _MANIFEST
         new = path.with_name(f"{_MANIFEST}.new")

@@ -3,22 +3,14 @@
 import json
 import os
 import socket
-import sys
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from spanjury.adapters.file_lock import lock_file
 from spanjury.judges.core import StoreError
 
-if sys.platform == "win32":
-    import msvcrt
-else:
-    import fcntl
-
 __all__ = ["RunLock"]
-
-_FAR = 1 << 30
-"""The byte that is locked on Windows, where nobody could read a locked one."""
 
 
 class RunLock:
@@ -68,7 +60,7 @@ class RunLock:
 
     def _take(self, descriptor: int) -> None:
         try:
-            _lock(descriptor)
+            lock_file(descriptor)
         except (BlockingIOError, PermissionError) as error:
             raise StoreError(f"{self._path}: in use by {_holder(descriptor)}") from error
         except OSError as error:
@@ -79,15 +71,6 @@ class RunLock:
             os.write(descriptor, f"{told}\n".encode())
         except OSError as error:
             raise StoreError(f"{self._path}: cannot be written: {_words(error)}") from error
-
-
-def _lock(descriptor: int) -> None:
-    if sys.platform == "win32":
-        os.lseek(descriptor, _FAR, os.SEEK_SET)
-        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        os.lseek(descriptor, 0, os.SEEK_SET)
-    else:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _holder(descriptor: int) -> str:

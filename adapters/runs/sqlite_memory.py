@@ -215,6 +215,8 @@ def _naming(path: Path) -> Iterator[None]:
         # SQLite's own class for a file that is no database, or has a broken page.
         damaged = type(error) is sqlite3.DatabaseError
         problem = "is damaged, or no memory" if damaged else "cannot be read or written"
-        raise StoreError(f"{path}: {problem}: {error}") from error
+        # SQLite calls a full disk so where a limit, not the disk, is the reason.
+        full = " (is the disk full?)" if "disk I/O" in str(error) else ""
+        raise StoreError(f"{path}: {problem}: {error}{full}") from error
     except (OSError, ValueError) as error:
         raise StoreError(f"{path}: cannot be opened: {error}") from error

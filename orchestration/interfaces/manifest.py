@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.metadata import distributions
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -18,7 +17,7 @@ __all__ = ["manifest_of", "read_job"]
 
 _FORMAT = 1
 _JOB: TypeAdapter[Job] = TypeAdapter(Job)
-_PROMPTS = ("spanjury.judges.llm", "spanjury.judges.agent", "spanjury.orchestration")
+_PROMPTS = ("judges/llm", "judges/agent", "orchestration")
 
 
 def manifest_of(job: Job) -> Mapping[str, object]:
@@ -32,7 +31,7 @@ def manifest_of(job: Job) -> Mapping[str, object]:
         "machine": f"{platform.platform()}, {os.cpu_count()} cores",
         "git": _git_state(),
         "packages": {found.name: found.version for found in distributions()},
-        "prompts": {name: text for package in _PROMPTS for name, text in _templates(package)},
+        "prompts": {name: text for folder in _PROMPTS for name, text in _templates(folder)},
     }
 
 
@@ -54,9 +53,11 @@ def read_job(manifest: Mapping[str, object]) -> Job:
         raise StoreError(f"the manifest tells of no job: {place}: {problem['msg']}") from error
 
 
-def _templates(package: str) -> list[tuple[str, str]]:
-    folder: Traversable = files(package) / "templates"
-    found = sorted(folder.iterdir(), key=lambda file: file.name)
+def _templates(folder: str) -> list[tuple[str, str]]:
+    # By path: to name its package would import it, and pydantic-ai with it.
+    templates = files("spanjury").joinpath(*folder.split("/"), "templates")
+    found = sorted(templates.iterdir(), key=lambda file: file.name)
+    package = f"spanjury.{folder.replace('/', '.')}"
     return [(f"{package}/{file.name}", file.read_text(encoding="utf-8")) for file in found]
 
 

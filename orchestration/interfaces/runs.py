@@ -7,7 +7,7 @@ from spanjury.orchestration.interfaces.job import Job
 from spanjury.orchestration.interfaces.manifest import manifest_of, read_job
 from spanjury.orchestration.wiring import RunFolder
 
-__all__ = ["begin_run", "job_of"]
+__all__ = ["begin_run", "change_run", "job_of"]
 
 
 def begin_run(job: Job, folder: RunFolder, *, output: Path | None) -> Job:
@@ -21,15 +21,20 @@ def begin_run(job: Job, folder: RunFolder, *, output: Path | None) -> Job:
     StoreError
         If there is a run in the folder, or it cannot be written.
     """
-    kept = replace(
-        job,
-        data=job.data.absolute(),
-        aspects_files=tuple(path.absolute() for path in job.aspects_files),
-        output=Path(folder.results.name) if output is None else output.absolute(),
-        memory=Path(folder.memory.name),
-    )
-    folder.create(manifest_of(kept))
-    return replace(job, output=output or folder.results, memory=folder.memory)
+    job = replace(job, output=output or folder.results, memory=folder.memory)
+    folder.create(manifest_of(_kept(job, folder)))
+    return job
+
+
+def change_run(job: Job, folder: RunFolder) -> None:
+    """Have the manifest tell of `job`, which goes on with the run in `folder`.
+
+    Raises
+    ------
+    StoreError
+        If it cannot be written.
+    """
+    folder.change(manifest_of(_kept(job, folder)))
 
 
 def job_of(folder: RunFolder) -> Job:
@@ -42,3 +47,15 @@ def job_of(folder: RunFolder) -> Job:
     """
     job = read_job(folder.manifest())
     return replace(job, output=folder.path / job.output, memory=folder.memory)
+
+
+def _kept(job: Job, folder: RunFolder) -> Job:
+    """Return `job` as the manifest tells of it, wherever it is read."""
+    inside = job.output.absolute() == folder.results.absolute()
+    return replace(
+        job,
+        data=job.data.absolute(),
+        aspects_files=tuple(path.absolute() for path in job.aspects_files),
+        output=Path(folder.results.name) if inside else job.output.absolute(),
+        memory=Path(folder.memory.name),
+    )

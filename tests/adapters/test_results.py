@@ -271,6 +271,16 @@ def test_the_part_of_an_earlier_run_is_overwritten(tmp_path: Path) -> None:
     assert not part.exists()
 
 
+def test_a_part_that_is_being_written_is_left_to_its_writer(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    with ResultWriter(path) as first:
+        first.append(RESULT)
+        with pytest.raises(StoreError, match="another process is writing it"), ResultWriter(path):
+            pass
+        first.append(RESULT)
+    assert len(path.read_text().splitlines()) == 2
+
+
 def test_results_go_where_a_link_points(tmp_path: Path) -> None:
     target = tmp_path / "far" / "results.jsonl"
     target.parent.mkdir()

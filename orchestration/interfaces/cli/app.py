@@ -72,7 +72,13 @@ def evaluate(  # noqa: PLR0913  a command's flags are its parameters
 
     Without --judge and --model the offline judges are heard: no model, no key, no network.
     """
-    _call("judging:judge_file", locals())
+    told = locals()
+    if told.pop("dry_run"):
+        _call("dry_run:judge_sample", told)
+    elif told["engine"] == "ray":
+        _call("clustering:judge_on_cluster", told)
+    else:
+        _call("judging:judge_file", told)
 
 
 @app.command()
@@ -80,8 +86,21 @@ def resume(  # noqa: PLR0913  a command's flags are its parameters
     *,
     run: kept.Run,
     retry_failed: kept.RetryFailed = False,
+    aspect: judged.AspectNames = None,
+    judge: heard.Judges = None,
+    panel: heard.PanelFile = None,
+    model: heard.Models = None,
+    via: heard.Via = None,
+    model_base_url: heard.BaseUrls = None,
+    max_connections: heard.MaxConnections = None,
+    min_connections: heard.MinConnections = None,
+    requests_per_minute: heard.RequestsPerMinute = None,
+    tokens_per_minute: heard.TokensPerMinute = None,
+    timeout: heard.Timeout = None,
+    attempts: heard.Attempts = None,
     aggregate: heard.OtherAggregate = None,
     consolidate: heard.OtherConsolidate = None,
+    seed: heard.Seed = None,
     output: kept.OtherOutput = None,
     max_cost: kept.MaxCost = None,
     max_tokens_total: kept.MaxTokensTotal = None,
@@ -91,9 +110,10 @@ def resume(  # noqa: PLR0913  a command's flags are its parameters
     log_file: shown.LogFile = None,
     min_coverage: shown.MinCoverage = 0.0,
 ) -> None:
-    """Go on with a run that broke off.
+    """Go on with a run that broke off, or change it.
 
-    Nobody is asked what was answered, and all results are written.
+    Nobody is asked what was answered, and all results are written. What the flags change,
+    a judge, a model, an option, an aspect, is judged anew, and nothing else.
     """
     _call("judging:resume_run", locals())
 

@@ -7,6 +7,7 @@ import typer
 
 from spanjury.judges.core import ConfigError, Outcome, Usage
 from spanjury.orchestration.interfaces.cli.exits import COVERAGE, say
+from spanjury.orchestration.interfaces.cli.logging import log_to
 from spanjury.orchestration.interfaces.cli.told import Told
 from spanjury.orchestration.interfaces.cluster import ChunkRecord, ClusterJob, run_on_cluster
 
@@ -45,7 +46,7 @@ class _Tally:
         )
 
 
-def judge_on_cluster(told: Told) -> None:
+def judge_on_cluster(**flags: object) -> None:
     """Judge as the flags say on a cluster, and exit with a code if too little was scored.
 
     Raises
@@ -53,6 +54,8 @@ def judge_on_cluster(told: Told) -> None:
     ConfigError
         If a flag does not work there.
     """
+    told = Told.by(flags)
+    log_to(told.log_file)
     job = told.job
     tally = _Tally(progress=not told.no_progress)
     results = run_on_cluster(
@@ -88,7 +91,6 @@ def _folder(told: Told) -> str:
         "--max-cost": told.max_cost is not None,
         "--max-tokens-total": told.max_tokens_total is not None,
         "--max-seconds": told.max_seconds is not None,
-        "--dry-run": told.dry_run,
         "--json": told.json,
     }
     if given := [flag for flag, is_given in of_no_use.items() if is_given]:

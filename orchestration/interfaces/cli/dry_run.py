@@ -7,26 +7,32 @@ from rich.console import Console
 from rich.table import Table
 
 from spanjury.orchestration.interfaces.cli.exits import say
+from spanjury.orchestration.interfaces.cli.logging import log_to
+from spanjury.orchestration.interfaces.cli.running import planned_aloud
+from spanjury.orchestration.interfaces.cli.told import Told
 from spanjury.orchestration.interfaces.dry_run import Estimate, estimated
-from spanjury.orchestration.interfaces.job import Job, Plan
+from spanjury.orchestration.interfaces.job import plan
 from spanjury.stats.estimation import TotalEstimate
 
-__all__ = ["print_estimate"]
+__all__ = ["judge_sample"]
 
 
-def print_estimate(job: Job, plan: Plan) -> None:
-    """Judge a sample of `job` and print what all of it would take."""
-    told = anyio.run(estimated, job, plan)
-    Console(highlight=False).print(_table(told))
-    outcomes = Counter(report.outcome.value for report in told.reports)
+def judge_sample(**flags: object) -> None:
+    """Judge a sample of a file as the flags say, and print what all of it would take."""
+    told = Told.by(flags)
+    log_to(told.log_file)
+    job = told.job
+    estimate = anyio.run(estimated, job, planned_aloud(plan(job)))
+    Console(highlight=False).print(_table(estimate))
+    outcomes = Counter(report.outcome.value for report in estimate.reports)
     say(
-        f"from {len(told.reports)} of {told.assessments} assessments: "
+        f"from {len(estimate.reports)} of {estimate.assessments} assessments: "
         + ", ".join(f"{number} {outcome}" for outcome, number in outcomes.most_common())
     )
-    for reason in {report.reason for report in told.reports if report.reason}:
+    for reason in {report.reason for report in estimate.reports if report.reason}:
         say(f"  {reason}")
-    if told.unpriced:
-        say(f"no price is known for {', '.join(told.unpriced)}")
+    if estimate.unpriced:
+        say(f"no price is known for {', '.join(estimate.unpriced)}")
 
 
 def _table(told: Estimate) -> Table:

@@ -5,14 +5,13 @@ from datetime import datetime
 from pathlib import Path
 
 from spanjury.judges.core import StoreError
-from spanjury.orchestration.interfaces.cli.clustering import judge_on_cluster
-from spanjury.orchestration.interfaces.cli.dry_run import print_estimate
 from spanjury.orchestration.interfaces.cli.exits import say
 from spanjury.orchestration.interfaces.cli.logging import log_to
 from spanjury.orchestration.interfaces.cli.running import Showing, planned_aloud, run_job
 from spanjury.orchestration.interfaces.cli.told import Told
+from spanjury.orchestration.interfaces.cli.told_panel import ToldPanel
 from spanjury.orchestration.interfaces.job import Job, plan
-from spanjury.orchestration.interfaces.runs import begin_run, job_of
+from spanjury.orchestration.interfaces.runs import begin_run, change_run, job_of
 from spanjury.orchestration.metering import Limits
 from spanjury.orchestration.wiring import RunFolder, find_run, new_run
 
@@ -21,16 +20,10 @@ __all__ = ["judge_file", "rescore_run", "resume_run"]
 
 def judge_file(**flags: object) -> None:
     """Judge the rows of a file as the flags of `evaluate` say."""
-    told = Told(**flags)  # type: ignore[arg-type]  # the command line has checked their types
+    told = Told.by(flags)
     log_to(told.log_file)
-    if told.engine == "ray":
-        judge_on_cluster(told)
-        return
     job = told.job
     planned = planned_aloud(plan(job))
-    if told.dry_run:
-        print_estimate(job, planned)
-        return
     folder: RunFolder | None = None
     if told.run_dir is not None:
         path = Path(told.run_dir)
@@ -45,8 +38,7 @@ def resume_run(  # noqa: PLR0913  a command's flags are its parameters
     *,
     run: Path,
     retry_failed: bool,
-    aggregate: str | None,
-    consolidate: str | None,
+    aspect: list[str] | None,
     output: Path | None,
     max_cost: float | None,
     max_tokens_total: int | None,
@@ -55,23 +47,39 @@ def resume_run(  # noqa: PLR0913  a command's flags are its parameters
     no_progress: bool,
     log_file: Path | None,
     min_coverage: float,
+    **panel: object,
 ) -> None:
-    """Go on with the run in the folder `run`, or of that name."""
+    """Go on with the run in the folder `run`, or of that name, changed as the flags say."""
     log_to(log_file)
     folder = find_run(run)
-    job = _changed(job_of(folder), aggregate=aggregate, consolidate=consolidate)
+    before = job_of(folder)
     job = replace(
+        before,
+        panel=ToldPanel.taken_from(panel).config(before.panel),
+        aspects=tuple(aspect or before.aspects),
+        limits=Limits(
+            max_cost=max_cost or before.limits.max_cost,
+            max_tokens=max_tokens_total or before.limits.max_tokens,
+            max_seconds=max_seconds or before.limits.max_seconds,
+        ),
+    )
+    going = replace(
         job,
         output=output or job.output,
         again="failed" if retry_failed else "unanswered",
-        limits=Limits(
-            max_cost=max_cost or job.limits.max_cost,
-            max_tokens=max_tokens_total or job.limits.max_tokens,
-            max_seconds=max_seconds or job.limits.max_seconds,
-        ),
     )
-    showing = Showing(as_json=json, progress=not no_progress, min_coverage=min_coverage)
-    run_job(job, planned_aloud(plan(job)), showing=showing, folder=folder)
+
+    def keep_change() -> None:
+        if job != before and output is None:  # elsewhere goes what is tried beside the run
+            change_run(job, folder)
+
+    run_job(
+        going,
+        planned_aloud(plan(going)),
+        showing=Showing(as_json=json, progress=not no_progress, min_coverage=min_coverage),
+        folder=folder,
+        begun=keep_change,
+    )
 
 
 def rescore_run(
@@ -87,8 +95,13 @@ def rescore_run(
 ) -> None:
     """Make the results of a run anew, of what was said in it."""
     log_to(log_file)
-    job = _changed(job_of(find_run(run)), aggregate=aggregate, consolidate=consolidate)
-    job = replace(job, output=output or job.output, again="none", silent=True)
+    job = job_of(find_run(run))
+    panel = replace(
+        job.panel,
+        aggregate=aggregate or job.panel.aggregate,
+        consolidate=consolidate or job.panel.consolidate,
+    )
+    job = replace(job, panel=panel, output=output or job.output, again="none", silent=True)
     showing = Showing(as_json=json, progress=not no_progress, min_coverage=min_coverage)
     run_job(job, planned_aloud(plan(job)), showing=showing)
 
@@ -102,12 +115,3 @@ def _among_users_data(job: Job) -> tuple[Job, RunFolder | None]:
     except StoreError as error:
         say(f"this run cannot be resumed: {error}")
         return job, None
-
-
-def _changed(job: Job, *, aggregate: str | None, consolidate: str | None) -> Job:
-    panel = replace(
-        job.panel,
-        aggregate=aggregate or job.panel.aggregate,
-        consolidate=consolidate or job.panel.consolidate,
-    )
-    return replace(job, panel=panel)

@@ -1,6 +1,7 @@
 """Run a job from the command line: shown while it goes on, ended by signals, closed with a code."""
 
 import shlex
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import anyio
@@ -38,15 +39,24 @@ def planned_aloud(plan: Plan) -> Plan:
     return plan
 
 
-def run_job(job: Job, plan: Plan, *, showing: Showing, folder: RunFolder | None = None) -> None:
+def run_job(
+    job: Job,
+    plan: Plan,
+    *,
+    showing: Showing,
+    folder: RunFolder | None = None,
+    begun: Callable[[], None] = lambda: None,
+) -> None:
     """Run `job`, show it, and exit with a code if it was broken off or scored too little.
 
     Parameters
     ----------
     folder
         Where the run is kept; None for one that is not.
+    begun
+        Called when the panel is open, the run is ours alone and has its first result.
     """
-    going = _Going(job=job, plan=plan, showing=showing, folder=folder)
+    going = _Going(job=job, plan=plan, showing=showing, folder=folder, begun=begun)
     try:
         with going.view:
             anyio.run(going.run)
@@ -71,10 +81,19 @@ def run_job(job: Job, plan: Plan, *, showing: Showing, folder: RunFolder | None 
 class _Going:
     """A job with all that shows it, stops it and keeps it."""
 
-    def __init__(self, *, job: Job, plan: Plan, showing: Showing, folder: RunFolder | None) -> None:
+    def __init__(
+        self,
+        *,
+        job: Job,
+        plan: Plan,
+        showing: Showing,
+        folder: RunFolder | None,
+        begun: Callable[[], None],
+    ) -> None:
         self._job = job
         self._total = plan.assessments
         self._folder = folder
+        self._begun = begun
         self._brake = Brake()
         self._meter = Meter(limits=job.limits, stop=self._brake.pull)
         self.signals = Signals()
@@ -100,8 +119,10 @@ class _Going:
         await self.signals.watch(self._brake)
 
     def _show(self, result: Result) -> None:
-        if self._folder is not None and not self.done:
-            self._folder.mark(done=False)  # not before the run is known to be ours alone
+        if not self.done:
+            if self._folder is not None:
+                self._folder.mark(done=False)
+            self._begun()
         self.view.show(result)
 
     def close(self) -> None:

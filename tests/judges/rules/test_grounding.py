@@ -262,7 +262,8 @@ async def test_a_long_text_is_judged_beside_the_event_loop(
     assert await judged("Acme sold 1,300 cars.") == here
 
 
-TEXT = st.text(max_size=80) | st.lists(st.sampled_from(WORDS), max_size=25).map(" ".join)
+PROSE = st.lists(st.sampled_from(WORDS), max_size=25).map(" ".join)
+TEXT = st.text(max_size=80) | PROSE
 
 
 @given(TEXT, TEXT)
@@ -285,8 +286,10 @@ def test_a_copy_has_the_best_score_and_no_error(text: str) -> None:
     assert report.score is None or (report.score == 5 and report.spans == ())
 
 
-@given(TEXT, TEXT)
+# Not of any text: in a jumble of letters and digits more text can change what is a name.
+@given(PROSE, PROSE)
 def test_a_made_up_number_never_raises_the_score(output: str, source: str) -> None:
-    before, after = compared(output, source), compared(f"{output}\n\nIt was 98765.", source)
+    before = compared(f"{output}\n\nIt was.", source)
+    after = compared(f"{output}\n\nIt was 98765.", source)
     if before.score is not None and after.score is not None:
         assert after.score <= before.score or math.isclose(after.score, before.score)

@@ -49,14 +49,6 @@ def rows(path: str = "run/results.jsonl") -> list[dict[str, Any]]:
     return read
 
 
-def moved(server: LoopbackServer) -> None:
-    """Point the run at another server: a model is the same wherever it is served."""
-    path = Path("run/run.json")
-    manifest = json.loads(path.read_text())
-    manifest["job"]["panel"]["models"][0]["base_url"] = server.base_url
-    path.write_text(json.dumps(manifest))
-
-
 def break_off(answers: list[Answer], how: signal.Signals) -> tuple[int, str]:
     """Run against `answers`, the last of which hangs, and send a signal when it does."""
     with LoopbackServer(*answers) as server:
@@ -88,8 +80,8 @@ def test_a_run_that_breaks_off_goes_on_where_it_was(
     if how == signal.SIGINT:
         assert "go on with: spanjury resume run" in told
     with LoopbackServer(GOOD) as server:
-        moved(server)
-        done = spanjury("resume", "run")
+        # A model is the same wherever it is served.
+        done = spanjury("resume", "run", "--model-base-url", server.base_url)
         assert done.exit_code == 0, done.output
         assert len(server.requests) == len(ROWS) - CUT_OFF
     interrupted = rows()
@@ -116,8 +108,7 @@ def test_failures_are_tried_again_and_successes_are_not(spanjury: Spanjury) -> N
     failed = sum(row["score"] is None for row in rows())
     assert failed == 20
     with LoopbackServer(GOOD) as server:
-        moved(server)
-        assert spanjury("resume", "run").exit_code == 0
+        assert spanjury("resume", "run", "--model-base-url", server.base_url).exit_code == 0
         assert server.requests == ()  # what was answered, however badly, stays
         assert spanjury("resume", "run", "--retry-failed").exit_code == 0
         assert len(server.requests) == failed
@@ -129,8 +120,7 @@ def test_what_nobody_answered_is_asked_again(spanjury: Spanjury) -> None:
         assert spanjury("evaluate", *flags(server)).exit_code == 0
     assert sum(row["score"] is None for row in rows()) == 20
     with LoopbackServer(GOOD) as server:
-        moved(server)
-        assert spanjury("resume", "run").exit_code == 0
+        assert spanjury("resume", "run", "--model-base-url", server.base_url).exit_code == 0
         assert len(server.requests) == 20
     assert all(row["score"] == 4 for row in rows())
 
@@ -189,3 +179,29 @@ def test_a_damaged_memory_is_told_and_not_overwritten(spanjury: Spanjury) -> Non
     assert done.exit_code == 1
     assert "memory.sqlite3" in done.stderr
     assert memory.read_bytes() == b"no database" * 1000
+
+
+def test_a_resume_judges_anew_what_its_flags_change_and_nothing_else(spanjury: Spanjury) -> None:
+    with LoopbackServer(GOOD) as server:
+        assert spanjury("evaluate", *flags(server)).exit_code == 0
+        assert len(server.requests) == len(ROWS)
+        shorter = ["--judge", "annotator:max_tokens=77"]
+        done = spanjury("resume", "run", *shorter)
+        assert done.exit_code == 0, done.output
+        assert len(server.requests) == 2 * len(ROWS)
+        assert {request.body["max_tokens"] for request in server.requests[len(ROWS) :]} == {77}
+        assert spanjury("resume", "run").exit_code == 0  # it stays so
+        assert len(server.requests) == 2 * len(ROWS)
+        assert spanjury("resume", "run", "--judge", "nobody").exit_code == 2  # and leaves no trace
+        both = ["--aspect", "fluency", "--aspect", "coherence"]
+        assert spanjury("resume", "run", *both, "-o", "beside.jsonl").exit_code == 0
+        assert len(server.requests) == 3 * len(ROWS)
+        assert spanjury("resume", "run").exit_code == 0
+        assert len(server.requests) == 3 * len(ROWS)
+    assert {row["aspect"] for row in rows()} == {"fluency"}
+    judges = [
+        json.loads(path.read_text())["job"]["panel"]["seats"]
+        for path in (Path("run/run-1.json"), Path("run/run.json"))
+    ]
+    assert [len(seats) for seats in judges] == [0, 1]
+    assert not Path("run/run-2.json").exists()

@@ -1,0 +1,90 @@
+"""The command line on the texts of a `ChaosServer`: as a process of its own, or in this one."""
+
+import contextlib
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from loopback.chaos import judged_text
+from typer.testing import CliRunner, Result
+
+from spanjury.orchestration.interfaces.cli.app import app
+
+__all__ = [
+    "RESUME",
+    "SPANJURY",
+    "call",
+    "complaint",
+    "environment",
+    "evaluate",
+    "judged_rows",
+    "start",
+    "without_seconds",
+]
+
+SPANJURY = (sys.executable, "-m", "spanjury")
+RESUME = ("resume", "run", "--no-progress")
+_SECONDS = re.compile(rb'"seconds": [0-9.e-]+')
+
+
+def judged_rows(folder: Path, *, count: int) -> None:
+    """Write ``rows.jsonl`` with the texts that a `ChaosServer` knows."""
+    rows = (
+        {"id": str(number), "task": "summarization", "output": judged_text(number)}
+        for number in range(count)
+    )
+    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def evaluate(url: str, *flags: str, run: str = "run") -> tuple[str, ...]:
+    """Return the arguments that judge ``rows.jsonl`` in the run folder `run`."""
+    model = ("--model", "openai-compatible/judge", "--model-base-url", url)
+    given = ("--aspect", "fluency", *model, "--run-dir", run, "--no-progress")
+    return ("evaluate", "rows.jsonl", *given, *flags)
+
+
+def start(
+    folder: Path, *arguments: str, command: Sequence[str] = SPANJURY
+) -> "subprocess.Popen[str]":
+    """Start the command in `folder`."""
+    return subprocess.Popen(
+        [*command, *arguments],
+        cwd=folder,
+        env=environment(folder),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def call(folder: Path, *arguments: str) -> Result:
+    """Run the command in `folder`, in this process, which has loaded it already."""
+    usual = environment(folder)
+    changed = {name: usual.get(name) for name in {*os.environ, *usual}}
+    with contextlib.chdir(folder):
+        return CliRunner().invoke(app, arguments, env=changed)
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Return an environment that sets no flag, and keeps runs in `folder`."""
+    usual = {name: told for name, told in os.environ.items() if not name.startswith("SPANJURY")}
+    return {**usual, "XDG_DATA_HOME": str(folder / "data")}
+
+
+def complaint(told: str) -> str:
+    """Return the one line in what was `told` that says what went wrong.
+
+    Beside it there may be one that says how to go on.
+    """
+    (line,) = (line for line in told.splitlines() if not line.startswith("go on with: "))
+    assert line.startswith("spanjury: ")
+    return line.removeprefix("spanjury: ")
+
+
+def without_seconds(path: Path) -> bytes:
+    """Return the bytes of a results file, all times made equal."""
+    return _SECONDS.sub(b'"seconds": 0', path.read_bytes())

@@ -1,0 +1,61 @@
+"""A run whose files are touched between its going and its resuming."""
+
+from pathlib import Path
+
+import pytest
+from fakes.command import RESUME, call, complaint, evaluate, judged_rows, without_seconds
+from loopback.chaos import ChaosServer
+
+ROWS = 10
+ASPECT = """
+[tasks.summarization.aspects.{name}]
+kind = "form"
+inputs = []
+definition = "{definition}"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    judged_rows(tmp_path, count=ROWS)
+    return tmp_path
+
+
+def test_a_resume_asks_again_for_an_aspect_whose_definition_was_edited(folder: Path) -> None:
+    aspects = folder / "aspects.toml"
+    kept = ASPECT.format(name="fluency", definition="How well it reads.")
+    aspects.write_text(kept + ASPECT.format(name="brevity", definition="How short it is."))
+    flags = ("--aspect", "brevity", "--aspects-file", "aspects.toml")
+    with ChaosServer() as server:
+        assert call(folder, *evaluate(server.base_url, *flags)).exit_code == 0
+        assert server.asked == 2 * ROWS
+        before = without_seconds(folder / "run" / "results.jsonl")
+        aspects.write_text(kept + ASPECT.format(name="brevity", definition="No word too many."))
+        assert call(folder, *RESUME).exit_code == 0
+        assert server.asked == 3 * ROWS
+        assert call(folder, *RESUME).exit_code == 0
+        assert server.asked == 3 * ROWS
+    assert without_seconds(folder / "run" / "results.jsonl") == before
+
+
+def test_a_reply_that_changed_on_disk_ends_a_resume_and_nothing_is_written_over(
+    folder: Path,
+) -> None:
+    run = folder / "run"
+    memory, results = run / "memory.sqlite3", run / "results.jsonl"
+    with ChaosServer() as server:
+        assert call(folder, *evaluate(server.base_url)).exit_code == 0
+        sound, judged = memory.read_bytes(), results.read_bytes()
+        undisturbed = without_seconds(results)
+        damaged = sound.replace(b'"score": 4', b'"score": 5')
+        assert damaged != sound
+        memory.write_bytes(damaged)
+        done = call(folder, *RESUME)
+        assert done.exit_code == 1
+        problem = "run/memory.sqlite3: is damaged: the value of "
+        assert complaint(done.stderr).startswith(problem)
+        assert (memory.read_bytes(), results.read_bytes()) == (damaged, judged)
+        memory.write_bytes(sound)
+        assert call(folder, *RESUME).exit_code == 0
+        assert server.asked == ROWS
+    assert without_seconds(results) == undisturbed

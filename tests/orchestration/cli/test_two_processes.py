@@ -1,0 +1,35 @@
+"""One run and two processes: the second is told so, and the first never notices."""
+
+import socket
+import threading
+from pathlib import Path
+
+from fakes.command import RESUME, call, complaint, evaluate, judged_rows, start, without_seconds
+from loopback.chaos import ChaosServer
+
+ROWS = 40
+
+
+def test_the_second_process_is_told_who_holds_the_run_and_the_first_ends_undisturbed(
+    tmp_path: Path,
+) -> None:
+    judged_rows(tmp_path, count=ROWS)
+    with ChaosServer() as server:
+        server.may_answer.clear()
+        first = start(tmp_path, *evaluate(server.base_url))
+        tick = threading.Event()
+        while not server.asked and first.poll() is None:
+            tick.wait(0.01)
+        second = call(tmp_path, *RESUME)
+        again = call(tmp_path, *evaluate(server.base_url))
+        server.may_answer.set()
+        _, told = first.communicate(timeout=120)
+        assert (first.returncode, server.asked) == (0, ROWS), told
+        undisturbed = call(tmp_path, *evaluate(server.base_url, run="other"))
+    assert second.exit_code == again.exit_code == 1
+    holder = f"in use by process {first.pid} on {socket.gethostname()}"
+    assert complaint(second.stderr) == f"run/memory.sqlite3.lock: {holder}"
+    assert complaint(again.stderr).startswith("run holds a run already")
+    assert undisturbed.exit_code == 0
+    other = without_seconds(tmp_path / "other" / "results.jsonl")
+    assert without_seconds(tmp_path / "run" / "results.jsonl") == other

@@ -7,6 +7,7 @@
     |   `-- PluginError         a plugin is unknown, doubled, broken or of the wrong shape
     |-- DataError               a row or a file cannot be read; names the place
     |-- StoreError              a result cannot be written
+    |-- PerturbationError       a text cannot be damaged
     |-- RunStoppedError         a run ended before its end, as it was told to
     |-- ModelError              a model gave no usable reply
     |   |-- TransientModelError     trying again may help
@@ -37,6 +38,7 @@ __all__ = [
     "OverloadedModelError",
     "ParseError",
     "PermanentModelError",
+    "PerturbationError",
     "PluginError",
     "RateLimitedModelError",
     "RunStoppedError",
@@ -63,6 +65,10 @@ class DataError(EvaluationError):
 
 class StoreError(EvaluationError):
     """A result cannot be written."""
+
+
+class PerturbationError(EvaluationError):
+    """A perturbation cannot damage a text, or its rule failed."""
 
 
 class RunStoppedError(EvaluationError):

@@ -1,0 +1,184 @@
+"""A perturbation: controlled damage to a text, and what it should do to each aspect's score."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from hashlib import blake2b
+from types import MappingProxyType
+from typing import Literal
+
+import numpy as np
+from numpy.random import Generator
+
+from spanjury.judges.core import PerturbationError
+from spanjury.perturbations.edits import Damage, Edit, edits_between
+
+__all__ = [
+    "Case",
+    "Effect",
+    "Level",
+    "NothingToDamageError",
+    "Perturbation",
+    "case_perturbation",
+    "generator_for",
+    "text_perturbation",
+]
+
+Level = Literal["character", "word", "sentence"]
+Effect = Literal["falls", "unchanged", "rises"]
+Changed = Iterable[Edit] | str
+"""What a rule returns: its edits, or the whole text."""
+
+EVERY_ASPECT = "*"
+
+
+class NothingToDamageError(PerturbationError):
+    """There is nothing in this text that the perturbation could damage; the message says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A text to be damaged, with what a rule may take from around it.
+
+    Parameters
+    ----------
+    text
+        The clean text.
+    inputs
+        Header -> text of what it was written for.
+    others
+        Texts written for other inputs of the same task, in the order of the data.
+    wrong
+        A text that is known to be wrong here, as the wrong ending of a story; or empty.
+    """
+
+    text: str
+    inputs: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    others: tuple[str, ...] = ()
+    wrong: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Perturbation:
+    """A rule that damages texts; a plugin of the group ``spanjury.perturbations``.
+
+    Parameters
+    ----------
+    rule
+        ``rule(case, rng, **options)`` -> edits or the whole damaged text; the same for the
+        same arguments. Its keyword parameters are the perturbation's options.
+    family
+        What sort of damage it is, as ``"entities"``.
+    level
+        What it damages.
+    effects
+        Aspect -> what the score should do; ``"*"`` for every aspect that is not named. An
+        aspect that is not named at all may do anything.
+    language
+        ISO code of the one language that the rule knows; empty for any.
+    """
+
+    rule: Callable[..., Changed]
+    _: KW_ONLY
+    family: str
+    level: Level
+    effects: Mapping[str, Effect]
+    language: str = ""
+
+    def effect_on(self, aspect: str) -> Effect | None:
+        """Return what the score on `aspect` should do; None where anything may happen."""
+        return self.effects.get(aspect, self.effects.get(EVERY_ASPECT))
+
+    def damage(self, case: Case, rng: Generator, **options: object) -> Damage:
+        """Damage the text of `case`.
+
+        Raises
+        ------
+        NothingToDamageError
+            If the rule finds nothing to damage, or leaves the text as it was.
+        PerturbationError
+            If the rule fails, or returns neither a text nor edits of it.
+        """
+        try:
+            changed = self.rule(case, rng, **options)
+            edits = edits_between(case.text, changed) if isinstance(changed, str) else changed
+            damage = Damage.of(case.text, edits)
+        except PerturbationError:
+            raise
+        except Exception as error:  # the border to rules that are not ours
+            raise PerturbationError(f"the rule failed: {error!r}") from error
+        if damage.text == case.text:
+            raise NothingToDamageError("the text is as it was")
+        return damage
+
+
+def text_perturbation(
+    *,
+    family: str,
+    level: Level,
+    harms: Iterable[str] = (),
+    spares: Iterable[str] = (),
+    language: str = "",
+) -> Callable[[Callable[..., Changed]], Perturbation]:
+    """Make a perturbation of ``rule(text, rng, **options)``.
+
+    Parameters
+    ----------
+    family, level, language
+        As in `Perturbation`.
+    harms, spares
+        Aspects whose scores should fall, and should stay as they are; ``"*"`` for all.
+
+    Examples
+    --------
+    >>> @text_perturbation(family="character", level="character", harms={"fluency"})
+    ... def shout(text, rng):
+    ...     return text.upper()
+    >>> shout.damage(Case(text="No."), generator_for(1, "shout", "a")).text
+    'NO.'
+    """
+
+    def made(rule: Callable[..., Changed]) -> Perturbation:
+        def on_text(case: Case, rng: Generator, **options: object) -> Changed:
+            return rule(case.text, rng, **options)
+
+        on_text.__doc__ = rule.__doc__
+        on_text.__wrapped__ = rule  # type: ignore[attr-defined]  # its options are the rule's
+        return Perturbation(
+            on_text,
+            family=family,
+            level=level,
+            effects=_effects(harms, spares),
+            language=language,
+        )
+
+    return made
+
+
+def case_perturbation(
+    *,
+    family: str,
+    level: Level,
+    harms: Iterable[str] = (),
+    spares: Iterable[str] = (),
+    language: str = "",
+) -> Callable[[Callable[..., Changed]], Perturbation]:
+    """Make a perturbation of ``rule(case, rng, **options)``; see `text_perturbation`."""
+
+    def made(rule: Callable[..., Changed]) -> Perturbation:
+        effects = _effects(harms, spares)
+        return Perturbation(rule, family=family, level=level, effects=effects, language=language)
+
+    return made
+
+
+def generator_for(seed: int, perturbation: str, segment_id: str) -> Generator:
+    """Return the random numbers of one damage: the same whatever is damaged before or beside it."""
+    told = f"{seed}\0{perturbation}\0{segment_id}".encode("utf-8", "surrogatepass")
+    digest = blake2b(told, digest_size=16).digest()
+    return np.random.default_rng(int.from_bytes(digest, "big"))
+
+
+def _effects(harms: Iterable[str], spares: Iterable[str]) -> Mapping[str, Effect]:
+    effects: dict[str, Effect] = dict.fromkeys(spares, "unchanged")
+    effects.update(dict.fromkeys(harms, "falls"))
+    return MappingProxyType(effects)

@@ -1,0 +1,62 @@
+"""Edits make a damaged text of a clean one, and say where."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spanjury.perturbations.edits import Damage, Edit, edits_between
+
+TEXT = st.text(max_size=40)
+
+
+@st.composite
+def damages(draw: st.DrawFn) -> Damage:
+    clean = draw(TEXT)
+    bounds = sorted(draw(st.lists(st.integers(0, len(clean)), max_size=8)))
+    pairs = zip(bounds[::2], bounds[1::2], strict=False)
+    edits = [Edit(start=start, end=end, text=draw(st.text(max_size=5))) for start, end in pairs]
+    return Damage.of(clean, edits)
+
+
+@given(damages())
+def test_each_place_holds_what_its_edit_put_there(damage: Damage) -> None:
+    text = damage.text
+    assert [text[start:end] for start, end in damage.places] == [e.text for e in damage.edits]
+
+
+@given(damages())
+def test_undoing_every_edit_gives_the_clean_text(damage: Damage) -> None:
+    text = damage.text
+    for (start, end), edit in reversed([*zip(damage.places, damage.edits, strict=True)]):
+        text = text[:start] + damage.clean[edit.start : edit.end] + text[end:]
+    assert text == damage.clean
+
+
+@given(TEXT, TEXT)
+def test_edits_between_two_texts_make_one_of_the_other(clean: str, damaged: str) -> None:
+    assert Damage.of(clean, edits_between(clean, damaged)).text == damaged
+
+
+def test_edits_between_texts_are_words_and_not_letters() -> None:
+    (edit,) = edits_between("The cat sat down.", "The dog sat down.")
+    assert edit == Edit(start=4, end=7, text="dog")
+
+
+def test_edits_may_come_in_any_order_and_idle_ones_are_left_out() -> None:
+    edits = [Edit(start=4, end=7, text="dog"), Edit(start=0, end=3, text="The")]
+    assert Damage.of("The cat", [*edits, Edit(start=3, end=3, text=" big")]).text == "The big dog"
+    assert len(Damage.of("The cat", edits).edits) == 1
+
+
+@pytest.mark.parametrize(
+    "edits",
+    [
+        (Edit(start=0, end=9, text=""),),
+        (Edit(start=-1, end=0, text="x"),),
+        (Edit(start=2, end=1, text="x"),),
+        (Edit(start=0, end=2, text=""), Edit(start=1, end=3, text="")),
+    ],
+)
+def test_edits_that_do_not_fit_are_refused(edits: tuple[Edit, ...]) -> None:
+    with pytest.raises(ValueError, match="does not lie in"):
+        Damage(clean="text", edits=edits)

@@ -1,0 +1,100 @@
+"""A rule, whoever wrote it, damages a text or says why not."""
+
+from collections.abc import Sequence
+
+import pytest
+from numpy.random import Generator
+
+from spanjury.judges.core import PerturbationError
+from spanjury.perturbations.edits import Edit
+from spanjury.perturbations.perturbation import (
+    Case,
+    NothingToDamageError,
+    Perturbation,
+    case_perturbation,
+    generator_for,
+    text_perturbation,
+)
+
+CASE = Case(text="One two three.", others=("Other.",))
+
+
+@text_perturbation(family="words", level="word", harms={"fluency"}, spares={"consistency"})
+def drop_words(text: str, rng: Generator, *, k: int = 1) -> Sequence[Edit]:
+    """Drop words from the front."""
+    del text, rng
+    return [Edit(start=4 * n, end=4 * n + 4, text="") for n in range(k)]
+
+
+@case_perturbation(family="mismatch", level="sentence", harms={"*"})
+def take_another(case: Case, rng: Generator) -> str:
+    """Take another text."""
+    return case.others[int(rng.integers(len(case.others)))]
+
+
+def damaged(perturbation: Perturbation, case: Case = CASE, **options: object) -> str:
+    return perturbation.damage(case, generator_for(1, "name", "id"), **options).text
+
+
+def test_rules_return_edits_or_texts_and_take_options() -> None:
+    assert damaged(drop_words) == "two three."
+    assert damaged(drop_words, k=2) == "three."
+    assert damaged(take_another) == "Other."
+
+
+def test_what_a_score_should_do_is_told_for_named_aspects_or_for_all() -> None:
+    told = [drop_words.effect_on(name) for name in ("fluency", "consistency", "relevance")]
+    assert told == ["falls", "unchanged", None]
+    assert take_another.effect_on("anything") == "falls"
+
+
+def test_a_text_that_stays_as_it_was_is_nothing_to_damage() -> None:
+    with pytest.raises(NothingToDamageError, match="as it was"):
+        damaged(take_another, Case(text="Same.", others=("Same.",)))
+
+
+def _raises(text: str, rng: Generator) -> str:
+    del rng
+    raise LookupError(text)
+
+
+def _overlaps(text: str, rng: Generator) -> Sequence[Edit]:
+    del text, rng
+    return [Edit(start=0, end=3, text=""), Edit(start=1, end=4, text="")]
+
+
+def _returns_a_number(text: str, rng: Generator) -> int:
+    del text, rng
+    return 7
+
+
+def _gives_a_reason(text: str, rng: Generator) -> str:
+    del text, rng
+    raise NothingToDamageError("no letters")
+
+
+@pytest.mark.parametrize("rule", [_raises, _overlaps, _returns_a_number])
+def test_whatever_a_rule_does_wrong_is_one_error(rule: object) -> None:
+    made = text_perturbation(family="x", level="word")(rule)  # type: ignore[arg-type]  # wrong ones
+    with pytest.raises(PerturbationError, match="the rule failed") as caught:
+        damaged(made)
+    assert not isinstance(caught.value, NothingToDamageError)
+
+
+def test_a_rule_may_say_why_there_is_nothing_to_damage() -> None:
+    made = text_perturbation(family="x", level="word")(_gives_a_reason)
+    with pytest.raises(NothingToDamageError, match="no letters"):
+        damaged(made)
+
+
+def test_the_random_numbers_depend_on_seed_name_and_segment_alone() -> None:
+    def draw(seed: int, name: str, segment_id: str) -> int:
+        return int(generator_for(seed, name, segment_id).integers(1 << 60))
+
+    first = draw(1, "a", "x")
+    assert first == draw(1, "a", "x")
+    assert (
+        len({first, draw(2, "a", "x"), draw(1, "b", "x"), draw(1, "a", "y"), draw(1, "ax", "")})
+        == 5
+    )
+    assert draw(1, "a", "\ud800") != first

@@ -5,7 +5,7 @@ surrogates and the numbers that are not finite, which models and broken judges g
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from functools import cache
@@ -79,8 +79,8 @@ def _plain(value: object) -> object:
 
 
 @cache
-def _names(kind: type) -> tuple[str, ...]:
+def _names(kind: Hashable) -> tuple[str, ...]:
     """Return the names of a dataclass's fields."""
     if not is_dataclass(kind):
-        raise TypeError(f"JSON cannot hold {kind.__name__}")
+        raise TypeError(f"JSON cannot hold {kind!r}")
     return tuple(told.name for told in fields(kind))

@@ -79,6 +79,23 @@ class Damage:
             shift += len(edit.text) - (edit.end - edit.start)
         return tuple(found)
 
+    def carried(self, start: int, end: int) -> tuple[int, int]:
+        """Return where ``[start, end)`` of the clean text has come to in the damaged one.
+
+        What was replaced within it is taken along; what is left of a place that was
+        deleted is empty.
+        """
+        return self._carried(start, before=True), self._carried(end, before=False)
+
+    def _carried(self, offset: int, *, before: bool) -> int:
+        shift = 0
+        for edit in self.edits:
+            if edit.end <= offset and not (before and edit.start == edit.end == offset):
+                shift += len(edit.text) - (edit.end - edit.start)
+            elif edit.start < offset:  # it lies within what was replaced
+                return edit.start + shift + (0 if before else len(edit.text))
+        return offset + shift
+
     def _pieces(self) -> Iterator[str]:
         reached = 0
         for edit in self.edits:

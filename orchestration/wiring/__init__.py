@@ -22,6 +22,7 @@ from spanjury.orchestration.wiring.plugins import (
     GROUPS,
     JUDGES,
     MODELS,
+    PERTURBATIONS,
     SOURCES,
 )
 
@@ -32,6 +33,7 @@ __all__ = [
     "GROUPS",
     "JUDGES",
     "MODELS",
+    "PERTURBATIONS",
     "SOURCES",
     "Chunk",
     "Export",

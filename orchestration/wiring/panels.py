@@ -32,6 +32,7 @@ async def open_configured_panel(
     again: frozenset[Outcome] = UNANSWERED,
     meter: Meter | None = None,
     silent: bool = False,
+    draw: str = "",
 ) -> AsyncIterator[Panel]:
     """Build the panel that `config` describes and close its models at the end.
 
@@ -47,6 +48,9 @@ async def open_configured_panel(
         Counts what models are asked.
     silent
         No model is asked anything: what it said before is all there is.
+    draw
+        Whatever is remembered of one draw is not taken for another's: for who judges the
+        same twice to see whether the same is said.
 
     Raises
     ------
@@ -60,7 +64,7 @@ async def open_configured_panel(
         )
         seats = [seat for told in config.heard for seat in await _seats(told, config, models)]
         yield Panel(
-            seats=_traced(_remembered(_distinct(seats), memory, again=again), tracing),
+            seats=_traced(_remembered(_distinct(seats), memory, again=again, draw=draw), tracing),
             aggregation=AGGREGATIONS.get(config.aggregate),
             aggregation_name=config.aggregate,
             consolidator=await _consolidator(config, models),
@@ -130,7 +134,7 @@ def _model_config(model: ModelConfig | str) -> ModelConfig:
 
 
 def _remembered(
-    seats: tuple[Seat, ...], memory: Memory | None, *, again: frozenset[Outcome]
+    seats: tuple[Seat, ...], memory: Memory | None, *, again: frozenset[Outcome], draw: str
 ) -> tuple[Seat, ...]:
     """Put the memory before every judge; judges of one signature are told apart by number."""
     if memory is None:
@@ -138,7 +142,7 @@ def _remembered(
     taken: Counter[str] = Counter()
     remembered = []
     for seat in seats:
-        place = str(taken[seat.signature] or "")
+        place = f"{draw}{taken[seat.signature] or ''}"
         taken[seat.signature] += 1
         judge = RememberedJudge(seat.judge, memory, place=place, again=again)
         remembered.append(Seat(name=seat.name, judge=judge))

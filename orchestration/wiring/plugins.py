@@ -5,11 +5,20 @@ from collections.abc import Callable
 from spanjury.judges.core import Aggregation, ModelOpener, Source
 from spanjury.judges.core.registry import Registry
 
-__all__ = ["AGGREGATIONS", "CONSOLIDATORS", "GROUPS", "JUDGES", "MODELS", "SOURCES"]
+__all__ = [
+    "AGGREGATIONS",
+    "CONSOLIDATORS",
+    "GROUPS",
+    "JUDGES",
+    "MODELS",
+    "PERTURBATIONS",
+    "SOURCES",
+]
 
 JUDGES: Registry[Callable[..., object]] = Registry("spanjury.judges")
 MODELS: Registry[ModelOpener] = Registry("spanjury.models")
 AGGREGATIONS: Registry[Aggregation] = Registry("spanjury.aggregations")
 CONSOLIDATORS: Registry[Callable[..., object]] = Registry("spanjury.consolidators")
+PERTURBATIONS: Registry[object] = Registry("spanjury.perturbations")
 SOURCES: Registry[Source] = Registry("spanjury.sources")
-GROUPS = (JUDGES, MODELS, AGGREGATIONS, CONSOLIDATORS, SOURCES)
+GROUPS = (JUDGES, MODELS, AGGREGATIONS, CONSOLIDATORS, PERTURBATIONS, SOURCES)

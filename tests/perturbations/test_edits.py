@@ -42,6 +42,23 @@ def test_edits_between_texts_are_words_and_not_letters() -> None:
     assert edit == Edit(start=4, end=7, text="dog")
 
 
+@given(damages(), st.data())
+def test_what_was_not_touched_is_found_again(damage: Damage, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(damage.clean)))
+    end = data.draw(st.integers(start, len(damage.clean)))
+    carried = damage.carried(start, end)
+    assert 0 <= carried[0] <= carried[1] <= len(damage.text)
+    if start < end and all(edit.end < start or edit.start > end for edit in damage.edits):
+        assert damage.text[slice(*carried)] == damage.clean[start:end]
+
+
+def test_an_interval_takes_along_what_was_replaced_within_it() -> None:
+    damage = Damage.of("The old cat sat.", [Edit(start=8, end=11, text="tiger")])
+    assert damage.text[slice(*damage.carried(4, 15))] == "old tiger sat"
+    assert damage.text[slice(*damage.carried(9, 15))] == "tiger sat"
+    assert damage.carried(12, 15) == (14, 17)
+
+
 def test_edits_may_come_in_any_order_and_idle_ones_are_left_out() -> None:
     edits = [Edit(start=4, end=7, text="dog"), Edit(start=0, end=3, text="The")]
     assert Damage.of("The cat", [*edits, Edit(start=3, end=3, text=" big")]).text == "The big dog"

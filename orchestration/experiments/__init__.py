@@ -1,0 +1,1 @@
+"""Experiments that put a judge on trial."""

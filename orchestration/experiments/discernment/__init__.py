@@ -1,0 +1,1 @@
+"""Discernment: whether the score falls when the text is damaged."""

@@ -5,7 +5,7 @@ surrogates and the numbers that are not finite, which models and broken judges g
 """
 
 import json
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from functools import cache
@@ -75,12 +75,13 @@ def _plain(value: object) -> object:
     """Return a dataclass or a mapping as a dict."""
     if isinstance(value, Mapping):
         return dict(value)
-    return {name: getattr(value, name) for name in _names(type(value))}
+    names = _names(type(value))  # type: ignore[arg-type]  # a class is hashable whatever its objects
+    return {name: getattr(value, name) for name in names}
 
 
 @cache
-def _names(kind: Hashable) -> tuple[str, ...]:
+def _names(kind: type) -> tuple[str, ...]:
     """Return the names of a dataclass's fields."""
     if not is_dataclass(kind):
-        raise TypeError(f"JSON cannot hold {kind!r}")
+        raise TypeError(f"JSON cannot hold {kind.__name__}")
     return tuple(told.name for told in fields(kind))

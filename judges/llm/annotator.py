@@ -16,15 +16,12 @@ from spanjury.judges.core import (
     ChatRequest,
     Decoding,
     ErrorSpan,
-    Finish,
-    Message,
     Outcome,
-    Reply,
     Report,
     Segment,
-    Usage,
     signature,
 )
+from spanjury.judges.llm.asking import Answer, ask
 from spanjury.judges.llm.parse import PARSER_VERSION, ParsedError, ParsedReply, parse
 from spanjury.judges.llm.prompt import PromptOptions, grammar, prompt_fingerprint, reask, render
 from spanjury.judges.text import Locator
@@ -85,16 +82,13 @@ class Annotator:
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Return the model's report; raise `ModelError` if it gives no reply."""
-        request = self._request(segment, aspect)
-        reply = await self.model.complete(request)
-        usage = reply.usage
-        parsed = parse(reply.text, scale=aspect.scale)
-        again = _second_request(request, reply, parsed)
-        if again is not None:
-            reply = await self.model.complete(again)
-            usage += reply.usage
-            parsed = parse(reply.text, scale=aspect.scale)
-        return _report(reply, parsed, output=segment.output, usage=usage)
+        answer = await ask(
+            self.model,
+            self._request(segment, aspect),
+            read=lambda reply: parse(reply.text, scale=aspect.scale),
+            reask=reask,
+        )
+        return _report(answer, output=segment.output)
 
     def _options(self) -> PromptOptions:
         return PromptOptions(
@@ -115,36 +109,17 @@ class Annotator:
         return ChatRequest(messages=render(segment, aspect, options), decoding=decoding)
 
 
-def _second_request(request: ChatRequest, reply: Reply, parsed: ParsedReply) -> ChatRequest | None:
-    """Return what to ask after a reply without a score, or None if it is final."""
-    if parsed.score is not None or reply.finish is Finish.REFUSAL:
-        return None
-    if reply.finish is Finish.LENGTH:
-        roomier = replace(request.decoding, max_tokens=2 * request.decoding.max_tokens)
-        return replace(request, decoding=roomier)
-    said = Message(role="assistant", content=reply.text)
-    return replace(request, messages=(*request.messages, said, reask(parsed.problem)))
-
-
-def _report(reply: Reply, parsed: ParsedReply, *, output: str, usage: Usage) -> Report:
+def _report(answer: Answer[ParsedReply], *, output: str) -> Report:
+    parsed, outcome = answer.reading, answer.outcome
     locator = Locator(output)
-    spans = tuple(_span(locator, error) for error in parsed.errors)
-    if reply.finish is Finish.REFUSAL:
-        outcome, reason = Outcome.REFUSED, "the model declined to answer"
-    elif parsed.score is not None:
-        outcome, reason = Outcome.SCORED, ""
-    elif reply.finish is Finish.LENGTH:
-        outcome, reason = Outcome.TRUNCATED, "the reply broke off before the score"
-    else:
-        outcome, reason = Outcome.UNPARSEABLE, parsed.problem
     return Report(
         outcome=outcome,
         score=parsed.score if outcome is Outcome.SCORED else None,
-        spans=spans,
+        spans=tuple(_span(locator, error) for error in parsed.errors),
         rationale=parsed.rationale,
-        reason=reason,
-        reply=reply.text,
-        usage=usage,
+        reason=answer.reason,
+        reply=answer.reply.text,
+        usage=answer.usage,
     )
 
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from spanjury.judges.core import Scale
 
-__all__ = ["Grade", "is_template", "read_grade"]
+__all__ = ["Grade", "is_template", "numbers", "read_grade"]
 
 _FILLER = frozenset(
     {"a", "an", "final", "is", "level", "of", "overall", "rating", "score", "severity", "the"}
@@ -91,6 +91,23 @@ def read_grade(phrase: str, *, scale: Scale, remarks: bool = True) -> Grade:
     return Grade(value=int(grade))
 
 
+def numbers(scale: Scale) -> tuple[str, ...]:
+    """Return what grades are written as where numbers are asked for, worst first.
+
+    Labels that are numbers stand for themselves, as `read_grade` understands them.
+
+    Examples
+    --------
+    >>> numbers(Scale())
+    ('1', '2', '3', '4', '5')
+    >>> numbers(Scale(labels=("0", "1", "2")))
+    ('0', '1', '2')
+    """
+    if _numeric(scale):
+        return scale.labels
+    return tuple(str(score) for score in range(scale.low, scale.high + 1))
+
+
 def is_template(phrase: str, *, scale: Scale) -> bool:
     """Say whether `phrase` repeats what may be answered, as ``<Poor|Fair|Good>`` does.
 
@@ -151,10 +168,14 @@ def _labels(labels: tuple[str, ...]) -> re.Pattern[str]:
 def _number(number: str, *, out_of: str | None, scale: Scale) -> float:
     """Return what a number is worth; labels that are numbers are worth their own place."""
     value = float(number.replace(",", "."))
-    numeric = any(label.isdecimal() for label in scale.labels)
+    numeric = _numeric(scale)
     end = scale.labels[-1] if numeric else str(scale.high)
     if out_of is not None and float(out_of.replace(",", ".")) != float(end):
         return _OFF_SCALE
     if not numeric:
         return value
     return float(scale.value(f"{value:.0f}") or _OFF_SCALE) if value.is_integer() else value
+
+
+def _numeric(scale: Scale) -> bool:
+    return any(label.isdecimal() for label in scale.labels)

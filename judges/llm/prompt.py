@@ -7,15 +7,17 @@ prompt can use it again for the next aspect of the same segment.
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from spanjury.judges.core import Aspect, Message, Segment, fingerprint
+from spanjury.judges.llm.grades import numbers
 from spanjury.judges.llm.parse import SEVERITY_WORDS
 from spanjury.judges.tasks import describe
 from spanjury.judges.text import fence, fill_template, read_template
 
-__all__ = ["PromptOptions", "grammar", "prompt_fingerprint", "reask", "render"]
+__all__ = ["PromptOptions", "alternatives", "grammar", "prompt_fingerprint", "reask", "render"]
 
 _PACKAGE = "spanjury.judges.llm"
 _TEMPLATES = ("system.txt", "annotate.txt", "rules.txt", "reask.txt", "report.gbnf")
@@ -83,10 +85,15 @@ def grammar(aspect: Aspect, options: PromptOptions) -> str:
     words = list(SEVERITY_WORDS) if options.severity == "verbal" else list("12345")
     about = {
         "max_errors": str(options.max_errors),
-        "scores": _alternatives(_score_words(aspect, options)),
-        "severities": _alternatives(words),
+        "scores": alternatives(_score_words(aspect, options)),
+        "severities": alternatives(words),
     }
     return _fill("report.gbnf", about)
+
+
+def alternatives(words: Sequence[str]) -> str:
+    """Return a GBNF expression that matches one of `words`."""
+    return " | ".join(json.dumps(word, ensure_ascii=False) for word in words)
 
 
 def prompt_fingerprint(options: PromptOptions) -> str:
@@ -104,26 +111,21 @@ def _fill(name: str, about: dict[str, str]) -> str:
 
 
 def _score(aspect: Aspect, options: PromptOptions) -> str:
-    scale = aspect.scale
+    labels = aspect.scale.labels
+    lowest, *_, highest = numbers(aspect.scale)
     about = {
-        "ladder": " < ".join(scale.labels),
-        "worst_label": scale.labels[0],
-        "best_label": scale.labels[-1],
-        "low": str(scale.low),
-        "high": str(scale.high),
+        "ladder": " < ".join(labels),
+        "worst_label": labels[0],
+        "best_label": labels[-1],
+        "low": lowest,
+        "high": highest,
     }
     return _fill(f"score-{options.score}.txt", about)
 
 
-def _score_words(aspect: Aspect, options: PromptOptions) -> list[str]:
-    if options.score == "verbal":
-        return list(aspect.scale.labels)
-    return [str(score) for score in range(aspect.scale.low, aspect.scale.high + 1)]
+def _score_words(aspect: Aspect, options: PromptOptions) -> tuple[str, ...]:
+    return aspect.scale.labels if options.score == "verbal" else numbers(aspect.scale)
 
 
 def _severity_form(options: PromptOptions) -> str:
     return " | ".join(SEVERITY_WORDS) if options.severity == "verbal" else "1 | 2 | 3 | 4 | 5"
-
-
-def _alternatives(words: list[str]) -> str:
-    return " | ".join(json.dumps(word, ensure_ascii=False) for word in words)

@@ -1,0 +1,110 @@
+"""Ask a model, and once more if its reply is of no use: what the judges here have in common.
+
+A reply that cannot be read is asked for once more, with what was wrong with it; one that
+broke off, with twice the room; a refusal is final.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Generic, Protocol, TypeVar
+
+from spanjury.judges.core import ChatModel, ChatRequest, Finish, Message, Outcome, Reply, Usage
+
+__all__ = ["Answer", "Reading", "ask"]
+
+
+class Reading(Protocol):
+    """What was read of a reply."""
+
+    @property
+    def problem(self) -> str:
+        """Why the reply is of no use; empty if it is."""
+        ...
+
+
+R = TypeVar("R", bound=Reading)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer(Generic[R]):
+    """The reply that a model was left with, and what it says.
+
+    Parameters
+    ----------
+    reply
+        The last one.
+    reading
+        What was read of it.
+    usage
+        Tokens spent on all of them.
+    """
+
+    reply: Reply
+    reading: R
+    usage: Usage
+
+    @property
+    def outcome(self) -> Outcome:
+        """How it ended; `Outcome.SCORED` if the reply can be used."""
+        if self.reply.finish is Finish.REFUSAL:
+            return Outcome.REFUSED
+        if not self.reading.problem:
+            return Outcome.SCORED
+        broke_off = self.reply.finish is Finish.LENGTH
+        return Outcome.TRUNCATED if broke_off else Outcome.UNPARSEABLE
+
+    @property
+    def reason(self) -> str:
+        """Why the reply cannot be used; empty if it can."""
+        match self.outcome:
+            case Outcome.REFUSED:
+                return "the model declined to answer"
+            case Outcome.TRUNCATED:
+                return "the reply broke off before the score"
+            case _:
+                return self.reading.problem
+
+
+async def ask(
+    model: ChatModel,
+    request: ChatRequest,
+    *,
+    read: Callable[[Reply], R],
+    reask: Callable[[str], Message],
+) -> Answer[R]:
+    """Ask `model` until its reply can be read, twice at most.
+
+    Parameters
+    ----------
+    model, request
+        Who is asked, and what.
+    read
+        Reads a reply; raises nothing.
+    reask
+        Words the second request, given what was wrong with the first reply.
+
+    Raises
+    ------
+    ModelError
+        If the model gives no reply.
+    """
+    reply = await model.complete(request)
+    reading, usage = read(reply), reply.usage
+    again = _second_request(request, reply, problem=reading.problem, reask=reask)
+    if again is not None:
+        reply = await model.complete(again)
+        reading, usage = read(reply), usage + reply.usage
+    return Answer(reply=reply, reading=reading, usage=usage)
+
+
+def _second_request(
+    request: ChatRequest, reply: Reply, *, problem: str, reask: Callable[[str], Message]
+) -> ChatRequest | None:
+    """Return what to ask after a reply with a `problem`, or None if it is final."""
+    if not problem or reply.finish is Finish.REFUSAL:
+        return None
+    if reply.finish is Finish.LENGTH:
+        roomier = replace(request.decoding, max_tokens=2 * request.decoding.max_tokens)
+        return replace(request, decoding=roomier)
+    said = Message(role="assistant", content=reply.text)
+    return replace(request, messages=(*request.messages, said, reask(problem)))

@@ -1,0 +1,96 @@
+"""The expected score: what a model would give on average, told by its log-probabilities.
+
+Source: Liu et al. (2023), G-Eval, section 2.2, "Scoring function": the sum over the scale
+of p(score) x score. They estimated p by drawing 20 replies; where a server hands over the
+probabilities of the likeliest tokens, one reply is enough and the result has no ties.
+"""
+
+import math
+from dataclasses import dataclass
+
+from spanjury.judges.core import Reply, Scale, TokenLogprob
+from spanjury.judges.llm.grades import numbers
+from spanjury.judges.llm.reasoning import without_reasoning
+
+__all__ = ["LEAST_SHARE", "Expected", "expected_score"]
+
+LEAST_SHARE = 0.5
+"""Below this share of the probability the numbers of the scale do not speak for the model."""
+
+_AROUND = " \t\r\n▁ĠĊ"  # white space, also as tokenizers write it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expected:
+    """An expected score, or the reason why there is none; one of the two is given.
+
+    Parameters
+    ----------
+    value
+        On the scale, rarely a whole number.
+    share
+        How much of the probability lay on the numbers of the scale, 0 to 1.
+    problem
+        Why there is no value.
+    """
+
+    value: float | None = None
+    share: float = 0.0
+    problem: str = ""
+
+
+def expected_score(reply: Reply, *, scale: Scale, written: int) -> Expected:
+    """Return the expectation over the alternatives to the score that was written.
+
+    Parameters
+    ----------
+    reply
+        A reply that was asked for with log-probabilities.
+    scale
+        The scale whose numbers were asked for.
+    written
+        The score that was read of the reply.
+    """
+    if not any(token.top for token in reply.logprobs):
+        return Expected(problem="no log-probabilities came with the reply")
+    known = numbers(scale)
+    if any(one != other and other.startswith(one) for one in known for other in known):
+        return Expected(problem="a number of the scale begins another, and a token may be either")
+    number = known[written - 1]
+    answer = (without_reasoning(reply.text) or "").strip()
+    tokens = _tokens(reply, answer=answer)
+    places = [token for token in tokens if token.token.strip(_AROUND) == number]
+    if len(places) > 1 and answer.partition("\n")[0].strip() == number:
+        del places[1:]  # a line of its own, then words about it
+    if len(places) != 1:
+        return Expected(problem=f"{len(places)} tokens of the reply may be the score, not one")
+    return _expectation(places[0], values={word: place for place, word in enumerate(known, 1)})
+
+
+def _tokens(reply: Reply, *, answer: str) -> list[TokenLogprob]:
+    """Return the tokens of the reply's answer, without those of its reasoning."""
+    written = "".join(token.token for token in reply.logprobs)
+    start = max(0, written.rfind(answer))  # all of them where tokens are not plain text
+    kept, reached = [], 0
+    for token in reply.logprobs:
+        reached += len(token.token)
+        if reached > start:
+            kept.append(token)
+    return kept
+
+
+def _expectation(token: TokenLogprob, *, values: dict[str, int]) -> Expected:
+    """Weigh the numbers among the alternatives of `token` by their probabilities."""
+    weighed = [
+        (values[word], math.exp(min(0.0, logprob)))
+        for alternative, logprob in {token.token: token.logprob, **token.top}.items()
+        if (word := alternative.strip(_AROUND)) in values
+    ]
+    share = min(1.0, math.fsum(weight for _, weight in weighed))
+    if share < LEAST_SHARE:
+        return Expected(problem=f"only {share:.0%} of the probability lies on the scale")
+    total = math.fsum(weight for _, weight in weighed)
+    mean = math.fsum(value * weight for value, weight in weighed) / total
+    scores = [value for value, _ in weighed]
+    # Rounding may leave the scale by the last bit.
+    return Expected(value=min(max(mean, min(scores)), max(scores)), share=share)

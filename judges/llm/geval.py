@@ -1,0 +1,250 @@
+"""The judge `geval`: a language model that gives a score and nothing else.
+
+Source: Liu et al. (2023), G-Eval, as Wang et al. (2024), DHP, use it (section 3.2,
+Appendices D and E). It looks for no error spans: its reports have none, whatever the text,
+and their rationale says so. A reply without a score is asked for once more, then a
+`ParseError` is raised; one that breaks off or declines makes a report without a score. It
+raises `ModelError` where the model gives no reply at all.
+"""
+
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Literal
+
+from spanjury.judges.core import (
+    Aspect,
+    ChatModel,
+    ChatRequest,
+    Decoding,
+    Outcome,
+    ParseError,
+    Report,
+    Segment,
+    Usage,
+    signature,
+)
+from spanjury.judges.llm.asking import Answer, ask
+from spanjury.judges.llm.evaluation_steps import StepsWriter
+from spanjury.judges.llm.expected_score import expected_score
+from spanjury.judges.llm.geval_prompt import (
+    ask_for_score,
+    ask_for_steps,
+    geval_fingerprint,
+    geval_grammar,
+    our_steps,
+    reask_for_score,
+)
+from spanjury.judges.llm.geval_reply import SCORE_READER_VERSION, read_score
+from spanjury.judges.llm.grades import Grade
+
+__all__ = ["GEval"]
+
+_NO_SPANS = "A score alone: no error spans were looked for."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Draw:
+    """A reply, and the score read of it."""
+
+    score: int
+    reply: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GEval:
+    """Ask a model for a score on the scale of the aspect, as a number.
+
+    Several replies are summed as integers: their mean is one division, and the rationale
+    holds the sum over the number of replies (``21/5``), so that ties stay ties.
+
+    Parameters
+    ----------
+    model
+        The model that is asked.
+    steps
+        Evaluation steps made of the aspect's definition, worst and best ("ours", the
+        default), or written by the model itself ("auto"), which is asked for them once
+        per aspect and judge. The signature cannot hold steps that are yet to be written:
+        a resumed run has the same ones because the model's replies are remembered with
+        the run. Without that memory, or where failures are tried again, which asks for
+        all replies anew, judges of one signature may follow different steps.
+    repeats
+        How many replies are averaged. At temperature 0 they would be alike: one is asked for.
+    temperature
+        How replies are drawn; None for 0 with one repeat and 1 with more.
+    seed
+        Of the first reply; each further one has the next. None leaves seeds to the server.
+    max_tokens
+        The most that a reply may take, reasoning included; doubled once for one that broke off.
+    logprobs
+        Ask for log-probabilities, at temperature 0. Where they come and most of the
+        probability lies on the scale, the score is their expectation, in place of
+        repeats; where not, the rationale says why.
+    alternatives
+        For how many of the likeliest tokens they are asked for; servers have limits.
+    grammar
+        Have the server hold the reply to a number of the scale; for servers that take
+        GBNF grammars only.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range.
+    """
+
+    model: ChatModel
+    steps: Literal["ours", "auto"] = "ours"
+    repeats: int = 1
+    temperature: float | None = None
+    seed: int | None = None
+    max_tokens: int = 1024
+    logprobs: bool = False
+    alternatives: int = 20
+    grammar: bool = False
+    _writer: StepsWriter = field(init=False, repr=False, compare=False, default_factory=StepsWriter)
+
+    def __post_init__(self) -> None:
+        if min(self.repeats, self.alternatives) < 1:
+            raise ValueError(
+                f"repeats and alternatives must be positive: {self.repeats}, {self.alternatives}"
+            )
+        self._decoding()  # a bad option is refused now, not at the first segment
+
+    @property
+    def signature(self) -> str:
+        """Model, prompts, decoding, repeats and how replies are read."""
+        decoding = self._decoding()
+        return signature(
+            "geval",
+            model=self.model.signature,
+            prompt=geval_fingerprint(),
+            steps=self.steps,
+            repeats=self.repeats,
+            temperature=decoding.temperature,
+            seed=decoding.seed,
+            max_tokens=decoding.max_tokens,
+            logprobs=self.alternatives if self.logprobs else 0,
+            grammar=self.grammar,
+            parser=SCORE_READER_VERSION,
+        )
+
+    async def assess(self, segment: Segment, aspect: Aspect) -> Report:
+        """Return the model's score.
+
+        Raises
+        ------
+        ModelError
+            If the model gives no reply.
+        ParseError
+            If no score, or no evaluation steps, can be read of its second reply either.
+        """
+        steps, usage = await self._steps(segment, aspect)
+        request = ChatRequest(
+            messages=ask_for_score(segment, aspect, steps=steps),
+            decoding=replace(
+                self._decoding(), grammar=geval_grammar(aspect) if self.grammar else ""
+            ),
+        )
+        if self.logprobs:
+            return await self._expected(request, aspect, usage=usage)
+        return await self._averaged(request, aspect, usage=usage)
+
+    async def _steps(self, segment: Segment, aspect: Aspect) -> tuple[str, Usage]:
+        """Return the evaluation steps, and what it took to have them written just now."""
+        if self.steps == "ours":
+            return our_steps(segment, aspect), Usage()
+        decoding = replace(self._decoding(), temperature=0.0)
+        request = ChatRequest(messages=ask_for_steps(aspect), decoding=decoding)
+        return await self._writer.write(self.model, request)
+
+    async def _expected(self, request: ChatRequest, aspect: Aspect, *, usage: Usage) -> Report:
+        """Score by log-probabilities, or by repeats where that cannot be done."""
+        decoding = replace(request.decoding, temperature=0.0, logprobs=self.alternatives)
+        answer = await self._ask(replace(request, decoding=decoding), aspect)
+        usage += answer.usage
+        draw = _draw(answer)
+        if draw is None:
+            return _unscored(answer, usage=usage)
+        expected = expected_score(answer.reply, scale=aspect.scale, written=draw.score)
+        if expected.value is None:
+            alike = request.decoding.temperature == 0
+            drawn = (draw,) if alike else ()
+            report = await self._averaged(request, aspect, usage=usage, drawn=drawn)
+            why = f"No expected score: {expected.problem}."
+            return replace(report, rationale=f"{why} {report.rationale}")
+        how = f"Expected score, with {expected.share:.0%} of the probability on the scale."
+        return Report(
+            score=expected.value, rationale=f"{how} {_NO_SPANS}", reply=draw.reply, usage=usage
+        )
+
+    async def _averaged(
+        self, request: ChatRequest, aspect: Aspect, *, usage: Usage, drawn: tuple[_Draw, ...] = ()
+    ) -> Report:
+        """Score by the mean of replies, those already `drawn` among them."""
+        draws = list(drawn)
+        wanted = self.repeats if request.decoding.temperature else 1
+        while len(draws) < wanted:
+            answer = await self._ask(_seeded(request, len(draws)), aspect)
+            usage += answer.usage
+            draw = _draw(answer)
+            if draw is None:
+                return _unscored(answer, usage=usage)
+            draws.append(draw)
+        return _mean(draws, repeats=self.repeats, usage=usage)
+
+    async def _ask(self, request: ChatRequest, aspect: Aspect) -> Answer[Grade]:
+        return await ask(
+            self.model,
+            request,
+            read=lambda reply: read_score(reply.text, aspect=aspect),
+            reask=partial(reask_for_score, aspect=aspect),
+        )
+
+    def _decoding(self) -> Decoding:
+        unsaid = 0.0 if self.repeats == 1 else 1.0
+        return Decoding(
+            temperature=unsaid if self.temperature is None else self.temperature,
+            seed=self.seed,
+            max_tokens=self.max_tokens,
+        )
+
+
+def _seeded(request: ChatRequest, number: int) -> ChatRequest:
+    """Return the request for the draw of this `number`, from 0."""
+    seed = request.decoding.seed
+    if seed is None:
+        return request
+    return replace(request, decoding=replace(request.decoding, seed=seed + number))
+
+
+def _draw(answer: Answer[Grade]) -> _Draw | None:
+    score = answer.reading.value
+    if answer.outcome is not Outcome.SCORED or score is None:
+        return None
+    return _Draw(score=score, reply=answer.reply.text)
+
+
+def _unscored(answer: Answer[Grade], *, usage: Usage) -> Report:
+    """Return the report on a model that declined or broke off; else raise `ParseError`."""
+    if answer.outcome is Outcome.UNPARSEABLE:
+        raise ParseError(answer.reason, reply=answer.reply.text)
+    return Report(
+        outcome=answer.outcome, reason=answer.reason, reply=answer.reply.text, usage=usage
+    )
+
+
+def _mean(draws: list[_Draw], *, repeats: int, usage: Usage) -> Report:
+    total, count = sum(draw.score for draw in draws), len(draws)
+    if count < repeats:
+        how = f"One reply in place of {repeats}, which would be alike at temperature 0."
+    elif count == 1:
+        how = "One reply."
+    else:
+        scores = ", ".join(str(draw.score) for draw in draws)
+        how = f"Mean of {count} replies: {total}/{count} ({scores})."
+    return Report(
+        score=total / count,
+        rationale=f"{how} {_NO_SPANS}",
+        reply="\n".join(draw.reply for draw in draws),
+        usage=usage,
+    )

@@ -1,0 +1,117 @@
+"""What the judge `geval` says to a model.
+
+The parts are those of G-Eval (Liu et al. 2023, section 2): task, criterion, evaluation
+steps, texts, form of the answer. The words are ours, and so is the order: the texts come
+first and what depends on the aspect last, so that servers that keep the beginning of a
+prompt can use it again for the next aspect of the same segment.
+"""
+
+from spanjury.judges.core import Aspect, Message, Segment, fingerprint
+from spanjury.judges.llm.grades import numbers
+from spanjury.judges.llm.prompt import alternatives
+from spanjury.judges.tasks import describe
+from spanjury.judges.text import fence, fill_template, read_template
+
+__all__ = [
+    "ask_for_score",
+    "ask_for_steps",
+    "geval_fingerprint",
+    "geval_grammar",
+    "our_steps",
+    "reask_for_score",
+    "reask_for_steps",
+]
+
+_PACKAGE = "spanjury.judges.llm"
+_TEMPLATES = (
+    "geval-system.txt",
+    "geval.txt",
+    "geval-steps.txt",
+    "geval-ends.txt",
+    "geval-ends-plain.txt",
+    "geval-auto.txt",
+    "geval-reask.txt",
+    "geval-auto-reask.txt",
+    "geval.gbnf",
+    "score-numeric.txt",
+)
+
+
+def ask_for_score(segment: Segment, aspect: Aspect, *, steps: str) -> tuple[Message, ...]:
+    """Return the conversation that asks for the score of `segment`, reached by `steps`."""
+    fenced = fence({**aspect.view(segment.inputs), aspect.task.output_header: segment.output})
+    about = {
+        "task_description": aspect.task.description,
+        "material": fenced.text,
+        "mark": fenced.mark,
+        "description": describe(aspect),
+        "aspect": aspect.name.replace("-", " "),
+        "output": aspect.task.output_header,
+        "steps": steps,
+        "score": _fill("score-numeric.txt", _ends(aspect)),
+        "numbers": ", ".join(numbers(aspect.scale)),
+    }
+    return (
+        Message(role="system", content=read_template(_PACKAGE, "geval-system.txt")),
+        Message(role="user", content=_fill("geval.txt", about)),
+    )
+
+
+def ask_for_steps(aspect: Aspect) -> tuple[Message, ...]:
+    """Return the conversation that asks for evaluation steps; it knows of no segment."""
+    headers = tuple(aspect.task.input_headers) if aspect.inputs is None else aspect.inputs
+    about = {
+        "task_description": aspect.task.description,
+        "description": describe(aspect),
+        "everything": _everything(*headers, aspect.task.output_header),
+        "output": aspect.task.output_header,
+        **_ends(aspect),
+    }
+    return (Message(role="user", content=_fill("geval-auto.txt", about)),)
+
+
+def our_steps(segment: Segment, aspect: Aspect) -> str:
+    """Return evaluation steps made of the aspect's definition, its worst and its best."""
+    output = aspect.task.output_header
+    about = {**_ends(aspect), "output": output, "worst": aspect.worst, "best": aspect.best}
+    ends = "geval-ends.txt" if aspect.worst and aspect.best else "geval-ends-plain.txt"
+    about |= {
+        "everything": _everything(*aspect.view(segment.inputs), output),
+        "definition": aspect.definition,
+        "ends": _fill(ends, about),
+    }
+    return _fill("geval-steps.txt", about)
+
+
+def reask_for_score(problem: str, *, aspect: Aspect) -> Message:
+    """Return the message that asks once more after a reply without a score."""
+    about = {"problem": problem, "numbers": ", ".join(numbers(aspect.scale))}
+    return Message(role="user", content=_fill("geval-reask.txt", about))
+
+
+def reask_for_steps(problem: str) -> Message:
+    """Return the message that asks once more after a reply without steps."""
+    return Message(role="user", content=_fill("geval-auto-reask.txt", {"problem": problem}))
+
+
+def geval_grammar(aspect: Aspect) -> str:
+    """Return a GBNF grammar of the numbers that `ask_for_score` asks for."""
+    return _fill("geval.gbnf", {"numbers": alternatives(numbers(aspect.scale))})
+
+
+def geval_fingerprint() -> str:
+    """Return a digest of all the fixed words of these prompts."""
+    return fingerprint(*(read_template(_PACKAGE, name) for name in _TEMPLATES))
+
+
+def _fill(name: str, about: dict[str, str]) -> str:
+    return fill_template(_PACKAGE, name, about)
+
+
+def _ends(aspect: Aspect) -> dict[str, str]:
+    lowest, *_, highest = numbers(aspect.scale)
+    return {"low": lowest, "high": highest}
+
+
+def _everything(*headers: str) -> str:
+    return f"the {' and the '.join(headers)}"

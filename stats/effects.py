@@ -1,0 +1,150 @@
+"""How far scores fall, in numbers that do not grow with the number of items."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from spanjury.stats.drops import FloatArray, one_axis
+from spanjury.stats.weighted import (
+    Weighted,
+    mean_drop,
+    net_drop,
+    on_sample,
+    per_headroom,
+    rank_biserial,
+    ratio,
+)
+
+__all__ = ["DropEffects", "ScaleEffects", "drop_effects", "scale_effects"]
+
+
+class DropEffects(NamedTuple):
+    """What happened to the scores of damaged texts."""
+
+    used: int
+    """Items with a drop."""
+    missing: int
+    """Items without."""
+    drop_share: float
+    """Share of the used items whose score fell."""
+    rise_share: float
+    """Share of them whose score rose."""
+    net_drop: float
+    """The first share minus the second: P(drop) - P(rise), in ``[-1, 1]``."""
+    rank_biserial: float
+    """Matched-pairs rank-biserial correlation, in ``[-1, 1]``; NaN where nothing changed."""
+    mean_drop: float
+    """In points of the scale."""
+
+
+class ScaleEffects(NamedTuple):
+    """The same in the light of the scale: who had room to fall, and who has none left."""
+
+    used: int
+    """Items with both scores."""
+    with_room: int
+    """Those of them whose clean score is above the worst."""
+    drop_per_headroom: float
+    """Mean drop over mean room to fall, among items with room; 1 if all fell to the worst."""
+    clean_floor: float
+    """Share of clean scores at the worst."""
+    clean_ceiling: float
+    """Share of clean scores at the best."""
+    damaged_floor: float
+    """Share of damaged scores at the worst."""
+    damaged_ceiling: float
+    """Share of damaged scores at the best."""
+
+
+def drop_effects(drops: ArrayLike) -> DropEffects:
+    """Describe drops of scores.
+
+    Parameters
+    ----------
+    drops
+        Shape ``(items,)``; clean minus damaged score, NaN where one of them is missing.
+
+    Returns
+    -------
+    DropEffects
+        Shares and means are NaN where every item is missing.
+
+    Raises
+    ------
+    ValueError
+        If a shape or a value is not as above.
+
+    Examples
+    --------
+    >>> effects = drop_effects([1, 2, 0, -1])
+    >>> effects.net_drop, effects.mean_drop
+    (0.25, 0.5)
+    >>> round(effects.rank_biserial, 3)  # ranks 1.5, 3 against 1.5
+    0.5
+    """
+    values = one_axis(drops)
+    missing = int(np.isnan(values).sum())
+    return DropEffects(
+        used=values.size - missing,
+        missing=missing,
+        drop_share=_share(values, values > 0),
+        rise_share=_share(values, values < 0),
+        net_drop=_value(net_drop(values), values),
+        rank_biserial=_value(rank_biserial(values), values),
+        mean_drop=_value(mean_drop(values), values),
+    )
+
+
+def scale_effects(clean: ArrayLike, damaged: ArrayLike, *, low: float, high: float) -> ScaleEffects:
+    """Describe clean and damaged scores against the ends of their scale.
+
+    Parameters
+    ----------
+    clean, damaged
+        Scores, shape ``(items,)`` each, in ``[low, high]``; NaN where missing. Pairs with
+        one score are left out.
+    low, high
+        The worst and the best score there is.
+
+    Returns
+    -------
+    ScaleEffects
+        Shares are NaN without a pair, and the drop per headroom without one that has room.
+
+    Raises
+    ------
+    ValueError
+        If a shape or a range is not as above.
+
+    Examples
+    --------
+    >>> effects = scale_effects([5, 4, 1], [3, 1, 1], low=1, high=5)
+    >>> round(effects.drop_per_headroom, 3)  # (2 + 3) of (4 + 3)
+    0.714
+    """
+    before, after = one_axis(clean), one_axis(damaged)
+    if before.shape != after.shape:
+        raise ValueError(f"expected as many clean as damaged, got {before.size}, {after.size}")
+    for scores in (before, after):
+        if ((scores < low) | (scores > high)).any():
+            raise ValueError(f"expected scores in [{low}, {high}], got {scores!r}")
+    drops = before - after
+    return ScaleEffects(
+        used=int(np.isfinite(drops).sum()),
+        with_room=int((np.isfinite(drops) & (before > low)).sum()),
+        drop_per_headroom=_value(per_headroom(before, after, low=low), drops),
+        clean_floor=_share(drops, before <= low),
+        clean_ceiling=_share(drops, before >= high),
+        damaged_floor=_share(drops, after <= low),
+        damaged_ceiling=_share(drops, after >= high),
+    )
+
+
+def _share(drops: FloatArray, such: NDArray[np.bool_]) -> float:
+    """Return the share of `such` items among those that are not missing."""
+    return _value(ratio(np.where(np.isnan(drops), np.nan, such)), drops)
+
+
+def _value(effect: Weighted, drops: FloatArray) -> float:
+    return float(on_sample(effect, items=drops.size))

@@ -1,0 +1,88 @@
+"""What a test of paired scores is told, and what it answers."""
+
+import math
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["PairedStatistic", "PairedTest", "Pairs", "paired"]
+
+
+class PairedTest(NamedTuple):
+    """How surprising the drops are if damage changes nothing.
+
+    Parameters
+    ----------
+    log_p
+        Natural logarithm of the one-sided p-value that clean scores lie above damaged ones.
+        NaN where there is no pair.
+    statistic
+        What was compared; its unit is the test's.
+    used
+        How many pairs differ.
+    zeros
+        How many pairs do not.
+    missing
+        How many pairs lack a score, and were left out.
+    """
+
+    log_p: float
+    statistic: float
+    used: int
+    zeros: int
+    missing: int
+
+    @property
+    def p(self) -> float:
+        """The p-value; zero where it is too small for a float."""
+        return math.exp(self.log_p)
+
+    @property
+    def nothing_moved(self) -> bool:
+        """Whether there are pairs and none of them differs: p is 1 by convention."""
+        return self.zeros > 0 and self.used == 0
+
+
+class PairedStatistic(Protocol):
+    """A test of the drops, shape ``(n,)``, NaN where one is missing."""
+
+    def __call__(self, drops: ArrayLike, /) -> PairedTest:
+        """Test whether scores fall."""
+        ...
+
+
+class Pairs(NamedTuple):
+    """The drops that are there, finite, and how many are not."""
+
+    drops: NDArray[np.float64]
+    missing: int
+
+    def answer(self, log_p: float, *, statistic: float) -> PairedTest:
+        """Return what a test found; without any difference p is 1, without a pair NaN."""
+        used = int(np.count_nonzero(self.drops))
+        zeros = self.drops.size - used
+        if not used:
+            log_p = statistic = 0.0 if zeros else math.nan
+        # Rounding may lift the logarithm of a p-value of 1 a little above zero.
+        return PairedTest(min(log_p, 0.0), statistic, used, zeros, self.missing)
+
+
+def paired(drops: ArrayLike) -> Pairs:
+    """Leave out and count the missing drops.
+
+    Parameters
+    ----------
+    drops
+        Clean minus damaged score; shape ``(n,)``, finite, or NaN where a score is missing.
+
+    Raises
+    ------
+    ValueError
+        If the shape is another, or a drop is infinite.
+    """
+    values = np.asarray(drops, dtype=np.float64)
+    if values.ndim != 1 or np.isinf(values).any():
+        raise ValueError(f"expected drops of shape (n,), finite or NaN, got {drops!r}")
+    present = values[~np.isnan(values)]
+    return Pairs(present, values.size - present.size)

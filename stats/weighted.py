@@ -1,0 +1,194 @@
+"""Effects as functions of how often each item counts.
+
+The sample as it is counts each item once; a bootstrap sample counts some of them twice and
+others never. An effect that is written as a function of these counts is resampled for every
+perturbation and aspect at once, by a matrix product.
+"""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from spanjury.stats.drops import FloatArray, checked_drops
+
+__all__ = [
+    "Weighted",
+    "mean_drop",
+    "net_drop",
+    "of_items",
+    "on_sample",
+    "per_headroom",
+    "rank_biserial",
+    "ratio",
+]
+
+Weighted = Callable[[FloatArray], FloatArray]
+"""Counts, shape ``(draws, items)`` -> the effect in each draw, shape ``(draws, ...)``."""
+
+
+def ratio(numerators: ArrayLike, denominators: ArrayLike = 1.0) -> Weighted:
+    """Return the effect "sum of `numerators` over sum of `denominators`".
+
+    Parameters
+    ----------
+    numerators
+        Shape ``(..., items)``; finite or NaN.
+    denominators
+        The same, or a shape that broadcasts to it. An item that is NaN in one of the two is
+        left out of both sums.
+
+    Returns
+    -------
+    Weighted
+        NaN where the denominators sum to 0.
+
+    Raises
+    ------
+    ValueError
+        If a shape or a value is not as above.
+    """
+    above, below = np.broadcast_arrays(
+        checked_drops(numerators), np.asarray(denominators, dtype=np.float64)
+    )
+    checked_drops(below)
+    present = ~np.isnan(above + below)
+    above, below = np.where(present, above, 0.0), np.where(present, below, 0.0)
+    cells = above.shape[:-1]
+
+    def weighted(counts: FloatArray) -> FloatArray:
+        sums, totals = (counts @ _flat(part).T for part in (above, below))
+        return _quotients(sums, totals).reshape(-1, *cells)
+
+    return weighted
+
+
+def mean_drop(drops: ArrayLike) -> Weighted:
+    """Return the effect "mean of `drops`", shape ``(..., items)``; raise as `ratio` does."""
+    return ratio(drops)
+
+
+def net_drop(drops: ArrayLike) -> Weighted:
+    """Return the effect P(drop) - P(rise), in ``[-1, 1]``; raise as `ratio` does.
+
+    It knows nothing of how far scores move: a judge of 1-5 and one of 0-100 can be compared.
+    """
+    return ratio(np.sign(checked_drops(drops)))
+
+
+def per_headroom(clean: ArrayLike, damaged: ArrayLike, *, low: float) -> Weighted:
+    """Return the effect "mean drop in units of the room that scores had to fall".
+
+    Parameters
+    ----------
+    clean, damaged
+        Scores, shape ``(..., items)``; finite or NaN.
+    low
+        The worst score of the scale. Items whose clean score is there are left out.
+
+    Raises
+    ------
+    ValueError
+        As `ratio` does.
+    """
+    before = checked_drops(clean)
+    room = np.where(before > low, before - low, np.nan)
+    return ratio(before - checked_drops(damaged), room)
+
+
+def rank_biserial(drops: ArrayLike) -> Weighted:
+    """Return the effect "matched-pairs rank-biserial correlation", in ``[-1, 1]``.
+
+    Parameters
+    ----------
+    drops
+        Shape ``(..., items)``; finite or NaN. Means of repeated scores should come as sums:
+        rounding errors break ties.
+
+    Returns
+    -------
+    Weighted
+        ``(R+ - R-) / (R+ + R-)`` over Wilcoxon's rank sums without the zeros [1]_; NaN where
+        all drops are 0. One drop among a hundred zeros is 1: read it beside the net drop.
+
+    Raises
+    ------
+    ValueError
+        As `ratio` does.
+
+    References
+    ----------
+    .. [1] Kerby (2014), Comprehensive Psychology 3:11.IT.3.1, doi:10.2466/11.IT.3.1
+    """
+    values = checked_drops(drops)
+    cells = _flat(values)
+
+    def weighted(counts: FloatArray) -> FloatArray:
+        effects = np.empty((len(counts), len(cells)))
+        for cell, column in zip(cells, effects.T, strict=True):
+            column[:] = _rank_biserial(cell, counts)
+        return effects.reshape(-1, *values.shape[:-1])
+
+    return weighted
+
+
+def _rank_biserial(drops: FloatArray, counts: FloatArray) -> FloatArray:
+    """Return the correlation of one cell in each draw, by its distinct sizes of drop."""
+    changed = np.flatnonzero(np.abs(drops) > 0)  # neither 0 nor missing
+    sizes, which = np.unique(np.abs(drops[changed]), return_inverse=True)
+    signed = np.zeros((changed.size, sizes.size))
+    signed[np.arange(changed.size), which] = np.sign(drops[changed])
+    moved = counts[:, changed]
+    tied = moved @ np.abs(signed)
+    # The midrank of a size: all smaller ones, and the middle of those that are tied there.
+    midranks = np.cumsum(tied, axis=1) - (tied - 1) / 2
+    surplus = np.sum(midranks * (moved @ signed), axis=1)
+    total = np.sum(midranks * tied, axis=1)
+    return _quotients(surplus, total)
+
+
+def of_items(values: ArrayLike, function: Callable[[FloatArray], ArrayLike]) -> Weighted:
+    """Return any effect at all, worked out draw by draw: slow, but for every function.
+
+    Parameters
+    ----------
+    values
+        Shape ``(..., items)``; finite or NaN.
+    function
+        ``function(sample)`` -> effects, where `sample` holds the items that were drawn, as
+        often as they were, in the shape ``(..., items)``.
+
+    Raises
+    ------
+    ValueError
+        As `ratio` does.
+    """
+    array = checked_drops(values)
+    items = np.arange(array.shape[-1])
+
+    def weighted(counts: FloatArray) -> FloatArray:
+        times = counts.astype(np.intp)
+        samples = (array[..., np.repeat(items, row)] for row in times)
+        return np.asarray([function(sample) for sample in samples], dtype=np.float64)
+
+    return weighted
+
+
+def on_sample(effect: Weighted, *, items: int) -> FloatArray:
+    """Return `effect` in the sample as it is, where each of `items` counts once."""
+    value: FloatArray = effect(np.ones((1, items)))[0]
+    return value
+
+
+def _flat(cells: FloatArray) -> FloatArray:
+    """Return an array of the shape ``(cells, items)``, also for no items."""
+    *before, items = cells.shape
+    return cells.reshape(math.prod(before), items)
+
+
+def _quotients(above: FloatArray, below: FloatArray) -> FloatArray:
+    """Divide; NaN where that is undefined."""
+    quotients = np.full_like(above, np.nan)
+    np.divide(above, below, out=quotients, where=below != 0)
+    return quotients

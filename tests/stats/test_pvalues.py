@@ -1,0 +1,71 @@
+"""What are no p-values, and what are no weights."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from numpy.typing import ArrayLike, NDArray
+
+from spanjury.stats.combining import Combination, bonferroni, cauchy, fisher, maximum, stouffer
+from spanjury.stats.harmonic_mean import (
+    harmonic_mean_calibrated,
+    harmonic_mean_paper,
+    harmonic_mean_wilson,
+)
+from spanjury.stats.multiplicity import benjamini_hochberg, holm
+
+WAYS = [
+    bonferroni,
+    cauchy,
+    fisher,
+    harmonic_mean_calibrated,
+    harmonic_mean_paper,
+    harmonic_mean_wilson,
+    maximum,
+    stouffer,
+]
+EVERY = pytest.mark.parametrize("combine", WAYS)
+NOT_LOGARITHMS = pytest.mark.parametrize("log_p", [[0.05], [-math.inf], [math.inf, -1]])
+
+
+@EVERY
+@NOT_LOGARITHMS
+def test_what_are_no_logarithms_of_p_values_is_refused(
+    combine: Combination, log_p: list[float]
+) -> None:
+    with pytest.raises(ValueError, match="expected logarithms of p-values"):
+        combine(log_p)
+
+
+@EVERY
+@pytest.mark.parametrize("log_p", [[], -1.0, [[], []]])
+def test_of_no_p_values_none_is_made(combine: Combination, log_p: list[float]) -> None:
+    with pytest.raises(ValueError, match=r"shape \(..., m\), m >= 1"):
+        combine(log_p)
+
+
+@pytest.mark.parametrize("adjust", [holm, benjamini_hochberg])
+@NOT_LOGARITHMS
+def test_what_are_no_logarithms_of_p_values_is_not_adjusted(
+    adjust: Callable[[ArrayLike], NDArray[np.float64]], log_p: list[float]
+) -> None:
+    with pytest.raises(ValueError, match="expected logarithms of p-values"):
+        adjust(log_p)
+    with pytest.raises(ValueError, match=r"of shape \(n,\)"):
+        adjust([[-1.0]])
+
+
+@EVERY
+@pytest.mark.parametrize(
+    "weights",
+    [[1.0], [0.5, 0.6], [1.5, -0.5], [0, 0], [[0.5, 0.5]], [math.nan, 1], [math.inf, 1], []],
+)
+def test_what_are_no_weights_is_refused(combine: Combination, weights: list[float]) -> None:
+    with pytest.raises(ValueError, match=r"expected 2 weights >= 0 that sum to 1"):
+        combine([-1.0, -2.0], weights=weights)
+
+
+def test_weights_may_be_rounded() -> None:
+    thirds = [1 / 3, 1 / 3, 0.3333333334]
+    assert math.isfinite(float(harmonic_mean_wilson([-1, -2, -3], weights=thirds)))

@@ -53,4 +53,4 @@ bench *data: set-up
 
 # Pin what the tests need, for every platform, by hash
 lock:
-    {{ uv }} pip compile --quiet --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links --extra dev --extra embedded --extra ray pyproject.toml -o requirements.lock
+    {{ uv }} pip compile --quiet --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links --extra dev --extra embedded --extra plots --extra ray pyproject.toml -o requirements.lock

@@ -1,0 +1,1 @@
+"""Rules that damage a text: one file a kind of damage."""

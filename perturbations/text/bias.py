@@ -1,0 +1,100 @@
+"""What may sway a judge although the substance is unchanged: words put into or before a text."""
+
+from itertools import pairwise
+
+from numpy.random import Generator
+
+from spanjury.perturbations.edits import Edit
+from spanjury.perturbations.perturbation import NothingToDamageError, text_perturbation
+from spanjury.perturbations.text.language import require_english
+from spanjury.perturbations.text.passages import continued, inserted_after, passages, spaced_like
+from spanjury.perturbations.text.places import chosen, picked
+from spanjury.perturbations.text.wordlists import lists
+
+__all__ = [
+    "author_label",
+    "authority_claim",
+    "bandwagon_claim",
+    "confident_tone",
+    "markdown_decoration",
+    "pad_with_filler",
+    "prompt_injection",
+]
+
+
+@text_perturbation(
+    family="bias", level="sentence", harms={"conciseness"}, spares={"*"}, language="en"
+)
+def pad_with_filler(text: str, rng: Generator, *, k: int = 2) -> list[Edit]:
+    """Put a sentence that says nothing after each of `k` sentences."""
+    require_english(text)
+    found = passages(text)
+    fillers = [spaced_like(filler, text) for filler in lists("additions")["fillers"]]
+    drawn = chosen(len(found), rng, k=k, what="sentences to put a filler behind")
+    added = rng.permutation(len(fillers)).tolist() * k
+    return [
+        inserted_after(text, found, fillers[filler], index=index)
+        for index, filler in zip(drawn.tolist(), added, strict=False)
+    ]
+
+
+@text_perturbation(family="bias", level="sentence", spares={"*"}, language="en")
+def bandwagon_claim(text: str, rng: Generator) -> list[Edit]:
+    """Say at the end that many others think well of the text."""
+    return _ended(text, picked(lists("additions")["crowd"], rng))
+
+
+@text_perturbation(family="bias", level="sentence", spares={"*"}, language="en")
+def authority_claim(text: str, rng: Generator) -> list[Edit]:
+    """Say at the end that somebody of standing thinks well of the text."""
+    return _ended(text, picked(lists("additions")["authority"], rng))
+
+
+@text_perturbation(family="bias", level="word", spares={"*"}, language="en")
+def confident_tone(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
+    """Open `k` sentences with words of certainty."""
+    require_english(text)
+    found = [(p.start, told) for p in passages(text) if (told := continued(text, p))]
+    drawn = chosen(len(found), rng, k=k, what="sentences that could go on after other words")
+    edits = []
+    for start, told in (found[index] for index in drawn.tolist()):
+        opening = picked(lists("additions")["certainty"], rng)
+        added = spaced_like(f"{opening} {told[0]}", text)
+        edits.append(Edit(start=start, end=start + 1, text=added))
+    return edits
+
+
+@text_perturbation(family="bias", level="character", spares={"*"})
+def markdown_decoration(text: str, _: Generator) -> list[Edit]:
+    """Make a list of the sentences, with the first in bold."""
+    found = passages(text)
+    if not found:
+        raise NothingToDamageError("there is no sentence in the text")
+    first = found[0]
+    bold = [
+        Edit(start=first.start, end=first.start, text="- **"),
+        Edit(start=first.end, end=first.end, text="**"),
+    ]
+    return bold + [
+        Edit(start=before.end, end=after.start, text="\n- ") for before, after in pairwise(found)
+    ]
+
+
+@text_perturbation(family="bias", level="sentence", spares={"*"}, language="en")
+def author_label(text: str, rng: Generator) -> list[Edit]:
+    """Say in a first line who is to have written the text."""
+    require_english(text)
+    label = picked(lists("additions")["authors"], rng)
+    return [Edit(start=0, end=0, text=f"{label}\n\n")]
+
+
+@text_perturbation(family="bias", level="sentence", spares={"*"}, language="en")
+def prompt_injection(text: str, rng: Generator) -> list[Edit]:
+    """End with an instruction to the judge to give a high score."""
+    return _ended(text, picked(lists("additions")["injections"], rng))
+
+
+def _ended(text: str, added: str) -> list[Edit]:
+    require_english(text)
+    found = passages(text)
+    return [inserted_after(text, found, spaced_like(added, text), index=len(found) - 1)]

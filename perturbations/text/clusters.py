@@ -1,0 +1,77 @@
+"""Letters as readers see them: a base with its accents, never to be cut in two."""
+
+import re
+import unicodedata
+
+__all__ = ["TAIL", "masked"]
+
+TAIL = "ʰ"
+"""Stands in a masked text for whatever belongs to the letter or digit before it."""
+
+_REST = "\ufffc"  # the same behind anything else: neither a word character nor a blank
+_ZWJ, _ZWNJ = "\u200d", "\u200c"
+# All that is not here may join what stands before it, or be joined by what follows.
+_MAY_JOIN = re.compile(
+    "[^\x00-\u02ff\u0370-\u0482\u048a-\u0588\u2010-\u2027\u2030-\u205e\u20a0-\u20cf"
+    "\u3001-\u3029\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3]"
+)
+_JOINS_BEFORE = re.compile(
+    "[\u200c\u200d\u0e33\u0eb3\uff9e\uff9f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]"
+)
+_JOINS_AFTER = re.compile(
+    "[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u0d4e\U000110bd\U000110cd"
+    "\U000111c2\U000111c3\U0001193f\U00011941\U00011a3a\U00011a84-\U00011a89\U00011d46\U00011f02]"
+)
+_FLAG = re.compile("[\U0001f1e6-\U0001f1ff]")  # half of one; they join each other only
+_LEADING_JAMO = re.compile("[\u1100-\u115f\ua960-\ua97c]")
+_LATER_JAMO = re.compile("[\u1160-\u11ff\ud7b0-\ud7fb]")
+_HANGUL = re.compile("[\u1100-\u11ff\ua960-\ua97c\uac00-\ud7fb]")
+_VIRAMA = 9  # canonical combining class of the sign that ties consonants together
+
+
+def masked(text: str) -> str:
+    r"""Return `text`, code point for code point, with a stand-in for all that is no base.
+
+    What matches in a masked text by ``\w``, ``\s`` or a letter begins and ends where a
+    grapheme cluster does. Rather too much is taken for one cluster than too little.
+
+    References
+    ----------
+    .. [1] Unicode Standard Annex 29, section 3.1.1, rules GB6 to GB11.
+
+    Examples
+    --------
+    >>> masked("cafe\u0301s"), masked("café")
+    ('cafeʰs', 'café')
+    """
+    if text.isascii() or not _MAY_JOIN.search(text):
+        return text
+    told: list[str] = []
+    before, tail, tied = "", _REST, False
+    for char in text:
+        if told and _joins(before, char, tied=tied):
+            if told[-1].isspace() and told[-1].isprintable():
+                told[-1] = _REST  # a blank that bears an accent is no blank
+            told.append(tail)
+        else:
+            told.append(char)
+            tail, tied = TAIL if char.isalnum() else _REST, False
+        tied = tied or unicodedata.combining(char) == _VIRAMA
+        before = char
+    return "".join(told)
+
+
+def _joins(before: str, char: str, *, tied: bool) -> bool:
+    """Whether `char` belongs to the cluster that `before` ends."""
+    if before < " " or char < " ":
+        return False
+    if before == _ZWJ:
+        return not (char.isspace() or _FLAG.match(char))
+    if _JOINS_AFTER.match(before) or _JOINS_BEFORE.match(char):
+        return True
+    if unicodedata.category(char)[0] == "M":
+        return True
+    if _LATER_JAMO.match(char):
+        return bool(_HANGUL.match(before))
+    one_syllable = _LEADING_JAMO.match(before) and _HANGUL.match(char)
+    return bool(one_syllable) or (tied and char.isalpha())

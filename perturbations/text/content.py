@@ -1,0 +1,124 @@
+"""Damage to what a text says: a sentence less, a detail more, an end too soon or too late."""
+
+from numpy.random import Generator
+
+from spanjury.judges.core import PerturbationError
+from spanjury.perturbations.edits import Edit
+from spanjury.perturbations.perturbation import NothingToDamageError, text_perturbation
+from spanjury.perturbations.text.aspects import FORM, GROUNDING, OVERALL
+from spanjury.perturbations.text.clusters import masked
+from spanjury.perturbations.text.language import require_english
+from spanjury.perturbations.text.passages import Passage, inserted_after, passages, spaced_like
+from spanjury.perturbations.text.places import WORD, chosen
+from spanjury.perturbations.text.wordlists import lists
+
+__all__ = ["continue_text", "empty_text", "fabricate_detail", "omit_sentence", "truncate"]
+
+
+@text_perturbation(
+    family="content",
+    level="sentence",
+    harms={"completeness", "coverage", "informativeness", "meaning-preservation"},
+    spares=FORM,
+)
+def omit_sentence(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
+    """Leave out `k` sentences, but never all."""
+    found = passages(text)
+    if 0 < len(found) <= k:
+        raise NothingToDamageError(f"only {len(found)} sentences, {k + 1} are needed to omit {k}")
+    drawn = chosen(len(found), rng, k=k, what="sentences")
+    return [_without(found, index, omitted=set(drawn.tolist())) for index in drawn.tolist()]
+
+
+def _without(found: list[Passage], index: int, *, omitted: set[int]) -> Edit:
+    """Delete a sentence with the blanks after it or, if none follows that stays, before it."""
+    if omitted.issuperset(range(index, len(found))):
+        return Edit(start=found[index - 1].end, end=found[index].end, text="")
+    return Edit(start=found[index].start, end=found[index + 1].start, text="")
+
+
+@text_perturbation(
+    family="content",
+    level="sentence",
+    harms=GROUNDING | OVERALL,
+    spares=FORM,
+    language="en",
+)
+def fabricate_detail(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
+    """End `k` sentences with a particular that is made up, as a date, a sum or a witness."""
+    require_english(text)
+    stops = [p.start + len(told) for p in passages(text) if (told := _statement(p.text))]
+    drawn = chosen(len(stops), rng, k=k, what="sentences that end with a full stop")
+    details = [spaced_like(f"x{new}", text)[1:] for new in _additions("details", rng, k=k)]
+    places = [stops[index] for index in drawn.tolist()]
+    return [Edit(start=p, end=p, text=detail) for p, detail in zip(places, details, strict=True)]
+
+
+@text_perturbation(
+    family="content",
+    level="sentence",
+    harms={"coherence", "conciseness", "relevance", *OVERALL},
+    spares=FORM,
+    language="en",
+)
+def continue_text(text: str, rng: Generator, *, k: int = 2) -> list[Edit]:
+    """Go on for `k` sentences about something else."""
+    require_english(text)
+    found = passages(text)
+    added = " ".join(_additions("off_topic", rng, k=k))
+    return [inserted_after(text, found, spaced_like(added, text), index=len(found) - 1)]
+
+
+@text_perturbation(
+    family="content",
+    level="sentence",
+    harms={"coherence", "completeness", "coverage", "meaning-preservation", *FORM, *OVERALL},
+)
+def truncate(text: str, rng: Generator, *, share: float = 0.5) -> list[Edit]:
+    """Break the text off in the middle of a sentence.
+
+    Of the places between two words where about `share` of the text would be kept, within a
+    tenth of it, one is drawn; the nearest is taken where there is none.
+    """
+    if not 0 < share < 1:
+        raise PerturbationError(f"share must lie between 0 and 1, got {share!r}")
+    ends = _ends_within_sentences(text)
+    if not ends:
+        raise NothingToDamageError("there is no sentence of two words or more")
+    wanted = share * len(text)
+    near = [end for end in ends if abs(end - wanted) <= len(text) / 10]
+    if not near:
+        near = [min(ends, key=lambda end: abs(end - wanted))]
+    return [Edit(start=near[int(rng.integers(len(near)))], end=len(text), text="")]
+
+
+@text_perturbation(family="content", level="sentence", harms={"*"})
+def empty_text(text: str, _: Generator) -> list[Edit]:
+    """Leave nothing."""
+    if not text.strip():
+        raise NothingToDamageError("the text is empty")
+    return [Edit(start=0, end=len(text), text="")]
+
+
+def _ends_within_sentences(text: str) -> list[int]:
+    """Return the ends of words after which their sentence has another word."""
+    mask = masked(text)
+    ends = []
+    for start, end, _ in passages(text):
+        ends += [word.end() for word in WORD.finditer(mask, start, end)][:-1]
+    return ends
+
+
+def _statement(sentence: str) -> str:
+    """Return a sentence without its full stop; empty if it does not end with a word and one."""
+    told = sentence.removesuffix(".").rstrip()
+    return told if sentence.endswith(".") and told[-1:].isalnum() else ""
+
+
+def _additions(name: str, rng: Generator, *, k: int) -> list[str]:
+    """Draw `k` different texts of the list `name`."""
+    texts = lists("additions")[name]
+    if k > len(texts):
+        raise PerturbationError(f"k must be {len(texts)} or less, got {k!r}")
+    drawn = chosen(len(texts), rng, k=k, what="texts to add")
+    return [texts[index] for index in drawn.tolist()]

@@ -1,0 +1,156 @@
+"""Breaches of English grammar: agreement, tense, articles, prepositions."""
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from types import MappingProxyType
+
+from numpy.random import Generator
+
+from spanjury.perturbations.edits import Edit
+from spanjury.perturbations.perturbation import text_perturbation
+from spanjury.perturbations.text.aspects import CONTENT, FORM, OVERALL, SELECTION
+from spanjury.perturbations.text.clusters import masked
+from spanjury.perturbations.text.language import require_english
+from spanjury.perturbations.text.places import Choice, cased_like, struck
+from spanjury.perturbations.text.verbs import (
+    HAVE,
+    MODALS,
+    PLURAL_SUBJECTS,
+    Token,
+    finite_verbs,
+    tokens,
+    verbs,
+)
+from spanjury.perturbations.text.wordlists import table
+
+__all__ = ["break_agreement", "change_tense", "drop_articles", "wrong_prepositions"]
+
+_ARTICLE = re.compile(
+    r"(?:(?<=\s)|(?<=[(\"“‘]))(?:the|an?)\s+(?=\w)|(?:^|(?<=[.!?]\s))(?:The|An?)\s+\w"
+)
+_OTHER_NUMBER = MappingProxyType(
+    {
+        "am": "is",
+        "are": "is",
+        "aren't": "isn't",
+        "does": "do",
+        "doesn't": "don't",
+        "don't": "doesn't",
+        "has": "have",
+        "hasn't": "haven't",
+        "have": "has",
+        "haven't": "hasn't",
+        "is": "are",
+        "isn't": "aren't",
+        "these": "this",
+        "those": "that",
+        "was": "were",
+        "wasn't": "weren't",
+        "were": "was",
+        "weren't": "wasn't",
+    }
+)
+_OTHER_TENSE = MappingProxyType(
+    {
+        "are": "were",
+        "did": "does",
+        "does": "did",
+        "had": "has",
+        "has": "had",
+        "is": "was",
+        "was": "is",
+        "were": "are",
+    }
+)
+_BASES_ALSO = frozenset(("don't", "have", "haven't"))
+
+
+@text_perturbation(
+    family="word-and-grammar", level="word", harms=FORM | OVERALL, spares=CONTENT, language="en"
+)
+def break_agreement(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
+    """Give `k` verbs or pronouns the number that their subject or noun has not."""
+    require_english(text)
+    words = tokens(text)
+    finite = {
+        found.place: found.verb.base for found in finite_verbs(words) if found.tense == "present"
+    }
+    choices = []
+    for index, word in enumerate(words):
+        new = finite.get(index) or _other_number(word)
+        if new:
+            choices.append(Choice(word.start, word.end, (_written(new, word),)))
+    return struck(choices, rng, k=k, what="words that agree with another")
+
+
+@text_perturbation(family="word-and-grammar", level="word", harms=FORM | OVERALL, language="en")
+def change_tense(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
+    """Put `k` verbs that stand in the past into the present, or the reverse.
+
+    What is said may become wrong by it, so nothing is said of the aspects of content.
+    """
+    require_english(text)
+    words = tokens(text)
+    choices = [
+        Choice(word.start, word.end, (_written(_OTHER_TENSE[word.lower], word),))
+        for word in words
+        if word.lower in _OTHER_TENSE
+    ]
+    for index, verb, tense in finite_verbs(words):
+        word = words[index]
+        plural = word.before[-1] in PLURAL_SUBJECTS
+        new = verb.past if tense == "present" else verb.base if plural else verb.third
+        choices.append(Choice(word.start, word.end, (_written(new, word),)))
+    choices.sort()
+    return struck(choices, rng, k=k, what="verbs of a known tense")
+
+
+@text_perturbation(
+    family="word-and-grammar", level="word", harms=FORM | OVERALL, spares=CONTENT, language="en"
+)
+def drop_articles(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
+    """Leave out `k` of ``a``, ``an`` and ``the``."""
+    require_english(text)
+    choices = []
+    for match in _ARTICLE.finditer(masked(text)):
+        found = match.group()
+        left = "" if found[-1].isspace() else found[-1].upper()
+        choices.append(Choice(*match.span(), (left,)))
+    return struck(choices, rng, k=k, what="articles")
+
+
+@text_perturbation(
+    family="word-and-grammar", level="word", harms=FORM | OVERALL, spares=SELECTION, language="en"
+)
+def wrong_prepositions(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
+    """Replace `k` prepositions by ones that do not fit."""
+    require_english(text)
+    return struck(list(_misfits(tokens(text))), rng, k=k, what="prepositions")
+
+
+def _misfits(words: list[Token]) -> Iterator[Choice]:
+    known = table("prepositions")
+    for word, after in pairwise(words):
+        if word.lower in known and after.before:
+            texts = tuple(_written(new, word) for new in known[word.lower])
+            yield Choice(word.start, word.end, texts)
+
+
+def _other_number(word: Token) -> str:
+    """Return the form of `word` of the other number; empty if it has none here."""
+    subject = word.before[-1] if word.before else ""
+    if word.lower in _BASES_ALSO and not MODALS.isdisjoint(word.before):
+        return ""
+    if subject == "if" or subject in HAVE:
+        return ""
+    base = verbs("base").get(word.lower)
+    if base and subject in PLURAL_SUBJECTS:
+        return base.third
+    return _OTHER_NUMBER.get(word.lower, "")
+
+
+def _written(new: str, word: Token) -> str:
+    """Write `new` with the capitals and the apostrophe of `word`."""
+    told = new.replace("'", "’") if "’" in word.text else new
+    return cased_like(told, word.text)

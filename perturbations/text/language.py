@@ -1,0 +1,46 @@
+"""Whether a text is English, for rules that know no other language."""
+
+import re
+
+from spanjury.perturbations.perturbation import NothingToDamageError
+
+__all__ = ["require_english"]
+
+_WORD = re.compile(r"[^\W\d_]+")
+_LATIN = re.compile("[A-Za-z\u00c0-\u024f]")
+# Words that nearly every sentence of one of the languages has and none of the others.
+_ENGLISH = frozenset(
+    """the of and to for with that was were is are be been has have had he she they it his her
+    their its this these those by from at as but not which who will would can could than when
+    there an you we said about after into more what out up""".split()  # noqa: SIM905 - reads best
+)
+_FOREIGN = frozenset(
+    """der das und ist nicht ein eine mit den dem von zu auf für sich auch wird les des et est une
+    dans pour qui du que pas sur au el los las del una por con para es y su como il di che della
+    per sono non nel gli da em uma não com mais foi ao dos het een van en dat niet zijn voor och
+    att det som av till inte med og jeg ikke er på ve bir bu için olarak się jest na że nie
+    w z ze la le""".split()  # noqa: SIM905 - likewise
+)
+_FEW = 8  # words below which a text without a single word of either list may be English
+_MOSTLY = 0.5
+
+
+def require_english(text: str) -> None:
+    """Raise `NothingToDamageError` if `text` is not English.
+
+    A count of function words: there must be more English ones than German, French, Spanish,
+    Italian, Portuguese, Dutch, Scandinavian, Polish and Turkish ones together; a short text
+    with neither, such as a name, passes if its letters are Latin.
+    """
+    found = [word.lower() for word in _WORD.findall(text)]
+    if not found:
+        raise NothingToDamageError("there is no word in the text")
+    letters = "".join(found)
+    if len(_LATIN.findall(letters)) <= _MOSTLY * len(letters):
+        raise NothingToDamageError("the text is not English: most letters are not Latin")
+    english = sum(word in _ENGLISH for word in found)
+    foreign = sum(word in _FOREIGN for word in found)
+    if english <= foreign and (foreign or len(found) >= _FEW):
+        raise NothingToDamageError(
+            f"the text is not English: {english} English function words, {foreign} of others"
+        )

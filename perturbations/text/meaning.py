@@ -1,0 +1,156 @@
+"""Damage to what is meant by sentences that stay well formed."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from types import MappingProxyType
+
+from numpy.random import Generator
+
+from spanjury.perturbations.edits import Edit
+from spanjury.perturbations.perturbation import text_perturbation
+from spanjury.perturbations.text.aspects import FORM, GROUNDING, OVERALL
+from spanjury.perturbations.text.clusters import masked
+from spanjury.perturbations.text.language import require_english
+from spanjury.perturbations.text.places import WORD, Choice, cased_like, fitted, struck
+from spanjury.perturbations.text.verbs import (
+    HAVE,
+    MODALS,
+    Token,
+    finite_verbs,
+    tokens,
+    verbs,
+)
+from spanjury.perturbations.text.wordlists import exchanges, table
+
+__all__ = ["antonym", "hypernym", "negate", "wrong_pronoun"]
+
+_TAKE_NOT = frozenset(
+    "are can could had has have is may might must should was were will would".split()  # noqa: SIM905
+)
+_NEGATIONS = frozenset(("not", "n't", "never", "no", "hardly", "nor", "only"))
+_CONTRACTED = MappingProxyType({"can't": "can", "won't": "will", "cannot": "can"})
+_DETERMINERS = frozenset("a an the his her its their our my your this that of".split())  # noqa: SIM905
+_SUBJECTS = frozenset("i he she it they we you there".split())  # noqa: SIM905
+_AFTER_OBJECTS = frozenset(
+    """a about after again all an and as at back because before but by for from how if in into it
+    not of off on or out over so that the there this to too up was were what when where while who
+    with""".split()  # noqa: SIM905 - a list this long reads best so
+)
+_OTHER_PERSON = MappingProxyType(
+    {
+        "he": "she",
+        "her": "his him",
+        "hers": "his",
+        "herself": "himself",
+        "him": "her",
+        "himself": "herself",
+        "his": "her",
+        "our": "their",
+        "ours": "theirs",
+        "she": "he",
+        "their": "our",
+        "theirs": "ours",
+        "them": "us",
+        "they": "we",
+        "us": "them",
+        "we": "they",
+    }
+)
+
+
+@text_perturbation(
+    family="meaning", level="word", harms=GROUNDING | OVERALL, spares=FORM, language="en"
+)
+def negate(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
+    """Deny `k` statements, or take the denial out of them."""
+    require_english(text)
+    words = tokens(text)
+    return struck(sorted((*_denied(words), *_affirmed(words))), rng, k=k, what="verbs to be denied")
+
+
+@text_perturbation(
+    family="meaning", level="word", harms=GROUNDING | OVERALL, spares=FORM, language="en"
+)
+def antonym(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
+    """Replace `k` words by words that mean the opposite."""
+    require_english(text)
+    return struck(
+        _replaced(text, exchanges("antonyms")), rng, k=k, what="words with a known opposite"
+    )
+
+
+@text_perturbation(
+    family="meaning",
+    level="word",
+    harms={"accuracy", "informativeness", "meaning-preservation"},
+    spares=FORM | {"consistency", "faithfulness", "factuality", "groundedness"},
+    language="en",
+)
+def hypernym(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
+    """Replace `k` words by less definite ones: ``dog`` by ``animal``."""
+    require_english(text)
+    return struck(_replaced(text, table("hypernyms")), rng, k=k, what="words with a known hypernym")
+
+
+@text_perturbation(
+    family="meaning", level="word", harms=GROUNDING | OVERALL | {"coherence"}, language="en"
+)
+def wrong_pronoun(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
+    """Replace `k` pronouns by those of another person: ``he`` by ``she``."""
+    require_english(text)
+    choices = []
+    words = tokens(text)
+    for index, word in enumerate(words):
+        others = _OTHER_PERSON.get(word.lower, "").split()
+        if others and word.text != "US":
+            after = words[index + 1] if index + 1 < len(words) else None
+            owns = after and after.before and after.lower not in _AFTER_OBJECTS
+            new = others[0] if owns else others[-1]
+            choices.append(Choice(word.start, word.end, (cased_like(new, word.text),)))
+    return struck(choices, rng, k=k, what="personal pronouns")
+
+
+def _replaced(text: str, known: Mapping[str, tuple[str, ...]]) -> list[Choice]:
+    """Find the words that `known` has others for; those with a capital may be names."""
+    return [
+        fitted(text, Choice(*match.span(), known[match.group()]))
+        for match in WORD.finditer(masked(text))
+        if match.group() in known
+    ]
+
+
+def _denied(words: Sequence[Token]) -> Iterator[Choice]:
+    """Find verbs that can be denied, and how."""
+    for word, after in pairwise(words):
+        if _takes_not(word, after):
+            new = "cannot" if word.lower == "can" else f"{word.text} not"
+            yield Choice(word.start, word.end, (new,))
+    for index, verb, tense in finite_verbs(words):
+        word = words[index]
+        if _NEGATIONS.isdisjoint(word.before):
+            helper = "did" if tense == "past" else "does"
+            yield Choice(word.start, word.end, (f"{helper} not {verb.base}",))
+
+
+def _takes_not(word: Token, after: Token) -> bool:
+    if word.text not in _TAKE_NOT or not (word.before and after.before):
+        return False
+    if word.before[-1] in _DETERMINERS or after.lower in _NEGATIONS | _SUBJECTS:
+        return False
+    if word.lower in HAVE:
+        perfect = after.lower in verbs("participle") or after.lower in {"been", "had"}
+        return perfect and MODALS.isdisjoint(word.before)
+    return True
+
+
+def _affirmed(words: Sequence[Token]) -> Iterator[Choice]:
+    """Find denials that can be taken out, and what is left."""
+    for word, after in pairwise(words):
+        plain = word.text.replace("’", "'")
+        if plain in _CONTRACTED or plain[1:].endswith("n't"):
+            yield Choice(word.start, word.end, (_CONTRACTED.get(plain, plain[:-3]),))
+        elif word.text == "not" and after.before and after.lower != "only":
+            if word.before and word.before[-1] in _TAKE_NOT | {"can", "did", "does", "do"}:
+                yield Choice(word.start, after.start, ("",))
+        elif word.text == "never" and word.before and after.before:
+            yield Choice(word.start, after.start, ("",))

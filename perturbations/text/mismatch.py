@@ -1,0 +1,118 @@
+"""Texts out of place: another item's, a wrong ending, a sentence from elsewhere, the source."""
+
+from collections.abc import Iterator
+
+from numpy.random import Generator
+
+from spanjury.perturbations.edits import Edit
+from spanjury.perturbations.perturbation import Case, NothingToDamageError, case_perturbation
+from spanjury.perturbations.text.aspects import GROUNDING, OVERALL
+from spanjury.perturbations.text.passages import Passage, inserted_after, passages
+from spanjury.perturbations.text.places import chosen, picked
+
+__all__ = [
+    "copied_source",
+    "other_document_sentence",
+    "random_ending",
+    "random_text",
+    "wrong_ending",
+]
+
+
+@case_perturbation(
+    family="mismatch",
+    level="sentence",
+    harms=GROUNDING | OVERALL | {"relevance", "coverage", "completeness"},
+)
+def random_text(case: Case, rng: Generator) -> list[Edit]:
+    """Put a text that was written for another input in its place."""
+    return [Edit(start=0, end=len(case.text), text=next(_shuffled(case, rng)))]
+
+
+@case_perturbation(
+    family="mismatch", level="sentence", harms={"coherence", "consistency", "relevance", *OVERALL}
+)
+def random_ending(case: Case, rng: Generator) -> list[Edit]:
+    """End with the last sentence of a text that was written for another input."""
+    others = _shuffled(case, rng)
+    ending = passages(case.text)[-1]
+    for other in others:
+        new = passages(other)[-1].text
+        if new != ending.text:
+            return [Edit(start=ending.start, end=ending.end, text=new)]
+    raise NothingToDamageError("all the other texts end in the same way")
+
+
+@case_perturbation(family="mismatch", level="sentence", harms={"coherence", "consistency"})
+def wrong_ending(case: Case, _: Generator) -> list[Edit]:
+    """Put the text that is known to be wrong in its place, but for how both of them begin."""
+    _require_text(case)
+    if not case.wrong.strip():
+        raise NothingToDamageError("no text is known to be wrong here")
+    kept = _common(passages(case.text), passages(case.wrong))
+    return [Edit(start=kept, end=len(case.text), text=case.wrong[kept:])]
+
+
+@case_perturbation(
+    family="mismatch",
+    level="sentence",
+    harms={"coherence", "consistency", "faithfulness", "groundedness", "relevance", *OVERALL},
+)
+def other_document_sentence(case: Case, rng: Generator, *, k: int = 1) -> list[Edit]:
+    """Put `k` sentences among those of the text, each from one written for another input."""
+    found = passages(case.text)
+    drawn = chosen(len(found), rng, k=k, what="sentences to put others behind").tolist()
+    known = {passage.text for passage in found}
+    foreign: list[str] = []
+    for other in _shuffled(case, rng):
+        fresh = [passage.text for passage in passages(other) if passage.text not in known]
+        foreign += [picked(fresh, rng)] if fresh else []
+        if len(foreign) == k:
+            break
+    if len(foreign) < k:
+        raise NothingToDamageError(f"only {len(foreign)} texts to take from, {k} are needed")
+    return [
+        inserted_after(case.text, found, new, index=index)
+        for index, new in zip(drawn, foreign, strict=True)
+    ]
+
+
+@case_perturbation(
+    family="mismatch",
+    level="sentence",
+    harms={"answer-quality", "correctness", "informativeness", "relevance"},
+)
+def copied_source(case: Case, _: Generator) -> list[Edit]:
+    """Repeat the longest input from its beginning, for about as long as the text is."""
+    _require_text(case)
+    source = max(case.inputs.values(), key=len, default="")
+    found = passages(source)
+    if not found:
+        raise NothingToDamageError("there is no input to copy")
+    start = found[0].start
+    end = max(passage.end for passage in found if passage.start < start + len(case.text))
+    return [Edit(start=0, end=len(case.text), text=source[start:end])]
+
+
+def _shuffled(case: Case, rng: Generator) -> Iterator[str]:
+    """Return what may stand in for the text, in random order."""
+    _require_text(case)
+    others = [other for other in case.others if other.strip() and other != case.text]
+    if not others:
+        raise NothingToDamageError("there is no other text to take from")
+    return (others[index] for index in rng.permutation(len(others)).tolist())
+
+
+def _require_text(case: Case) -> None:
+    if not case.text.strip():
+        raise NothingToDamageError("the text is empty")
+
+
+def _common(found: list[Passage], wrong: list[Passage]) -> int:
+    """Return where the sentences end that two texts begin with, which end alike in both."""
+    kept = 0
+    for ours, theirs in zip(found, wrong, strict=False):
+        if ours != theirs:
+            break
+        kept = ours.end
+    return kept

@@ -1,0 +1,99 @@
+"""Damage of several kinds in one text, as a careless writer or one who makes things up does it.
+
+These stand in for what [1] had written by a model.
+
+References
+----------
+.. [1] Wang et al. (2025), DHP Benchmark: Are LLMs Good NLG Evaluators?, table 2.
+"""
+
+from collections.abc import Sequence
+
+from numpy.random import Generator
+
+from spanjury.judges.core import PerturbationError
+from spanjury.perturbations.edits import Edit
+from spanjury.perturbations.perturbation import (
+    Case,
+    NothingToDamageError,
+    Perturbation,
+    text_perturbation,
+)
+from spanjury.perturbations.text.aspects import CONTENT, FORM, GROUNDING, OVERALL
+from spanjury.perturbations.text.entities import fictional_entity
+from spanjury.perturbations.text.grammar import (
+    break_agreement,
+    change_tense,
+    drop_articles,
+    wrong_prepositions,
+)
+from spanjury.perturbations.text.language import require_english
+from spanjury.perturbations.text.numbers import change_date, change_number
+from spanjury.perturbations.text.terms import invent_term
+
+__all__ = ["fictional_details", "grammar_errors"]
+
+_GRAMMAR = (break_agreement, change_tense, wrong_prepositions, drop_articles)
+_DETAILS = (fictional_entity, change_number, change_date)
+
+
+@text_perturbation(
+    family="word-and-grammar", level="word", harms=FORM | OVERALL, spares=CONTENT, language="en"
+)
+def grammar_errors(text: str, rng: Generator, *, k: int = 2) -> list[Edit]:
+    """Make `k` errors of agreement, tense, preposition or article, of as many kinds as can be."""
+    require_english(text)
+    made = _mixed(text, rng, rules=_GRAMMAR, k=k)
+    return _enough(made, k=k, what="places for an error")
+
+
+@text_perturbation(
+    family="entities-and-numbers",
+    level="word",
+    harms=GROUNDING | OVERALL,
+    spares=FORM - {"naturalness"},
+    language="en",
+)
+def fictional_details(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
+    """Replace `k` names, numbers or dates by invented ones; where there are fewer, terms, too."""
+    require_english(text)
+    made = _mixed(text, rng, rules=_DETAILS, k=k)
+    if len(made) < k:
+        made = _joined(made, [_most(invent_term, text, rng, k=k)], k=k)
+    return _enough(made, k=k, what="names, numbers, dates or nouns")
+
+
+def _mixed(text: str, rng: Generator, *, rules: Sequence[Perturbation], k: int) -> list[Edit]:
+    """Return up to `k` edits by `rules`, in random order of the rules and by turns."""
+    if k < 1:
+        raise PerturbationError(f"k must be 1 or more, got {k!r}")
+    order = rng.permutation(len(rules)).tolist()
+    return _joined([], [_most(rules[index], text, rng, k=k) for index in order], k=k)
+
+
+def _most(rule: Perturbation, text: str, rng: Generator, *, k: int) -> list[Edit]:
+    """Return as many edits by one rule as there can be, but no more than `k`, shuffled."""
+    for wanted in range(k, 0, -1):
+        try:
+            edits = list(rule.damage(Case(text=text), rng, k=wanted).edits)
+        except NothingToDamageError:
+            continue
+        return [edits[index] for index in rng.permutation(len(edits)).tolist()]
+    return []
+
+
+def _joined(made: list[Edit], others: Sequence[Sequence[Edit]], *, k: int) -> list[Edit]:
+    """Add edits of each of `others` by turns, none of which meets or touches another, up to `k`."""
+    joined = list(made)
+    for turn in range(k):
+        for edits in others:
+            for edit in edits[turn : turn + 1]:
+                if all(edit.end < told.start or told.end < edit.start for told in joined):
+                    joined.append(edit)
+    return joined[:k]
+
+
+def _enough(made: list[Edit], *, k: int, what: str) -> list[Edit]:
+    if len(made) < k:
+        raise NothingToDamageError(f"only {len(made)} {what}, {k} are needed")
+    return made

@@ -1,0 +1,107 @@
+"""Proper names of an English text, and of what sort each is."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
+
+from spanjury.judges.text import sentences
+from spanjury.perturbations.text.clusters import masked
+from spanjury.perturbations.text.wordlists import lists
+
+__all__ = ["Name", "Sort", "names"]
+
+Sort = Literal["person", "place", "organisation", "acronym", "other"]
+
+_CAPITAL = r"[A-ZÀ-ÖØ-Þ]"
+_NAME_WORD = re.compile(rf"\b(?:{_CAPITAL}[’'])?{_CAPITAL}[\w&]*(?:-\w+)*|\b{_CAPITAL}\.(?= [A-Z])")
+_JOINED = re.compile(r" (?:(?:of|de|van|von|bin|al) )?")
+_LOCATING = re.compile(r"\b(?:in|near|across|outside) $")
+_REACH = 10  # code points before a name in which such a word stands
+_LONGEST_ACRONYM = 5
+
+
+class Name(NamedTuple):
+    """A mention of a name: half-open offsets, its words as they stand, its sort."""
+
+    start: int
+    end: int
+    text: str
+    sort: Sort
+
+
+def names(text: str) -> list[Name]:
+    """Find the names of `text`, in order.
+
+    Capitals tell, so a word that begins a sentence counts only if it is a known name, one of
+    a longer name, or written with a capital elsewhere, too; nationalities, days and months do
+    not count. The sort is told by titles, known given names and places, and endings such as
+    ``University``; a surname is of a person if the full name stands in the text.
+    """
+    mask = masked(text)
+    firsts = {sentence.start for sentence in sentences(text)}
+    inner = {m.group() for m in _NAME_WORD.finditer(mask) if m.start() not in firsts}
+    found = [
+        _name(text, words, titled=titled)
+        for run in _runs(mask)
+        for words, titled in _pieces(run, firsts, inner)
+    ]
+    surnames = {name.text.split()[-1] for name in found if name.sort == "person"}
+    return [
+        name._replace(sort="person") if name.sort == "other" and name.text in surnames else name
+        for name in found
+    ]
+
+
+def _runs(mask: str) -> Iterator[list[re.Match[str]]]:
+    """Yield the capitalised words that follow each other, with nothing but a blank between."""
+    run: list[re.Match[str]] = []
+    for match in _NAME_WORD.finditer(mask):
+        if run and not _JOINED.fullmatch(mask, run[-1].end(), match.start()):
+            yield run
+            run = []
+        run.append(match)
+    if run:
+        yield run
+
+
+def _pieces(
+    run: Sequence[re.Match[str]], firsts: set[int], inner: set[str]
+) -> Iterator[tuple[list[re.Match[str]], bool]]:
+    """Yield the parts of `run` that are names, and whether a title stands before each."""
+    known = lists("known")
+    titled = False
+    piece: list[re.Match[str]] = []
+    for match in run:
+        word = match.group()
+        begins = match.start() in firsts
+        certain = word in inner or word in known["given"] or word in known["places"]
+        if word in known["titles"] or word in known["never"] or (begins and not certain):
+            if piece:
+                yield piece, titled
+            piece, titled = [], word in known["titles"]
+        else:
+            piece.append(match)
+    if piece:
+        yield piece, titled
+
+
+def _name(text: str, words: Sequence[re.Match[str]], *, titled: bool) -> Name:
+    start, end = words[0].start(), words[-1].end()
+    return Name(start, end, text[start:end], "person" if titled else _sort(text, start, end))
+
+
+def _sort(text: str, start: int, end: int) -> Sort:
+    known = lists("known")
+    words = text[start:end].split()
+    located = bool(_LOCATING.search(text[max(0, start - _REACH) : start]))
+    if words[-1] in known["organisation_parts"]:
+        return "organisation"
+    if text[start:end] in known["places"] or words[-1] in known["place_parts"]:
+        return "place"
+    if words[0] in known["given"]:
+        return "person"
+    if len(words) == 1 and words[0].isupper() and 1 < len(words[0]) <= _LONGEST_ACRONYM:
+        return "acronym"
+    if located:
+        return "place"
+    return "person" if len(words) == 2 else "other"  # noqa: PLR2004 - a given name and a surname

@@ -1,0 +1,142 @@
+"""Damage to numbers, units and dates: what is told stays a number, unit or date."""
+
+import re
+from collections.abc import Iterator
+from itertools import chain
+
+from numpy.random import Generator
+
+from spanjury.perturbations.edits import Edit
+from spanjury.perturbations.perturbation import text_perturbation
+from spanjury.perturbations.text.aspects import FORM, GROUNDING, OVERALL
+from spanjury.perturbations.text.clusters import masked
+from spanjury.perturbations.text.language import require_english
+from spanjury.perturbations.text.places import Choice, cased_like, fitted, struck
+from spanjury.perturbations.text.wordlists import exchanges
+
+__all__ = ["change_date", "change_number", "change_unit"]
+
+_MONTHS = (
+    "January February March April May June July August September October November December".split()  # noqa: SIM905
+)
+_SURE_MONTHS = [month for month in _MONTHS if month not in {"March", "May"}]
+_DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()  # noqa: SIM905
+_MONTH = rf"(?:{'|'.join(_MONTHS)})"
+_WEEKDAY = re.compile(rf"\b(?:{'|'.join(_DAYS)})\b")
+_MONTH_NAME = re.compile(
+    rf"\b(?:{'|'.join(_SURE_MONTHS)})\b|(?<=\d )(?:March|May)\b"
+    r"|(?<=\d(?:st|nd|rd|th) )(?:March|May)\b|(?<=\b[Ii]n )(?:March|May)\b|\b(?:March|May)(?= \d)"
+)
+_DAY_NUMBER = re.compile(
+    rf"(?<![\w.,:/-])(?P<day_first>\d{{1,2}})(?= {_MONTH}\b)"
+    rf"|\b{_MONTH} (?P<month_first>\d{{1,2}})(?![\w:/-]|[.,]\d)"
+)
+_YEAR = re.compile(
+    rf"(?:(?:\b(?:[Ii]n|[Ss]ince|[Bb]y|[Uu]ntil|[Ff]rom|[Dd]uring|[Oo]f|[Aa]fter|[Bb]efore|the|year"
+    rf"|and|to|{_MONTH}) )|, |\()(?P<year>(?:1[5-9]|20)\d\d)(?=s?\b(?![,.]\d|[-/:]))"
+)
+_NUMERAL = re.compile(
+    r"(?<![\w.,:/-])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
+    r"(?=(?:m|bn|k|km|kg|mph)?(?!\w))(?![.,]?\d|[/:]|-\d| ?[ap]\.?m\b)"
+)
+_SMALL = "two three four five six seven eight nine".split()  # noqa: SIM905
+_LARGE = "ten eleven twelve fifteen twenty thirty forty fifty sixty seventy eighty ninety".split()  # noqa: SIM905
+_ORDINALS = "third fourth fifth sixth seventh eighth ninth tenth".split()  # noqa: SIM905
+_NUMBER_WORD = re.compile(rf"\b(?:{'|'.join((*_SMALL, *_LARGE, *_ORDINALS))})\b", re.IGNORECASE)
+_COUNTED = re.compile(
+    rf"(?:\d|\b(?:{'|'.join((*_SMALL, *_LARGE))}|an?|one|few|several|many|per|half))"
+    r"[ -]?(?P<unit>[A-Za-z/]+)\b",
+    re.IGNORECASE,
+)
+_MONEY = re.compile(r"[$£€](?=\d)")
+_LONGEST_SHIFT = 15  # years
+
+
+@text_perturbation(
+    family="entities-and-numbers",
+    level="word",
+    harms=GROUNDING | OVERALL,
+    spares=FORM,
+    language="en",
+)
+def change_number(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
+    """Give `k` numbers, in digits or words, another value; dates stay as they are."""
+    require_english(text)
+    mask = masked(text)
+    dates = {place for date in _dates(mask) for place in range(date.start, date.end)}
+    found = [
+        Choice(*match.span(), tuple(_other_values(match.group())))
+        for match in _NUMERAL.finditer(mask)
+        if match.start() not in dates
+    ]
+    for match in _NUMBER_WORD.finditer(mask):
+        word = match.group()
+        kind = next(kind for kind in (_SMALL, _LARGE, _ORDINALS) if word.lower() in kind)
+        others = tuple(cased_like(new, word) for new in kind if new != word.lower())
+        found.append(fitted(text, Choice(*match.span(), others)))
+    return struck(sorted(found), rng, k=k, what="numbers")
+
+
+@text_perturbation(
+    family="entities-and-numbers",
+    level="word",
+    harms=GROUNDING | OVERALL,
+    spares=FORM,
+    language="en",
+)
+def change_unit(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
+    """Give `k` numbers another unit, currency or order of magnitude."""
+    require_english(text)
+    mask = masked(text)
+    known = exchanges("units")
+    found = [
+        Choice(*match.span(), tuple(sign for sign in "$£€" if sign != match.group()))
+        for match in _MONEY.finditer(mask)
+    ]
+    for match in _COUNTED.finditer(mask):
+        unit = match["unit"]
+        ordinal = unit == "second" and not mask[match.start()].isdigit()
+        others = () if ordinal else known.get(unit.lower(), ())
+        if others:
+            written = tuple(cased_like(other, unit) for other in others)
+            found.append(fitted(text, Choice(*match.span("unit"), written)))
+    return struck(sorted(found), rng, k=k, what="numbers with a known unit")
+
+
+@text_perturbation(
+    family="entities-and-numbers",
+    level="word",
+    harms=GROUNDING | OVERALL,
+    spares=FORM,
+    language="en",
+)
+def change_date(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
+    """Give `k` years, months, days of a month or of the week another value."""
+    require_english(text)
+    return struck(sorted(_dates(masked(text))), rng, k=k, what="parts of dates")
+
+
+def _dates(mask: str) -> Iterator[Choice]:
+    for match in chain(_WEEKDAY.finditer(mask), _MONTH_NAME.finditer(mask)):
+        found = match.group()
+        names = _DAYS if found in _DAYS else _MONTHS
+        yield Choice(*match.span(), tuple(name for name in names if name != found))
+    for match in _DAY_NUMBER.finditer(mask):
+        days = (str(day) for day in range(1, 29))
+        found = match[str(match.lastgroup)]
+        others = tuple(day for day in days if day != found)
+        yield Choice(*match.span(str(match.lastgroup)), others)
+    for match in _YEAR.finditer(mask):
+        year = int(match["year"])
+        decade = mask[match.end() : match.end() + 1] == "s"
+        shifts = range(-_LONGEST_SHIFT, _LONGEST_SHIFT + 1)
+        years = (year + shift * 10 if decade else year + shift for shift in shifts if shift)
+        yield Choice(*match.span("year"), tuple(map(str, years)))
+
+
+def _other_values(numeral: str) -> Iterator[str]:
+    """Yield numbers written alike that differ in the first digit that is not 0."""
+    place = next((at for at, char in enumerate(numeral) if char in "123456789"), 0)
+    for digit in "23456789":
+        if digit != numeral[place]:
+            yield f"{numeral[:place]}{digit}{numeral[place + 1 :]}"

@@ -1,0 +1,93 @@
+"""Passages: the sentences of a text, where another may be put beside, before or after them."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from spanjury.judges.text import sentences
+from spanjury.perturbations.edits import Edit
+from spanjury.perturbations.text.clusters import masked
+
+__all__ = ["Passage", "continued", "inserted_after", "passages", "spaced_like"]
+
+_BLANKLESS = tuple("。！？।」』")  # what closes a sentence that no blank follows
+_TOKENISED = re.compile(r"\w [.,!?](?:\s|$)")
+_CLOSING = re.compile(r"(?<=\w)(?=[.,:;!?]+(?:[\s)]|$))")
+_FIRST = re.compile(r"(?P<first>[A-Z]\w+)(?: (?P<second>[A-Z]\w))?")
+# Words that open a sentence with a capital only because it is the first: no names.
+_NO_NAME = re.compile(
+    r"(?:the|an?|this|that|these|those|it|its|he|his|she|her|they|their|we|our|you|your|my|there"
+    r"|here|in|on|at|by|for|from|with|after|before|since|during|under|over|as|if|when|while"
+    r"|although|though|because|once|until|unless|to|of|and|but|or|so|yet|not|no|all|some|many"
+    r"|most|more|few|several|both|each|every|one|two|three|four|five|what|who|how|where|why|which"
+    r"|such|another|other|only|even|just|also|then|now|it[’']s|he[’']s|she[’']s|they[’']re)\b"
+    r"(?=[ ,])",
+    re.IGNORECASE,
+)
+
+
+class Passage(NamedTuple):
+    """A sentence of a text: ``text[start:end]``, without blanks around it."""
+
+    start: int
+    end: int
+    text: str
+
+
+def passages(text: str) -> list[Passage]:
+    """Return the sentences of `text`, none of which begins or ends inside a grapheme cluster."""
+    mask = masked(text)
+    found: list[Passage] = []
+    for sentence in sentences(mask):
+        start, end = sentence.start, sentence.end
+        if found and mask[start] != text[start]:  # it begins with what belongs to the last one
+            start = found.pop().start
+        found.append(Passage(start, end, text[start:end]))
+    return found
+
+
+def inserted_after(text: str, found: Sequence[Passage], added: str, *, index: int) -> Edit:
+    """Put the sentence `added` after the one at `index`, as far from it as others are."""
+    end = found[index].end
+    return Edit(start=end, end=end, text=_gap(text, found, index=index) + added)
+
+
+def _gap(text: str, found: Sequence[Passage], *, index: int) -> str:
+    """Return what divides the sentence at `index` from the next, or else the one before."""
+    if len(found) > 1:
+        index = min(index, len(found) - 2)
+        return text[found[index].end : found[index + 1].start]
+    return "" if found[index].text.endswith(_BLANKLESS) else " "
+
+
+def continued(text: str, passage: Passage) -> str:
+    """Return an English sentence as it goes on after other words, or nothing if that is unclear.
+
+    A first word that opens many sentences loses its capital. A name keeps it: a word that has
+    one inside the text, too, or before another that has one.
+
+    Examples
+    --------
+    >>> text = "The rain fell. Ann left. Then Ann sang. Nothing came of it."
+    >>> [continued(text, passage) for passage in passages(text)]
+    ['the rain fell.', 'Ann left.', 'then Ann sang.', '']
+    """
+    sentence = passage.text
+    if _NO_NAME.match(sentence):
+        return sentence[0].lower() + sentence[1:]
+    first = _FIRST.match(sentence)
+    if first is None:
+        return ""
+    name = first["second"] or re.search(rf"[a-z,] {first['first']}\b", text)
+    return sentence if name else ""
+
+
+def spaced_like(added: str, text: str) -> str:
+    """Put blanks before the punctuation of `added` if that of `text` has them, being tokenised.
+
+    Examples
+    --------
+    >>> spaced_like("Needless to say, it rained.", "Ann left , alone .")
+    'Needless to say , it rained .'
+    """
+    return _CLOSING.sub(" ", added) if _TOKENISED.search(text) else added

@@ -1,0 +1,175 @@
+"""Places: where in a text a rule can strike, and k of them drawn without repetition."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from spanjury.judges.core import PerturbationError
+from spanjury.perturbations.edits import Edit
+from spanjury.perturbations.perturbation import NothingToDamageError
+from spanjury.perturbations.text.clusters import TAIL, masked
+
+__all__ = [
+    "WORD",
+    "Choice",
+    "Places",
+    "cased_like",
+    "chosen",
+    "fitted",
+    "letters_where",
+    "picked",
+    "require_count",
+    "struck",
+]
+
+WORD = re.compile(r"\w+(?:['’.,-]\w+)*")
+"""A word or number of a masked text, with what is inside it."""
+
+_RARE = re.compile("[^\x00-\xff]")  # what is in no table
+_ARTICLE = re.compile(r"\b([aA]n?)\s+$")
+_ARTICLE_REACH = 8  # code points before a word in which its article must begin
+_SOUNDS_LIKE_A_VOWEL = re.compile(r"[aeio]|u(?!ni|s[aei]|t[ei])|hour|hono|heir", re.IGNORECASE)
+_SOUNDS_LIKE_A_CONSONANT = re.compile(r"on[ce]|eu|ouija", re.IGNORECASE)
+
+
+class Places(NamedTuple):
+    """Starts and ends of letters with all that belongs to them, in order, shape ``(n,)``."""
+
+    starts: NDArray[np.intp]
+    ends: NDArray[np.intp]
+
+    def at(self, indices: NDArray[np.intp]) -> Iterator[tuple[int, int]]:
+        """Return ``(start, end)`` of the places of `indices`."""
+        return zip(self.starts[indices].tolist(), self.ends[indices].tolist(), strict=True)
+
+
+class Choice(NamedTuple):
+    """A place, half-open, and what may stand there instead."""
+
+    start: int
+    end: int
+    texts: tuple[str, ...]
+
+
+def letters_where(text: str, holds: Callable[[str], bool]) -> Places:
+    """Find the grapheme clusters whose base character is such that `holds` says so."""
+    if text.isascii():
+        held = text.encode("ascii").translate(_table(holds))
+        starts = np.flatnonzero(np.frombuffer(held, dtype=np.bool_))
+        return Places(starts, starts + 1)
+    mask = masked(text)
+    held = mask.encode("latin-1", "replace").translate(_table(holds))
+    found = np.array(bytearray(held), dtype=np.bool_)
+    for match in _RARE.finditer(mask):
+        found[match.start()] = holds(match.group())
+    if mask is text:
+        starts = np.flatnonzero(found)
+        return Places(starts, starts + 1)
+    bases = np.array([char != TAIL for char in mask])
+    starts = np.flatnonzero(found & bases)
+    bounds = np.append(np.flatnonzero(bases), len(text))
+    return Places(starts, bounds[np.searchsorted(bounds, starts, side="right")])
+
+
+@cache
+def _table(holds: Callable[[str], bool]) -> bytes:
+    """Tabulate `holds` for the code points that are one byte of Latin-1."""
+    return bytes(holds(chr(code)) for code in range(256))
+
+
+def chosen(n: int, rng: Generator, *, k: int, what: str, apart: bool = False) -> NDArray[np.intp]:
+    """Draw `k` of the indices of `n` places, all sets of them equally likely.
+
+    Parameters
+    ----------
+    n
+        How many places there are.
+    rng
+        Where the draw comes from.
+    k
+        At least 1.
+    what
+        What the places are called in the error, as ``"letters"``.
+    apart
+        Whether no two neighbours may be drawn.
+
+    Raises
+    ------
+    NothingToDamageError
+        If there are not so many.
+    PerturbationError
+        If `k` is less than 1.
+    """
+    require_count(k)
+    needed = 2 * k - 1 if apart else k
+    if n < needed:
+        raise NothingToDamageError(f"only {n} {what}, {needed} are needed")
+    if not apart:
+        return np.array(_drawn(n, rng, k=k), dtype=np.intp)
+    # k of n - k + 1, each then moved on by one for each before it, leaves gaps between all
+    drawn = sorted(_drawn(n - k + 1, rng, k=k))
+    return np.array([index + moved for moved, index in enumerate(drawn)], dtype=np.intp)
+
+
+def require_count(k: int, *, least: int = 1) -> None:
+    """Raise `PerturbationError` if `k` is less than `least`."""
+    if k < least:
+        raise PerturbationError(f"k must be {least} or more, got {k!r}")
+
+
+def _drawn(n: int, rng: Generator, *, k: int) -> list[int]:
+    """Draw `k` of `n` numbers; for few of many five times as fast as `Generator.choice`."""
+    if 2 * k > n:
+        return [int(index) for index in rng.permutation(n)[:k]]
+    drawn: dict[int, None] = {}
+    while len(drawn) < k:
+        drawn |= dict.fromkeys((rng.random(k - len(drawn)) * n).astype(np.intp).tolist())
+    return list(drawn)
+
+
+def picked(texts: Sequence[str], rng: Generator) -> str:
+    """Draw one of `texts`."""
+    return texts[int(rng.random() * len(texts))]
+
+
+def struck(choices: Sequence[Choice], rng: Generator, *, k: int, what: str) -> list[Edit]:
+    """Change `k` of the places of `choices`, which do not overlap; errors as in `chosen`."""
+    places = [choices[index] for index in sorted(chosen(len(choices), rng, k=k, what=what))]
+    return [Edit(start=p.start, end=p.end, text=picked(p.texts, rng)) for p in places]
+
+
+def cased_like(text: str, model: str) -> str:
+    """Write `text` in capitals, with a capital, or as it is, as `model` is written.
+
+    Examples
+    --------
+    >>> cased_like("fall", "Rise"), cased_like("fall", "RISE"), cased_like("fall", "rise")
+    ('Fall', 'FALL', 'fall')
+    """
+    if len(model) > 1 and model.isupper():
+        return text.upper()
+    return text[:1].upper() + text[1:] if model[:1].isupper() else text
+
+
+def fitted(text: str, choice: Choice) -> Choice:
+    """Make an ``a`` or ``an`` before the place suit: take words that it suits, else change it."""
+    reach = max(0, choice.start - _ARTICLE_REACH)
+    article = _ARTICLE.search(text[reach : choice.start])
+    if not article:
+        return choice
+    needs_an = len(article[1]) > 1
+    suits = tuple(new for new in choice.texts if _takes_an(new) == needs_an)
+    if suits:
+        return choice._replace(texts=suits)
+    other = article[1][0] + ("" if needs_an else "n") + article[0][len(article[1]) :]
+    texts = tuple(other + new for new in choice.texts)
+    return Choice(reach + article.start(), choice.end, texts)
+
+
+def _takes_an(word: str) -> bool:
+    return bool(_SOUNDS_LIKE_A_VOWEL.match(word)) and not _SOUNDS_LIKE_A_CONSONANT.match(word)

@@ -1,0 +1,147 @@
+"""Who did it to whom: subject and object of a verb exchanged."""
+
+import re
+from collections.abc import Iterator, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+from numpy.random import Generator
+
+from spanjury.perturbations.edits import Edit
+from spanjury.perturbations.perturbation import text_perturbation
+from spanjury.perturbations.text.aspects import FORM, GROUNDING, OVERALL
+from spanjury.perturbations.text.language import require_english
+from spanjury.perturbations.text.names import names
+from spanjury.perturbations.text.places import chosen
+from spanjury.perturbations.text.verbs import BE, Token, finite_verbs, tokens, verbs
+
+__all__ = ["swap_roles"]
+
+_OBJECT_FORMS = MappingProxyType({"he": "him", "I": "me", "she": "her", "they": "them", "we": "us"})
+_SUBJECT_FORMS = MappingProxyType({form: subject for subject, form in _OBJECT_FORMS.items()})
+_DETERMINERS = frozenset("a an the his her its their our my your".split())  # noqa: SIM905
+_NO_NOUNS = frozenset(
+    """about after again ahead all along also and as at away back because before but by during for
+    from     had has have he her him his how i if in into is it its just last later of off on
+    or out over she     since so than that their them then there they this through to today
+    too twice under until up     us was we were what when where which while who whom why will
+    with without would     yesterday you""".split()  # noqa: SIM905 - a list this long reads best so
+)
+_NO_ACTIONS = frozenset(("agree", "become", "believe", "hope", "say", "seem", "think", "wish"))
+_POSSESSIVE = re.compile(" ?['’]")
+_LONGEST = 3  # words of a phrase beside its determiner
+
+
+class _Phrase(NamedTuple):
+    """A noun phrase: half-open offsets, and how it is written as subject and as object."""
+
+    start: int
+    end: int
+    subject: str
+    object: str
+
+
+@text_perturbation(
+    family="meaning", level="word", harms=GROUNDING | OVERALL, spares=FORM, language="en"
+)
+def swap_roles(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
+    """Let subject and object of `k` verbs change places; two edits a verb.
+
+    ``The dog bit him`` becomes ``He bit the dog``, and ``He was hit by a car`` becomes
+    ``A car was hit by him``.
+    """
+    require_english(text)
+    pairs: list[tuple[_Phrase, _Phrase]] = []
+    for subject, other in _Phrases(text, tokens(text)).pairs():
+        if subject.start >= (pairs[-1][1].end if pairs else 0):
+            pairs.append((subject, other))
+    drawn = chosen(len(pairs), rng, k=k, what="verbs between a subject and an object")
+    edits = []
+    for subject, other in (pairs[index] for index in drawn):
+        new = other.subject
+        if text[subject.start].isupper():
+            new = new[0].upper() + new[1:]
+        edits.append(Edit(start=subject.start, end=subject.end, text=new))
+        edits.append(Edit(start=other.start, end=other.end, text=subject.object))
+    return edits
+
+
+class _Phrases:
+    """The noun phrases before and after the verbs of a text."""
+
+    def __init__(self, text: str, words: Sequence[Token]) -> None:
+        found = names(text)
+        self._text = text
+        self._words = words
+        self._starts = {name.start: name.end for name in found}
+        self._ends = {name.end: name.start for name in found}
+
+    def pairs(self) -> Iterator[tuple[_Phrase, _Phrase]]:
+        """Yield subject and object of each verb that has both, in order."""
+        for at, after in sorted(self._verbs()):
+            subject, other = self._before(at), self._after(after)
+            if subject and other and subject.object.lower() != other.object.lower():
+                yield subject, other
+
+    def _verbs(self) -> Iterator[tuple[int, int]]:
+        """Yield, for each verb, the index of its first word and of the word behind it."""
+        for index, verb, tense in finite_verbs(self._words):
+            if tense == "past" and verb.base not in _NO_ACTIONS:
+                yield index, index + 1
+        for index in range(1, len(self._words) - 2):
+            word, by = self._words[index], self._words[index + 1].lower
+            if word.lower in verbs("participle") and by == "by" and word.before[-1:] == ("was",):
+                yield index - 1, index + 2
+
+    def _before(self, at: int) -> _Phrase | None:
+        """Return the phrase that ends before the word `at`."""
+        if not self._words[at].before:
+            return None
+        last = self._words[at - 1]
+        if last.end in self._ends:
+            return self._named(self._ends[last.end], last.end)
+        if last.lower in _OBJECT_FORMS or last.text == "I":
+            return self._phrase(last.start, last.end)
+        for first in range(at - 2, max(-1, at - 2 - _LONGEST), -1):
+            if not self._nouns(first + 1, at):
+                return None
+            if self._words[first].lower in _DETERMINERS:
+                return self._phrase(self._words[first].start, last.end)
+        return None
+
+    def _after(self, at: int) -> _Phrase | None:
+        """Return the phrase that begins with the word `at`."""
+        if at >= len(self._words) or not self._words[at].before:
+            return None
+        first = self._words[at]
+        if first.start in self._starts:
+            return self._named(first.start, self._starts[first.start])
+        end = at + 1
+        while end - at <= _LONGEST and end < len(self._words) and self._nouns(end, end + 1):
+            end += 1
+        bare = end == len(self._words) or self._words[end].lower != "of"
+        if first.lower in _DETERMINERS and end > at + 1 and bare:
+            return self._phrase(first.start, self._words[end - 1].end)
+        if first.lower in _SUBJECT_FORMS:
+            return self._phrase(first.start, first.end)
+        return None
+
+    def _nouns(self, start: int, end: int) -> bool:
+        """Whether these words, joined by blanks, may all be of one phrase."""
+        return all(
+            word.before and word.text.islower() and word.lower not in _NO_NOUNS | BE | _DETERMINERS
+            for word in self._words[start:end]
+        )
+
+    def _named(self, start: int, end: int) -> _Phrase | None:
+        """Return the phrase of a name, unless it is a possessor or has an article."""
+        possessor = _POSSESSIVE.match(self._text, end)
+        article = self._text[max(0, start - 4) : start].lower() == "the "
+        return None if possessor or article else self._phrase(start, end)
+
+    def _phrase(self, start: int, end: int) -> _Phrase:
+        found = self._text[start:end]
+        if start not in self._starts and found != "I":
+            found = found[0].lower() + found[1:]
+        subject, other = _SUBJECT_FORMS.get(found, found), _OBJECT_FORMS.get(found, found)
+        return _Phrase(start, end, subject, other)

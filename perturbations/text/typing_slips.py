@@ -1,0 +1,110 @@
+"""Slips of the fingers: letters exchanged, hit beside, hit twice or left out."""
+
+from types import MappingProxyType
+
+import numpy as np
+from numpy.random import Generator
+
+from spanjury.perturbations.edits import Edit
+from spanjury.perturbations.perturbation import text_perturbation
+from spanjury.perturbations.text.aspects import CONTENT, FORM, OVERALL, SELECTION
+from spanjury.perturbations.text.places import chosen, letters_where
+
+__all__ = ["double_letters", "neighbour_keys", "swap_letters", "typos"]
+
+_NEIGHBOURS = MappingProxyType(
+    {
+        pair[0]: pair[1:]
+        for pair in (
+            "1:2q 2:13w 3:24e 4:35r 5:46t 6:57y 7:68u 8:79i 9:80o 0:9p "
+            "q:wa w:qes e:wrd r:etf t:ryg y:tuh u:yij i:uok o:ipl p:ol "
+            "a:qsz s:awdx d:sefc f:drgv g:fthb h:gyjn j:hukm k:jil l:kop "
+            "z:asx x:zsdc c:xdfv v:cfgb b:vghn n:bhjm m:njk"
+        )
+        .replace(":", "")
+        .split()
+    }
+)
+"""Key -> the keys that touch it on a QWERTY keyboard."""
+
+
+@text_perturbation(family="character", level="character", harms=FORM | OVERALL, spares=SELECTION)
+def typos(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
+    """Make `k` slips: exchanged letters, neighbouring keys, letters twice or left out.
+
+    Which of the four is drawn for each slip among those that are possible at its place. No
+    two slips meet.
+    """
+    places = letters_where(text, str.isalnum)
+    drawn = chosen(len(places.starts), rng, k=k, what="letters or digits", apart=True)
+    followers = np.minimum(drawn + 1, len(places.starts) - 1)
+    turns = rng.random((k, 2)).tolist()
+    return [
+        _slip(text, here, after, turn=turn, key=key)
+        for here, after, (turn, key) in zip(
+            places.at(drawn), places.at(followers), turns, strict=True
+        )
+    ]
+
+
+@text_perturbation(family="character", level="character", harms=FORM | OVERALL, spares=SELECTION)
+def swap_letters(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
+    """Exchange `k` letters or digits with the next one, in the middle of words."""
+    starts, ends = letters_where(text, str.isalnum)
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")[starts]
+    firsts = np.flatnonzero((starts[1:] == ends[:-1]) & (codes[1:] != codes[:-1]))
+    what = "pairs of different letters"
+    drawn = firsts[chosen(len(firsts), rng, k=k, what=what, apart=True)]
+    bounds = zip(
+        starts[drawn].tolist(), ends[drawn].tolist(), ends[drawn + 1].tolist(), strict=True
+    )
+    return [
+        Edit(start=start, end=end, text=text[middle:end] + text[start:middle])
+        for start, middle, end in bounds
+    ]
+
+
+@text_perturbation(family="character", level="character", harms=FORM | OVERALL, spares=SELECTION)
+def neighbour_keys(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
+    """Replace `k` letters or digits by what is on a neighbouring key."""
+    places = letters_where(text, _is_key)
+    drawn = chosen(len(places.starts), rng, k=k, what="letters or digits of a Latin keyboard")
+    keys = rng.random(k).tolist()
+    return [
+        Edit(start=start, end=end, text=_beside(text[start:end], key))
+        for (start, end), key in zip(places.at(drawn), keys, strict=True)
+    ]
+
+
+@text_perturbation(family="character", level="character", harms=FORM, spares=CONTENT)
+def double_letters(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
+    """Write `k` letters twice."""
+    places = letters_where(text, str.isalpha)
+    drawn = chosen(len(places.starts), rng, k=k, what="letters")
+    return [Edit(start=s, end=e, text=text[s:e] * 2) for s, e in places.at(drawn)]
+
+
+def _slip(
+    text: str, here: tuple[int, int], after: tuple[int, int], *, turn: float, key: float
+) -> Edit:
+    """Slip at the letter `here`; `turn` and `key` say how, each from 0 up to 1."""
+    start, end = here
+    letter = text[start:end]
+    slips = [(end, ""), (end, letter * 2)]
+    if letter[0].lower() in _NEIGHBOURS:
+        slips.append((end, _beside(letter, key)))
+    if after[0] == end and text[end] != letter[0]:
+        slips.append((after[1], text[end : after[1]] + letter))
+    until, new = slips[int(turn * len(slips))]
+    return Edit(start=start, end=until, text=new)
+
+
+def _beside(letter: str, key: float) -> str:
+    """Hit a key beside the one meant: which one, `key` says, from 0 up to 1."""
+    near = _NEIGHBOURS[letter[0].lower()]
+    hit = near[int(key * len(near))]
+    return (hit.upper() if letter[0].isupper() else hit) + letter[1:]
+
+
+def _is_key(char: str) -> bool:
+    return char.lower() in _NEIGHBOURS

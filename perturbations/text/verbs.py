@@ -1,0 +1,149 @@
+"""English verbs: their forms, and where a sentence has a finite one."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from types import MappingProxyType
+from typing import Literal, NamedTuple
+
+from spanjury.perturbations.text.clusters import masked
+from spanjury.perturbations.text.places import WORD
+from spanjury.perturbations.text.wordlists import lines
+
+__all__ = [
+    "BE",
+    "HAVE",
+    "MODALS",
+    "PLURAL_SUBJECTS",
+    "Found",
+    "Token",
+    "Verb",
+    "finite_verbs",
+    "tokens",
+    "verbs",
+]
+
+BE = frozenset(("am", "is", "are", "was", "were", "be", "been", "being"))
+HAVE = frozenset(("has", "have", "had", "having"))
+MODALS = frozenset(
+    ("can", "could", "may", "might", "must", "shall", "should", "will", "would", "to")
+)
+PLURAL_SUBJECTS = frozenset(("i", "they", "we", "you"))
+"""Subjects of a verb without an ``s``."""
+
+_SINGULAR_SUBJECTS = frozenset(("he", "she", "it", "who", "which"))
+_BEFORE_NOUNS = frozenset(
+    """a an the his her its their our my your this that these those some any no each every of in
+    on at by for with from into and or two three four five six many few more most several all
+    other own""".split()  # noqa: SIM905 - a list this long reads best so
+)
+_AFTER_PARTICIPLES = frozenset(
+    "about after among as at by for from in into near of on since to under with without".split()  # noqa: SIM905
+)
+_DO = frozenset(("do", "does", "did", "get", "gets", "got"))
+_REACH = 3  # words before a participle among which its auxiliary is
+
+
+class Verb(NamedTuple):
+    """The forms of a verb; `nounlike` if its base and its ``s`` form may be nouns."""
+
+    base: str
+    past: str
+    participle: str
+    third: str
+    nounlike: bool
+
+
+class Token(NamedTuple):
+    """A word of a text: half-open offsets, as it stands, in lower case, and the one before.
+
+    The words before are of the same clause: punctuation hides those on its other side.
+    """
+
+    start: int
+    end: int
+    text: str
+    lower: str
+    before: tuple[str, ...]
+
+
+class Found(NamedTuple):
+    """A finite form of a full verb: the place of its token, the verb and the tense."""
+
+    place: int
+    verb: Verb
+    tense: Literal["past", "present"]
+
+
+def tokens(text: str) -> list[Token]:
+    """Return the words of `text`, each with those up to three before it, the nearest last."""
+    found: list[Token] = []
+    for match in WORD.finditer(masked(text)):
+        before: tuple[str, ...] = ()
+        if found and text[found[-1].end : match.start()].isspace():
+            before = (*found[-1].before, found[-1].lower)[-_REACH:]
+        word = match.group().replace("’", "'")
+        found.append(Token(match.start(), match.end(), match.group(), word.lower(), before))
+    return found
+
+
+@cache
+def verbs(form: Literal["base", "past", "third", "participle"]) -> Mapping[str, Verb]:
+    """Return `form` of each known verb -> the verb."""
+    known = [_verb(line.split()) for line in lines("verbs")]
+    return MappingProxyType({getattr(verb, form): verb for verb in reversed(known)})
+
+
+def finite_verbs(words: Sequence[Token]) -> Iterator[Found]:
+    """Find forms that are surely verbs, and surely no participles.
+
+    Rather too few are found: past forms that are participles too only where no auxiliary
+    stands before and no preposition behind, nouns such as ``reports`` only after a pronoun.
+    """
+    past, third = verbs("past"), verbs("third")
+    for index, word in enumerate(words):
+        after = words[index + 1].lower if index + 1 < len(words) else ""
+        if word.lower in third and _is_present(word, third[word.lower]):
+            yield Found(index, third[word.lower], "present")
+        elif word.lower in past and _is_past(word, past[word.lower], after=after):
+            yield Found(index, past[word.lower], "past")
+
+
+def _is_present(word: Token, verb: Verb) -> bool:
+    if not word.before:
+        return False
+    subject = word.before[-1]
+    return subject in _SINGULAR_SUBJECTS or not (verb.nounlike or subject in _BEFORE_NOUNS)
+
+
+def _is_past(word: Token, verb: Verb, *, after: str) -> bool:
+    if not word.before or verb.past == verb.base or word.before[-1] in _BEFORE_NOUNS:
+        return False
+    if verb.past != verb.participle:
+        return word.before[-1] not in BE | HAVE
+    subject = word.before[-1]
+    if subject in _SINGULAR_SUBJECTS | PLURAL_SUBJECTS:
+        return True
+    helped = not (BE | HAVE | MODALS | _DO).isdisjoint(word.before)
+    return not helped and subject[-2:] != "ly" and after not in _AFTER_PARTICIPLES
+
+
+def _verb(forms: Sequence[str]) -> Verb:
+    base = forms[0].removeprefix("~")
+    past, participle = forms[1:] if len(forms) > 1 else (_regular_past(base),) * 2
+    return Verb(base, past, participle, _third(base), forms[0].startswith("~"))
+
+
+def _regular_past(base: str) -> str:
+    if base.endswith("e"):
+        return base + "d"
+    return f"{base[:-1]}ied" if _ends_in_soft_y(base) else f"{base}ed"
+
+
+def _third(base: str) -> str:
+    if base.endswith(("s", "x", "z", "ch", "sh", "o")):
+        return base + "es"
+    return f"{base[:-1]}ies" if _ends_in_soft_y(base) else f"{base}s"
+
+
+def _ends_in_soft_y(base: str) -> bool:
+    return base.endswith("y") and base[-2] not in "aeiou"

@@ -1,0 +1,283 @@
+"""What the rules about sentences do to a text that one can read."""
+
+import pytest
+
+from spanjury.judges.core import PerturbationError
+from spanjury.perturbations.edits import Damage
+from spanjury.perturbations.perturbation import (
+    Case,
+    NothingToDamageError,
+    Perturbation,
+    generator_for,
+)
+from spanjury.perturbations.text.content import (
+    continue_text,
+    empty_text,
+    fabricate_detail,
+    omit_sentence,
+    truncate,
+)
+from spanjury.perturbations.text.discourse import (
+    reorder_sentences,
+    repeat_sentence,
+    wrong_connective,
+)
+from spanjury.perturbations.text.mismatch import (
+    copied_source,
+    other_document_sentence,
+    random_ending,
+    random_text,
+    wrong_ending,
+)
+from spanjury.perturbations.text.mixtures import fictional_details, grammar_errors
+from spanjury.perturbations.text.passages import passages
+from spanjury.perturbations.text.restating import rewrite_and_insert
+from spanjury.perturbations.text.terms import invent_term
+
+TEXT = "The dam broke at noon. Nobody was hurt. The mayor thanked the crew."
+TOKENISED = "The dam broke at noon . Nobody was hurt ."
+SENTENCES = [passage.text for passage in passages(TEXT)]
+SEEDS = range(12)
+
+
+def done(rule: Perturbation, text: str, seed: int = 1, **options: object) -> Damage:
+    return rule.damage(Case(text=text), generator_for(seed, "rule", "a"), **options)
+
+
+def texts_of(rule: Perturbation, text: str, **options: object) -> set[str]:
+    return {done(rule, text, seed, **options).text for seed in SEEDS}
+
+
+def test_an_omitted_sentence_leaves_no_gap() -> None:
+    assert texts_of(omit_sentence, TEXT) == {
+        "Nobody was hurt. The mayor thanked the crew.",
+        "The dam broke at noon. The mayor thanked the crew.",
+        "The dam broke at noon. Nobody was hurt.",
+    }
+    assert texts_of(omit_sentence, TEXT, k=2) == set(SENTENCES)
+
+
+def test_the_last_sentence_left_is_never_omitted() -> None:
+    with pytest.raises(NothingToDamageError, match="only 3 sentences, 4 are needed"):
+        done(omit_sentence, TEXT, k=3)
+
+
+def test_a_made_up_detail_stands_before_a_full_stop() -> None:
+    damage = done(fabricate_detail, TEXT, k=3)
+    for sentence, longer in zip(SENTENCES, passages(damage.text), strict=True):
+        assert longer.text.startswith(f"{sentence[:-1]}, ")
+        assert longer.text.endswith(".")
+
+
+def test_what_is_added_to_a_tokenised_text_is_tokenised() -> None:
+    told = done(fabricate_detail, TOKENISED).text
+    assert " , " in told
+    assert not told.replace(" ,", "").replace(" .", "").endswith((",", "."))
+    assert done(continue_text, TOKENISED, k=1).text.endswith(" .")
+
+
+def test_a_continued_text_keeps_all_that_it_had() -> None:
+    continued = done(continue_text, f"{TEXT}\n", k=2).text
+    assert continued.startswith(TEXT)
+    assert len(passages(continued)) == 5
+
+
+def test_a_truncated_text_stops_between_two_words_of_a_sentence() -> None:
+    for text in texts_of(truncate, TEXT):
+        assert TEXT.startswith(text)
+        assert text.split() == TEXT.split()[: len(text.split())]
+        assert not text.endswith(".")
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0, -2.0])
+def test_a_share_is_more_than_nothing_and_less_than_all(share: float) -> None:
+    with pytest.raises(PerturbationError, match="share must lie between 0 and 1"):
+        done(truncate, TEXT, share=share)
+
+
+def test_where_no_break_is_near_the_share_the_nearest_one_is_taken() -> None:
+    assert done(truncate, "Oh no! Unquestionably!", share=0.9).text == "Oh"
+
+
+def test_an_emptied_text_is_empty() -> None:
+    assert done(empty_text, TEXT).text == ""
+
+
+def test_two_sentences_change_places() -> None:
+    first, second, third = SENTENCES
+    assert texts_of(reorder_sentences, TEXT) == {
+        f"{second} {first} {third}",
+        f"{third} {second} {first}",
+        f"{first} {third} {second}",
+    }
+
+
+def test_all_sentences_change_places() -> None:
+    for text in texts_of(reorder_sentences, TEXT, k="all"):
+        moved = [passage.text for passage in passages(text)]
+        assert sorted(moved) == sorted(SENTENCES)
+        assert not any(a == b for a, b in zip(moved, SENTENCES, strict=True))
+
+
+def test_sentences_that_are_the_same_cannot_change_places() -> None:
+    with pytest.raises(NothingToDamageError, match="only 1 different sentences, 2 are needed"):
+        done(reorder_sentences, "Go on. Go on. Go on.")
+
+
+def test_one_sentence_cannot_change_places_with_itself() -> None:
+    with pytest.raises(PerturbationError, match="k must be 2 or more, or 'all', got 1"):
+        done(reorder_sentences, TEXT, k=1)
+
+
+def test_a_repeated_sentence_follows_itself() -> None:
+    first, second, third = SENTENCES
+    assert texts_of(repeat_sentence, TEXT) == {
+        f"{first} {first} {second} {third}",
+        f"{first} {second} {second} {third}",
+        f"{first} {second} {third} {third}",
+    }
+
+
+def test_a_repeated_item_of_a_list_gets_a_line_of_its_own() -> None:
+    assert done(repeat_sentence, "- one\n- two", k=2).text == "- one\n- one\n- two\n- two"
+
+
+def test_no_blank_is_put_where_a_script_has_none() -> None:
+    assert done(repeat_sentence, "下雨了。").text == "下雨了。下雨了。"
+
+
+def test_a_connective_gives_way_to_one_of_another_sort() -> None:
+    text = "It rained. However, we went out because the dog had to."
+    for seed in SEEDS:
+        damage = done(wrong_connective, text, seed, k=2)
+        opening, joining = (edit.text for edit in damage.edits)
+        assert opening not in {"However", "By contrast", "Nevertheless", "Nonetheless"}
+        assert opening[0].isupper()
+        assert joining != "because"
+        assert joining.islower()
+
+
+def test_where_there_is_no_connective_a_sentence_is_opened_with_a_wrong_one() -> None:
+    told = done(wrong_connective, "It rained. The dog slept.")
+    assert told.text.startswith("It rained. ")
+    assert told.text.endswith(", the dog slept.")
+
+
+def test_a_sentence_is_said_again_in_other_words() -> None:
+    text = "When it rains, the children stay at home."
+    told = [passage.text for passage in passages(done(rewrite_and_insert, text).text)]
+    assert told[0] == text
+    assert told[1].endswith(", the children stay at home when it rains.")
+
+
+def test_a_phrase_that_is_said_again_is_replaced() -> None:
+    text = "Ann Lee left in order to sleep. Ann Lee was tired."
+    told = done(rewrite_and_insert, text).text
+    assert ", Ann Lee left so as to sleep. Ann Lee was" in told
+
+
+def test_errors_of_grammar_are_of_several_kinds_and_do_not_meet() -> None:
+    text = "She walks to the school in the morning and they were happy with the teacher."
+    damage = done(grammar_errors, text, k=4)
+    assert len(damage.edits) == 4
+    assert all(a.end < b.start for a, b in zip(damage.edits, damage.edits[1:], strict=False))
+
+
+def test_a_text_without_grammar_has_no_place_for_errors() -> None:
+    with pytest.raises(NothingToDamageError, match="places for an error, 9 are needed"):
+        done(grammar_errors, "The dog was here.", k=9)
+
+
+def test_a_name_or_a_number_is_invented_rather_than_a_noun() -> None:
+    text = "Ann Lee gave the teacher 40 of the apples."
+    for seed in SEEDS:
+        damage = done(fictional_details, text, seed, k=2)
+        assert "the teacher" in damage.text
+        assert "the apples" in damage.text
+        assert "40" not in damage.text
+
+
+def test_where_nothing_is_named_a_noun_is_invented() -> None:
+    told = done(fictional_details, "He bought a packet of yeast and started over.").text
+    assert told.startswith("He bought a ")
+    assert told.endswith(" and started over.")
+    assert told != "He bought a packet of yeast and started over."
+
+
+def test_an_invented_noun_is_a_plural_where_the_other_was_and_suits_its_article() -> None:
+    for seed in SEEDS:
+        told = done(invent_term, "She fed the horses and left a basket.", seed, k=2).text.split()
+        assert told[3].endswith("s")
+        assert told[6] == ("an" if told[7][0] in "aeiou" else "a")
+
+
+def test_what_stands_for_a_noun_but_is_none_is_left_alone() -> None:
+    with pytest.raises(NothingToDamageError, match="only 0 nouns"):
+        done(invent_term, "Most of them were the same, of course.")
+
+
+CASE = Case(
+    text=TEXT,
+    inputs={"Title": "Dam", "Article": "A dam broke. " * 20},
+    others=(TEXT, " ", "Stamps are dear. Few collect them."),
+    wrong="The dam broke at noon. Everyone drowned.",
+)
+
+
+def struck(rule: Perturbation, case: Case, **options: object) -> str:
+    return rule.damage(case, generator_for(1, "rule", "a"), **options).text
+
+
+def test_a_text_written_for_another_input_takes_the_place() -> None:
+    assert struck(random_text, CASE) == "Stamps are dear. Few collect them."
+
+
+def test_the_ending_of_another_text_takes_the_place_of_the_last_sentence() -> None:
+    told = struck(random_ending, CASE)
+    assert told == "The dam broke at noon. Nobody was hurt. Few collect them."
+
+
+def test_a_wrong_ending_is_damage_only_from_where_it_differs() -> None:
+    damage = wrong_ending.damage(CASE, generator_for(1, "rule", "a"))
+    assert damage.text == CASE.wrong
+    (edit,) = damage.edits
+    assert edit.text == " Everyone drowned."
+
+
+def test_a_foreign_sentence_stands_among_the_others() -> None:
+    told = [passage.text for passage in passages(struck(other_document_sentence, CASE))]
+    (foreign,) = set(told) - set(SENTENCES)
+    assert foreign in {"Stamps are dear.", "Few collect them."}
+    assert [sentence for sentence in told if sentence != foreign] == SENTENCES
+
+
+def test_the_source_is_copied_for_about_as_long_as_the_text_is() -> None:
+    told = struck(copied_source, CASE)
+    assert CASE.inputs["Article"].startswith(told)
+    assert len(TEXT) <= len(told) < len(TEXT) + len("A dam broke. ")
+
+
+@pytest.mark.parametrize(
+    ("rule", "reason"),
+    [
+        (random_text, "no other text to take from"),
+        (random_ending, "no other text to take from"),
+        (other_document_sentence, "no other text to take from"),
+        (wrong_ending, "no text is known to be wrong"),
+        (copied_source, "no input to copy"),
+    ],
+)
+def test_a_mismatch_needs_something_to_take_from(rule: Perturbation, reason: str) -> None:
+    with pytest.raises(NothingToDamageError, match=reason):
+        done(rule, TEXT)
+
+
+def test_texts_that_end_in_the_same_way_give_no_other_ending() -> None:
+    case = Case(text="It rained. Good night.", others=("We slept. Good night.",))
+    with pytest.raises(NothingToDamageError, match="end in the same way"):
+        struck(random_ending, case)
+
+
+def test_no_more_foreign_sentences_than_texts_to_take_them_from() -> None:
+    with pytest.raises(NothingToDamageError, match="only 1 texts to take from, 2 are needed"):
+        struck(other_document_sentence, CASE, k=2)

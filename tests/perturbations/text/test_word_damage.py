@@ -1,0 +1,203 @@
+"""Damage to words, grammar, names, numbers and meaning is what its name says."""
+
+import pytest
+
+from spanjury.perturbations.perturbation import (
+    Case,
+    NothingToDamageError,
+    Perturbation,
+    generator_for,
+)
+from spanjury.perturbations.text.entities import fictional_entity, swap_entities
+from spanjury.perturbations.text.grammar import (
+    break_agreement,
+    change_tense,
+    drop_articles,
+    wrong_prepositions,
+)
+from spanjury.perturbations.text.language import require_english
+from spanjury.perturbations.text.meaning import antonym, hypernym, negate, wrong_pronoun
+from spanjury.perturbations.text.names import names
+from spanjury.perturbations.text.numbers import change_date, change_number, change_unit
+from spanjury.perturbations.text.roles import swap_roles
+from spanjury.perturbations.text.verbs import verbs
+from spanjury.perturbations.text.words import (
+    confuse_words,
+    delete_word_run,
+    repeat_word,
+    shuffle_words,
+)
+
+
+def outcomes(rule: Perturbation, text: str, **options: object) -> set[str]:
+    """Return all that comes out over many seeds."""
+    case = Case(text=text)
+    seeds = range(40)
+    return {rule.damage(case, generator_for(s, "rule", "id"), **options).text for s in seeds}
+
+
+@pytest.mark.parametrize(
+    ("rule", "text", "expected"),
+    [
+        (repeat_word, "No, never.", {"No No, never.", "No, never never."}),
+        (repeat_word, "Well well that", {"Well well well that"}),
+        (confuse_words, "They lost their dog.", {"They lost there dog.", "They lost they're dog."}),
+        (confuse_words, "It’s what they want.", {"Its what they want."}),
+        (confuse_words, "She could have won.", {"She could of won.", "She could have one."}),
+        (break_agreement, "He was there.", {"He were there."}),
+        (break_agreement, "She said that he wants to go.", {"She said that he want to go."}),
+        (break_agreement, "They want it.", {"They wants it."}),
+        (break_agreement, "These dogs would have won.", {"This dogs would have won."}),
+        (change_tense, "He left early.", {"He leaves early."}),
+        (change_tense, "They sold it.", {"They sell it."}),
+        (change_tense, "The man was shot.", {"The man is shot."}),
+        (change_tense, "It costs more, he says.", {"It costs more, he said."}),
+        (drop_articles, "The dog saw a cat.", {"Dog saw a cat.", "The dog saw cat."}),
+        (
+            drop_articles,
+            "I took an apple (the red).",
+            {"I took apple (the red).", "I took an apple (red)."},
+        ),
+        (wrong_prepositions, "He is from Rome.", {"He is of Rome.", "He is until Rome."}),
+        (change_unit, "It is 40 km to go.", {"It is 40 mi to go."}),
+        (
+            change_unit,
+            "He waited for an hour.",
+            {"He waited for a minute.", "He waited for a day."},
+        ),
+        (change_unit, "It cost $5.", {"It cost £5.", "It cost €5."}),
+        (change_unit, "A second man was there.", None),
+        (change_number, "He was there on 12 May 2015.", None),
+        (change_number, "The Boeing 747-400 and the F16.", None),
+        (negate, "He is not ill.", {"He is ill."}),
+        (negate, "He won't go.", {"He will go."}),
+        (negate, "She never smiled at him.", {"She smiled at him."}),
+        (negate, "The dog bit the man.", {"The dog did not bite the man."}),
+        (negate, "They can swim.", {"They cannot swim."}),
+        (negate, "She has a car.", None),
+        (negate, "She has gone home.", {"She has not gone home."}),
+        (negate, "Is he at home?", None),
+        (antonym, "It was an old house.", {"It was a new house.", "It was a young house."}),
+        (hypernym, "He saw a dog.", {"He saw an animal."}),
+        (wrong_pronoun, "She told her to go.", {"He told her to go.", "She told him to go."}),
+        (wrong_pronoun, "It is her car.", {"It is his car."}),
+        (swap_roles, "The police arrested Anna.", {"Anna arrested the police."}),
+        (swap_roles, "He was praised by the mayor.", {"The mayor was praised by him."}),
+        (swap_roles, "He said that she left him.", {"He said that he left her."}),
+        (swap_roles, "Anna left the house of her aunt.", None),
+    ],
+)
+def test_one_strike_has_these_outcomes(
+    rule: Perturbation, text: str, expected: set[str] | None
+) -> None:
+    if expected is None:
+        with pytest.raises(NothingToDamageError, match="only 0"):
+            outcomes(rule, text)
+    else:
+        assert outcomes(rule, text, k=1) == expected
+
+
+def test_words_of_a_run_go_with_what_is_between_them() -> None:
+    expected = {"three, four.", "One four.", "One two."}
+    assert outcomes(delete_word_run, "One two three, four.", k=2) == expected
+    with pytest.raises(NothingToDamageError, match="only 0 runs of 4 words"):
+        outcomes(delete_word_run, "One two three, four.", k=4)
+
+
+def test_words_are_shuffled_within_a_sentence_and_the_gaps_stay() -> None:
+    expected = {"Yes, b a. C.", "B, Yes a. C."} | {"a, b Yes. C.", "b, Yes a. C."}
+    told = outcomes(shuffle_words, "Yes, a b. C.", k=3)
+    assert told <= {"Yes, b a. C.", *expected, "a, Yes b. C.", "b, a Yes. C."}
+    assert len(told) == 5
+
+
+def test_names_are_told_apart() -> None:
+    text = (
+        "On Monday Mr Reed met Ann Lee of Ostrel University in Paris. The French BBC saw Lee, "
+        "not Zorb. Nobody asked I. Zorb from Leeds United."
+    )
+    assert [(name.text, name.sort) for name in names(text)] == [
+        ("Reed", "person"),
+        ("Ann Lee of Ostrel University", "organisation"),
+        ("Paris", "place"),
+        ("BBC", "acronym"),
+        ("Lee", "person"),
+        ("Zorb", "other"),
+        ("Zorb", "other"),
+        ("Leeds United", "organisation"),
+    ]
+
+
+def test_an_invented_name_is_of_the_same_sort() -> None:
+    told = outcomes(fictional_entity, "He said that Ann Lee was in the UK.", k=2)
+    assert all(new.startswith("He said that ") and " was in the " in new for new in told)
+    assert not any("Ann" in new or "UK" in new for new in told)
+
+
+def test_names_of_one_sort_change_places() -> None:
+    text = "In Paris, Ann Lee met Bob Ray, not Bob."
+    expected = {
+        "In Paris, Bob Ray met Ann Lee, not Bob.",
+        "In Paris, Bob met Bob Ray, not Ann Lee.",
+    }
+    assert outcomes(swap_entities, text) == expected
+
+
+def test_a_changed_number_is_written_alike() -> None:
+    told = outcomes(change_number, "It cost 1,250.75 in all.")
+    assert told == {f"It cost {digit},250.75 in all." for digit in range(2, 10)}
+    assert outcomes(change_number, "It weighs 0.05 kg.") >= {"It weighs 0.02 kg."}
+    assert "He has eleven cats." in outcomes(change_number, "He has ten cats.")
+
+
+def test_a_changed_date_is_a_date() -> None:
+    assert "On Friday it rained." in outcomes(change_date, "On Monday it rained.")
+    assert "He may go in June." in outcomes(change_date, "He may go in May.")
+    days = outcomes(change_date, "That was on 3 March.")
+    assert days <= {
+        *(f"That was on {day} March." for day in range(1, 29)),
+        *(new for new in days if new.startswith("That was on 3 ")),
+    }
+    years = outcomes(change_date, "It began in 1990.")
+    assert years <= {f"It began in {year}." for year in range(1975, 2006)}
+    with pytest.raises(NothingToDamageError):
+        outcomes(change_date, "There were 1990 of them in the hall.")
+
+
+@pytest.mark.parametrize(
+    ("base", "past", "third"),
+    [
+        ("go", "went", "goes"),
+        ("carry", "carried", "carries"),
+        ("play", "played", "plays"),
+        ("use", "used", "uses"),
+        ("watch", "watched", "watches"),
+        ("stop", "stopped", "stops"),
+    ],
+)
+def test_verbs_are_inflected(base: str, past: str, third: str) -> None:
+    verb = verbs("base")[base]
+    assert (verb.past, verb.third) == (past, third)
+
+
+@pytest.mark.parametrize(
+    "text", ["Denver Broncos", "In Rome.", "He was there with the dog of his aunt, la Señora Ruiz."]
+)
+def test_english_is_let_through(text: str) -> None:
+    require_english(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Москва слезам не верит.",
+        "東京は日本の首都です。",
+        "Le chat est dans la maison avec les enfants.",
+        "El perro no come por la noche.",
+        "Quousque tandem abutere Catilina patientia nostra furor iste tuus.",
+        "42!",
+    ],
+)
+def test_other_languages_are_not(text: str) -> None:
+    with pytest.raises(NothingToDamageError, match="not English|no word"):
+        require_english(text)

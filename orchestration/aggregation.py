@@ -73,8 +73,9 @@ def far_from_all(scores: Sequence[float]) -> tuple[bool, ...]:
     >>> far_from_all([4, 4, 4, 4, 2])
     (False, False, False, False, True)
     """
-    centre = statistics.fmean(scores)
-    spread = statistics.pstdev(scores, centre)
+    if len(scores) < 5:  # noqa: PLR2004 - none of n lies more than sqrt(n - 1) deviations away
+        return (False,) * len(scores)
+    centre, spread = statistics.fmean(scores), _spread(scores)
     return tuple(_is_far(score - centre, spread) for score in scores)
 
 

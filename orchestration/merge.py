@@ -145,6 +145,9 @@ def _longest(cluster: _Cluster) -> ErrorSpan:
 
 def _merged(cluster: _Cluster) -> ErrorSpan:
     """Take the place of the longest quote, and the words of the gravest member."""
+    if len(cluster.members) == 1:
+        ((ref, span),) = cluster.members
+        return replace(span, found_by=(ref.seat,))
     gravest = max((span for _, span in cluster.members), key=_severity)
     categories = [span.category for _, span in cluster.members if span.category]
     return replace(

@@ -8,6 +8,7 @@ from spanjury.adapters.files.chunks import CHUNK_ROWS, Chunk, cut_chunks, read_c
 from spanjury.adapters.files.exports import Export, ExportForm, ExportUnit
 from spanjury.adapters.files.merging import merge_parts
 from spanjury.adapters.files.results import result_row
+from spanjury.adapters.files.segment_rows import write_segments
 from spanjury.adapters.files.shard_parts import find_parts
 from spanjury.adapters.files.shards import ShardFolder
 from spanjury.adapters.files.source_order import by_source
@@ -24,6 +25,7 @@ from spanjury.orchestration.wiring.plugins import (
     MODELS,
     PERTURBATIONS,
     SOURCES,
+    STATISTICS,
 )
 
 __all__ = [
@@ -35,6 +37,7 @@ __all__ = [
     "MODELS",
     "PERTURBATIONS",
     "SOURCES",
+    "STATISTICS",
     "Chunk",
     "Export",
     "ExportForm",
@@ -56,4 +59,5 @@ __all__ = [
     "read_chunk",
     "result_row",
     "runs_home",
+    "write_segments",
 ]

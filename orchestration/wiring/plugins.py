@@ -13,6 +13,7 @@ __all__ = [
     "MODELS",
     "PERTURBATIONS",
     "SOURCES",
+    "STATISTICS",
 ]
 
 JUDGES: Registry[Callable[..., object]] = Registry("spanjury.judges")
@@ -21,4 +22,5 @@ AGGREGATIONS: Registry[Aggregation] = Registry("spanjury.aggregations")
 CONSOLIDATORS: Registry[Callable[..., object]] = Registry("spanjury.consolidators")
 PERTURBATIONS: Registry[object] = Registry("spanjury.perturbations")
 SOURCES: Registry[Source] = Registry("spanjury.sources")
-GROUPS = (JUDGES, MODELS, AGGREGATIONS, CONSOLIDATORS, PERTURBATIONS, SOURCES)
+STATISTICS: Registry[Callable[..., object]] = Registry("spanjury.statistics")
+GROUPS = (JUDGES, MODELS, AGGREGATIONS, CONSOLIDATORS, PERTURBATIONS, SOURCES, STATISTICS)

@@ -4,12 +4,13 @@ Only what reads flags is imported here; what a command does is loaded when it is
 that ``--help`` and a mistyped flag answer at once.
 """
 
+from pathlib import Path
 from pkgutil import resolve_name
 
 import typer
 
 from spanjury.orchestration.interfaces.cli.exits import exits
-from spanjury.orchestration.interfaces.cli.flags import heard, judged, kept, shown
+from spanjury.orchestration.interfaces.cli.flags import examined, heard, judged, kept, shown
 
 __all__ = ["app", "main"]
 
@@ -158,6 +159,65 @@ def merge(
 ) -> None:
     """Join the results of the shards of a run, in the order of the rows."""
     _call("merging:merge_shards", locals())
+
+
+@app.command()
+def perturb(
+    *,
+    data: examined.Texts,
+    recipe: examined.RecipeName,
+    output: examined.DamagedOutput,
+    seed: heard.Seed = None,
+    limit: judged.Limit = None,
+) -> None:
+    """Damage good texts by a recipe; the damage is marked as gold error spans."""
+    _call("damaging:perturb_file", locals())
+
+
+exam = typer.Typer(help="Put judges on trial.", no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(exam, name="exam")
+
+
+@exam.command()
+def discernment(  # noqa: PLR0913  a command's flags are its parameters
+    *,
+    data: examined.OptionalTexts = None,
+    demo: examined.Demo = False,
+    recipe: examined.RecipeName = "dhp/summarization",
+    task: judged.TaskName = None,
+    aspect: judged.AspectNames = None,
+    aspects_file: judged.AspectsFiles = None,
+    judge: heard.Judges = None,
+    panel: heard.PanelFile = None,
+    model: heard.Models = None,
+    via: heard.Via = None,
+    model_base_url: heard.BaseUrls = None,
+    max_connections: heard.MaxConnections = None,
+    min_connections: heard.MinConnections = None,
+    requests_per_minute: heard.RequestsPerMinute = None,
+    tokens_per_minute: heard.TokensPerMinute = None,
+    timeout: heard.Timeout = None,
+    attempts: heard.Attempts = None,
+    aggregate: heard.Aggregate = None,
+    consolidate: heard.Consolidate = None,
+    seed: heard.Seed = None,
+    weights: examined.Weights = None,
+    limit: judged.Limit = None,
+    repeats: examined.Repeats = 1,
+    mode: examined.ModeName = "calibrated",
+    test: examined.TestName = "",
+    output: examined.ExamOutput = Path("exam"),
+    max_cost: kept.MaxCost = None,
+    max_tokens_total: kept.MaxTokensTotal = None,
+    max_seconds: kept.MaxSeconds = None,
+    no_progress: shown.NoProgress = False,
+    log_file: shown.LogFile = None,
+) -> None:
+    """Damage good texts, judge them and the clean ones apart, and see whether the score falls.
+
+    Without --judge and --model the offline judges are examined.
+    """
+    _call("examining:examine_discernment", locals())
 
 
 @app.command()

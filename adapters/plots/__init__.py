@@ -1,0 +1,1 @@
+"""Pictures, by matplotlib, which nothing imports before one is wanted."""

@@ -1,0 +1,180 @@
+"""An exam in pictures: D by treatment, effects by aspect, scores before and after.
+
+Figures are made without `pyplot`, whose figures are kept in a list of the whole process.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import BoundaryNorm, Colormap, ListedColormap
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from numpy.typing import ArrayLike, NDArray
+
+from spanjury.judges.core import ConfigError
+
+__all__ = ["draw_distributions", "draw_effects", "draw_scores"]
+
+_ENDINGS = (".png", ".svg")
+_DPI = 150
+_ROW = 0.3
+"""Height of a treatment, in inches."""
+_DARK = 0.6
+"""From this size on a cell of the map is so dark that its number is written in white."""
+_BLUE, _ORANGE = "#2c6fa6", "#e08a1e"
+
+FloatArray = NDArray[np.float64]
+
+
+def draw_scores(
+    path: Path,
+    *,
+    treatments: Sequence[str],
+    levels: Sequence[str],
+    discernment: ArrayLike,
+    weighted: ArrayLike,
+) -> None:
+    """Draw bars of D; see `loading.DiscernmentPlots`."""
+    scores = _checked(discernment, shape=(len(treatments),))
+    by_experts = _checked(weighted, shape=(len(levels),))
+    groups = {name: [n for n, of in enumerate(levels) if of == name] for name in levels}
+    heights = [len(rows) + 1 for rows in groups.values()]
+    figure = Figure(figsize=(7.5, 1.3 + _ROW * sum(heights)), layout="constrained")
+    axes = figure.subplots(len(groups), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
+    for one, (level, rows) in zip(axes, groups.items(), strict=True):
+        _bars(one, scores[rows], by_experts[rows])
+        _label_rows(one, [treatments[row] for row in rows])
+        one.set_ylabel(level, parse_math=False)
+        one.spines[["top", "right"]].set_visible(False)
+    most = np.nanmax([*scores, *by_experts, 1.0])
+    axes[-1].set_xlim(0, 1.12 * most)  # room for the numbers beside the bars
+    axes[-1].set_xlabel("D (1: p = .05)")
+    handles, names = axes[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside upper center", ncols=len(names), frameon=False)
+    _save(figure, path)
+
+
+def draw_effects(
+    path: Path,
+    *,
+    treatments: Sequence[str],
+    aspects: Sequence[str],
+    effects: ArrayLike,
+    targeted: ArrayLike,
+) -> None:
+    """Draw a map of P(drop) - P(rise); see `loading.DiscernmentPlots`."""
+    shape = (len(treatments), len(aspects))
+    values, framed = _checked(effects, shape=shape), np.asarray(targeted, dtype=bool)
+    size = (3.2 + 1.0 * len(aspects), 1.8 + _ROW * len(treatments))
+    figure = Figure(figsize=size, layout="constrained")
+    axes = figure.subplots()
+    palette = colormaps["PuOr_r"].with_extremes(bad="#ececec")
+    image = axes.imshow(values, cmap=palette, vmin=-1, vmax=1, aspect="auto")
+    for row, column in np.ndindex(shape):
+        _number(axes, float(values[row, column]), x=column, y=row)
+        if framed[row, column]:
+            corner = (column - 0.46, row - 0.44)
+            axes.add_patch(Rectangle(corner, 0.92, 0.88, fill=False, linewidth=1.4))
+    _label_rows(axes, treatments)
+    axes.set_xticks(range(len(aspects)), aspects, rotation=25, ha="right", parse_math=False)
+    axes.set_xlabel("aspect (framed: the score should fall)")
+    axes.set_ylabel("treatment")
+    figure.colorbar(image, ax=axes, label="P(drop) - P(rise)", shrink=min(1.0, 8 / shape[0]))
+    _save(figure, path)
+
+
+def draw_distributions(
+    path: Path,
+    *,
+    treatments: Sequence[str],
+    aspects: Sequence[str],
+    clean: ArrayLike,
+    damaged: ArrayLike,
+    highest: int,
+) -> None:
+    """Draw how scores are spread before and after; see `loading.DiscernmentPlots`."""
+    before, after = np.asarray(clean, dtype=np.float64), np.asarray(damaged, dtype=np.float64)
+    _checked(after, shape=(len(treatments), *before.shape))
+    bounds = np.arange(0.5, highest + 1)
+    palette = ListedColormap(colormaps["RdYlBu"](np.linspace(0, 1, highest)))
+    size = (2.2 + 1.9 * len(aspects), 1.9 + _ROW * len(treatments))
+    figure = Figure(figsize=size, layout="constrained")
+    axes = figure.subplots(1, len(aspects), sharey=True, squeeze=False)[0]
+    for number, (one, aspect) in enumerate(zip(axes, aspects, strict=True)):
+        scores = after[:, number]
+        known = np.where(np.isnan(scores), np.nan, before[number])
+        _stacks(one, _shares(known, bounds), shift=-0.19, palette=palette)
+        _stacks(one, _shares(scores + 0 * known, bounds), shift=0.19, palette=palette)
+        one.set_title(aspect, fontsize="medium", parse_math=False)
+        one.set_xlim(0, 1)
+        one.set_xticks([0, 0.5, 1], ["0", ".5", "1"])
+        one.set_xlabel("share of texts")
+        one.spines[["top", "right"]].set_visible(False)
+    _label_rows(axes[0], treatments)
+    axes[0].set_ylabel("treatment: above clean, below damaged")
+    colours = ScalarMappable(BoundaryNorm(bounds, highest), palette)
+    ticks, shrink = np.arange(1, highest + 1), min(1.0, 3 / size[1])
+    figure.colorbar(colours, ax=list(axes), label="score", ticks=ticks, shrink=shrink, aspect=12)
+    _save(figure, path)
+
+
+def _bars(axes: Axes, scores: FloatArray, by_experts: FloatArray) -> None:
+    rows = np.arange(scores.size)
+    for values, shift, colour, name in (
+        (scores, -0.19, _BLUE, "D"),
+        (by_experts, 0.19, _ORANGE, "D with experts' weights"),
+    ):
+        axes.barh(rows + shift, np.nan_to_num(values), height=0.36, color=colour, label=name)
+        for row, value in enumerate(values):
+            told = " none" if np.isnan(value) else f" {value:.2f}"
+            number = axes.text(np.nan_to_num(value), row + shift, told, va="center", fontsize=6.5)
+            number.set_bbox({"facecolor": "white", "linewidth": 0, "pad": 0.4})  # over the line
+    axes.axvline(1, color="black", linewidth=1, linestyle="--", label="D = 1")
+
+
+def _label_rows(axes: Axes, names: Sequence[str]) -> None:
+    axes.set_yticks(range(len(names)), names, parse_math=False)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+
+
+def _number(axes: Axes, value: float, *, x: int, y: int) -> None:
+    told = "-" if np.isnan(value) else f"{round(value, 2) + 0.0:+.2f}"
+    colour = "white" if abs(value) > _DARK else "black"
+    axes.text(x, y, told, ha="center", va="center", fontsize=8, color=colour)
+
+
+def _shares(scores: FloatArray, bounds: FloatArray) -> FloatArray:
+    """Return the share of each step of the scale, treatment by treatment.
+
+    Means of repeats go to the nearest step; shares are 0 where there is no score.
+    """
+    counts = np.array([np.histogram(row[np.isfinite(row)], bins=bounds)[0] for row in scores])
+    return np.asarray(counts / np.maximum(1, counts.sum(axis=1, keepdims=True)), dtype=np.float64)
+
+
+def _stacks(axes: Axes, shares: FloatArray, *, shift: float, palette: Colormap) -> None:
+    rows = np.arange(len(shares)) + shift
+    starts = np.cumsum(shares, axis=1) - shares
+    for step, widths in enumerate(shares.T):
+        axes.barh(rows, widths, left=starts[:, step], height=0.36, color=palette(step))
+
+
+def _checked(values: ArrayLike, *, shape: tuple[int, ...]) -> FloatArray:
+    array = np.asarray(values, dtype=np.float64)
+    if array.shape != shape:
+        raise ValueError(f"expected numbers of shape {shape}, got {array.shape}")
+    return array
+
+
+def _save(figure: Figure, path: Path) -> None:
+    if path.suffix not in _ENDINGS:
+        raise ConfigError(f"a picture ends in .png or .svg, got {path.name!r}")
+    FigureCanvasAgg(figure)
+    dated = {"Date": None} if path.suffix == ".svg" else {}  # the same exam, the same file
+    figure.savefig(path, dpi=_DPI, metadata=dated)

@@ -1,0 +1,143 @@
+"""One treatment on one aspect: whether the score fell, by how much, and whether it should have."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike, NDArray
+
+from spanjury.judges.core import Scale
+from spanjury.perturbations.perturbation import Effect
+from spanjury.stats.bootstrap import Interval, bootstrap, percentile_interval
+from spanjury.stats.combining import Combination
+from spanjury.stats.discernment import discernment_score
+from spanjury.stats.effects import DropEffects, ScaleEffects, drop_effects, scale_effects
+from spanjury.stats.equivalence import Equivalence, equivalence
+from spanjury.stats.harmonic_mean import (
+    harmonic_mean_calibrated,
+    harmonic_mean_paper,
+    harmonic_mean_wilson,
+)
+from spanjury.stats.paired import PairedStatistic, PairedTest
+from spanjury.stats.sign_flip import paired_test
+from spanjury.stats.signed_rank import signed_rank
+from spanjury.stats.weighted import net_drop
+
+__all__ = ["METHODS", "Cell", "Method", "Mode", "cells"]
+
+Mode = Literal["paper", "wilson", "calibrated"]
+
+_MARGIN = 0.5
+"""Points of the scale that a score may move on a text that did not get worse."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Method:
+    """How drops become a p-value, and the p-values of several aspects one."""
+
+    test: PairedStatistic
+    combine: Combination
+
+
+def _as_printed(drops: ArrayLike, /) -> PairedTest:
+    return signed_rank(drops)
+
+
+METHODS: Mapping[Mode, Method] = MappingProxyType(
+    {
+        "paper": Method(test=_as_printed, combine=harmonic_mean_paper),
+        "wilson": Method(test=paired_test, combine=harmonic_mean_wilson),
+        "calibrated": Method(test=paired_test, combine=harmonic_mean_calibrated),
+    }
+)
+"""`paper` is DHP as printed, whose combined value is no p-value; `calibrated` is right."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """What a treatment did to the scores on one aspect.
+
+    Parameters
+    ----------
+    aspect
+        Its name.
+    expected
+        What the score should do; None where anything may happen.
+    test
+        Of whether scores fell.
+    discernment
+        D of this test.
+    effects, interval
+        Shares of scores that fell and rose; the 95 % interval of the first less the second.
+    on_scale
+        The same against the ends of the scale.
+    equivalence
+        Whether the score stayed where it was; None where it need not.
+    """
+
+    aspect: str
+    expected: Effect | None
+    test: PairedTest
+    discernment: float
+    effects: DropEffects
+    interval: tuple[float, float]
+    on_scale: ScaleEffects
+    equivalence: Equivalence | None
+
+
+def cells(
+    clean: NDArray[np.float64],
+    damaged: NDArray[np.float64],
+    *,
+    scales: Mapping[str, Scale],
+    expected: Callable[[str], Effect | None],
+    method: Method,
+    repeats: int,
+    rng: Generator,
+    draws: int,
+) -> tuple[Cell, ...]:
+    """Describe what a treatment did to the scores, aspect by aspect.
+
+    Parameters
+    ----------
+    clean, damaged
+        Shape ``(aspects, segments)``: sums of `repeats` scores, NaN where there is none.
+    scales
+        Aspect -> its scale, in the order of the arrays.
+    expected
+        Aspect -> what its score should do.
+    method
+        How it is tested.
+    rng, draws
+        Of the bootstrap; the same state resamples the same segments for every treatment.
+    """
+    drops = clean - damaged
+    intervals = _intervals(drops, rng=rng, draws=draws)
+    described = []
+    for row, (aspect, scale) in enumerate(scales.items()):
+        test = method.test(drops[row])
+        spared = expected(aspect) == "unchanged"
+        margin = _MARGIN * repeats
+        described.append(
+            Cell(
+                aspect=aspect,
+                expected=expected(aspect),
+                test=test,
+                discernment=float(discernment_score([test.log_p])[0]),
+                effects=drop_effects(drops[row]),
+                interval=(float(intervals.low[row]), float(intervals.high[row])),
+                on_scale=scale_effects(
+                    clean[row] / repeats, damaged[row] / repeats, low=scale.low, high=scale.high
+                ),
+                equivalence=equivalence(drops[row], margin=margin) if spared else None,
+            )
+        )
+    return tuple(described)
+
+
+def _intervals(drops: NDArray[np.float64], *, rng: Generator, draws: int) -> Interval:
+    resampled = bootstrap(net_drop(drops), items=drops.shape[-1], rng=rng, draws=draws)
+    return percentile_interval(resampled)

@@ -1,0 +1,156 @@
+"""The exam: damage texts, have a panel judge them and the clean ones apart, and compare."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from spanjury.judges.core import Aspect, ConfigError, DataError, Result, RunStoppedError, Segment
+from spanjury.orchestration.braking import Brake
+from spanjury.orchestration.experiments.discernment.evidence import Evidence, Heard, gathered
+from spanjury.orchestration.experiments.discernment.exhibits import (
+    Exhibit,
+    LeftOut,
+    Treatment,
+    exhibits,
+)
+from spanjury.orchestration.experiments.discernment.findings import Findings, Settings, found
+from spanjury.orchestration.experiments.discernment.hearing import OpenPanel, hear
+from spanjury.stats.paired import PairedStatistic
+
+__all__ = ["Exam", "Sitting", "sit"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exam:
+    """What a panel is examined on.
+
+    Parameters
+    ----------
+    segments
+        Good texts under distinct ids, one task.
+    aspects
+        On which each is judged.
+    treatments
+        How each is damaged, under distinct names.
+    repeats
+        How often each text is judged. One is enough where a second time gives the same.
+    settings
+        How it is evaluated; its seed is also that of the damage.
+    test
+        The statistic that the settings name, if they do.
+
+    Raises
+    ------
+    ConfigError
+        If there is nothing to examine, or a name is doubled.
+    """
+
+    segments: tuple[Segment, ...]
+    aspects: tuple[Aspect, ...]
+    treatments: tuple[Treatment, ...]
+    repeats: int = 1
+    settings: Settings = Settings()
+    test: PairedStatistic | None = None
+
+    def __post_init__(self) -> None:
+        if not (self.segments and self.aspects and self.treatments) or self.repeats < 1:
+            raise ConfigError("an exam needs texts, aspects, treatments and a repeat")
+        for what, names in (
+            ("texts", [segment.segment_id for segment in self.segments]),
+            ("aspects", [aspect.name for aspect in self.aspects]),
+            ("treatments", [treatment.name for treatment in self.treatments]),
+        ):
+            if len(names) != len(set(names)):
+                raise ConfigError(f"the {what} of an exam need distinct names")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sitting:
+    """What an exam came to.
+
+    Parameters
+    ----------
+    findings
+        What it says of the panel.
+    evidence
+        The scores that it rests on.
+    exhibits
+        The damaged texts.
+    """
+
+    findings: Findings
+    evidence: Evidence
+    exhibits: tuple[Exhibit, ...]
+
+
+async def sit(
+    exam: Exam,
+    open_panel: OpenPanel,
+    *,
+    workers: int,
+    brake: Brake,
+    show: Callable[[Result], None],
+) -> Sitting:
+    """Hold an exam.
+
+    Parameters
+    ----------
+    exam
+        What is asked.
+    open_panel
+        Opens who is examined, once a draw.
+    workers, brake, show
+        As in `hearing.hear`.
+
+    Raises
+    ------
+    PerturbationError
+        If a rule fails.
+    DataError
+        If no text could be damaged in any way.
+    RunStoppedError
+        If the brake came before the end.
+    """
+    shown = list(exhibits(exam.segments, exam.treatments, seed=exam.settings.seed))
+    damaged = [one for one in shown if isinstance(one, Exhibit)]
+    if not damaged:
+        reasons = "; ".join(sorted({one.reason for one in shown if isinstance(one, LeftOut)}))
+        raise DataError(f"no text could be damaged: {reasons}")
+
+    async def heard(draw: str, segments: Sequence[Segment]) -> Heard:
+        told = await hear(
+            open_panel, segments, exam.aspects, draw=draw, workers=workers, brake=brake, show=show
+        )
+        if brake.has_cut:
+            raise RunStoppedError(brake.reason)
+        return told
+
+    texts = [*exam.segments, *(one.damaged for one in damaged)]
+    draws = [await heard("", texts)]
+    control = [await heard("control-1", exam.segments)]
+    if _differ(draws[0], control[0]):  # else any repeat would say the same again
+        for number in range(2, exam.repeats + 1):
+            draws.append(await heard(f"repeat-{number}", texts))
+            control.append(await heard(f"control-{number}", exam.segments))
+    evidence = gathered(
+        exam.segments,
+        exam.aspects,
+        damaged,
+        draws=draws,
+        control=control,
+        treatments=[treatment.name for treatment in exam.treatments],
+    )
+    findings = found(
+        evidence,
+        exam.treatments,
+        shown,
+        heard=draws[0],
+        scales={aspect.name: aspect.scale for aspect in exam.aspects},
+        settings=exam.settings,
+        test=exam.test,
+    )
+    return Sitting(findings=findings, evidence=evidence, exhibits=tuple(damaged))
+
+
+def _differ(first: Heard, second: Heard) -> bool:
+    """Whether anything is said otherwise the second time."""
+    return any(first[key] != told for key, told in second.items())

@@ -1,0 +1,150 @@
+"""The tables of an exam's page, in Markdown."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from spanjury.orchestration.experiments.discernment.cells import Cell
+from spanjury.orchestration.experiments.discernment.findings import Finding, Findings
+from spanjury.orchestration.experiments.discernment.readings import (
+    figure,
+    missing,
+    targeted,
+    verdict,
+    with_interval,
+    worst_net_drop,
+)
+
+__all__ = [
+    "control_table",
+    "coverage_table",
+    "left_out_table",
+    "matrix_table",
+    "overall_table",
+    "steadiness_table",
+    "treatment_table",
+]
+
+Lines = Iterator[str]
+
+
+def overall_table(findings: Findings) -> Lines:
+    """Tabulate D averaged over levels, level by level, and its minimum."""
+    plain, weighted = findings.overall, findings.weighted
+    by_experts = dict(weighted.by_level)
+    yield from _head("", "D", "D, experts' weights")
+    yield _row("average over levels", figure(plain.average), figure(weighted.average))
+    yield _row("minimum", figure(plain.minimum), figure(weighted.minimum))
+    for level, score in plain.by_level:
+        yield _row(f"{level} level", figure(score), figure(by_experts[level]))
+
+
+def treatment_table(findings: Sequence[Finding]) -> Lines:
+    """Tabulate what each treatment did that should make a score fall."""
+    yield from _head(
+        "treatment",
+        "level",
+        "texts",
+        "D",
+        "D, experts' weights",
+        "without small weights",
+        "mean of D_j, weighted",
+        "contrast",
+        "damaged aspects: P(drop) - P(rise)",
+        "hits (by chance)",
+        "precision",
+        "verdict",
+    )
+    for finding in findings:
+        found = finding.localisation
+        effects = "; ".join(f"{one.aspect} {with_interval(one)}" for one in targeted(finding))
+        yield _row(
+            finding.treatment,
+            finding.level,
+            str(finding.damaged),
+            figure(finding.discernment),
+            figure(finding.weighted),
+            figure(finding.ablated),
+            figure(finding.pooled),
+            figure(finding.contrast, "+.2f"),
+            effects or "-",
+            f"{figure(found.hit_rate, '.0%')} ({figure(found.chance, '.0%')})",
+            figure(found.precision, ".0%"),
+            verdict(finding).value,
+        )
+
+
+def matrix_table(findings: Sequence[Finding], *, aspects: Sequence[str]) -> Lines:
+    """Tabulate P(drop) - P(rise) by treatment and aspect; damaged aspects are bold."""
+    yield from _head("treatment", *aspects)
+    for finding in findings:
+        yield _row(finding.treatment, *(_marked(cell) for cell in finding.cells))
+
+
+def steadiness_table(findings: Sequence[Finding]) -> Lines:
+    """Tabulate, aspect by aspect, whether scores stayed where they should have."""
+    yield from _head("treatment", "aspect", "texts", "mean drop [90 % interval]", "verdict")
+    for finding in findings:
+        for cell in finding.cells:
+            if cell.equivalence:
+                yield _row(finding.treatment, *_steady(cell))
+
+
+def control_table(control: Sequence[Cell]) -> Lines:
+    """Tabulate what came of the clean texts, judged a second time."""
+    yield from _head(
+        "aspect", "texts", "mean drop [90 % interval]", "verdict", "P(drop) - P(rise)", "D"
+    )
+    for cell in control:
+        yield _row(*_steady(cell), with_interval(cell), figure(cell.discernment))
+
+
+def coverage_table(findings: Sequence[Finding], *, aspects: Sequence[str]) -> Lines:
+    """Tabulate, aspect by aspect, how many pairs have scores, and the least effect at worst."""
+    yield from _head("aspect", "pairs", "with both scores", "least effect, if the others had risen")
+    for number, aspect in enumerate(aspects):
+        wanted = sum(finding.damaged for finding in findings)
+        lost = sum(missing(finding, finding.cells[number]) for finding in findings)
+        worst = [
+            worst_net_drop(finding, finding.cells[number])
+            for finding in findings
+            if finding.damaged and finding.cells[number].expected == "falls"
+        ]
+        share = figure((wanted - lost) / wanted if wanted else float("nan"), ".0%")
+        told = figure(min(worst, default=float("nan")), "+.2f")
+        yield _row(aspect, str(wanted), f"{wanted - lost} ({share})", told)
+
+
+def left_out_table(findings: Sequence[Finding]) -> Lines:
+    """Tabulate texts that a treatment left as they were, and why."""
+    yield from _head("treatment", "texts", "why")
+    for finding in findings:
+        for reason, count in finding.left_out.items():
+            yield _row(finding.treatment, str(count), reason)
+
+
+def _steady(cell: Cell) -> tuple[str, ...]:
+    told = cell.equivalence
+    assert told is not None
+    moved = f"{figure(told.estimate, '+.2f')} [{told.low:+.2f}, {told.high:+.2f}]"
+    texts = str(told.used)
+    return (cell.aspect, texts, moved, told.verdict) if told.used else (cell.aspect, "0", "-", "-")
+
+
+def _marked(cell: Cell) -> str:
+    told = figure(cell.effects.net_drop, "+.2f")
+    if cell.expected == "falls":
+        return f"**{told}**"
+    return f"{told} =" if cell.expected == "unchanged" else told
+
+
+def _head(*names: str) -> Lines:
+    yield _row(*names)
+    yield "|" + "---|" * len(names)
+
+
+def _row(*texts: str) -> str:
+    return "| " + " | ".join(_escaped(texts)) + " |"
+
+
+def _escaped(texts: Iterable[str]) -> Lines:
+    for text in texts:
+        yield " ".join(text.split()).replace("|", "\\|")

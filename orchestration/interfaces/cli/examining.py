@@ -1,0 +1,123 @@
+"""What `spanjury exam discernment` does once its flags are read."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import anyio
+import typer
+from rich.console import Console
+
+from spanjury.judges.core import ConfigError, Result, RunStoppedError
+from spanjury.orchestration.braking import Brake
+from spanjury.orchestration.experiments.discernment.exam import Exam, Sitting
+from spanjury.orchestration.experiments.discernment.findings import Settings
+from spanjury.orchestration.interfaces.cli.exits import LIMIT, say
+from spanjury.orchestration.interfaces.cli.findings_view import findings_view
+from spanjury.orchestration.interfaces.cli.logging import log_to
+from spanjury.orchestration.interfaces.cli.progress import ProgressLines
+from spanjury.orchestration.interfaces.cli.signals import Signals
+from spanjury.orchestration.interfaces.cli.standing import Watch
+from spanjury.orchestration.interfaces.cli.told_panel import ToldPanel
+from spanjury.orchestration.interfaces.exam import DEMO, ExamJob, exam_of, hold, read_weights
+from spanjury.orchestration.interfaces.exam_report import write_report
+from spanjury.orchestration.metering import Limits, Meter
+from spanjury.orchestration.summary import Summary
+from spanjury.orchestration.watching import run_watched
+
+__all__ = ["examine_discernment"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Told:
+    """The flags of `exam discernment`, by their names; the command describes them."""
+
+    panel: ToldPanel
+    data: Path | None
+    demo: bool
+    recipe: str
+    task: str | None
+    aspect: list[str] | None
+    aspects_file: list[Path] | None
+    weights: Path | None
+    limit: int | None
+    repeats: int
+    mode: Literal["calibrated", "wilson", "paper"]
+    test: str
+    output: Path
+    max_cost: float | None
+    max_tokens_total: int | None
+    max_seconds: float | None
+    no_progress: bool
+    log_file: Path | None
+
+    @property
+    def job(self) -> ExamJob:
+        if (self.data is None) != self.demo:
+            raise ConfigError("name a file of good texts, or --demo, and not both")
+        panel = self.panel.config()
+        return ExamJob(
+            data=self.data or DEMO,
+            panel=panel,
+            recipe=self.recipe,
+            memory=self.output / "memory.sqlite3",
+            task=self.task,
+            aspects=tuple(self.aspect or ()),
+            aspects_files=tuple(self.aspects_file or ()),
+            limit=self.limit,
+            weights=read_weights(self.weights) if self.weights else {},
+            repeats=self.repeats,
+            settings=Settings(
+                mode=self.mode, test=self.test, seed=1 if panel.seed is None else panel.seed
+            ),
+            limits=Limits(
+                max_cost=self.max_cost,
+                max_tokens=self.max_tokens_total,
+                max_seconds=self.max_seconds,
+            ),
+        )
+
+
+def examine_discernment(**flags: object) -> None:
+    """Examine a panel as the flags say, and write what is found into a folder."""
+    panel = ToldPanel.taken_from(flags)
+    told = _Told(panel=panel, **flags)  # type: ignore[arg-type]  # the command line has checked
+    log_to(told.log_file)
+    job = told.job
+    exam = exam_of(job)
+    say(
+        f"{len(exam.segments)} texts, {len(exam.treatments)} treatments,"
+        f" {len(exam.aspects)} aspects: {', '.join(aspect.name for aspect in exam.aspects)}"
+    )
+    sitting = _held(job, exam, progress=not told.no_progress)
+    Console(highlight=False).print(findings_view(sitting.findings))
+    for path in write_report(told.output, job, sitting):
+        say(f"written: {path}")
+
+
+def _held(job: ExamJob, exam: Exam, *, progress: bool) -> Sitting:
+    """Hold the exam, ended by limits and signals as a run is."""
+    assert job.memory is not None
+    job.memory.parent.mkdir(parents=True, exist_ok=True)
+    brake, signals, summary = Brake(), Signals(), Summary()
+    meter = Meter(limits=job.limits, stop=brake.pull)
+    total = len(exam.segments) * (len(exam.treatments) + 2) * len(exam.aspects)
+    watch = Watch(total=total, summary=summary, meter=meter)
+    held: list[Sitting] = []
+
+    def show(result: Result) -> None:
+        summary.add(result)
+
+    async def examine() -> None:
+        held.append(await hold(job, exam, brake=brake, meter=meter, show=show))
+
+    async def listen() -> None:
+        await signals.watch(brake)
+
+    try:
+        with ProgressLines(watch, write=say if progress else lambda _: None):
+            anyio.run(run_watched, examine, listen)
+    except RunStoppedError as stopped:
+        say(f"{stopped}: {summary.whole.total} assessments are kept; the same command goes on")
+        raise typer.Exit(128 + signals.received if signals.received else LIMIT) from None
+    return held[0]

@@ -1,0 +1,203 @@
+"""An exam of discernment, from files and names to a folder with what it found."""
+
+import tomllib
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass, field
+from functools import partial
+from importlib.resources import files
+from itertools import islice
+from math import isclose
+from pathlib import Path
+from types import MappingProxyType
+from typing import cast
+
+from pydantic import TypeAdapter, ValidationError
+
+from spanjury.judges.core import ConfigError, PluginError, Result, Segment
+from spanjury.judges.tasks import Catalogue
+from spanjury.orchestration.braking import Brake
+from spanjury.orchestration.building import parameters
+from spanjury.orchestration.config import PanelConfig
+from spanjury.orchestration.experiments.discernment.exam import Exam, Sitting, sit
+from spanjury.orchestration.experiments.discernment.exhibits import Treatment
+from spanjury.orchestration.experiments.discernment.findings import Settings
+from spanjury.orchestration.metering import Limits, Meter
+from spanjury.orchestration.panel import Panel
+from spanjury.orchestration.wiring import (
+    PERTURBATIONS,
+    STATISTICS,
+    open_configured_panel,
+    open_memory,
+    open_source,
+)
+from spanjury.perturbations.perturbation import Perturbation
+from spanjury.perturbations.recipe import Recipe, RecipeItem
+from spanjury.perturbations.recipe_files import find_recipe
+from spanjury.stats.paired import PairedStatistic
+
+__all__ = ["DEMO", "ExamJob", "exam_of", "hold", "read_weights", "treatments_of"]
+
+DEMO = Path(str(files("spanjury.perturbations").joinpath("demo", "summarization.jsonl")))
+"""Texts that come with the package."""
+
+_WEIGHTS: TypeAdapter[dict[str, dict[str, float]]] = TypeAdapter(dict[str, dict[str, float]])
+
+
+_SEVERITIES = MappingProxyType({"minor": 2, "major": 4})
+_SEVERITY = 3
+"""Of damage that comes in one degree."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExamJob:
+    """Who is examined on what.
+
+    Parameters
+    ----------
+    data
+        A file of good texts.
+    panel
+        Who judges.
+    recipe
+        Name of a recipe, or a file that holds one.
+    memory
+        Keeps what judges and models say, so that an exam that broke off goes on; or None.
+    task, aspects, aspects_files, limit
+        As in `job.Job`; without aspects those of the recipe.
+    weights
+        Treatment -> aspect -> what experts think it harms, in place of the recipe's.
+    repeats, settings
+        As in `Exam`.
+    limits
+        What it may cost.
+    """
+
+    data: Path
+    panel: PanelConfig
+    recipe: str
+    memory: Path | None = None
+    task: str | None = None
+    aspects: tuple[str, ...] = ()
+    aspects_files: tuple[Path, ...] = ()
+    limit: int | None = None
+    weights: Mapping[str, Mapping[str, float]] = field(default_factory=lambda: MappingProxyType({}))
+    repeats: int = 1
+    settings: Settings = Settings()
+    limits: Limits = Limits()
+
+
+def exam_of(job: ExamJob) -> Exam:
+    """Read and build what is asked.
+
+    Raises
+    ------
+    DataError
+        If the data cannot be read.
+    ConfigError
+        If a name is unknown, or the texts are not of one task.
+    """
+    recipe = find_recipe(job.recipe)
+    segments = _segments(job)
+    tasks = {job.task or segment.task or recipe.task for segment in segments}
+    if len(tasks) != 1:
+        raise ConfigError(f"an exam is of one task, and the data has {', '.join(sorted(tasks))}")
+    (task,) = tasks
+    catalogue = Catalogue.load(*job.aspects_files)
+    names = job.aspects or recipe.aspects or catalogue.task(task).default_aspects
+    for treatment, weights in job.weights.items():
+        if strange := weights.keys() - set(names):
+            raise ConfigError(f"{treatment!r} weighs {', '.join(strange)}, not {', '.join(names)}")
+    return Exam(
+        segments=segments,
+        aspects=tuple(catalogue.aspect(task, name) for name in names),
+        treatments=treatments_of(recipe, weights=job.weights),
+        repeats=job.repeats,
+        settings=job.settings,
+        # What it answers is not checked before it is asked: it may be anyone's function.
+        test=cast("PairedStatistic", STATISTICS.get(name)) if (name := job.settings.test) else None,
+    )
+
+
+def treatments_of(
+    recipe: Recipe, *, weights: Mapping[str, Mapping[str, float]] | None = None
+) -> tuple[Treatment, ...]:
+    """Return what a recipe does to each text.
+
+    Raises
+    ------
+    ConfigError
+        If a perturbation is unknown or has no such option, or weights are for nothing.
+    """
+    told = weights or {}
+    if strange := told.keys() - {item.name for item in recipe.items}:
+        raise ConfigError(f"weights for {', '.join(sorted(strange))}, which {recipe.name} has not")
+    return tuple(_treatment(item, told.get(item.name, item.weights)) for item in recipe.items)
+
+
+def read_weights(path: Path) -> Mapping[str, Mapping[str, float]]:
+    """Read experts' weights from TOML: a table for each treatment, aspect by aspect.
+
+    Raises
+    ------
+    ConfigError
+        If the file cannot be read, or the weights of a treatment do not sum to 1.
+    """
+    try:
+        told = _WEIGHTS.validate_python(tomllib.loads(path.read_text(encoding="utf-8")))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, ValidationError) as error:
+        raise ConfigError(f"the weights {path} cannot be read: {error}") from error
+    for treatment, weights in told.items():
+        if min(weights.values(), default=0.0) < 0 or not isclose(sum(weights.values()), 1.0):
+            raise ConfigError(f"{path}: the weights of {treatment!r} must sum to 1, got {weights}")
+    return told
+
+
+async def hold(
+    job: ExamJob,
+    exam: Exam,
+    *,
+    brake: Brake,
+    meter: Meter,
+    show: Callable[[Result], None],
+) -> Sitting:
+    """Hold the exam of a job.
+
+    Raises
+    ------
+    EvaluationError
+        As `sit` does, and if the panel or the memory cannot be opened.
+    """
+    with open_memory(job.memory) if job.memory else nullcontext() as memory:
+        opened = partial(open_configured_panel, job.panel, memory=memory, meter=meter)
+
+        def open_panel(draw: str) -> AbstractAsyncContextManager[Panel]:
+            return opened(draw=draw)
+
+        return await sit(exam, open_panel, workers=job.panel.workers, brake=brake, show=show)
+
+
+def _segments(job: ExamJob) -> tuple[Segment, ...]:
+    segments = []
+    for row in islice(open_source(job.data), job.limit):
+        if not isinstance(row, Segment):
+            raise row
+        segments.append(row)
+    return tuple(segments)
+
+
+def _treatment(item: RecipeItem, weights: Mapping[str, float]) -> Treatment:
+    perturbation = PERTURBATIONS.get(item.perturbation)
+    if not isinstance(perturbation, Perturbation):
+        raise PluginError(f"perturbation {item.perturbation!r} is none: {perturbation!r}")
+    known = parameters(perturbation.rule)
+    if strange := item.options.keys() - known:
+        raise ConfigError(f"{item.perturbation!r} has no option {', '.join(sorted(strange))}")
+    return Treatment(
+        name=item.name,
+        perturbation=perturbation,
+        level=item.level,
+        options=item.options,
+        severity=_SEVERITIES.get(item.degree or "", _SEVERITY),
+        weights=weights,
+    )

@@ -1,0 +1,143 @@
+"""An exam in pictures."""
+
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+from matplotlib.image import imread
+
+from spanjury.adapters.plots import discernment
+from spanjury.adapters.plots.loading import DiscernmentPlots, load_discernment_plots
+from spanjury.judges.core import ConfigError
+
+PLOTS: DiscernmentPlots = discernment  # the module is what the port asks for
+ASPECTS = ("coherence", "consistency", "fluency", "relevance")
+LEVELS = ("character", "word", "sentence")
+
+
+def drawn(folder: Path, *, count: int, ending: str = ".png") -> dict[str, Path]:
+    """Draw made-up findings of `count` treatments."""
+    rng = np.random.default_rng(count)
+    treatments = [f"treatment-with-a-name-{number}" for number in range(count)]
+    paths = {name: folder / f"{name}-{count}{ending}" for name in ("scores", "effects", "spread")}
+    scores = rng.gamma(1.5, 3, count)
+    scores[-1] = np.nan
+    PLOTS.draw_scores(
+        paths["scores"],
+        treatments=treatments,
+        levels=[LEVELS[3 * number // count] for number in range(count)],
+        discernment=scores,
+        weighted=scores * rng.uniform(0.6, 1.2, count),
+    )
+    effects = rng.uniform(-0.3, 1, (count, 4))
+    effects[0, 0] = np.nan
+    PLOTS.draw_effects(
+        paths["effects"],
+        treatments=treatments,
+        aspects=ASPECTS,
+        effects=effects,
+        targeted=rng.random((count, 4)) < 0.4,
+    )
+    clean = rng.integers(3, 6, (4, 100)).astype(float)
+    fallen = rng.integers(0, 4, (count, 4, 100)) * rng.integers(0, 2, (count, 4, 1))
+    PLOTS.draw_distributions(
+        paths["spread"],
+        treatments=treatments,
+        aspects=ASPECTS,
+        clean=clean,
+        damaged=np.maximum(clean - fallen, 1),
+        highest=5,
+    )
+    return paths
+
+
+def words(svg: Path) -> str:
+    """Return the comments of an SVG: matplotlib puts there what it draws as outlines."""
+    builder = ET.TreeBuilder(insert_comments=True)
+    tree = ET.parse(svg, ET.XMLParser(target=builder))
+    return " ".join(element.text or "" for element in tree.iter())
+
+
+@pytest.mark.parametrize("count", [4, 12])
+def test_a_picture_grows_with_the_treatments(tmp_path: Path, count: int) -> None:
+    for path in drawn(tmp_path, count=count).values():
+        height, width, _ = imread(path).shape
+        assert height > count * 0.3 * 150
+        assert 900 < width < 1800
+
+
+def test_the_axes_say_what_they_show(tmp_path: Path) -> None:
+    told = {name: words(path) for name, path in drawn(tmp_path, count=3, ending=".svg").items()}
+    for level in LEVELS:
+        assert level in told["scores"]
+    for name, expected in {
+        "scores": ["D (1: p = .05)", "D with experts' weights", "D = 1", "none"],
+        "effects": ["P(drop) - P(rise)", "aspect (framed: the score should fall)", *ASPECTS],
+        "spread": ["share of texts", "treatment: above clean, below damaged", "score", *ASPECTS],
+    }.items():
+        for text in [*expected, "treatment-with-a-name-2"]:
+            assert text in told[name]
+
+
+def test_the_same_numbers_give_the_same_file(tmp_path: Path) -> None:
+    first, second = tmp_path / "first.svg", tmp_path / "second.svg"
+    for path in (first, second):
+        PLOTS.draw_effects(
+            path, treatments=["a"], aspects=["b"], effects=[[0.5]], targeted=[[True]]
+        )
+    assert "date" not in first.read_text()
+    assert words(first) == words(second)
+
+
+def test_names_are_no_formulas(tmp_path: Path) -> None:
+    path = tmp_path / "odd.svg"
+    PLOTS.draw_effects(
+        path, treatments=["$x^2$"], aspects=["a_$b$"], effects=[[0.5]], targeted=[[True]]
+    )
+    assert "$x^2$" in words(path)
+
+
+def test_nothing_at_all_can_be_drawn(tmp_path: Path) -> None:
+    path = tmp_path / "none.png"
+    nothing = [np.nan]
+    PLOTS.draw_scores(
+        path, treatments=["a"], levels=["word"], discernment=nothing, weighted=nothing
+    )
+    assert path.stat().st_size > 1000
+
+
+def test_a_picture_that_is_no_png_or_svg_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"ends in \.png or \.svg, got 'map\.pdf'"):
+        PLOTS.draw_effects(
+            tmp_path / "map.pdf", treatments=["a"], aspects=["b"], effects=[[0]], targeted=[[True]]
+        )
+
+
+def test_numbers_that_do_not_fit_the_names_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"expected numbers of shape \(2,\), got \(1,\)"):
+        PLOTS.draw_scores(
+            tmp_path / "a.png",
+            treatments=["a", "b"],
+            levels=["word", "word"],
+            discernment=[1.0],
+            weighted=[1.0],
+        )
+
+
+def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "spanjury.adapters.plots.discernment")
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ConfigError, match=r"pip install 'spanjury\[plots\]'"):
+        load_discernment_plots()
+
+
+def test_matplotlib_is_imported_only_when_a_picture_is_wanted() -> None:
+    asked = (
+        "import sys; from spanjury.adapters.plots.loading import load_discernment_plots as load;"
+        "assert 'matplotlib' not in sys.modules; load(); assert 'matplotlib' in sys.modules;"
+        "assert 'matplotlib.pyplot' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", asked], check=True)

@@ -1,0 +1,109 @@
+"""An exam from the command line: good texts in, a verdict out."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from spanjury.orchestration.interfaces.cli.app import app
+
+Spanjury = Callable[..., Result]
+
+
+@pytest.fixture
+def spanjury(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Spanjury:
+    """Run the command line in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    return lambda *args: CliRunner().invoke(app, [str(arg) for arg in args])
+
+
+def examine(*flags: str) -> list[str]:
+    return ["exam", "discernment", *flags, "--aspect", "consistency", "--aspect", "fluency"]
+
+
+def test_the_demo_shows_that_the_offline_panel_sees_entities_and_not_order(
+    spanjury: Spanjury,
+) -> None:
+    done = spanjury(*examine("--demo", "--limit", "12"))
+    assert done.exit_code == 0, done.output
+    told = json.loads(Path("exam/findings.json").read_text())
+    by_name = {finding["treatment"]: finding for finding in told["findings"]}
+    entities = by_name["fictional-entities-minor"]
+    assert entities["discernment"] > 2
+    assert entities["localisation"]["hit_rate"] > 0.7 > entities["localisation"]["chance"]
+    (consistency, _) = by_name["reordering-minor"]["cells"]
+    assert consistency["effects"]["net_drop"] == 0
+    assert all(cell["effects"]["net_drop"] == 0 for cell in told["control"])
+    page = Path("exam/report.md").read_text()
+    assert "fictional-entities-minor" in page
+    for picture in ("discernment", "specificity", "scores"):
+        assert Path(f"exam/{picture}.png").read_bytes().startswith(b"\x89PNG")
+        assert f"{picture}.png" in page
+
+
+def test_the_same_exam_again_says_the_same_and_asks_nobody(spanjury: Spanjury) -> None:
+    flags = examine("--demo", "--limit", "4", "--recipe", "invariance", "--mode", "paper")
+    assert spanjury(*flags).exit_code == 0
+    first = Path("exam/findings.json").read_text()
+    size = Path("exam/memory.sqlite3").stat().st_size
+    assert spanjury(*flags).exit_code == 0
+    assert Path("exam/findings.json").read_text() == first
+    assert Path("exam/memory.sqlite3").stat().st_size == size
+
+
+def test_a_statistic_is_found_by_its_name(spanjury: Spanjury) -> None:
+    flags = examine("--demo", "--limit", "6", "--recipe", "dhp/summarization")
+    assert spanjury(*flags, "--test", "sign-test").exit_code == 0
+    told = json.loads(Path("exam/findings.json").read_text())
+    assert told["settings"]["test"] == "sign-test"
+    # Six of six fall: the sign test gives p = 2^-6.
+    entities = told["findings"][4]["cells"][0]
+    assert entities["test"]["log_p"] == pytest.approx(-4.158883, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("flags", "problem"),
+    [
+        ([], "name a file of good texts, or --demo"),
+        (["--demo", "--recipe", "soup"], "unknown recipe 'soup'; choose from bias,"),
+        (["--demo", "--test", "guess"], "'guess' is not one of paired-test,"),
+        (["--demo", "--weights", "absent.toml"], "absent.toml cannot be read"),
+        (["--demo", "--weights", "half.toml"], "must sum to 1"),
+        (["--demo", "--weights", "strange.toml"], "weights for boiling"),
+        (["--demo", "--weights", "aspect.toml"], "weighs beauty"),
+    ],
+)
+def test_what_does_not_fit_is_told_before_anything_is_judged(
+    spanjury: Spanjury, flags: list[str], problem: str
+) -> None:
+    Path("half.toml").write_text("[deletions-minor]\nfluency = 0.5\n")
+    Path("strange.toml").write_text("[boiling]\nfluency = 1.0\n")
+    Path("aspect.toml").write_text("[deletions-minor]\nbeauty = 1.0\n")
+    done = spanjury(*examine(*flags))
+    assert done.exit_code == 2
+    assert problem in done.stderr
+    assert not Path("exam").exists()
+
+
+def test_damaged_texts_carry_their_damage_as_gold_spans(spanjury: Spanjury) -> None:
+    rows = [
+        {"id": "a", "task": "summarization", "output": "Ann met Bob in Rome on 3 May 1999."},
+        {"id": "b", "task": "summarization", "output": "So."},
+    ]
+    Path("good.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    flags = ["perturb", "good.jsonl", "--recipe", "dhp/summarization", "--seed", "5"]
+    first, second = spanjury(*flags, "-o", "one.jsonl"), spanjury(*flags, "-o", "two.jsonl")
+    assert first.exit_code == second.exit_code == 0, first.output
+    assert Path("one.jsonl").read_bytes() == Path("two.jsonl").read_bytes()
+    assert "left out: 1 x deletions-minor: only" in first.stderr
+    damaged = [json.loads(line) for line in Path("one.jsonl").read_text().splitlines()]
+    assert {row["meta"]["clean_id"] for row in damaged} == {"a"}
+    for row in damaged:
+        assert row["output"] != rows[0]["output"]
+        assert len(row["spans"]) == len(row["meta"]["edits"])
+        for span in row["spans"]:
+            if "start" in span:
+                assert row["output"][span["start"] : span["end"]] == span["text"]
+    assert spanjury("evaluate", "one.jsonl", "--no-memory", "--limit", "2").exit_code == 0

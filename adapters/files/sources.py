@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
+from spanjury.adapters.files.ids import Ids, open_ids
 from spanjury.adapters.files.lines import read_lines
 from spanjury.adapters.files.rows import parse_row
 from spanjury.adapters.files.strict_json import parse_json
@@ -107,21 +108,21 @@ def _segments(
     read: Callable[[T, int], Segment],
 ) -> Iterator[Segment | DataError]:
     """Read each row; put its fault, with the place, where the row would have been."""
-    lines: dict[str, int] = {}
-    for line, row in rows:
-        try:
-            segment = read(_sound(row), line)
-            _claim(segment.segment_id, line=line, lines=lines)
-        except (DataError, RecursionError) as error:
-            problem = error if isinstance(error, DataError) else "nested too deeply to be read"
-            yield DataError(f"{path}, line {line}: {problem}")
-        else:
-            yield segment
+    with open_ids() as ids:
+        for line, row in rows:
+            try:
+                segment = read(_sound(row), line)
+                _claim(segment.segment_id, line=line, ids=ids)
+            except (DataError, RecursionError) as error:
+                problem = error if isinstance(error, DataError) else "nested too deeply to be read"
+                yield DataError(f"{path}, line {line}: {problem}")
+            else:
+                yield segment
 
 
-def _claim(segment_id: str, *, line: int, lines: dict[str, int]) -> None:
+def _claim(segment_id: str, *, line: int, ids: Ids) -> None:
     """Keep the line of each id, and turn away the second of two."""
-    first = lines.setdefault(segment_id, line)
+    first = ids.claim(segment_id, line=line)
     if first != line:
         raise DataError(f"the id {segment_id!r} is that of line {first} already")
 

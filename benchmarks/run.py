@@ -11,14 +11,15 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 QAGS = Path("judgements") / "qags_four_judges.jsonl.gz"
-WITHOUT_DATA = ("startup.py", "locator.py", "client_cpu.py", "memory.py")
+WITHOUT_DATA = ("startup.py", "locator.py", "client_cpu.py", "memory.py", "batch.py")
 ON_QAGS = ("offline_speed.py", "qags_offline.py", "qags_replies.py")
 
 
 def run(script: str, *arguments: str) -> None:
     """Print a script's name and what it prints."""
     print(f"== {script}", flush=True)
-    subprocess.run([sys.executable, str(HERE / script), *arguments], check=True)  # noqa: S603
+    module = f"benchmarks.{script.removesuffix('.py')}"
+    subprocess.run([sys.executable, "-m", module, *arguments], cwd=HERE.parent, check=True)  # noqa: S603
     print(flush=True)
 
 
@@ -30,7 +31,7 @@ def main(folder: Path) -> None:
         print(f"{folder / QAGS} is absent: {', '.join(ON_QAGS)} are left out")
         return
     for script in ON_QAGS:
-        run(script, str(folder / QAGS))
+        run(script, str(folder.resolve() / QAGS))
 
 
 if __name__ == "__main__":

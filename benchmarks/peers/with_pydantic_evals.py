@@ -1,0 +1,30 @@
+"""The calls of `benchmarks.batch_peers`, made by pydantic-evals: its judge, with a rubric."""
+
+# mypy: ignore-errors
+# What it imports is in an environment of its own.
+
+import asyncio  # noqa: TID251 - the peer runs on nothing else
+
+from peer import Order, told
+from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.providers.openai import OpenAIProvider
+from pydantic_evals import Case, Dataset
+from pydantic_evals.evaluators import LLMJudge
+
+
+async def keep(output: str) -> str:
+    """Leave the output that the dataset gives."""
+    return output
+
+
+def run(order: Order, calls: int) -> int:
+    """Score `calls` cases, a call each; return how many have a score."""
+    provider = OpenAIProvider(base_url=f"{order.address}/tool/v1", api_key="none-needed")
+    judge = LLMJudge(rubric="The facts agree.", model=OpenAIChatModel("stub", provider=provider))
+    cases = [Case(name=str(number), inputs=order.prompt) for number in range(calls)]
+    dataset = Dataset(name="calls", cases=cases, evaluators=[judge])
+    report = asyncio.run(dataset.evaluate(keep, max_concurrency=order.connections, progress=False))
+    return sum(bool(case.assertions) for case in report.cases)
+
+
+told(run)

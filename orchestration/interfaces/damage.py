@@ -14,7 +14,8 @@ from spanjury.orchestration.experiments.discernment.exhibits import (
     exhibits,
 )
 from spanjury.orchestration.interfaces.exam import treatments_of
-from spanjury.orchestration.wiring import open_source, write_segments
+from spanjury.orchestration.interfaces.python import read_segments
+from spanjury.orchestration.wiring import write_segments
 from spanjury.perturbations.recipe_files import find_recipe
 
 __all__ = ["DamageJob", "damage_file"]
@@ -54,11 +55,7 @@ def damage_file(job: DamageJob) -> tuple[int, Mapping[tuple[str, str], int]]:
         If the data cannot be read, the recipe not found, a rule fails, or rows cannot be
         written.
     """
-    segments: list[Segment] = []
-    for row in islice(open_source(job.data), job.limit):
-        if not isinstance(row, Segment):
-            raise row
-        segments.append(row)
+    segments = tuple(islice(read_segments(job.data), job.limit))
     treatments = {one.name: one for one in treatments_of(find_recipe(job.recipe))}
     left_out: Counter[tuple[str, str]] = Counter()
 

@@ -14,7 +14,7 @@ from typing import cast
 
 from pydantic import TypeAdapter, ValidationError
 
-from spanjury.judges.core import ConfigError, PluginError, Result, Segment
+from spanjury.judges.core import ConfigError, PluginError, Result
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.braking import Brake
 from spanjury.orchestration.building import parameters
@@ -22,6 +22,7 @@ from spanjury.orchestration.config import PanelConfig
 from spanjury.orchestration.experiments.discernment.exam import Exam, Sitting, sit
 from spanjury.orchestration.experiments.discernment.exhibits import Treatment
 from spanjury.orchestration.experiments.discernment.findings import Settings
+from spanjury.orchestration.interfaces.python import read_segments
 from spanjury.orchestration.metering import Limits, Meter
 from spanjury.orchestration.panel import Panel
 from spanjury.orchestration.wiring import (
@@ -29,7 +30,6 @@ from spanjury.orchestration.wiring import (
     STATISTICS,
     open_configured_panel,
     open_memory,
-    open_source,
 )
 from spanjury.perturbations.perturbation import Perturbation
 from spanjury.perturbations.recipe import Recipe, RecipeItem
@@ -98,7 +98,7 @@ def exam_of(job: ExamJob) -> Exam:
         If a name is unknown, or the texts are not of one task.
     """
     recipe = find_recipe(job.recipe)
-    segments = _segments(job)
+    segments = tuple(islice(read_segments(job.data), job.limit))
     tasks = {job.task or segment.task or recipe.task for segment in segments}
     if len(tasks) != 1:
         raise ConfigError(f"an exam is of one task, and the data has {', '.join(sorted(tasks))}")
@@ -175,15 +175,6 @@ async def hold(
             return opened(draw=draw)
 
         return await sit(exam, open_panel, workers=job.panel.workers, brake=brake, show=show)
-
-
-def _segments(job: ExamJob) -> tuple[Segment, ...]:
-    segments = []
-    for row in islice(open_source(job.data), job.limit):
-        if not isinstance(row, Segment):
-            raise row
-        segments.append(row)
-    return tuple(segments)
 
 
 def _treatment(item: RecipeItem, weights: Mapping[str, float]) -> Treatment:

@@ -91,8 +91,11 @@ def examine_discernment(**flags: object) -> None:
     )
     sitting = _held(job, exam, progress=not told.no_progress)
     Console(highlight=False).print(findings_view(sitting.findings))
-    for path in write_report(told.output, job, sitting):
+    written = write_report(told.output, job, sitting)
+    for path in written:
         say(f"written: {path}")
+    if not any(path.suffix == ".png" for path in written):
+        say("no pictures: pip install 'spanjury[plots]'")
 
 
 def _held(job: ExamJob, exam: Exam, *, progress: bool) -> Sitting:

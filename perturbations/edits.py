@@ -57,7 +57,7 @@ class Damage:
     @classmethod
     def of(cls, clean: str, edits: Iterable[Edit]) -> "Damage":
         """Return what `edits`, in any order, do to `clean`; those without effect are left out."""
-        effective = (edit for edit in edits if clean[edit.start : edit.end] != edit.text)
+        effective = (_of_ints(edit) for edit in edits if clean[edit.start : edit.end] != edit.text)
         return cls(clean=clean, edits=tuple(sorted(effective, key=lambda e: (e.start, e.end))))
 
     @property
@@ -103,6 +103,13 @@ class Damage:
             yield edit.text
             reached = edit.end
         yield self.clean[reached:]
+
+
+def _of_ints(edit: Edit) -> Edit:
+    """Take numpy's integers, which random numbers come as, for what they are."""
+    if type(edit.start) is int and type(edit.end) is int:
+        return edit
+    return Edit(start=int(edit.start), end=int(edit.end), text=edit.text)
 
 
 def edits_between(clean: str, damaged: str) -> tuple[Edit, ...]:

@@ -1,5 +1,6 @@
 """Edits make a damaged text of a clean one, and say where."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -63,6 +64,12 @@ def test_edits_may_come_in_any_order_and_idle_ones_are_left_out() -> None:
     edits = [Edit(start=4, end=7, text="dog"), Edit(start=0, end=3, text="The")]
     assert Damage.of("The cat", [*edits, Edit(start=3, end=3, text=" big")]).text == "The big dog"
     assert len(Damage.of("The cat", edits).edits) == 1
+
+
+def test_offsets_that_numpy_drew_are_plain_numbers_afterwards() -> None:
+    drawn = np.arange(5)
+    (edit,) = Damage.of("text", [Edit(start=drawn[1], end=drawn[2], text="")]).edits
+    assert (type(edit.start), type(edit.end)) == (int, int)
 
 
 @pytest.mark.parametrize(

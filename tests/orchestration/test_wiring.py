@@ -121,7 +121,7 @@ async def test_the_embedded_model_is_held_to_a_grammar_unless_told_otherwise(
 @pytest.mark.parametrize(
     ("told", "problem"),
     [
-        ({"judges": ["nonsense"]}, "'nonsense' is not one of .*form, grounding"),
+        ({"judges": ["nonsense"]}, "'nonsense' is not one of .*form, geval, grounding"),
         ({"judges": ["form:depth=3"]}, "'form' has no option 'depth'"),
         ({"judges": ["asking"]}, "asks a model: name one with --model"),
         ({"judges": ["asking:weight=heavy"], "models": ["m"]}, "'weight' of 'asking'.*got 'heavy'"),

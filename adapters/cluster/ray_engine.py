@@ -7,9 +7,11 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-# Ray reads them when it is imported: it is to tell nobody of its use, and us what it raises.
+# Ray reads them when it is imported: it is to tell nobody of its use, and us what it raises;
+# and under ``uv run`` it would send the working folder to every node and install there anew.
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 os.environ.setdefault("RAY_DATA_LOG_LEVEL", "ERROR")
+os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
 
 import ray
 import ray.data

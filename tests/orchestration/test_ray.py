@@ -16,6 +16,8 @@ from spanjury.orchestration.config import PanelConfig, SeatConfig
 from spanjury.orchestration.interfaces.cluster import ChunkRecord, ClusterJob, run_on_cluster
 from spanjury.orchestration.interfaces.job import Job, run
 
+# Ours first: it sets what Ray reads when it is imported.
+pytest.importorskip("spanjury.adapters.cluster.ray_engine", reason="Ray is not installed")
 cluster_utils = pytest.importorskip("ray.cluster_utils", reason="Ray is not installed")
 
 pytestmark = [

@@ -30,7 +30,7 @@ layers: set-up
 
 # Run everything that must pass: style, types, layers, tests, the embedded model
 test: lint types layers && e2e
-    pytest -m "not e2e and not ray" --cov --cov-report=term --cov-fail-under=95
+    pytest -n auto --dist loadfile -m "not e2e and not ray" --cov --cov-report=term --cov-fail-under=95
 
 # Run the whole pipeline on a real model behind a real server, and on a cluster of Ray
 e2e: set-up

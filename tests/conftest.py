@@ -5,6 +5,11 @@ from pathlib import Path
 
 import pytest
 import structlog
+from hypothesis import settings
+
+# How long an example takes says how busy the machine is.
+settings.register_profile("spanjury", deadline=None)
+settings.load_profile("spanjury")
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 

@@ -185,7 +185,7 @@ class Watched:
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     bounds=st.tuples(st.integers(1, 6), st.integers(1, 6)).map(sorted),
     calls=st.lists(st.tuples(ENDINGS, st.integers(0, 4)), max_size=40),

@@ -320,7 +320,7 @@ class Fickle:
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     scripts=st.lists(st.lists(FAILURES, max_size=10), min_size=1, max_size=3),
     connections=st.integers(1, 4),

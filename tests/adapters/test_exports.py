@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from fakes.result_files import result, write_results
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spanjury.adapters.files.exports import Export, ExportForm, ExportUnit
@@ -91,7 +91,6 @@ def test_a_seat_that_comes_late_has_a_column_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", [ExportForm.CSV, ExportForm.TSV])
-@settings(deadline=None)
 @given(texts=st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=4))
 def test_every_text_is_read_back_as_it_was(
     tmp_path_factory: pytest.TempPathFactory, form: ExportForm, texts: list[tuple[str, str]]

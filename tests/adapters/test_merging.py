@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from fakes.result_files import result, write_results
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spanjury.adapters.files.merging import merge_parts
@@ -43,7 +43,6 @@ def refused(paths: Sequence[Path], folder: Path) -> str:
     return str(raised.value).replace(f"{folder}/", "")
 
 
-@settings(deadline=None)
 @given(
     aspects=st.lists(st.sets(st.sampled_from("abcd"), min_size=1), max_size=12),
     of=st.integers(1, 5),

@@ -8,7 +8,7 @@ from itertools import chain, groupby, permutations
 from types import MappingProxyType
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spanjury.adapters.files.source_order import by_source
@@ -61,7 +61,6 @@ def source(segment: Segment) -> tuple[tuple[str, str], ...]:
     return tuple(segment.inputs.items())
 
 
-@settings(deadline=None)
 @given(st.lists(SEGMENTS, max_size=8))
 def test_segments_of_one_source_stand_together_and_all_else_is_as_it_was(
     segments: list[Segment],

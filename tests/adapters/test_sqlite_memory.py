@@ -218,7 +218,7 @@ def _there(path: Path) -> list[bool]:
 
 
 @given(where=st.floats(0, 1), garbage=st.one_of(st.none(), st.binary(min_size=1, max_size=9000)))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_torn_log_loses_its_tail_and_nothing_before_it(
     tmp_path_factory: pytest.TempPathFactory, killed: Path, where: float, garbage: bytes | None
 ) -> None:
@@ -241,7 +241,7 @@ def test_a_torn_log_loses_its_tail_and_nothing_before_it(
 
 
 @given(where=st.floats(0, 1), garbage=st.binary(min_size=1, max_size=5000))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_damaged_file_is_said_to_be_or_gives_what_was_put(
     tmp_path_factory: pytest.TempPathFactory, killed: Path, where: float, garbage: bytes
 ) -> None:

@@ -247,7 +247,7 @@ PARTITIONS = st.permutations(["s1", "s2", "s3", "s4", "s5"]).flatmap(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(replies=st.lists(st.one_of(ANSWERS, PARTITIONS, st.text()), min_size=2, max_size=2))
 def test_whatever_the_model_writes_every_span_is_accounted_for_once(
     replies: list[str], anyio_backend: str

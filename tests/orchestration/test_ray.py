@@ -36,8 +36,8 @@ ROWS = [
 CHUNK_ROWS = 20
 CHUNKS = len(ROWS) // CHUNK_ROWS
 SMALL = {"object_store_memory": 100_000_000}
-# A dead node is known as such after two seconds, not after twenty.
-ALERT = {"health_check_period_ms": 500, "health_check_failure_threshold": 4}
+# A dead node is known as such after three seconds, not after twenty.
+ALERT = {"health_check_period_ms": 500, "health_check_failure_threshold": 6}
 
 
 class Cluster(Protocol):

@@ -76,7 +76,7 @@ async def test_what_a_tool_returns_and_the_model_said_is_not_touched_either(text
     )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(text=st.text(st.characters()))
 def test_any_text_reaches_the_model_as_it_is(text: str, anyio_backend: str) -> None:
     model = ScriptedModel("seen")

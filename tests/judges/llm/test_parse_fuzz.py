@@ -9,7 +9,7 @@ from spanjury.judges.core import Scale
 from spanjury.judges.llm.parse import ParsedError, ParsedReply, parse
 
 EXAMPLES = int(os.environ.get("SPANJURY_FUZZ_EXAMPLES", "300"))
-fuzz = settings(max_examples=EXAMPLES, deadline=None)
+fuzz = settings(max_examples=EXAMPLES)
 
 PIECES = st.sampled_from(
     [

@@ -10,7 +10,7 @@ from spanjury.judges.core import Located
 from spanjury.judges.text import Locator, fold
 
 EXAMPLES = int(os.environ.get("SPANJURY_FUZZ_EXAMPLES", "300"))
-fuzz = settings(max_examples=EXAMPLES, deadline=None)
+fuzz = settings(max_examples=EXAMPLES)
 
 QUOTATION_MARKS = "'\"`‘’“”«»"
 DASHES = "-‐–—−"

@@ -82,7 +82,7 @@ def cuts_a_letter(text: str, index: int) -> bool:
 
 
 @pytest.mark.parametrize("name", RULES)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(text=SENTENCES, seed=st.integers(0, 9))
 def test_the_same_seed_does_the_same_damage(name: str, text: str, seed: int) -> None:
     first, second = (damaged(name, text, seed=seed) for _ in range(2))
@@ -91,7 +91,7 @@ def test_the_same_seed_does_the_same_damage(name: str, text: str, seed: int) -> 
 
 
 @pytest.mark.parametrize("name", COUNTED)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(text=SENTENCES, k=st.integers(2, 5))
 def test_k_means_k(name: str, text: str, k: int) -> None:
     damage = damaged(name, text, k=k)
@@ -111,7 +111,7 @@ def test_ordinary_prose_can_be_damaged(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", RULES)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(text=UNICODE)
 def test_no_letter_is_cut_in_two_whatever_the_text(name: str, text: str) -> None:
     damage = damaged(name, text)

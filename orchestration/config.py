@@ -11,7 +11,15 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 
 from spanjury.judges.core import ConfigError, Judge, ModelOptions, TokenPrice
 
-__all__ = ["EMBEDDED", "ModelConfig", "PanelConfig", "SeatConfig", "parse_seat", "read_panel_file"]
+__all__ = [
+    "EMBEDDED",
+    "ModelConfig",
+    "PanelConfig",
+    "SeatConfig",
+    "parse_options",
+    "parse_seat",
+    "read_panel_file",
+]
 
 EMBEDDED = "embedded"
 """Name of the model that comes with the extra of the same name."""
@@ -112,7 +120,7 @@ class PanelConfig:
     models
         Models for the judges, and a consolidator, that ask one and name none.
     aggregate, consolidate
-        Names of an aggregation and of a consolidator.
+        Name of an aggregation, and of a consolidator with options as in ``rules:max_spans=5``.
     consolidate_model
         The consolidator's model, where it asks one; the first of `models` by default.
     seed
@@ -170,25 +178,37 @@ def read_panel_file(path: Path) -> PanelConfig:
 
 
 def parse_seat(spec: str) -> SeatConfig:
-    """Read a seat from a flag: ``NAME`` or ``NAME:option=value,option=value``.
-
-    Values are TOML where they can be read as such and text where not.
+    """Read a seat from a flag, as `parse_options` does.
 
     Examples
     --------
     >>> parse_seat("annotator:max_tokens=512,score=numeric").options["max_tokens"]
     512
     """
+    name, options = parse_options(spec, what="judge")
+    return SeatConfig(judge=name, options=options)
+
+
+def parse_options(spec: str, *, what: str) -> tuple[str, Mapping[str, object]]:
+    """Read ``NAME`` or ``NAME:option=value,option=value`` as a plugin's name and its options.
+
+    Values are TOML where they can be read as such and text where not.
+
+    Raises
+    ------
+    ConfigError
+        If the text is neither; it says of `what`.
+    """
     name, _, told = spec.partition(":")
     options: dict[str, object] = {}
     for pair in filter(None, told.split(",")):
         option, equals, value = pair.partition("=")
         if not equals or not option.strip():
-            raise ConfigError(f"judge {spec!r}: expected option=value, got {pair!r}")
+            raise ConfigError(f"{what} {spec!r}: expected option=value, got {pair!r}")
         options[option.strip()] = _value(value.strip())
     if not name.strip():
-        raise ConfigError(f"judge {spec!r}: expected NAME or NAME:option=value,…")
-    return SeatConfig(judge=name.strip(), options=options)
+        raise ConfigError(f"{what} {spec!r}: expected NAME or NAME:option=value,…")
+    return name.strip(), options
 
 
 def _value(text: str) -> object:

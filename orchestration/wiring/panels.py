@@ -14,7 +14,13 @@ from spanjury.judges.core import (
     PluginError,
 )
 from spanjury.orchestration.building import built, parameters
-from spanjury.orchestration.config import EMBEDDED, ModelConfig, PanelConfig, SeatConfig
+from spanjury.orchestration.config import (
+    EMBEDDED,
+    ModelConfig,
+    PanelConfig,
+    SeatConfig,
+    parse_options,
+)
 from spanjury.orchestration.memory import UNANSWERED, RememberedJudge
 from spanjury.orchestration.metering import Meter
 from spanjury.orchestration.panel import Panel, Seat
@@ -95,9 +101,9 @@ async def _seats(told: SeatConfig, config: PanelConfig, models: Models) -> list[
 
 
 async def _consolidator(config: PanelConfig, models: Models) -> Consolidator:
-    name = config.consolidate
+    name, told = parse_options(config.consolidate, what="consolidator")
     factory = CONSOLIDATORS.get(name)
-    options: dict[str, object] = {}
+    options = dict(told)
     if "model" in parameters(factory):
         model = config.consolidate_model or next(iter(config.models), None)
         if model is None:

@@ -66,7 +66,7 @@ async def test_unaided_it_is_asked_again_and_comes_to_an_outcome() -> None:
 
 async def test_an_agent_consolidator_that_cannot_falls_back_and_says_so() -> None:
     judges = ["annotator:max_tokens=400,max_errors=2", "form"]
-    report = await assess(*judges, consolidate="agent")
+    report = await assess(*judges, consolidate="agent:max_tokens=200,retries=1")
     found = [span for seat in report.seats for span in seat.report.spans]
     assert len(found) > 1, "there is nothing to consolidate"
     assert report.consolidator == "agent" or report.consolidator.startswith("rules (agent: ")
@@ -84,7 +84,7 @@ async def test_an_agent_that_judges_comes_to_an_outcome() -> None:
 
 def test_the_command_line_judges_with_it(tmp_path: Path) -> None:
     output = tmp_path / "results.jsonl"
-    flags = ["--judge", "annotator:max_tokens=300,max_errors=1", "--judge", "form"]
+    flags = ["--judge", "annotator:max_tokens=150,max_errors=1", "--judge", "form"]
     done = CliRunner().invoke(
         app,
         [

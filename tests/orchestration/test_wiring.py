@@ -131,6 +131,8 @@ async def test_the_embedded_model_is_held_to_a_grammar_unless_told_otherwise(
         ({"aggregate": "sum"}, "'sum' is not one of .*mean"),
         ({"consolidate": "magic"}, "'magic' is not one of agent, rules"),
         ({"consolidate": "agent"}, "'agent' asks a model"),
+        ({"consolidate": "rules:depth=3"}, "'rules' has no option 'depth'"),
+        ({"consolidate": "rules:max_spans"}, "consolidator .*expected option=value"),
         ({"consolidate": "broken"}, "lacks signature or consolidate"),
         ({"panel": "absent.toml"}, "absent.toml cannot be read"),
     ],
@@ -148,6 +150,13 @@ async def test_a_consolidators_model_is_its_own_where_it_names_one(opened: list[
     config = PanelConfig(consolidate="agent", consolidate_model="m/merger")
     async with open_panel(config):
         assert opened == ["open m/merger None"]
+
+
+async def test_a_consolidator_takes_options_as_a_judge_does() -> None:
+    async with open_panel(judges=["form"], consolidate="rules:max_spans=1") as panel:
+        told = panel.signature
+    async with open_panel(judges=["form"]) as panel:
+        assert panel.signature != told
 
 
 def test_a_file_ending_decides_who_reads_it(tmp_path: Path) -> None:

@@ -100,7 +100,8 @@ Aggregate = Annotated[
 Consolidate = Annotated[
     str | None,
     typer.Option(
-        envvar="SPANJURY_CONSOLIDATE", help="How seats' spans are merged; rules by default."
+        envvar="SPANJURY_CONSOLIDATE",
+        help="How seats' spans are merged: rules, the default, or agent.",
     ),
 ]
 OtherAggregate = Annotated[

@@ -7,7 +7,10 @@ from typing import Self
 import anyio
 from anyio import CancelScope
 
-__all__ = ["Brake"]
+__all__ = ["GRACE", "Brake", "pull_in_time"]
+
+GRACE = 10.0
+"""Seconds that what is under way may take when a run is to end at once."""
 
 
 class Brake:
@@ -65,3 +68,10 @@ class Brake:
         if self._scope is not None:
             deadline = anyio.current_time() + self._grace
             self._scope.deadline = min(self._scope.deadline, deadline)
+
+
+async def pull_in_time(brake: Brake, seconds: float | None) -> None:
+    """Pull `brake` when so many seconds are over; None for never."""
+    if seconds is not None:
+        await anyio.sleep(seconds)
+        brake.pull(f"{seconds:g} seconds are over", grace=GRACE)

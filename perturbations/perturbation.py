@@ -7,7 +7,9 @@ from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
-from numpy.random import Generator
+from numpy.random import PCG64, Generator
+from numpy.random.bit_generator import ISeedSequence
+from numpy.typing import DTypeLike, NDArray
 
 from spanjury.judges.core import PerturbationError
 from spanjury.perturbations.edits import Damage, Edit, edits_between
@@ -174,8 +176,21 @@ def case_perturbation(
 def generator_for(seed: int, perturbation: str, segment_id: str) -> Generator:
     """Return the random numbers of one damage: the same whatever is damaged before or beside it."""
     told = f"{seed}\0{perturbation}\0{segment_id}".encode("utf-8", "surrogatepass")
-    digest = blake2b(told, digest_size=16).digest()
-    return np.random.default_rng(int.from_bytes(digest, "big"))
+    return Generator(PCG64(_Digest(told)))  # type: ignore[arg-type]  # numpy's stubs are too narrow
+
+
+class _Digest(ISeedSequence):
+    """A digest as the state to begin with; numpy's own way there takes four times as long."""
+
+    def __init__(self, told: bytes) -> None:
+        self._told = told
+
+    def generate_state(
+        self, n_words: int, dtype: DTypeLike = np.uint32
+    ) -> NDArray[np.uint32 | np.uint64]:
+        kind = np.dtype(dtype)
+        digest = blake2b(self._told, digest_size=n_words * kind.itemsize).digest()
+        return np.frombuffer(digest, dtype=kind.newbyteorder("<"))
 
 
 def _effects(harms: Iterable[str], spares: Iterable[str]) -> Mapping[str, Effect]:

@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
+from spanjury.adapters.files.column_map import AS_NAMED, ColumnMap
 from spanjury.adapters.files.ids import Ids, open_ids
 from spanjury.adapters.files.lines import read_lines
 from spanjury.adapters.files.rows import parse_row
@@ -21,13 +22,15 @@ __all__ = ["read_csv", "read_jsonl", "read_tsv"]
 T = TypeVar("T")
 
 
-def read_jsonl(path: Path, /) -> Iterator[Segment | DataError]:
+def read_jsonl(path: Path, /, *, columns: ColumnMap = AS_NAMED) -> Iterator[Segment | DataError]:
     """Read a file with one JSON object a line, as `rows.Row` describes it.
 
     Parameters
     ----------
     path
         UTF-8 with or without a byte order mark, plain or gzip.
+    columns
+        What the keys of the rows are called.
 
     Returns
     -------
@@ -40,10 +43,14 @@ def read_jsonl(path: Path, /) -> Iterator[Segment | DataError]:
     DataError
         At once, if there is no such file, it cannot be read, or it has no rows.
     """
-    return _begun(path, _segments(path, _texts(path), _json_segment))
+
+    def read(text: str, line: int) -> Segment:
+        return parse_row(columns.row(parse_json(text)), line=line)
+
+    return _begun(path, _segments(path, _texts(path), read))
 
 
-def read_csv(path: Path, /) -> Iterator[Segment | DataError]:
+def read_csv(path: Path, /, *, columns: ColumnMap = AS_NAMED) -> Iterator[Segment | DataError]:
     """Read a table whose cells are separated by commas; its first row names the columns.
 
     As `read_jsonl`, except that a row is counted by the line where it begins.
@@ -53,10 +60,10 @@ def read_csv(path: Path, /) -> Iterator[Segment | DataError]:
     DataError
         At once, as `read_jsonl`, or if the columns cannot be made a row of.
     """
-    return _begun(path, _table(path, delimiter=","))
+    return _begun(path, _table(path, delimiter=",", called=columns))
 
 
-def read_tsv(path: Path, /) -> Iterator[Segment | DataError]:
+def read_tsv(path: Path, /, *, columns: ColumnMap = AS_NAMED) -> Iterator[Segment | DataError]:
     """Read a table whose cells are separated by tabs, quoted as in CSV; see `read_csv`.
 
     Raises
@@ -64,7 +71,7 @@ def read_tsv(path: Path, /) -> Iterator[Segment | DataError]:
     DataError
         At once, as `read_csv`.
     """
-    return _begun(path, _table(path, delimiter="\t"))
+    return _begun(path, _table(path, delimiter="\t", called=columns))
 
 
 def _begun(path: Path, segments: Iterator[Segment | DataError]) -> Iterator[Segment | DataError]:
@@ -84,17 +91,12 @@ def _texts(path: Path) -> Iterator[tuple[int, str | DataError]]:
             yield line.number, text
 
 
-def _json_segment(text: str, line: int) -> Segment:
-    """Read the row that a line of JSON holds."""
-    return parse_row(parse_json(text), line=line)
-
-
-def _table(path: Path, *, delimiter: str) -> Iterator[Segment | DataError]:
+def _table(path: Path, *, delimiter: str, called: ColumnMap) -> Iterator[Segment | DataError]:
     """Read the header, then each record by it."""
     records = read_records(read_lines(path), delimiter=delimiter)
     line, header = next(records, (1, DataError("there is no row that names the columns")))
     try:
-        columns = read_header(_sound(header))
+        columns = read_header(_sound(header), called=called)
     except DataError as error:
         raise DataError(f"{path}, line {line}: {error}") from error
     yield from _segments(

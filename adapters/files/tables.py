@@ -8,6 +8,7 @@ from itertools import combinations
 from threading import Lock
 from typing import Any
 
+from spanjury.adapters.files.column_map import AS_NAMED, ColumnMap
 from spanjury.adapters.files.lines import Line
 from spanjury.adapters.files.rows import INPUT_HEADER
 from spanjury.adapters.files.strict_json import parse_json
@@ -111,16 +112,17 @@ class Columns:
         return row
 
 
-def read_header(header: Sequence[str]) -> Columns:
+def read_header(header: Sequence[str], *, called: ColumnMap = AS_NAMED) -> Columns:
     """Return the columns that the first record of a table names.
 
     Raises
     ------
     DataError
-        If none is called ``output``, or two of them would fill the same place.
+        If none is, or is `called`, ``output``, two of them would fill the same place, or
+        one that is `called` something is not there.
     """
     names = tuple(name.strip() for name in header)
-    columns = Columns(names=names, places=tuple(_place(name) for name in names))
+    columns = Columns(names=names, places=tuple(map(_place, called.header(names))))
     if _OUTPUT not in columns.places:
         raise DataError(f"there is no column output, only {', '.join(filter(None, names))}")
     for first, second in combinations(filter(None, columns.places), 2):
@@ -137,6 +139,8 @@ def _place(name: str) -> tuple[str, ...]:
     if head in {"human", "scores"} and tail:
         aspect, _, rater = tail.partition(".")
         return (head, aspect, rater)
+    if head == "meta" and tail:
+        return (head, tail)
     if _REFERENCE.fullmatch(name):
         return ("reference", name)
     return (name,) if name else ()

@@ -54,6 +54,7 @@ def draw_scores(
     most = np.nanmax([*scores, *by_experts, 1.0])
     axes[-1].set_xlim(0, 1.12 * most)  # room for the numbers beside the bars
     axes[-1].set_xlabel("D (1: p = .05)")
+    figure.align_ylabels(axes)
     handles, names = axes[0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside upper center", ncols=len(names), frameon=False)
     _save(figure, path)
@@ -108,15 +109,18 @@ def draw_distributions(
     for number, (one, aspect) in enumerate(zip(axes, aspects, strict=True)):
         scores = after[:, number]
         known = np.where(np.isnan(scores), np.nan, before[number])
-        _stacks(one, _shares(known, bounds), shift=-0.19, palette=palette)
-        _stacks(one, _shares(scores + 0 * known, bounds), shift=0.19, palette=palette)
+        _stacks(one, known, bounds, shift=-0.19, palette=palette)
+        _stacks(one, scores + 0 * known, bounds, shift=0.19, palette=palette)
+        if np.isnan(scores + known).all():
+            one.text(0.5, 0.5, "no scores", ha="center", transform=one.transAxes)
         one.set_title(aspect, fontsize="medium", parse_math=False)
         one.set_xlim(0, 1)
+        one.tick_params(axis="y", length=0)
         one.set_xticks([0, 0.5, 1], ["0", ".5", "1"])
         one.set_xlabel("share of texts")
         one.spines[["top", "right"]].set_visible(False)
     _label_rows(axes[0], treatments)
-    axes[0].set_ylabel("treatment: above clean, below damaged")
+    axes[0].set_ylabel("treatment: above clean, below damaged; beside it the mean")
     colours = ScalarMappable(BoundaryNorm(bounds, highest), palette)
     ticks, shrink = np.arange(1, highest + 1), min(1.0, 3 / size[1])
     figure.colorbar(colours, ax=list(axes), label="score", ticks=ticks, shrink=shrink, aspect=12)
@@ -131,10 +135,21 @@ def _bars(axes: Axes, scores: FloatArray, by_experts: FloatArray) -> None:
     ):
         axes.barh(rows + shift, np.nan_to_num(values), height=0.36, color=colour, label=name)
         for row, value in enumerate(values):
-            told = " none" if np.isnan(value) else f" {value:.2f}"
-            number = axes.text(np.nan_to_num(value), row + shift, told, va="center", fontsize=6.5)
-            number.set_bbox({"facecolor": "white", "linewidth": 0, "pad": 0.4})  # over the line
+            _beside_bar(axes, "none" if np.isnan(value) else f"{value:.2f}", x=value, y=row + shift)
     axes.axvline(1, color="black", linewidth=1, linestyle="--", label="D = 1")
+
+
+def _beside_bar(axes: Axes, told: str, *, x: float, y: float) -> None:
+    """Write a number behind the end of a bar, and over the line at D = 1 if that is there."""
+    number = axes.annotate(
+        told,
+        (np.nan_to_num(x), y),
+        xytext=(3, 0),
+        textcoords="offset points",
+        va="center",
+        fontsize=6.5,
+    )
+    number.set_bbox({"facecolor": "white", "linewidth": 0, "pad": 0.4})
 
 
 def _label_rows(axes: Axes, names: Sequence[str]) -> None:
@@ -158,11 +173,18 @@ def _shares(scores: FloatArray, bounds: FloatArray) -> FloatArray:
     return np.asarray(counts / np.maximum(1, counts.sum(axis=1, keepdims=True)), dtype=np.float64)
 
 
-def _stacks(axes: Axes, shares: FloatArray, *, shift: float, palette: Colormap) -> None:
+def _stacks(
+    axes: Axes, scores: FloatArray, bounds: FloatArray, *, shift: float, palette: Colormap
+) -> None:
+    """Draw the shares of the steps of the scale, and behind them the mean score."""
+    shares = _shares(scores, bounds)
     rows = np.arange(len(shares)) + shift
     starts = np.cumsum(shares, axis=1) - shares
     for step, widths in enumerate(shares.T):
         axes.barh(rows, widths, left=starts[:, step], height=0.36, color=palette(step))
+    for row, told in zip(rows, scores, strict=True):
+        if not np.isnan(told).all():
+            _beside_bar(axes, f"{np.nanmean(told):.2f}", x=1, y=float(row))
 
 
 def _checked(values: ArrayLike, *, shape: tuple[int, ...]) -> FloatArray:

@@ -2,8 +2,8 @@
 
 Source: Liu et al. (2023), G-Eval, as Wang et al. (2024), DHP, use it (section 3.2,
 Appendices D and E). It looks for no error spans: its reports have none, whatever the text,
-and their rationale says so. A reply without a score is asked for once more, then a
-`ParseError` is raised; one that breaks off or declines makes a report without a score. It
+and their rationale says so. A reply without a score is asked for once more, then reported
+as unparseable; one that breaks off or declines makes a report without a score, too. It
 raises `ModelError` where the model gives no reply at all.
 """
 
@@ -17,14 +17,13 @@ from spanjury.judges.core import (
     ChatRequest,
     Decoding,
     Outcome,
-    ParseError,
     Report,
     Segment,
     Usage,
     signature,
 )
 from spanjury.judges.llm.asking import Answer, ask
-from spanjury.judges.llm.evaluation_steps import StepsWriter
+from spanjury.judges.llm.evaluation_steps import Steps, StepsWriter
 from spanjury.judges.llm.expected_score import expected_score
 from spanjury.judges.llm.geval_prompt import (
     ask_for_score,
@@ -129,16 +128,20 @@ class GEval:
         )
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        """Return the model's score.
+        """Return the model's score; raise `ModelError` if it gives no reply."""
+        if self.steps == "ours":
+            return await self._score(segment, aspect, steps=our_steps(segment, aspect))
+        written = await self._written_steps(aspect)
+        if written.outcome is Outcome.SCORED:
+            steps, usage = written.reading.text, written.usage
+            return await self._score(segment, aspect, steps=steps, usage=usage)
+        why = f"no evaluation steps: {written.reading.problem or written.reason}"
+        return replace(_unscored(written, usage=written.usage), reason=why)
 
-        Raises
-        ------
-        ModelError
-            If the model gives no reply.
-        ParseError
-            If no score, or no evaluation steps, can be read of its second reply either.
-        """
-        steps, usage = await self._steps(segment, aspect)
+    async def _score(
+        self, segment: Segment, aspect: Aspect, *, steps: str, usage: Usage = Usage()
+    ) -> Report:
+        """Score by `steps`; `usage` is what it took to have them written just now."""
         request = ChatRequest(
             messages=ask_for_score(segment, aspect, steps=steps),
             decoding=replace(
@@ -149,10 +152,7 @@ class GEval:
             return await self._expected(request, aspect, usage=usage)
         return await self._averaged(request, aspect, usage=usage)
 
-    async def _steps(self, segment: Segment, aspect: Aspect) -> tuple[str, Usage]:
-        """Return the evaluation steps, and what it took to have them written just now."""
-        if self.steps == "ours":
-            return our_steps(segment, aspect), Usage()
+    async def _written_steps(self, aspect: Aspect) -> Answer[Steps]:
         decoding = replace(self._decoding(), temperature=0.0)
         request = ChatRequest(messages=ask_for_steps(aspect), decoding=decoding)
         return await self._writer.write(self.model, request)
@@ -224,10 +224,8 @@ def _draw(answer: Answer[Grade]) -> _Draw | None:
     return _Draw(score=score, reply=answer.reply.text)
 
 
-def _unscored(answer: Answer[Grade], *, usage: Usage) -> Report:
-    """Return the report on a model that declined or broke off; else raise `ParseError`."""
-    if answer.outcome is Outcome.UNPARSEABLE:
-        raise ParseError(answer.reason, reply=answer.reply.text)
+def _unscored(answer: Answer[Grade] | Answer[Steps], *, usage: Usage) -> Report:
+    """Return the report on a model that gave nothing to be used."""
     return Report(
         outcome=answer.outcome, reason=answer.reason, reply=answer.reply.text, usage=usage
     )

@@ -14,29 +14,33 @@ from typing import cast
 
 from pydantic import TypeAdapter, ValidationError
 
-from spanjury.judges.core import ConfigError, PluginError, Result
+from spanjury.judges.core import ConfigError, Memory, PluginError, Result
 from spanjury.judges.tasks import Catalogue
-from spanjury.orchestration.braking import Brake
+from spanjury.orchestration.braking import Brake, pull_in_time
 from spanjury.orchestration.building import parameters
-from spanjury.orchestration.config import PanelConfig
+from spanjury.orchestration.config import ModelConfig, PanelConfig
 from spanjury.orchestration.experiments.discernment.exam import Exam, Sitting, sit
 from spanjury.orchestration.experiments.discernment.exhibits import Treatment
 from spanjury.orchestration.experiments.discernment.findings import Settings
+from spanjury.orchestration.experiments.discernment.written_exhibits import Writer
 from spanjury.orchestration.interfaces.python import read_segments
 from spanjury.orchestration.metering import Limits, Meter
 from spanjury.orchestration.panel import Panel
+from spanjury.orchestration.watching import run_watched
 from spanjury.orchestration.wiring import (
     PERTURBATIONS,
     STATISTICS,
     open_configured_panel,
     open_memory,
 )
+from spanjury.orchestration.wiring.writers import open_writer
 from spanjury.perturbations.perturbation import Perturbation
 from spanjury.perturbations.recipe import Recipe, RecipeItem
 from spanjury.perturbations.recipe_files import find_recipe
+from spanjury.perturbations.written import written_perturbation
 from spanjury.stats.paired import PairedStatistic
 
-__all__ = ["DEMO", "ExamJob", "exam_of", "hold", "read_weights", "treatments_of"]
+__all__ = ["DEMO", "ExamJob", "exam_of", "hold", "read_weights", "treatments_of", "writer_of"]
 
 DEMO = Path(str(files("spanjury.perturbations").joinpath("demo", "summarization.jsonl")))
 """Texts that come with the package."""
@@ -63,10 +67,12 @@ class ExamJob:
         Name of a recipe, or a file that holds one.
     memory
         Keeps what judges and models say, so that an exam that broke off goes on; or None.
-    task, aspects, aspects_files, limit
+    task, aspects, aspects_files, columns, limit
         As in `job.Job`; without aspects those of the recipe.
     weights
         Treatment -> aspect -> what experts think it harms, in place of the recipe's.
+    damage_model
+        Writes the damage that a model can be asked for; None to have all done by rules.
     repeats, settings
         As in `Exam`.
     limits
@@ -80,8 +86,10 @@ class ExamJob:
     task: str | None = None
     aspects: tuple[str, ...] = ()
     aspects_files: tuple[Path, ...] = ()
+    columns: tuple[str, ...] = ()
     limit: int | None = None
     weights: Mapping[str, Mapping[str, float]] = field(default_factory=lambda: MappingProxyType({}))
+    damage_model: ModelConfig | None = None
     repeats: int = 1
     settings: Settings = Settings()
     limits: Limits = Limits()
@@ -98,7 +106,7 @@ def exam_of(job: ExamJob) -> Exam:
         If a name is unknown, or the texts are not of one task.
     """
     recipe = find_recipe(job.recipe)
-    segments = tuple(islice(read_segments(job.data), job.limit))
+    segments = tuple(islice(read_segments(job.data, columns=job.columns), job.limit))
     tasks = {job.task or segment.task or recipe.task for segment in segments}
     if len(tasks) != 1:
         raise ConfigError(f"an exam is of one task, and the data has {', '.join(sorted(tasks))}")
@@ -111,7 +119,9 @@ def exam_of(job: ExamJob) -> Exam:
     return Exam(
         segments=segments,
         aspects=tuple(catalogue.aspect(task, name) for name in names),
-        treatments=treatments_of(recipe, weights=job.weights),
+        treatments=treatments_of(
+            recipe, weights=job.weights, has_writer=job.damage_model is not None
+        ),
         repeats=job.repeats,
         settings=job.settings,
         # What it answers is not checked before it is asked: it may be anyone's function.
@@ -120,19 +130,34 @@ def exam_of(job: ExamJob) -> Exam:
 
 
 def treatments_of(
-    recipe: Recipe, *, weights: Mapping[str, Mapping[str, float]] | None = None
+    recipe: Recipe,
+    *,
+    weights: Mapping[str, Mapping[str, float]] | None = None,
+    has_writer: bool = False,
 ) -> tuple[Treatment, ...]:
     """Return what a recipe does to each text.
 
     Raises
     ------
     ConfigError
-        If a perturbation is unknown or has no such option, or weights are for nothing.
+        If a perturbation is unknown or has no such option, weights are for nothing, or
+        there is nothing to write for a model that is to write.
     """
     told = weights or {}
     if strange := told.keys() - {item.name for item in recipe.items}:
         raise ConfigError(f"weights for {', '.join(sorted(strange))}, which {recipe.name} has not")
+    if has_writer and not any(item.written for item in recipe.items):
+        raise ConfigError(f"{recipe.name} has no damage that a model is asked for")
     return tuple(_treatment(item, told.get(item.name, item.weights)) for item in recipe.items)
+
+
+def writer_of(model: ModelConfig, *, memory: Memory | None, meter: Meter) -> Writer:
+    """Return `model` as a writer of damage, who is asked as a judge's model is."""
+    return Writer(
+        name=model.name,
+        open=partial(open_writer, model, memory=memory, meter=meter),
+        workers=PanelConfig(models=(model,)).workers,
+    )
 
 
 def read_weights(path: Path) -> Mapping[str, Mapping[str, float]]:
@@ -166,7 +191,7 @@ async def hold(
     Raises
     ------
     EvaluationError
-        As `sit` does, and if the panel or the memory cannot be opened.
+        As `sit` does, and if the panel, a model or the memory cannot be opened.
     """
     with open_memory(job.memory) if job.memory else nullcontext() as memory:
         opened = partial(open_configured_panel, job.panel, memory=memory, meter=meter)
@@ -174,7 +199,21 @@ async def hold(
         def open_panel(draw: str) -> AbstractAsyncContextManager[Panel]:
             return opened(draw=draw)
 
-        return await sit(exam, open_panel, workers=job.panel.workers, brake=brake, show=show)
+        model = job.damage_model
+        writer = writer_of(model, memory=memory, meter=meter) if model else None
+        workers = job.panel.workers
+        held: list[Sitting] = []
+
+        async def examine() -> None:
+            held.append(
+                await sit(exam, open_panel, writer=writer, workers=workers, brake=brake, show=show)
+            )
+
+        async def watch_the_clock() -> None:
+            await pull_in_time(brake, job.limits.max_seconds)
+
+        await run_watched(examine, watch_the_clock)
+        return held[0]
 
 
 def _treatment(item: RecipeItem, weights: Mapping[str, float]) -> Treatment:
@@ -189,6 +228,7 @@ def _treatment(item: RecipeItem, weights: Mapping[str, float]) -> Treatment:
         perturbation=perturbation,
         level=item.level,
         options=item.options,
+        written=written_perturbation(item.written) if item.written else None,
         severity=_SEVERITIES.get(item.degree or "", _SEVERITY),
         weights=weights,
     )

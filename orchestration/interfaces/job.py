@@ -7,7 +7,6 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Literal, TypeVar
 
-import anyio
 from anyio import to_thread
 
 from spanjury.judges.core import (
@@ -20,7 +19,7 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.batch import evaluate
-from spanjury.orchestration.braking import Brake
+from spanjury.orchestration.braking import Brake, pull_in_time
 from spanjury.orchestration.config import PanelConfig
 from spanjury.orchestration.memory import FAILED, UNANSWERED
 from spanjury.orchestration.metering import Limits, Meter
@@ -35,12 +34,9 @@ from spanjury.orchestration.wiring import (
     open_source,
 )
 
-__all__ = ["GRACE", "Job", "Plan", "pairs", "plan", "run"]
+__all__ = ["Job", "Plan", "pairs", "plan", "run"]
 
 T = TypeVar("T")
-
-GRACE = 10.0
-"""Seconds that what is under way may take when a run is to end at once."""
 
 _AGAIN: Mapping[str, frozenset[Outcome]] = {
     "unanswered": UNANSWERED,
@@ -65,6 +61,8 @@ class Job:
         As in `pairing.pair`.
     aspects_files
         TOML files that add tasks and aspects.
+    columns
+        What the columns of `data` are called, as in `open_source`.
     limit
         How many rows are judged, or dealt out to shards; None for all.
     shard
@@ -91,6 +89,7 @@ class Job:
     task: str | None = None
     aspects: tuple[str, ...] = ()
     aspects_files: tuple[Path, ...] = ()
+    columns: tuple[str, ...] = ()
     limit: int | None = None
     shard: Shard | None = None
     order: Literal["file", "source"] = "file"
@@ -173,17 +172,11 @@ async def run(
                 await evaluate(panel, ready, write=write, workers=job.panel.workers, brake=brake)
 
         async def watch_the_clock() -> None:
-            await _pull_in_time(brake, job.limits.max_seconds)
+            await pull_in_time(brake, job.limits.max_seconds)
 
         await run_watched(judge, watch_the_clock)
         if brake.has_cut:
             raise RunStoppedError(brake.reason)
-
-
-async def _pull_in_time(brake: Brake, seconds: float | None) -> None:
-    if seconds is not None:
-        await anyio.sleep(seconds)
-        brake.pull(f"{seconds:g} seconds are over", grace=GRACE)
 
 
 def _begun(iterator: Iterator[T]) -> Iterator[T]:
@@ -199,7 +192,7 @@ def pairs(job: Job, bad: list[DataError] | None = None) -> Iterator[tuple[Segmen
     DataError, ConfigError
         As in `plan`, when what is wrong is reached.
     """
-    rows = islice(open_source(job.data), job.limit)
+    rows = islice(open_source(job.data, columns=job.columns), job.limit)
     segments = _readable(rows, [] if bad is None else bad, skip=job.skip_bad_rows)
     if job.shard is not None:
         segments = job.shard.of_rows(segments)

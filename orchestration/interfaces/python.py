@@ -40,7 +40,7 @@ def open_panel(
     models
         Names of models for the judges that ask one, as ``"ollama/gemma2:27b"``.
     aggregate, consolidate
-        Names of an aggregation and of a consolidator.
+        Name of an aggregation, and of a consolidator with options as in ``rules:max_spans=5``.
     seed
         For the judges that draw anything at random.
 
@@ -78,15 +78,25 @@ def find_aspect(task: str, aspect: str, *, files: Sequence[Path] = ()) -> Aspect
     return Catalogue.load(*files).aspect(task, aspect)
 
 
-def read_segments(path: Path | str) -> Iterator[Segment]:
+def read_segments(path: Path | str, *, columns: Sequence[str] = ()) -> Iterator[Segment]:
     """Read the segments of a file row by row.
+
+    Parameters
+    ----------
+    path
+        JSONL, CSV or TSV, or what a plugin reads.
+    columns
+        What its columns are called where it is not what we call them, as
+        ``"output=summary"`` or ``"inputs.Article=text"``.
 
     Raises
     ------
+    ConfigError
+        If `columns` are not of this form.
     DataError
         At once if the file cannot be read, and at the first row that cannot.
     """
-    for row in open_source(Path(path)):
+    for row in open_source(Path(path), columns=columns):
         if not isinstance(row, Segment):
             raise row
         yield row

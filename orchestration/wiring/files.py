@@ -1,21 +1,32 @@
 """Paths become sources, results and memories."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import cast
 
+from spanjury.adapters.files.column_map import MappedSource, parse_columns
 from spanjury.adapters.files.results import ResultWriter
 from spanjury.adapters.runs.sqlite_memory import SqliteMemory
-from spanjury.judges.core import DataError, Segment
+from spanjury.judges.core import ConfigError, DataError, Segment
+from spanjury.orchestration.building import parameters
 from spanjury.orchestration.wiring.plugins import SOURCES
 
 __all__ = ["open_memory", "open_results", "open_source"]
 
 
-def open_source(path: Path) -> Iterator[Segment | DataError]:
+def open_source(path: Path, *, columns: Sequence[str] = ()) -> Iterator[Segment | DataError]:
     """Read `path` with the source that is named after its ending.
+
+    Parameters
+    ----------
+    columns
+        What its columns are called where it is not what we call them, as `parse_columns`
+        reads it: ``output=summary``.
 
     Raises
     ------
+    ConfigError
+        If `columns` are not of this form, or the source cannot read other names.
     DataError
         If the file cannot be read, or no source reads files with such an ending.
     """
@@ -24,7 +35,13 @@ def open_source(path: Path) -> Iterator[Segment | DataError]:
     if ending not in SOURCES.names():
         choices = ", ".join(f".{name}" for name in SOURCES.names())
         raise DataError(f"{path}: no source reads files that end in {ending!r}; known: {choices}")
-    return SOURCES.get(ending)(path)
+    source = SOURCES.get(ending)
+    if not columns:
+        return source(path)
+    if "columns" not in parameters(source):
+        raise ConfigError(f"the source of .{ending} files reads columns by its own names only")
+    # What it takes has just been looked up.
+    return cast("MappedSource", source)(path, columns=parse_columns(columns))
 
 
 def open_results(path: Path) -> ResultWriter:

@@ -41,7 +41,7 @@ def delete_characters(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
     """Delete `k` letters or digits."""
     places = letters_where(text, str.isalnum)
     drawn = chosen(len(places.starts), rng, k=k, what="letters or digits")
-    return [Edit(start=start, end=end, text="") for start, end in places.at(drawn)]
+    return [Edit(start, end, "") for start, end in places.at(drawn)]
 
 
 @text_perturbation(family="character", level="character", harms=FORM, spares=CONTENT)
@@ -50,7 +50,7 @@ def change_case(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
     places = letters_where(text, _has_case)
     drawn = chosen(len(places.starts), rng, k=k, what="letters with another case")
     return [
-        Edit(start=start, end=end, text=text[start].swapcase() + text[start + 1 : end])
+        Edit(start, end, text[start].swapcase() + text[start + 1 : end])
         for start, end in places.at(drawn)
     ]
 
@@ -64,7 +64,7 @@ def homoglyphs(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
     places = letters_where(text, _has_look_alike)
     drawn = chosen(len(places.starts), rng, k=k, what="letters with a look-alike")
     return [
-        Edit(start=start, end=end, text=_LOOK_ALIKES[text[start]] + text[start + 1 : end])
+        Edit(start, end, _LOOK_ALIKES[text[start]] + text[start + 1 : end])
         for start, end in places.at(drawn)
     ]
 
@@ -82,8 +82,8 @@ def _misread(text: str, start: int, end: int, *, mask: str) -> Edit:
     """Misread the letter at `start`, with the next one where both look like another."""
     pair = _MISREAD_PAIRS.get(mask[start : start + 2])
     if pair and mask[start + 2 : start + 3] != TAIL:
-        return Edit(start=start, end=start + 2, text=pair)
-    return Edit(start=start, end=end, text=_MISREAD[text[start]] + text[start + 1 : end])
+        return Edit(start, start + 2, pair)
+    return Edit(start, end, _MISREAD[text[start]] + text[start + 1 : end])
 
 
 def _has_case(char: str) -> bool:

@@ -12,20 +12,14 @@ from spanjury.perturbations.text.places import chosen, letters_where
 
 __all__ = ["double_letters", "neighbour_keys", "swap_letters", "typos"]
 
-_NEIGHBOURS = MappingProxyType(
-    {
-        pair[0]: pair[1:]
-        for pair in (
-            "1:2q 2:13w 3:24e 4:35r 5:46t 6:57y 7:68u 8:79i 9:80o 0:9p "
-            "q:wa w:qes e:wrd r:etf t:ryg y:tuh u:yij i:uok o:ipl p:ol "
-            "a:qsz s:awdx d:sefc f:drgv g:fthb h:gyjn j:hukm k:jil l:kop "
-            "z:asx x:zsdc c:xdfv v:cfgb b:vghn n:bhjm m:njk"
-        )
-        .replace(":", "")
-        .split()
-    }
+_KEYS = (
+    "12q 213w 324e 435r 546t 657y 768u 879i 980o 09p "
+    "qwa wqes ewrd retf tryg ytuh uyij iuok oipl pol "
+    "aqsz sawdx dsefc fdrgv gfthb hgyjn jhukm kjil lkop "
+    "zasx xzsdc cxdfv vcfgb bvghn nbhjm mnjk"
 )
-"""Key -> the keys that touch it on a QWERTY keyboard."""
+_NEIGHBOURS = MappingProxyType({keys[0]: keys[1:] for keys in f"{_KEYS.upper()} {_KEYS}".split()})
+"""Letter or digit -> what the keys that touch its key write, on a QWERTY keyboard."""
 
 
 @text_perturbation(family="character", level="character", harms=FORM | OVERALL, spares=SELECTION)
@@ -52,15 +46,14 @@ def swap_letters(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
     """Exchange `k` letters or digits with the next one, in the middle of words."""
     starts, ends = letters_where(text, str.isalnum)
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")[starts]
-    firsts = np.flatnonzero((starts[1:] == ends[:-1]) & (codes[1:] != codes[:-1]))
+    (firsts,) = ((starts[1:] == ends[:-1]) & (codes[1:] != codes[:-1])).nonzero()
     what = "pairs of different letters"
     drawn = firsts[chosen(len(firsts), rng, k=k, what=what, apart=True)]
     bounds = zip(
         starts[drawn].tolist(), ends[drawn].tolist(), ends[drawn + 1].tolist(), strict=True
     )
     return [
-        Edit(start=start, end=end, text=text[middle:end] + text[start:middle])
-        for start, middle, end in bounds
+        Edit(start, end, text[middle:end] + text[start:middle]) for start, middle, end in bounds
     ]
 
 
@@ -71,7 +64,7 @@ def neighbour_keys(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
     drawn = chosen(len(places.starts), rng, k=k, what="letters or digits of a Latin keyboard")
     keys = rng.random(k).tolist()
     return [
-        Edit(start=start, end=end, text=_beside(text[start:end], key))
+        Edit(start, end, _beside(text[start:end], key))
         for (start, end), key in zip(places.at(drawn), keys, strict=True)
     ]
 
@@ -81,7 +74,7 @@ def double_letters(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
     """Write `k` letters twice."""
     places = letters_where(text, str.isalpha)
     drawn = chosen(len(places.starts), rng, k=k, what="letters")
-    return [Edit(start=s, end=e, text=text[s:e] * 2) for s, e in places.at(drawn)]
+    return [Edit(s, e, text[s:e] * 2) for s, e in places.at(drawn)]
 
 
 def _slip(
@@ -90,21 +83,23 @@ def _slip(
     """Slip at the letter `here`; `turn` and `key` say how, each from 0 up to 1."""
     start, end = here
     letter = text[start:end]
-    slips = [(end, ""), (end, letter * 2)]
-    if letter[0].lower() in _NEIGHBOURS:
-        slips.append((end, _beside(letter, key)))
-    if after[0] == end and text[end] != letter[0]:
-        slips.append((after[1], text[end : after[1]] + letter))
-    until, new = slips[int(turn * len(slips))]
-    return Edit(start=start, end=until, text=new)
+    has_key = letter[0] in _NEIGHBOURS
+    swaps = after[0] == end and text[end] != letter[0]
+    slip = int(turn * (2 + has_key + swaps))
+    if slip == 0:
+        return Edit(start, end, "")
+    if slip == 1:
+        return Edit(start, end, letter * 2)
+    if slip == 2 and has_key:  # noqa: PLR2004  the third of up to four
+        return Edit(start, end, _beside(letter, key))
+    return Edit(start, after[1], text[end : after[1]] + letter)
 
 
 def _beside(letter: str, key: float) -> str:
     """Hit a key beside the one meant: which one, `key` says, from 0 up to 1."""
-    near = _NEIGHBOURS[letter[0].lower()]
-    hit = near[int(key * len(near))]
-    return (hit.upper() if letter[0].isupper() else hit) + letter[1:]
+    near = _NEIGHBOURS[letter[0]]
+    return near[int(key * len(near))] + letter[1:]
 
 
 def _is_key(char: str) -> bool:
-    return char.lower() in _NEIGHBOURS
+    return char in _NEIGHBOURS

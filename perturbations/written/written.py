@@ -144,8 +144,8 @@ class WrittenPerturbation:
 
 
 def _decoding(text: str, *, seed: int | None) -> Decoding:
-    """Let the reply be as long as the text with room to spare, in tokens of a character."""
-    return Decoding(seed=seed, max_tokens=max(_FEWEST_TOKENS, 2 * len(text)))
+    """Let the reply be several times as long as the text, whose tokens are of 3 to 5 characters."""
+    return Decoding(seed=seed, max_tokens=max(_FEWEST_TOKENS, len(text)))
 
 
 def _again(request: ChatRequest, said: str, *, problem: str) -> ChatRequest:

@@ -82,6 +82,24 @@ def test_the_axes_say_what_they_show(tmp_path: Path) -> None:
             assert text in told[name]
 
 
+def test_scores_before_and_after_come_with_their_means_and_say_where_there_are_none(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "spread.svg"
+    PLOTS.draw_distributions(
+        path,
+        treatments=["a"],
+        aspects=["fluency", "charm"],
+        clean=[[5.0, 4.0, 4.0], [np.nan] * 3],
+        damaged=[[[4.0, 2.0, np.nan], [np.nan] * 3]],
+        highest=5,
+    )
+    told = words(path)
+    assert "4.50" in told  # of the texts with both scores
+    assert "3.00" in told
+    assert told.count("no scores") == 1
+
+
 def test_the_same_numbers_give_the_same_file(tmp_path: Path) -> None:
     first, second = tmp_path / "first.svg", tmp_path / "second.svg"
     for path in (first, second):

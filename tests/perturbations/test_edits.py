@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from spanjury.perturbations.edits import Damage, Edit, edits_between
 
 TEXT = st.text(max_size=40)
+ALIKE = st.text("ab. ,", max_size=15)
 
 
 @st.composite
@@ -33,7 +34,7 @@ def test_undoing_every_edit_gives_the_clean_text(damage: Damage) -> None:
     assert text == damage.clean
 
 
-@given(TEXT, TEXT)
+@given(TEXT | ALIKE, TEXT | ALIKE)
 def test_edits_between_two_texts_make_one_of_the_other(clean: str, damaged: str) -> None:
     assert Damage.of(clean, edits_between(clean, damaged)).text == damaged
 
@@ -41,6 +42,21 @@ def test_edits_between_two_texts_make_one_of_the_other(clean: str, damaged: str)
 def test_edits_between_texts_are_words_and_not_letters() -> None:
     (edit,) = edits_between("The cat sat down.", "The dog sat down.")
     assert edit == Edit(start=4, end=7, text="dog")
+
+
+@pytest.mark.parametrize(
+    ("damaged", "expected"),
+    [
+        ("He came. She left. They stayed.", Edit(start=18, end=18, text=" They stayed.")),
+        ("He came. They stayed. She left.", Edit(start=9, end=9, text="They stayed. ")),
+        ("She left.", Edit(start=0, end=9, text="")),
+        ("He came. ", Edit(start=9, end=18, text="")),
+        ("He came! She left.", Edit(start=7, end=8, text="!")),
+        ("He came.\n\nShe left.", Edit(start=8, end=9, text="\n\n")),
+    ],
+)
+def test_signs_and_blanks_that_stay_are_no_part_of_an_edit(damaged: str, expected: Edit) -> None:
+    assert edits_between("He came. She left.", damaged) == (expected,)
 
 
 @given(damages(), st.data())

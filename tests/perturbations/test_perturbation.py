@@ -63,6 +63,11 @@ def _overlaps(text: str, rng: Generator) -> Sequence[Edit]:
     return [Edit(start=0, end=3, text=""), Edit(start=1, end=4, text="")]
 
 
+def _returns_plain_tuples(text: str, rng: Generator) -> Sequence[tuple[int, int, str]]:
+    del text, rng
+    return [(0, 3, "")]
+
+
 def _returns_a_number(text: str, rng: Generator) -> int:
     del text, rng
     return 7
@@ -73,7 +78,7 @@ def _gives_a_reason(text: str, rng: Generator) -> str:
     raise NothingToDamageError("no letters")
 
 
-@pytest.mark.parametrize("rule", [_raises, _overlaps, _returns_a_number])
+@pytest.mark.parametrize("rule", [_raises, _overlaps, _returns_plain_tuples, _returns_a_number])
 def test_whatever_a_rule_does_wrong_is_one_error(rule: object) -> None:
     made = text_perturbation(family="x", level="word")(rule)  # type: ignore[arg-type]  # wrong ones
     with pytest.raises(PerturbationError, match="the rule failed") as caught:

@@ -1,8 +1,10 @@
 """An exam's findings as a page to read."""
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from spanjury.orchestration.experiments.discernment.cautions import cautions
+from spanjury.orchestration.experiments.discernment.examinee import Examinee
 from spanjury.orchestration.experiments.discernment.findings import Finding, Findings
 from spanjury.orchestration.experiments.discernment.markdown_tables import (
     control_table,
@@ -30,7 +32,12 @@ _READING = (
 
 
 def findings_markdown(
-    findings: Findings, *, judge: str, data: str, recipe: str, pictures: Sequence[str] = ()
+    findings: Findings,
+    *,
+    examinee: Examinee,
+    data: str,
+    recipe: str,
+    pictures: Sequence[str] = (),
 ) -> str:
     """Return a page that tells what an exam came to.
 
@@ -38,15 +45,15 @@ def findings_markdown(
     ----------
     findings
         What it came to.
-    judge
-        Who was examined: its signature.
+    examinee
+        Who was examined.
     data, recipe
         On which texts, and how they were damaged.
     pictures
         Paths or addresses of pictures to show, as seen from the page.
     """
     sections = (
-        _head(findings, judge=judge, data=data, recipe=recipe),
+        _head(findings, examinee=examinee, data=data, recipe=recipe),
         _section("What it discerns", _verdicts(findings)),
         _section("Discernment", _overall(findings)),
         _section("Read with care", _care(findings)),
@@ -62,14 +69,15 @@ def findings_markdown(
     return "\n".join(line for section in sections for line in section)
 
 
-def _head(findings: Findings, *, judge: str, data: str, recipe: str) -> Iterator[str]:
+def _head(findings: Findings, *, examinee: Examinee, data: str, recipe: str) -> Iterator[str]:
     settings = findings.settings
     mode = f"`{settings.mode}`, test `{settings.test}`" if settings.test else f"`{settings.mode}`"
     yield "# Discernment exam"
     yield ""
     yield from _bullets(
         (
-            f"judge: `{judge}`",
+            f"judge: `{examinee.signature}`",
+            *(f"seat {name}: `{told}`" for name, told in examinee.seats.items()),
             f"data: `{data}`, {findings.segments} texts",
             f"recipe: `{recipe}`, {len(findings.findings)} treatments",
             f"judged: {_times(findings.repeats)}, on {', '.join(_aspects(findings))}",
@@ -117,14 +125,16 @@ def _care(findings: Findings) -> Iterator[str]:
 
 
 def _treatments(findings: Findings) -> Iterator[str]:
+    most = math.log(findings.settings.draws + 1, 20)
     yield from treatment_table(_harmful(findings))
     yield ""
     yield (
         "*Without small weights*: experts' weights under .2 set to 0; where D then changes much, "
-        "it hung on aspects that were hardly damaged. *Contrast*: D on the damaged aspects less D "
-        "on the others. *Hits*: places of damage that a span overlaps which the clean text did "
-        "not get, and as many as the same spans would hit anywhere. *Precision*: share of what "
-        "these spans mark that is damage. Intervals are of 95 %."
+        "it hung on aspects that were hardly damaged. *Joint*: one test of the damaged aspects "
+        f"together; with {findings.settings.draws} draws it ends at {most:.2f}. *Contrast*: D on "
+        "the damaged aspects less D on the others. *Hits*: places of damage that a span overlaps "
+        "which the clean text did not get, and as many as the same spans would hit anywhere. "
+        "*Precision*: share of what these spans mark that is damage. Intervals are of 95 %."
     )
 
 
@@ -141,16 +151,15 @@ def _steadiness(findings: Findings) -> Iterator[str]:
     yield "The clean texts, judged a second time (control):"
     yield ""
     yield from control_table(findings.control)
-    if any(cell.equivalence for finding in findings.findings for cell in finding.cells):
-        yield ""
-        yield "Aspects that a treatment should leave alone:"
-        yield ""
-        yield from steadiness_table(findings.findings)
+    yield ""
+    yield "Aspects that a treatment should leave alone, as far as there are scores:"
+    yield ""
+    yield from steadiness_table(findings.findings)
     yield ""
     yield (
         "*Equivalent*: the mean is shown to move by less than half a step of the scale. "
         "*Different*: that is not shown, and it does move. *Undecided*: too few texts to tell. "
-        f"Drops are in steps of the scale, summed over repeats: {findings.repeats}."
+        "Drops are in steps of the scale."
     )
 
 

@@ -72,10 +72,11 @@ class Cell:
         D of this test.
     effects, interval
         Shares of scores that fell and rose; the 95 % interval of the first less the second.
+        The mean drop is in points of the scale.
     on_scale
         The same against the ends of the scale.
     equivalence
-        Whether the score stayed where it was; None where it need not.
+        Whether the score stayed where it was, in points of the scale; None where it need not.
     """
 
     aspect: str
@@ -120,22 +121,35 @@ def cells(
     for row, (aspect, scale) in enumerate(scales.items()):
         test = method.test(drops[row])
         spared = expected(aspect) == "unchanged"
-        margin = _MARGIN * repeats
         described.append(
             Cell(
                 aspect=aspect,
                 expected=expected(aspect),
                 test=test,
                 discernment=float(discernment_score([test.log_p])[0]),
-                effects=drop_effects(drops[row]),
+                effects=_effects(drops[row], repeats=repeats),
                 interval=(float(intervals.low[row]), float(intervals.high[row])),
                 on_scale=scale_effects(
                     clean[row] / repeats, damaged[row] / repeats, low=scale.low, high=scale.high
                 ),
-                equivalence=equivalence(drops[row], margin=margin) if spared else None,
+                equivalence=_equivalence(drops[row], repeats=repeats) if spared else None,
             )
         )
     return tuple(described)
+
+
+def _effects(drops: NDArray[np.float64], *, repeats: int) -> DropEffects:
+    """Describe drops of sums, the mean as one of single scores."""
+    told = drop_effects(drops)
+    return told._replace(mean_drop=told.mean_drop / repeats)
+
+
+def _equivalence(drops: NDArray[np.float64], *, repeats: int) -> Equivalence:
+    """Test the sums, in which ties are exact, and tell of single scores."""
+    told = equivalence(drops, margin=_MARGIN * repeats)
+    return told._replace(
+        estimate=told.estimate / repeats, low=told.low / repeats, high=told.high / repeats
+    )
 
 
 def _intervals(drops: NDArray[np.float64], *, rng: Generator, draws: int) -> Interval:

@@ -1,5 +1,6 @@
 """Evidence: what was said of clean and of damaged texts, as arrays side by side."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,7 +11,10 @@ from spanjury.judges.core import Aspect, Segment
 from spanjury.orchestration.experiments.discernment.exhibits import Exhibit
 from spanjury.orchestration.experiments.discernment.hearing import Judgement
 
-__all__ = ["Evidence", "Heard", "gathered"]
+__all__ = ["Evidence", "Heard", "gathered", "score_sum"]
+
+_DIGITS = 9
+"""Decimals of a sum of scores: 4.1 + 4.3 is to tie with 4.2 + 4.2."""
 
 Heard = Mapping[tuple[str, str], Judgement]
 """``(segment id, aspect name)`` -> what was said."""
@@ -93,12 +97,12 @@ def gathered(
     )
 
 
+def score_sum(key: tuple[str, str], draws: Sequence[Heard]) -> float:
+    """Sum the scores under ``(segment id, aspect name)`` over the draws; NaN if one is missing."""
+    scores = [heard[key].score for heard in draws]
+    known = [score for score in scores if score is not None]
+    return round(math.fsum(known), _DIGITS) if len(known) == len(scores) else math.nan
+
+
 def _summed(segment_id: str, aspects: Sequence[str], draws: Sequence[Heard]) -> NDArray[np.float64]:
-    """Sum the scores of a text over the draws, aspect by aspect; NaN if one is missing."""
-    return np.array(
-        [sum(_score(heard[segment_id, aspect]) for heard in draws) for aspect in aspects]
-    )
-
-
-def _score(judgement: Judgement) -> float:
-    return np.nan if judgement.score is None else judgement.score
+    return np.array([score_sum((segment_id, aspect), draws) for aspect in aspects])

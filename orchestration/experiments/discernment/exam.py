@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from spanjury.judges.core import Aspect, ConfigError, DataError, Result, RunStoppedError, Segment
 from spanjury.orchestration.braking import Brake
 from spanjury.orchestration.experiments.discernment.evidence import Evidence, Heard, gathered
+from spanjury.orchestration.experiments.discernment.examinee import Examinee
 from spanjury.orchestration.experiments.discernment.exhibits import (
     Exhibit,
     LeftOut,
@@ -14,6 +15,11 @@ from spanjury.orchestration.experiments.discernment.exhibits import (
 )
 from spanjury.orchestration.experiments.discernment.findings import Findings, Settings, found
 from spanjury.orchestration.experiments.discernment.hearing import OpenPanel, hear
+from spanjury.orchestration.experiments.discernment.score_rows import ScoreRow, score_rows
+from spanjury.orchestration.experiments.discernment.written_exhibits import (
+    Writer,
+    written_exhibits,
+)
 from spanjury.stats.paired import PairedStatistic
 
 __all__ = ["Exam", "Sitting", "sit"]
@@ -75,17 +81,24 @@ class Sitting:
         The scores that it rests on.
     exhibits
         The damaged texts.
+    scores
+        The same scores row by row, with what was shown.
+    examinee
+        Who was examined.
     """
 
     findings: Findings
     evidence: Evidence
     exhibits: tuple[Exhibit, ...]
+    scores: tuple[ScoreRow, ...]
+    examinee: Examinee
 
 
 async def sit(
     exam: Exam,
     open_panel: OpenPanel,
     *,
+    writer: Writer | None = None,
     workers: int,
     brake: Brake,
     show: Callable[[Result], None],
@@ -98,6 +111,8 @@ async def sit(
         What is asked.
     open_panel
         Opens who is examined, once a draw.
+    writer
+        Writes the damage that a model can be asked for; None to have all done by rules.
     workers, brake, show
         As in `hearing.hear`.
 
@@ -105,20 +120,29 @@ async def sit(
     ------
     PerturbationError
         If a rule fails.
+    ModelError
+        If the writer cannot be asked, or answers nothing.
     DataError
         If no text could be damaged in any way.
     RunStoppedError
         If the brake came before the end.
     """
-    shown = list(exhibits(exam.segments, exam.treatments, seed=exam.settings.seed))
+    shown = await _shown(exam, writer, brake=brake)
     damaged = [one for one in shown if isinstance(one, Exhibit)]
     if not damaged:
         reasons = "; ".join(sorted({one.reason for one in shown if isinstance(one, LeftOut)}))
         raise DataError(f"no text could be damaged: {reasons}")
 
+    examined: list[Examinee] = []
+
+    def noted(result: Result) -> None:
+        if not examined:
+            examined.append(Examinee.of(result.report))
+        show(result)
+
     async def heard(draw: str, segments: Sequence[Segment]) -> Heard:
         told = await hear(
-            open_panel, segments, exam.aspects, draw=draw, workers=workers, brake=brake, show=show
+            open_panel, segments, exam.aspects, draw=draw, workers=workers, brake=brake, show=noted
         )
         if brake.has_cut:
             raise RunStoppedError(brake.reason)
@@ -148,7 +172,30 @@ async def sit(
         settings=exam.settings,
         test=exam.test,
     )
-    return Sitting(findings=findings, evidence=evidence, exhibits=tuple(damaged))
+    scores = score_rows(
+        exam.segments,
+        exam.aspects,
+        damaged,
+        draws=draws,
+        control=control,
+        treatments=exam.treatments,
+    )
+    return Sitting(
+        findings=findings,
+        evidence=evidence,
+        exhibits=tuple(damaged),
+        scores=tuple(scores),
+        examinee=examined[0],
+    )
+
+
+async def _shown(exam: Exam, writer: Writer | None, *, brake: Brake) -> list[Exhibit | LeftOut]:
+    seed = exam.settings.seed
+    if writer is None:
+        return list(exhibits(exam.segments, exam.treatments, seed=seed))
+    return await written_exhibits(
+        exam.segments, exam.treatments, seed=seed, writer=writer, brake=brake
+    )
 
 
 def _differ(first: Heard, second: Heard) -> bool:

@@ -13,8 +13,9 @@ from spanjury.perturbations.perturbation import (
     Perturbation,
     generator_for,
 )
+from spanjury.perturbations.written import WrittenPerturbation
 
-__all__ = ["Exhibit", "LeftOut", "Treatment", "exhibits"]
+__all__ = ["Exhibit", "LeftOut", "Treatment", "exhibit_of", "exhibits"]
 
 _WRONG = "wrong"
 """Key of a segment's meta that holds a text which is known to be wrong there."""
@@ -29,7 +30,10 @@ class Treatment:
     name
         What it is called in the report, unique in an exam.
     perturbation, options
-        What damages, and how much.
+        The rule that damages, and how much.
+    written
+        What a model may be asked for in the rule's place, as many times as the option `k`
+        says; None where there is the rule only.
     level
         Under which level it counts.
     severity
@@ -43,6 +47,7 @@ class Treatment:
     perturbation: Perturbation
     level: Level
     options: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
+    written: WrittenPerturbation | None = None
     severity: int = 3
     weights: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
 
@@ -60,27 +65,31 @@ class Exhibit:
         Name of what was done.
     damage
         What was done, edit by edit.
+    written_by
+        Name of the model that did it; empty for a rule.
     """
 
     clean: Segment
     damaged: Segment
     treatment: str
     damage: Damage
+    written_by: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """A text that a treatment could not damage, and why."""
+    """A text that a treatment could not damage, and why; `written_by` as in `Exhibit`."""
 
     segment_id: str
     treatment: str
     reason: str
+    written_by: str = ""
 
 
 def exhibits(
     segments: Sequence[Segment], treatments: Sequence[Treatment], *, seed: int
 ) -> Iterator[Exhibit | LeftOut]:
-    """Damage every segment in every way; what is done to one depends on no other's turn.
+    """Damage every segment in every way by rules; what is done to one depends on no other's turn.
 
     Parameters
     ----------
@@ -111,6 +120,25 @@ def exhibits(
             yield _exhibit(segment, treatment, others=others, seed=seed)
 
 
+def exhibit_of(
+    segment: Segment, treatment: Treatment, *, damage: Damage, written_by: str = ""
+) -> Exhibit:
+    """Put the damaged text beside `segment`, under an id of its own, its damage as gold spans."""
+    damaged = replace(
+        segment,
+        segment_id=f"{segment.segment_id}#{treatment.name}",
+        output=damage.text,
+        gold=_gold(damage, treatment),
+    )
+    return Exhibit(
+        clean=segment,
+        damaged=damaged,
+        treatment=treatment.name,
+        damage=damage,
+        written_by=written_by,
+    )
+
+
 def _exhibit(
     segment: Segment, treatment: Treatment, *, others: tuple[str, ...], seed: int
 ) -> Exhibit | LeftOut:
@@ -130,13 +158,7 @@ def _exhibit(
         raise PerturbationError(
             f"{treatment.name} cannot damage {segment.segment_id!r}: {error}"
         ) from error
-    damaged = replace(
-        segment,
-        segment_id=f"{segment.segment_id}#{treatment.name}",
-        output=damage.text,
-        gold=_gold(damage, treatment),
-    )
-    return Exhibit(clean=segment, damaged=damaged, treatment=treatment.name, damage=damage)
+    return exhibit_of(segment, treatment, damage=damage)
 
 
 def _gold(damage: Damage, treatment: Treatment) -> tuple[ErrorSpan, ...]:

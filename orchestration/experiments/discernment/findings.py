@@ -18,6 +18,7 @@ from spanjury.stats.discernment import (
     linear_pool,
     target_contrast,
 )
+from spanjury.stats.joint import joint_sign_flip
 from spanjury.stats.localisation import Localisation, localisation, new_spans, pooled
 from spanjury.stats.paired import PairedStatistic
 
@@ -42,7 +43,7 @@ class Settings:
     seed
         Of the damage and of the bootstrap.
     draws
-        Of the bootstrap.
+        Of the bootstrap, and of signs in the joint test.
     """
 
     mode: Mode = "calibrated"
@@ -59,6 +60,8 @@ class Finding:
     ----------
     treatment, family, level
         What was done.
+    written_by
+        Name of the model that did it; empty for a rule.
     damaged
         How many texts were damaged.
     left_out
@@ -75,6 +78,11 @@ class Finding:
         Weighted mean of the aspects' D; NaN without weights.
     contrast
         By how much D is higher on the aspects that should fall than on the others.
+    joint
+        D of one test over the aspects that should fall and have scores, all counting alike;
+        where none should, over those that may. It takes nothing for granted about how aspects
+        hang together. Drawn: it ends at ``log_0.05(1 / (draws + 1))``, 3.07 for 10,000 draws.
+        NaN where no score should fall.
     localisation
         How far the judge's new spans lie where the damage is.
     """
@@ -82,6 +90,7 @@ class Finding:
     treatment: str
     family: str
     level: str
+    written_by: str
     damaged: int
     left_out: Mapping[str, int]
     cells: tuple[Cell, ...]
@@ -90,6 +99,7 @@ class Finding:
     ablated: float
     pooled: float
     contrast: float
+    joint: float
     localisation: Localisation
 
 
@@ -168,10 +178,14 @@ def found(
             treatment,
             described(damaged, treatment),
             [one for one in shown if one.treatment == treatment.name],
+            drops=drops,
             heard=heard,
             method=method,
+            settings=settings,
         )
-        for treatment, damaged in zip(treatments, evidence.damaged, strict=True)
+        for treatment, damaged, drops in zip(
+            treatments, evidence.damaged, evidence.drops, strict=True
+        )
     )
     levels = [finding.level for finding in findings]
     return Findings(
@@ -190,8 +204,10 @@ def _finding(
     described: tuple[Cell, ...],
     shown: Sequence[Exhibit | LeftOut],
     *,
+    drops: NDArray[np.float64],
     heard: Heard,
     method: Method,
+    settings: Settings,
 ) -> Finding:
     damaged = [one for one in shown if isinstance(one, Exhibit)]
     heard_on = [cell for cell in described if not np.isnan(cell.test.log_p)]
@@ -205,6 +221,7 @@ def _finding(
         treatment=treatment.name,
         family=treatment.perturbation.family,
         level=treatment.level,
+        written_by=shown[0].written_by,
         damaged=len(damaged),
         left_out=Counter(one.reason for one in shown if isinstance(one, LeftOut)),
         cells=described,
@@ -213,6 +230,7 @@ def _finding(
         ablated=_combined(log_p, big, method) if big.any() else np.nan,
         pooled=float(linear_pool(scores, weights=weights)) if weights.any() else np.nan,
         contrast=float(target_contrast(scores, targeted=targeted)) if heard_on else np.nan,
+        joint=_joint(drops, described, settings),
         localisation=pooled(_localised(exhibit, described, heard) for exhibit in damaged),
     )
 
@@ -229,6 +247,19 @@ def _combined(
 ) -> float:
     """Return D of all aspects together."""
     return float(discernment_score([method.combine(log_p, weights=weights)])[0])
+
+
+def _joint(drops: NDArray[np.float64], described: Sequence[Cell], settings: Settings) -> float:
+    """Return D of the aspects that should fall, with one sign an item for all of them."""
+    heard_on = [not np.isnan(cell.test.log_p) for cell in described]
+    falls = [cell.expected == "falls" for cell in described]
+    may_fall = falls if any(falls) else [cell.expected is None for cell in described]
+    counted = np.array(heard_on) & np.array(may_fall)
+    if not counted.any():
+        return np.nan
+    rng = np.random.default_rng(settings.seed)
+    told = joint_sign_flip(drops[counted], rng=rng, draws=settings.draws)
+    return float(discernment_score([told.log_p])[0])
 
 
 def _localised(exhibit: Exhibit, described: Sequence[Cell], heard: Heard) -> Localisation:

@@ -1,9 +1,10 @@
 """The tables of an exam's page, in Markdown."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from spanjury.orchestration.experiments.discernment.cells import Cell
 from spanjury.orchestration.experiments.discernment.findings import Finding, Findings
+from spanjury.orchestration.experiments.discernment.markdown_rows import head, row
 from spanjury.orchestration.experiments.discernment.readings import (
     figure,
     missing,
@@ -30,23 +31,25 @@ def overall_table(findings: Findings) -> Lines:
     """Tabulate D averaged over levels, level by level, and its minimum."""
     plain, weighted = findings.overall, findings.weighted
     by_experts = dict(weighted.by_level)
-    yield from _head("", "D", "D, experts' weights")
-    yield _row("average over levels", figure(plain.average), figure(weighted.average))
-    yield _row("minimum", figure(plain.minimum), figure(weighted.minimum))
+    yield from head("", "D", "D, experts' weights")
+    yield row("average over levels", figure(plain.average), figure(weighted.average))
+    yield row("minimum", figure(plain.minimum), figure(weighted.minimum))
     for level, score in plain.by_level:
-        yield _row(f"{level} level", figure(score), figure(by_experts[level]))
+        yield row(f"{level} level", figure(score), figure(by_experts[level]))
 
 
 def treatment_table(findings: Sequence[Finding]) -> Lines:
     """Tabulate what each treatment did that should make a score fall."""
-    yield from _head(
+    yield from head(
         "treatment",
+        "damaged by",
         "level",
         "texts",
         "D",
         "D, experts' weights",
         "without small weights",
         "mean of D_j, weighted",
+        "joint D",
         "contrast",
         "damaged aspects: P(drop) - P(rise)",
         "hits (by chance)",
@@ -56,14 +59,16 @@ def treatment_table(findings: Sequence[Finding]) -> Lines:
     for finding in findings:
         found = finding.localisation
         effects = "; ".join(f"{one.aspect} {with_interval(one)}" for one in targeted(finding))
-        yield _row(
+        yield row(
             finding.treatment,
+            finding.written_by or "rule",
             finding.level,
             str(finding.damaged),
             figure(finding.discernment),
             figure(finding.weighted),
             figure(finding.ablated),
             figure(finding.pooled),
+            figure(finding.joint),
             figure(finding.contrast, "+.2f"),
             effects or "-",
             f"{figure(found.hit_rate, '.0%')} ({figure(found.chance, '.0%')})",
@@ -74,32 +79,32 @@ def treatment_table(findings: Sequence[Finding]) -> Lines:
 
 def matrix_table(findings: Sequence[Finding], *, aspects: Sequence[str]) -> Lines:
     """Tabulate P(drop) - P(rise) by treatment and aspect; damaged aspects are bold."""
-    yield from _head("treatment", *aspects)
+    yield from head("treatment", *aspects)
     for finding in findings:
-        yield _row(finding.treatment, *(_marked(cell) for cell in finding.cells))
+        yield row(finding.treatment, *(_marked(cell) for cell in finding.cells))
 
 
 def steadiness_table(findings: Sequence[Finding]) -> Lines:
-    """Tabulate, aspect by aspect, whether scores stayed where they should have."""
-    yield from _head("treatment", "aspect", "texts", "mean drop [90 % interval]", "verdict")
+    """Tabulate, aspect by aspect, whether scores stayed where they should; only where some are."""
+    yield from head("treatment", "aspect", "texts", "mean drop [90 % interval]", "verdict")
     for finding in findings:
         for cell in finding.cells:
-            if cell.equivalence:
-                yield _row(finding.treatment, *_steady(cell))
+            if cell.equivalence and cell.equivalence.used:
+                yield row(finding.treatment, *_steady(cell))
 
 
 def control_table(control: Sequence[Cell]) -> Lines:
     """Tabulate what came of the clean texts, judged a second time."""
-    yield from _head(
+    yield from head(
         "aspect", "texts", "mean drop [90 % interval]", "verdict", "P(drop) - P(rise)", "D"
     )
     for cell in control:
-        yield _row(*_steady(cell), with_interval(cell), figure(cell.discernment))
+        yield row(*_steady(cell), with_interval(cell), figure(cell.discernment))
 
 
 def coverage_table(findings: Sequence[Finding], *, aspects: Sequence[str]) -> Lines:
     """Tabulate, aspect by aspect, how many pairs have scores, and the least effect at worst."""
-    yield from _head("aspect", "pairs", "with both scores", "least effect, if the others had risen")
+    yield from head("aspect", "pairs", "with both scores", "least effect, if the others had risen")
     for number, aspect in enumerate(aspects):
         wanted = sum(finding.damaged for finding in findings)
         lost = sum(missing(finding, finding.cells[number]) for finding in findings)
@@ -110,15 +115,15 @@ def coverage_table(findings: Sequence[Finding], *, aspects: Sequence[str]) -> Li
         ]
         share = figure((wanted - lost) / wanted if wanted else float("nan"), ".0%")
         told = figure(min(worst, default=float("nan")), "+.2f")
-        yield _row(aspect, str(wanted), f"{wanted - lost} ({share})", told)
+        yield row(aspect, str(wanted), f"{wanted - lost} ({share})", told)
 
 
 def left_out_table(findings: Sequence[Finding]) -> Lines:
     """Tabulate texts that a treatment left as they were, and why."""
-    yield from _head("treatment", "texts", "why")
+    yield from head("treatment", "texts", "why")
     for finding in findings:
         for reason, count in finding.left_out.items():
-            yield _row(finding.treatment, str(count), reason)
+            yield row(finding.treatment, str(count), reason)
 
 
 def _steady(cell: Cell) -> tuple[str, ...]:
@@ -134,17 +139,3 @@ def _marked(cell: Cell) -> str:
     if cell.expected == "falls":
         return f"**{told}**"
     return f"{told} =" if cell.expected == "unchanged" else told
-
-
-def _head(*names: str) -> Lines:
-    yield _row(*names)
-    yield "|" + "---|" * len(names)
-
-
-def _row(*texts: str) -> str:
-    return "| " + " | ".join(_escaped(texts)) + " |"
-
-
-def _escaped(texts: Iterable[str]) -> Lines:
-    for text in texts:
-        yield " ".join(text.split()).replace("|", "\\|")

@@ -4,12 +4,10 @@ Only what reads flags is imported here; what a command does is loaded when it is
 that ``--help`` and a mistyped flag answer at once.
 """
 
-from pathlib import Path
-from pkgutil import resolve_name
-
 import typer
 
-from spanjury.orchestration.interfaces.cli.exits import exits
+from spanjury.orchestration.interfaces.cli.calling import call
+from spanjury.orchestration.interfaces.cli.exam_commands import exam
 from spanjury.orchestration.interfaces.cli.flags import examined, heard, judged, kept, shown
 
 __all__ = ["app", "main"]
@@ -22,6 +20,7 @@ app = typer.Typer(
     rich_markup_mode=None,  # help in plain text, at a third of the start-up time
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.add_typer(exam, name="exam")
 
 
 def main() -> None:
@@ -36,6 +35,7 @@ def evaluate(  # noqa: PLR0913  a command's flags are its parameters
     task: judged.TaskName = None,
     aspect: judged.AspectNames = None,
     aspects_file: judged.AspectsFiles = None,
+    column: judged.Columns = None,
     judge: heard.Judges = None,
     panel: heard.PanelFile = None,
     model: heard.Models = None,
@@ -75,11 +75,11 @@ def evaluate(  # noqa: PLR0913  a command's flags are its parameters
     """
     told = locals()
     if told.pop("dry_run"):
-        _call("dry_run:judge_sample", told)
+        call("dry_run:judge_sample", told)
     elif told["engine"] == "ray":
-        _call("clustering:judge_on_cluster", told)
+        call("clustering:judge_on_cluster", told)
     else:
-        _call("judging:judge_file", told)
+        call("judging:judge_file", told)
 
 
 @app.command()
@@ -116,7 +116,7 @@ def resume(  # noqa: PLR0913  a command's flags are its parameters
     Nobody is asked what was answered, and all results are written. What the flags change,
     a judge, a model, an option, an aspect, is judged anew, and nothing else.
     """
-    _call("judging:resume_run", locals())
+    call("judging:resume_run", locals())
 
 
 @app.command()
@@ -136,7 +136,7 @@ def rescore(
     What was replied is read, aggregated and consolidated again; what was never replied has
     no score.
     """
-    _call("judging:rescore_run", locals())
+    call("judging:rescore_run", locals())
 
 
 @app.command()
@@ -148,7 +148,7 @@ def export(
     rows: kept.ExportRows = "assessments",
 ) -> None:
     """Write the results of a run as JSON Lines, CSV or TSV, whether it is done or not."""
-    _call("exporting:export_run", locals())
+    call("exporting:export_run", locals())
 
 
 @app.command()
@@ -158,7 +158,7 @@ def merge(
     output: kept.MergeOutput = None,
 ) -> None:
     """Join the results of the shards of a run, in the order of the rows."""
-    _call("merging:merge_shards", locals())
+    call("merging:merge_shards", locals())
 
 
 @app.command()
@@ -166,91 +166,45 @@ def perturb(
     *,
     data: examined.Texts,
     recipe: examined.RecipeName,
+    column: judged.Columns = None,
     output: examined.DamagedOutput,
+    damage_model: examined.DamageModel = None,
+    damage_model_base_url: examined.DamageModelBaseUrls = None,
     seed: heard.Seed = None,
     limit: judged.Limit = None,
 ) -> None:
     """Damage good texts by a recipe; the damage is marked as gold error spans."""
-    _call("damaging:perturb_file", locals())
-
-
-exam = typer.Typer(help="Put judges on trial.", no_args_is_help=True, rich_markup_mode=None)
-app.add_typer(exam, name="exam")
-
-
-@exam.command()
-def discernment(  # noqa: PLR0913  a command's flags are its parameters
-    *,
-    data: examined.OptionalTexts = None,
-    demo: examined.Demo = False,
-    recipe: examined.RecipeName = "dhp/summarization",
-    task: judged.TaskName = None,
-    aspect: judged.AspectNames = None,
-    aspects_file: judged.AspectsFiles = None,
-    judge: heard.Judges = None,
-    panel: heard.PanelFile = None,
-    model: heard.Models = None,
-    via: heard.Via = None,
-    model_base_url: heard.BaseUrls = None,
-    max_connections: heard.MaxConnections = None,
-    min_connections: heard.MinConnections = None,
-    requests_per_minute: heard.RequestsPerMinute = None,
-    tokens_per_minute: heard.TokensPerMinute = None,
-    timeout: heard.Timeout = None,
-    attempts: heard.Attempts = None,
-    aggregate: heard.Aggregate = None,
-    consolidate: heard.Consolidate = None,
-    seed: heard.Seed = None,
-    weights: examined.Weights = None,
-    limit: judged.Limit = None,
-    repeats: examined.Repeats = 1,
-    mode: examined.ModeName = "calibrated",
-    test: examined.TestName = "",
-    output: examined.ExamOutput = Path("exam"),
-    max_cost: kept.MaxCost = None,
-    max_tokens_total: kept.MaxTokensTotal = None,
-    max_seconds: kept.MaxSeconds = None,
-    no_progress: shown.NoProgress = False,
-    log_file: shown.LogFile = None,
-) -> None:
-    """Damage good texts, judge them and the clean ones apart, and see whether the score falls.
-
-    Without --judge and --model the offline judges are examined.
-    """
-    _call("examining:examine_discernment", locals())
+    call("damaging:perturb_file", locals())
 
 
 @app.command()
-def runs(
-    *,
-    folder: kept.Folder = None,
-) -> None:
+def runs(*, folder: kept.Folder = None) -> None:
     """List runs: those among the user's data, or in a folder."""
-    _call("listings:print_runs", locals())
+    call("listings:print_runs", locals())
 
 
 @app.command()
 def judges() -> None:
     """List the judges and what they do."""
-    _call("listings:print_judges", locals())
+    call("listings:print_judges", locals())
 
 
 @app.command()
 def aspects(*, task: judged.TaskName = None, aspects_file: judged.AspectsFiles = None) -> None:
     """List the aspects with their definitions."""
-    _call("listings:print_aspects", locals())
+    call("listings:print_aspects", locals())
 
 
 @app.command()
 def tasks(*, aspects_file: judged.AspectsFiles = None) -> None:
     """List the tasks and their default aspects."""
-    _call("listings:print_tasks", locals())
+    call("listings:print_tasks", locals())
 
 
 @app.command()
 def plugins() -> None:
     """List the plugins and where they come from."""
-    _call("listings:print_plugins", locals())
+    call("listings:print_plugins", locals())
 
 
 @app.command()
@@ -265,7 +219,7 @@ def doctor(
     Exits with 1 if a plugin does not load, a model does not answer, or, with --offline,
     the network was touched.
     """
-    _call("doctor:examine", locals())
+    call("doctor:examine", locals())
 
 
 @app.callback()
@@ -274,10 +228,3 @@ def _every_command(
     version: shown.Version = False,
 ) -> None:
     del version  # its callback has done the work
-
-
-def _call(name: str, told: dict[str, object]) -> None:
-    """Call a command's function, ``module:function`` beside this file, with its flags."""
-    with exits():
-        function = resolve_name(f"{__package__}.{name}")
-        function(**told)

@@ -84,6 +84,7 @@ def judge_on_cluster(**flags: object) -> None:
 def _folder(told: Told) -> str:
     """Return the folder of the run; refuse flags that one machine alone can keep to."""
     of_no_use = {
+        "--column": told.column is not None,
         "--shard": told.shard is not None,
         "--order": told.order != "file",
         "--output": told.output is not None,

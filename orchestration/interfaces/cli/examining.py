@@ -19,6 +19,7 @@ from spanjury.orchestration.interfaces.cli.progress import ProgressLines
 from spanjury.orchestration.interfaces.cli.signals import Signals
 from spanjury.orchestration.interfaces.cli.standing import Watch
 from spanjury.orchestration.interfaces.cli.told_panel import ToldPanel
+from spanjury.orchestration.interfaces.cli.told_writer import told_writer
 from spanjury.orchestration.interfaces.exam import DEMO, ExamJob, exam_of, hold, read_weights
 from spanjury.orchestration.interfaces.exam_report import write_report
 from spanjury.orchestration.metering import Limits, Meter
@@ -36,9 +37,12 @@ class _Told:
     data: Path | None
     demo: bool
     recipe: str
+    damage_model: str | None
+    damage_model_base_url: list[str] | None
     task: str | None
     aspect: list[str] | None
     aspects_file: list[Path] | None
+    column: list[str] | None
     weights: Path | None
     limit: int | None
     repeats: int
@@ -60,10 +64,14 @@ class _Told:
             data=self.data or DEMO,
             panel=panel,
             recipe=self.recipe,
+            damage_model=told_writer(
+                self.damage_model, self.damage_model_base_url, judging=self.panel
+            ),
             memory=self.output / "memory.sqlite3",
             task=self.task,
             aspects=tuple(self.aspect or ()),
             aspects_files=tuple(self.aspects_file or ()),
+            columns=tuple(self.column or ()),
             limit=self.limit,
             weights=read_weights(self.weights) if self.weights else {},
             repeats=self.repeats,

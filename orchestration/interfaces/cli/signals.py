@@ -5,9 +5,8 @@ import sys
 
 from anyio import open_signal_receiver, sleep_forever
 
-from spanjury.orchestration.braking import Brake
+from spanjury.orchestration.braking import GRACE, Brake
 from spanjury.orchestration.interfaces.cli.exits import say
-from spanjury.orchestration.interfaces.job import GRACE
 
 __all__ = ["Signals"]
 

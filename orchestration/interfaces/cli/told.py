@@ -22,6 +22,7 @@ class Told:
     task: str | None
     aspect: list[str] | None
     aspects_file: list[Path] | None
+    column: list[str] | None
     panel: ToldPanel
     limit: int | None
     shard: str | None
@@ -59,6 +60,7 @@ class Told:
             task=self.task,
             aspects=tuple(self.aspect or ()),
             aspects_files=tuple(self.aspects_file or ()),
+            columns=tuple(self.column or ()),
             limit=self.limit,
             shard=shard,
             order=self.order,

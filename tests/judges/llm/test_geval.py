@@ -15,7 +15,6 @@ from spanjury.judges.core import (
     ModelOptions,
     ModelTimeoutError,
     Outcome,
-    ParseError,
     Reply,
     Report,
     Scale,
@@ -91,15 +90,17 @@ async def test_an_unreadable_reply_is_asked_for_once_more_with_what_was_wrong() 
     assert "1, 2, 3, 4, 5" in asked.content
 
 
-async def test_what_stays_unreadable_is_an_error_that_keeps_the_reply() -> None:
-    with pytest.raises(ParseError, match="neither a label nor a number") as caught:
-        await assess("I like it.", "I really do.")
-    assert caught.value.reply == "I really do."
+async def test_what_stays_unreadable_is_reported_with_the_reply_and_what_was_spent() -> None:
+    report, _ = await assess(*(Reply(text=f"I like it {n}.", usage=SPENT) for n in "ab"))
+    assert (report.outcome, report.score) == (Outcome.UNPARSEABLE, None)
+    assert "neither a label nor a number" in report.reason
+    assert (report.reply, report.usage) == ("I like it b.", SPENT + SPENT)
 
 
-async def test_one_unreadable_repeat_costs_the_score() -> None:
-    with pytest.raises(ParseError):
-        await assess("4", "Hm.", "Hm.", repeats=3)
+async def test_one_unreadable_repeat_costs_the_score_and_is_counted() -> None:
+    said = (Reply(text=text, usage=SPENT) for text in ("4", "Hm.", "Hm."))
+    report, _ = await assess(*said, repeats=3)
+    assert (report.outcome, report.usage.calls) == (Outcome.UNPARSEABLE, 3)
 
 
 async def test_a_reply_that_broke_off_gets_twice_the_room_once() -> None:
@@ -149,8 +150,8 @@ async def test_a_reply_at_temperature_0_is_not_asked_for_again_without_log_proba
 
 
 async def test_log_probabilities_of_an_unreadable_reply_are_no_score() -> None:
-    with pytest.raises(ParseError):
-        await assess("Hm.", "Hm.", logprobs=True)
+    report, _ = await assess("Hm.", "Hm.", logprobs=True)
+    assert (report.outcome, report.score) == (Outcome.UNPARSEABLE, None)
 
 
 async def test_a_grammar_offers_the_numbers_of_the_scale() -> None:
@@ -197,18 +198,32 @@ async def test_steps_that_failed_are_asked_for_by_the_next() -> None:
 
 
 @pytest.mark.parametrize(
-    ("replies", "reason"),
+    ("replies", "outcome", "reason"),
     [
-        ((" ", "<think>Hm."), "there are no steps in it"),
-        ((Reply(text="1. Re", finish=Finish.LENGTH),) * 2, "the steps broke off"),
-        ((Reply(text="No.", finish=Finish.REFUSAL),), "the model declined"),
+        ((" ", "<think>Hm."), Outcome.UNPARSEABLE, "there are no steps in it"),
+        (
+            (Reply(text="1. Re", finish=Finish.LENGTH),) * 2,
+            Outcome.TRUNCATED,
+            "the steps broke off",
+        ),
+        ((Reply(text="No.", finish=Finish.REFUSAL),), Outcome.REFUSED, "the model declined"),
     ],
 )
 async def test_without_steps_there_is_no_score(
-    replies: tuple[Reply | str, ...], reason: str
+    replies: tuple[Reply | str, ...], outcome: Outcome, reason: str
 ) -> None:
-    with pytest.raises(ParseError, match=f"no evaluation steps: {reason}"):
-        await assess(*replies, steps="auto")
+    report, _ = await assess(*replies, steps="auto")
+    assert (report.outcome, report.score) == (outcome, None)
+    assert report.reason.startswith(f"no evaluation steps: {reason}")
+
+
+async def test_steps_that_were_paid_for_in_vain_are_counted() -> None:
+    empty = Reply(text=" ", usage=SPENT)
+    report, _ = await assess(empty, empty, steps="auto")
+    assert report.usage == SPENT + SPENT
+    said = (Reply(text=text, usage=SPENT) for text in (STEPS, "Hm.", "Hm."))
+    report, _ = await assess(*said, steps="auto")
+    assert report.usage.calls == 3
 
 
 async def test_a_resumed_run_gets_the_same_steps_back() -> None:

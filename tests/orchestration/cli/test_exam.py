@@ -47,9 +47,13 @@ def test_the_same_exam_again_says_the_same_and_asks_nobody(spanjury: Spanjury) -
     flags = examine("--demo", "--limit", "4", "--recipe", "invariance", "--mode", "paper")
     assert spanjury(*flags).exit_code == 0
     first = Path("exam/findings.json").read_text()
+    scores = Path("exam/scores.jsonl").read_bytes()
     size = Path("exam/memory.sqlite3").stat().st_size
     assert spanjury(*flags).exit_code == 0
     assert Path("exam/findings.json").read_text() == first
+    assert Path("exam/scores.jsonl").read_bytes() == scores
+    # No score should fall, so that there is no D to draw.
+    assert {path.name for path in Path("exam").glob("*.png")} == {"specificity.png", "scores.png"}
     assert Path("exam/memory.sqlite3").stat().st_size == size
 
 

@@ -9,7 +9,7 @@ from loopback.answers import STALL, chat
 from loopback.server import LoopbackServer
 from typer.testing import CliRunner, Result
 
-from spanjury.orchestration.interfaces import job
+from spanjury.orchestration import braking
 from spanjury.orchestration.interfaces.cli.app import app
 
 ROWS = [
@@ -91,12 +91,27 @@ def test_a_limit_of_cost_without_a_price_is_refused_before_a_call(spanjury: Span
 def test_a_limit_of_time_drops_what_takes_longer_than_the_grace(
     spanjury: Spanjury, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(job, "GRACE", 0.1)
+    monkeypatch.setattr(braking, "GRACE", 0.1)
     with LoopbackServer(*[GOOD] * 5, STALL) as server:
         ended = spanjury(*judge(server), "--max-seconds", "2")
         assert ended.exit_code == 4, ended.output
     assert "2 seconds are over: 5 of 40 results" in ended.output
     assert count("results.jsonl.part") == 5
+
+
+def test_a_limit_of_time_ends_an_exam_and_the_same_command_goes_on(
+    spanjury: Spanjury, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(braking, "GRACE", 0.1)
+    with LoopbackServer(*[GOOD] * 5, STALL, GOOD) as server:
+        exam = ["exam", "discernment", "--demo", "--limit", "2", *judge(server)[2:], "-o", "exam"]
+        ended = spanjury(*exam, "--max-seconds", "2")
+        assert ended.exit_code == 4, ended.output
+        assert "2 seconds are over: 5 assessments are kept" in ended.output
+        assert not Path("exam/report.md").exists()
+        done = spanjury(*exam)
+        assert done.exit_code == 0, done.output
+        assert Path("exam/report.md").exists()
 
 
 def test_a_dry_run_tells_what_the_run_would_take_and_leaves_nothing(spanjury: Spanjury) -> None:

@@ -17,6 +17,7 @@ from spanjury.orchestration.experiments.discernment.as_markdown import findings_
 from spanjury.orchestration.experiments.discernment.cautions import cautions
 from spanjury.orchestration.experiments.discernment.cells import Mode
 from spanjury.orchestration.experiments.discernment.evidence import Evidence
+from spanjury.orchestration.experiments.discernment.examinee import Examinee
 from spanjury.orchestration.experiments.discernment.exhibits import (
     Exhibit,
     LeftOut,
@@ -30,6 +31,7 @@ from spanjury.orchestration.interfaces.cli.findings_view import findings_view
 from spanjury.perturbations.perturbation import NothingToDamageError, text_perturbation
 
 ASPECTS = ("fluency", "consistency")
+JURY = Examinee(signature="jury v1", seats={"keen": "annotator|temperature:0"})
 
 
 @text_perturbation(
@@ -133,7 +135,7 @@ BLIND = {"shout": (0.0, 0.0), "full-stop": (0.0, 0.0)}
 
 def page(findings: Findings) -> str:
     return findings_markdown(
-        findings, judge="jury v1", data="data.jsonl", recipe="ours", pictures=["bars.png"]
+        findings, examinee=JURY, data="data.jsonl", recipe="ours", pictures=["bars.png"]
     )
 
 
@@ -178,7 +180,7 @@ def test_a_treatment_that_found_nothing_is_said_to_have_done_nothing() -> None:
 
 
 def test_json_has_every_field_and_no_number_that_json_has_not() -> None:
-    told = findings_json(findings_of(KEEN))
+    told = findings_json(findings_of(KEEN), examinee=JURY)
     assert json.loads(json.dumps(told, allow_nan=False)) == told
     parsed = json.loads(json.dumps(told))
     shouted, stopped = parsed["findings"]
@@ -191,12 +193,14 @@ def test_json_has_every_field_and_no_number_that_json_has_not() -> None:
     assert shouted["localisation"]["hit_rate"] == 1
     assert parsed["settings"] == {"mode": "calibrated", "test": "", "seed": 1, "draws": 200}
     assert set(parsed["versions"]) == {"spanjury", "numpy", "scipy"}
+    assert parsed["judge"] == {"signature": "jury v1", "seats": {"keen": "annotator|temperature:0"}}
 
 
 def test_the_page_tells_who_was_examined_how_and_what_came_of_it() -> None:
     told = page(findings_of(KEEN, last="LOUD."))
     for line in (
         "- judge: `jury v1`",
+        "- seat keen: `annotator|temperature:0`",
         "- data: `data.jsonl`, 40 texts",
         "- mode: `calibrated`, seed 1, 200 bootstrap draws",
         "- Scores fall, as they should (D of 1 or more), after (1): shout.",

@@ -70,6 +70,20 @@ def test_too_short_a_text_is_told_what_is_missing() -> None:
         outcomes(typos, "abc", k=3)
 
 
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        (delete_characters, "Th at sat on the mat n 215."),
+        (typos, "Thee cay sat on the mat un 2105."),
+    ],
+)
+def test_a_seed_means_the_same_damage_from_version_to_version(
+    rule: Perturbation, expected: str
+) -> None:
+    case = Case(text="The cat sat on the mat in 2015.")
+    assert rule.damage(case, generator_for(1, "rule", "id"), k=4).text == expected
+
+
 def test_every_letter_is_struck_about_as_often() -> None:
     text = "abcdefghij"
     hits = dict.fromkeys(text, 0)

@@ -1,4 +1,4 @@
-"""How texts are damaged, and what judges are examined on."""
+"""How texts are damaged, what judges are examined on, and which exams are compared."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -6,13 +6,20 @@ from typing import Annotated, Literal
 import typer
 
 __all__ = [
+    "ComparisonOutput",
+    "DamageModel",
+    "DamageModelBaseUrls",
     "DamagedOutput",
     "Demo",
+    "Draws",
+    "DrawsSeed",
     "ExamOutput",
+    "FirstExam",
     "ModeName",
     "OptionalTexts",
     "RecipeName",
     "Repeats",
+    "SecondExam",
     "TestName",
     "Texts",
     "Weights",
@@ -26,6 +33,20 @@ Demo = Annotated[bool, typer.Option("--demo", help="Examine on texts that come w
 RecipeName = Annotated[
     str,
     typer.Option(envvar="SPANJURY_RECIPE", help="Name of a recipe, as dhp/summarization, or TOML."),
+]
+DamageModel = Annotated[
+    str | None,
+    typer.Option(
+        envvar="SPANJURY_DAMAGE_MODEL",
+        help="Has a model write what the recipe can have written; else all is done by rules.",
+    ),
+]
+DamageModelBaseUrls = Annotated[
+    list[str] | None,
+    typer.Option(
+        envvar="SPANJURY_DAMAGE_MODEL_BASE_URL",
+        help="Where that model's server answers; repeatable for several servers of it.",
+    ),
 ]
 DamagedOutput = Annotated[
     Path, typer.Option("-o", "--output", help="A file for the damaged texts, JSONL.")
@@ -50,3 +71,14 @@ ModeName = Annotated[
 TestName = Annotated[
     str, typer.Option(envvar="SPANJURY_TEST", help="A statistic in place of the mode's test.")
 ]
+FirstExam = Annotated[
+    Path, typer.Argument(metavar="FOLDER_A", help="What the exam of one judge has left.")
+]
+SecondExam = Annotated[
+    Path, typer.Argument(metavar="FOLDER_B", help="What the exam of another has left.")
+]
+ComparisonOutput = Annotated[
+    Path | None, typer.Option("-o", "--output", help="A folder for a page and for JSON.")
+]
+Draws = Annotated[int, typer.Option(min=100, help="How often texts are drawn again.")]
+DrawsSeed = Annotated[int, typer.Option("--seed", help="Of these draws.")]

@@ -8,6 +8,7 @@ import typer
 __all__ = [
     "AspectNames",
     "AspectsFiles",
+    "Columns",
     "Data",
     "Limit",
     "Order",
@@ -34,6 +35,15 @@ AspectsFiles = Annotated[
         "--aspects-file",
         envvar="SPANJURY_ASPECTS_FILE",
         help="TOML of tasks and aspects; repeatable.",
+    ),
+]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--column",
+        envvar="SPANJURY_COLUMN",
+        metavar="NAME=COLUMN",
+        help="What a column is called, as output=summary or inputs.Article=text; repeatable.",
     ),
 ]
 Limit = Annotated[

@@ -1,0 +1,70 @@
+"""The commands that put judges on trial."""
+
+from pathlib import Path
+
+import typer
+
+from spanjury.orchestration.interfaces.cli.calling import call
+from spanjury.orchestration.interfaces.cli.flags import examined, heard, judged, kept, shown
+
+__all__ = ["exam"]
+
+exam = typer.Typer(help="Put judges on trial.", no_args_is_help=True, rich_markup_mode=None)
+
+
+@exam.command()
+def discernment(  # noqa: PLR0913  a command's flags are its parameters
+    *,
+    data: examined.OptionalTexts = None,
+    demo: examined.Demo = False,
+    recipe: examined.RecipeName = "dhp/summarization",
+    damage_model: examined.DamageModel = None,
+    damage_model_base_url: examined.DamageModelBaseUrls = None,
+    task: judged.TaskName = None,
+    aspect: judged.AspectNames = None,
+    aspects_file: judged.AspectsFiles = None,
+    column: judged.Columns = None,
+    judge: heard.Judges = None,
+    panel: heard.PanelFile = None,
+    model: heard.Models = None,
+    via: heard.Via = None,
+    model_base_url: heard.BaseUrls = None,
+    max_connections: heard.MaxConnections = None,
+    min_connections: heard.MinConnections = None,
+    requests_per_minute: heard.RequestsPerMinute = None,
+    tokens_per_minute: heard.TokensPerMinute = None,
+    timeout: heard.Timeout = None,
+    attempts: heard.Attempts = None,
+    aggregate: heard.Aggregate = None,
+    consolidate: heard.Consolidate = None,
+    seed: heard.Seed = None,
+    weights: examined.Weights = None,
+    limit: judged.Limit = None,
+    repeats: examined.Repeats = 1,
+    mode: examined.ModeName = "calibrated",
+    test: examined.TestName = "",
+    output: examined.ExamOutput = Path("exam"),
+    max_cost: kept.MaxCost = None,
+    max_tokens_total: kept.MaxTokensTotal = None,
+    max_seconds: kept.MaxSeconds = None,
+    no_progress: shown.NoProgress = False,
+    log_file: shown.LogFile = None,
+) -> None:
+    """Damage good texts, judge them and the clean ones apart, and see whether the score falls.
+
+    Without --judge and --model the offline judges are examined.
+    """
+    call("examining:examine_discernment", locals())
+
+
+@exam.command()
+def compare(
+    first: examined.FirstExam,
+    second: examined.SecondExam,
+    *,
+    output: examined.ComparisonOutput = None,
+    seed: examined.DrawsSeed = 1,
+    draws: examined.Draws = 10_000,
+) -> None:
+    """Compare two judges by the effects that their exams have found on the same texts."""
+    call("comparing:compare_exams", locals())

@@ -1,0 +1,39 @@
+"""A name becomes a model that writes damage, asked, counted and remembered as a judge's is."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from spanjury.adapters.telemetry.tracing import find_tracing
+from spanjury.judges.core import ChatModel, Memory
+from spanjury.orchestration.config import ModelConfig
+from spanjury.orchestration.metering import Meter
+from spanjury.orchestration.wiring.models import Models
+
+__all__ = ["open_writer"]
+
+
+@asynccontextmanager
+async def open_writer(
+    model: ModelConfig, *, memory: Memory | None, meter: Meter
+) -> AsyncIterator[ChatModel]:
+    """Open a model outside of any panel.
+
+    Parameters
+    ----------
+    model
+        Which, and how it is reached.
+    memory
+        Keeps what it replies, so that it is not asked twice; or None.
+    meter
+        Counts what it is asked.
+
+    Raises
+    ------
+    ConfigError
+        If nothing can open it, or its cost is limited and its price unknown.
+    """
+    async with AsyncExitStack() as stack:
+        models = Models(
+            stack=stack, memory=memory, meter=meter, silent=False, tracing=find_tracing()
+        )
+        yield await models.get(model)

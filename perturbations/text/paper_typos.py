@@ -1,0 +1,100 @@
+"""Typing errors as the package ``typo`` makes them, which the DHP paper used (Appendix C).
+
+The package is asked for one error at a time, each on the clean text, so that it is known
+where they are. It draws from the random numbers of the whole process: they are seeded from
+ours, and left as they were. Now and then it changes nothing: it is then asked again.
+"""
+
+import random  # noqa: TID251  the package draws from it
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from threading import Lock
+from types import ModuleType
+
+from numpy.random import Generator
+
+from spanjury.judges.core import PerturbationError
+from spanjury.perturbations.edits import Edit
+from spanjury.perturbations.perturbation import NothingToDamageError, text_perturbation
+from spanjury.perturbations.text.aspects import FORM, OVERALL, SELECTION
+from spanjury.perturbations.text.places import picked, require_count
+
+__all__ = ["dhp_typos"]
+
+_ERRORS = (
+    "char_swap",
+    "extra_char",
+    "missing_char",
+    "nearby_char",
+    "random_space",
+    "repeated_char",
+    "similar_char",
+    "skipped_space",
+    "unichar",
+)
+"""The methods of ``typo.StrErrer``; the paper does not say which of them it drew from."""
+
+_TRIES = 50
+"""For each error that is wanted, before the text is said to have no room for them."""
+
+_RANDOM_NUMBERS = Lock()
+
+
+@text_perturbation(family="character", level="character", harms=FORM | OVERALL, spares=SELECTION)
+def dhp_typos(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
+    """Make `k` typing errors of the package ``typo``, no two of which meet."""
+    require_count(k)
+    package = _package()
+    edits: list[Edit] = []
+    with _random_numbers_kept():
+        for _ in range(_TRIES * k):
+            edit = _error(package, text, rng)
+            if edit and all(edit.end < other.start or other.end < edit.start for other in edits):
+                edits.append(edit)
+            if len(edits) == k:
+                return edits
+    raise NothingToDamageError(f"only {len(edits)} typing errors found room, {k} are needed")
+
+
+def _package() -> ModuleType:
+    try:
+        return import_module("typo")
+    except ImportError as error:
+        raise PerturbationError(
+            "dhp-typos needs the package 'typo': pip install 'spanjury[dhp]'"
+        ) from error
+
+
+@contextmanager
+def _random_numbers_kept() -> Iterator[None]:
+    with _RANDOM_NUMBERS:
+        before = random.getstate()
+        try:
+            yield
+        finally:
+            random.setstate(before)
+
+
+def _error(package: ModuleType, text: str, rng: Generator) -> Edit | None:
+    """Return one error in `text`, or None where the package made none."""
+    errors = package.StrErrer(text, seed=int(rng.integers(2**63)))
+    try:
+        made = getattr(errors, picked(_ERRORS, rng))().result
+    except KeyError:  # it knows the digits 0 to 9 only
+        return None
+    return _difference(text, made) if made != text else None
+
+
+def _difference(text: str, other: str) -> Edit:
+    """Return the one edit, as short as can be, that makes `other` of `text`."""
+    start = _shared(text, other)
+    rest = min(len(text), len(other)) - start
+    left = _shared(text[::-1][:rest], other[::-1][:rest])
+    return Edit(start, len(text) - left, other[start : len(other) - left])
+
+
+def _shared(one: str, other: str) -> int:
+    """Return how many characters both begin with."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))

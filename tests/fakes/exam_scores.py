@@ -1,0 +1,45 @@
+"""Scores of made-up exams, row by row."""
+
+from collections.abc import Iterable, Sequence
+
+from spanjury.judges.core import Outcome
+from spanjury.orchestration.experiments.discernment.score_rows import ScoreRow
+from spanjury.perturbations.perturbation import Effect
+
+__all__ = ["scored"]
+
+CLEAN = 4.0
+
+
+def scored(
+    drops: Sequence[float | None],
+    *,
+    treatment: str | None = "typos",
+    aspect: str = "fluency",
+    expected: Effect | None = "falls",
+    repeats: int = 1,
+    texts: Iterable[str] | None = None,
+    version: str = "",
+) -> list[ScoreRow]:
+    """Return a row for each of `drops`; None: the damaged text has no score.
+
+    The texts are named by number if not otherwise, and were damaged as their name, the
+    treatment and `version` say.
+    """
+    names = texts if texts is not None else (str(number) for number in range(len(drops)))
+    return [
+        ScoreRow(
+            text=text,
+            treatment=treatment,
+            aspect=aspect,
+            expected=expected,
+            clean=CLEAN,
+            damaged=None if drop is None else CLEAN - drop,
+            repeats=repeats,
+            clean_outcome=Outcome.SCORED,
+            damaged_outcome=Outcome.UNPARSEABLE if drop is None else Outcome.SCORED,
+            clean_digest=f"clean {text}",
+            damaged_digest=f"{treatment} {text} {version}",
+        )
+        for text, drop in zip(names, drops, strict=True)
+    ]

@@ -1,0 +1,227 @@
+"""A model writes the damage: in an exam, and of texts that are damaged for themselves."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from loopback.answers import Answer, chat, failure
+from loopback.server import LoopbackServer, Received, unreachable_url
+from typer.testing import CliRunner, Result
+
+from spanjury.orchestration.config import ModelConfig
+from spanjury.orchestration.interfaces.cli.app import app
+from spanjury.orchestration.interfaces.cli.told_panel import ToldPanel
+from spanjury.orchestration.interfaces.cli.told_writer import told_writer
+
+TEXTS = ("Anna Berg opened a school in Oslo.", "It was in Oslo that Bob met her.", "So be it.")
+RECIPE = """
+aspects = ["consistency", "fluency"]
+
+[[items]]
+name = "new-names"
+perturbation = "fictional-details"
+level = "word"
+written = "fictional-entities"
+
+[[items]]
+name = "double-words"
+perturbation = "repeat-word"
+level = "word"
+"""
+MODEL = "openai-compatible/inventor"
+
+Spanjury = Callable[..., Result]
+
+
+class Inventing(LoopbackServer):
+    """Puts an invented town in the place of Oslo, whatever the order in which it is asked."""
+
+    def record(self, request: Received) -> Answer:
+        super().record(request)
+        told = json.dumps(request.body, ensure_ascii=False)
+        (text,) = (text for text in TEXTS if text in told)
+        usage = {"prompt_tokens": 90, "completion_tokens": 10, "total_tokens": 100}
+        return chat(text.replace("Oslo", "Velmora"), usage=usage)
+
+
+@pytest.fixture
+def spanjury(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Spanjury:
+    """Run the command line in a folder with good texts and a recipe."""
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        {
+            "id": str(number),
+            "task": "summarization",
+            "inputs": {"Article": "Anna opened a school. It is in Oslo."},
+            "output": text,
+        }
+        for number, text in enumerate(TEXTS)
+    ]
+    Path("good.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    Path("recipe.toml").write_text(RECIPE)
+    return lambda *args: CliRunner().invoke(app, [str(arg) for arg in args])
+
+
+@pytest.fixture
+def server() -> Iterator[Inventing]:
+    with Inventing(failure(500)) as inventing:
+        yield inventing
+
+
+def damage_model(url: str) -> tuple[str, ...]:
+    return ("--damage-model", MODEL, "--damage-model-base-url", url)
+
+
+def examine(url: str, *flags: str) -> tuple[str, ...]:
+    told = ("exam", "discernment", "good.jsonl", "--recipe", "recipe.toml", "--no-progress")
+    return (*told, *damage_model(url), *flags)
+
+
+def perturb(url: str, *flags: str) -> tuple[str, ...]:
+    told = ("perturb", "good.jsonl", "--recipe", "recipe.toml", "-o", "damaged.jsonl")
+    return (*told, *damage_model(url), *flags)
+
+
+def test_an_exam_on_written_damage_says_who_wrote_it_and_goes_on_without_asking(
+    spanjury: Spanjury, server: Inventing
+) -> None:
+    done = spanjury(*examine(server.base_url))
+    assert done.exit_code == 0, done.output
+    # Two texts, and the third, in which there is no Oslo, a second time.
+    assert len(server.requests) == 4
+    told = json.loads(Path("exam/findings.json").read_text())
+    names, words = told["findings"]
+    assert (names["written_by"], names["damaged"]) == (MODEL, 2)
+    assert names["left_out"] == {"the model left the text as it was, twice": 1}
+    assert words["written_by"] == ""
+    page = Path("exam/report.md").read_text()
+    assert f"| new-names | {MODEL} | word | 2 |" in page
+    assert "| double-words | rule | word | 3 |" in page
+    again = spanjury(*examine(server.base_url))
+    assert again.exit_code == 0, again.output
+    assert len(server.requests) == 4
+    assert json.loads(Path("exam/findings.json").read_text()) == told
+
+
+def test_without_a_model_all_is_done_by_rules(spanjury: Spanjury) -> None:
+    flags = ("--recipe", "recipe.toml", "--no-progress")
+    assert spanjury("exam", "discernment", "good.jsonl", *flags).exit_code == 0
+    told = json.loads(Path("exam/findings.json").read_text())
+    assert [finding["written_by"] for finding in told["findings"]] == ["", ""]
+
+
+@pytest.mark.parametrize("command", [examine, perturb])
+def test_a_wrong_key_ends_the_command_and_leaves_nothing_that_looks_finished(
+    spanjury: Spanjury, command: Callable[[str], tuple[str, ...]]
+) -> None:
+    with LoopbackServer(failure(401, "Incorrect API key provided")) as server:
+        done = spanjury(*command(server.base_url))
+    assert done.exit_code == 1, done.output
+    assert "spanjury: new-names of '0' cannot be written:" in done.stderr
+    assert "Incorrect API key provided" in done.stderr
+    assert not Path("exam/findings.json").exists()
+    assert not Path("damaged.jsonl").exists()
+
+
+def test_a_server_that_is_not_there_ends_the_exam(spanjury: Spanjury) -> None:
+    done = spanjury(*examine(unreachable_url(), "--attempts", "1"))
+    assert done.exit_code == 1, done.output
+    assert f"spanjury: {MODEL} wrote nothing:" in done.stderr
+    assert not Path("exam/findings.json").exists()
+
+
+def test_a_limit_ends_the_writing_and_the_same_command_goes_on(
+    spanjury: Spanjury, server: Inventing
+) -> None:
+    limits = ("--max-connections", "1", "--max-tokens-total", "100")
+    ended = spanjury(*examine(server.base_url, *limits))
+    assert ended.exit_code == 4, ended.output
+    assert "tokens are spent, and 100 is the limit" in ended.stderr
+    asked = len(server.requests)
+    assert asked < 4
+    done = spanjury(*examine(server.base_url))
+    assert done.exit_code == 0, done.output
+    assert len(server.requests) == 4
+
+
+def test_damaged_texts_tell_who_wrote_the_damage_and_come_again_without_asking(
+    spanjury: Spanjury, server: Inventing
+) -> None:
+    done = spanjury(*perturb(server.base_url))
+    assert done.exit_code == 0, done.output
+    assert "left out: 1 x new-names: the model left the text as it was, twice" in done.stderr
+    first = Path("damaged.jsonl").read_bytes()
+    rows = [json.loads(line) for line in first.splitlines()]
+    (one, other, *ruled) = rows
+    assert [row["output"] for row in (one, other)] == [
+        text.replace("Oslo", "Velmora") for text in TEXTS[:2]
+    ]
+    assert [span["text"] for span in one["spans"]] == ["Velmora"]
+    assert one["meta"]["written_by"] == MODEL
+    assert one["meta"]["written"].startswith("fictional-entities")
+    assert all("written_by" not in row["meta"] for row in ruled)
+    asked = len(server.requests)
+    assert spanjury(*perturb(server.base_url)).exit_code == 0
+    assert len(server.requests) == asked
+    assert Path("damaged.jsonl").read_bytes() == first
+
+
+@pytest.mark.parametrize(
+    ("flags", "problem"),
+    [
+        (
+            ("--damage-model", MODEL, "--recipe", "invariance"),
+            "has no damage that a model",
+        ),
+        (("--damage-model-base-url", "http://127.0.0.1:1"), "name it by --damage-model"),
+        (("--recipe", "strange.toml"), "no model is asked for 'lies'; choose from"),
+    ],
+)
+def test_a_writer_that_does_not_fit_is_told_before_anybody_is_asked(
+    spanjury: Spanjury, flags: tuple[str, ...], problem: str
+) -> None:
+    strange = RECIPE.replace('"fictional-entities"', '"lies"')
+    Path("strange.toml").write_text(strange)
+    for command in (("exam", "discernment", "--demo"), ("perturb", "good.jsonl", "-o", "x.jsonl")):
+        recipe = () if "--recipe" in flags else ("--recipe", "recipe.toml")
+        done = spanjury(*command, *recipe, *flags)
+        assert done.exit_code == 2, done.output
+        assert problem in done.stderr
+    assert not Path("exam").exists()
+    assert not Path("x.jsonl").exists()
+
+
+PANEL = ToldPanel(
+    judge=None,
+    panel=None,
+    model=["judge"],
+    via="fast",
+    model_base_url=["http://one"],
+    max_connections=3,
+    min_connections=None,
+    requests_per_minute=60,
+    tokens_per_minute=None,
+    timeout=None,
+    attempts=None,
+    aggregate=None,
+    consolidate=None,
+    seed=None,
+)
+
+
+def test_a_writer_that_judges_too_is_reached_as_there() -> None:
+    assert told_writer("judge", None, judging=PANEL) == ModelConfig(
+        name="judge",
+        via="fast",
+        base_url=("http://one",),
+        max_connections=3,
+        requests_per_minute=60,
+    )
+
+
+@pytest.mark.parametrize("name", ["judge", "other"])
+def test_a_writer_with_its_own_address_shares_only_what_holds_for_each_model(name: str) -> None:
+    assert told_writer(name, ["http://two"], judging=PANEL) == ModelConfig(
+        name=name, base_url=("http://two",), max_connections=3, requests_per_minute=60
+    )

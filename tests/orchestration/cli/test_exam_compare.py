@@ -1,0 +1,171 @@
+"""Two exams compared from the command line: folders in, a verdict out."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from fakes.exam_scores import scored
+from typer.testing import CliRunner, Result
+
+from spanjury.judges.core import StoreError
+from spanjury.orchestration.experiments.discernment.examinee import Examinee
+from spanjury.orchestration.experiments.discernment.score_rows import ScoreRow
+from spanjury.orchestration.interfaces.cli.app import app
+from spanjury.orchestration.interfaces.exam_scores import ExamScores, read_scores, write_scores
+
+Spanjury = Callable[..., Result]
+
+KEEN = [1.0] * 15 + [0.0] * 5
+DULL = [1.0] * 5 + [0.0] * 15
+STILL = [0.0] * 20
+
+
+def scores(rows: list[ScoreRow], *, judge: str) -> ExamScores:
+    examinee = Examinee(signature=f"panel|{judge}", seats={judge: f"{judge}|temperature:0"})
+    return ExamScores(examinee=examinee, data="good.jsonl", recipe="ours", seed=1, rows=rows)
+
+
+def exam(folder: str, fluency: list[float], spaces: list[float]) -> None:
+    """Leave behind an exam of what damages fluency and of what damages nothing."""
+    rows = [
+        *scored(STILL, treatment=None, expected="unchanged"),
+        *scored(fluency),
+        *scored(spaces, treatment="spaces", expected="unchanged"),
+    ]
+    Path(folder).mkdir()
+    write_scores(Path(folder) / "scores.jsonl", scores(rows, judge=folder))
+
+
+@pytest.fixture
+def spanjury(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Spanjury:
+    """Run the command line in a folder with the exams of a keen and of a dull judge."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    exam("keen", KEEN, [1.0] * 10 + [-1.0] * 10)
+    exam("dull", DULL, STILL)
+    return lambda *args: CliRunner().invoke(app, ["exam", "compare", *map(str, args)])
+
+
+def test_the_terminal_says_which_judge_discerns_more_and_which_moves_less(
+    spanjury: Spanjury,
+) -> None:
+    done = spanjury("keen", "dull")
+    assert done.exit_code == 0, done.output
+    told = " ".join(done.stdout.split())
+    assert "A: keen B: dull" in told
+    assert "A discerns more: A +0.75, B +0.25, difference +0.50 [+0.30, +0.70]" in told
+    assert "B moves" in told  # the rest of the cell is on its next line
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert not list(Path().glob("**/comparison*"))
+
+
+def test_a_page_and_json_are_written_where_a_folder_is_named(spanjury: Spanjury) -> None:
+    done = spanjury("keen", "dull", "-o", "told/here", "--draws", "2000", "--seed", "3")
+    assert done.exit_code == 0, done.output
+    page = Path("told/here/comparison.md").read_text()
+    difference = "+0.50 [+0.30, +0.70]"
+    for line in (
+        "- A: `panel|keen`, in `keen`",
+        "  - dull: `dull|temperature:0`",
+        "- 2000 bootstrap draws, seed 3",
+        f"| typos | **fluency** | 20 | +0.75 | +0.25 | {difference} | 0.0039 | A discerns more |",
+    ):
+        assert line in page.splitlines()
+    told = json.loads(Path("told/here/comparison.json").read_text())
+    assert told["judges"][0]["seats"] == {"keen": "keen|temperature:0"}
+    verdicts = {(one["treatment"], one["aspect"]): one["verdict"] for one in told["places"]}
+    assert verdicts == {
+        (None, "fluency"): "not shown",
+        ("typos", "fluency"): "A discerns more",
+        ("spaces", "fluency"): "B moves less",
+    }
+    assert told["summary"]["difference"] == 0.5
+
+
+def test_an_exam_beside_itself_shows_nothing(spanjury: Spanjury) -> None:
+    done = spanjury("keen", "keen")
+    assert done.exit_code == 0
+    assert "it is not shown that one discerns more" in " ".join(done.stdout.split())
+
+
+def test_nothing_in_common_is_a_matter_of_usage(spanjury: Spanjury) -> None:
+    Path("other").mkdir()
+    rows = scored(KEEN, texts=[f"other {n}" for n in range(20)])
+    write_scores(Path("other/scores.jsonl"), scores(rows, judge="other"))
+    done = spanjury("keen", "other")
+    assert done.exit_code == 2
+    problem = "the exams share no text, so that there is nothing to compare"
+    assert done.stderr.splitlines() == [f"spanjury: {problem}"]
+
+
+@pytest.mark.parametrize(
+    ("files", "problem"),
+    [
+        ({}, "bad holds no exam: there is no scores.jsonl in it"),
+        ({"memory.sqlite3": ""}, "bad holds an exam that has not ended: hold it again"),
+        ({"findings.json": "{}"}, "bad holds an exam without readable scores.jsonl: hold it"),
+        ({"scores.jsonl": ""}, "its first line is no JSON"),
+        ({"scores.jsonl": '{"text": "a"}'}, "has format None, expected 1"),
+        ({"scores.jsonl": "[1]"}, "has format None, expected 1"),
+        ({"scores.jsonl": '{"format": 2}'}, "has format 2, expected 1: it was written by another"),
+        ({"scores.jsonl": '{"format": 1}'}, "scores.jsonl:1: judge: Field required"),
+    ],
+)
+def test_a_folder_that_holds_no_whole_exam_is_told_in_a_line(
+    spanjury: Spanjury, files: dict[str, str], problem: str
+) -> None:
+    Path("bad").mkdir()
+    for name, text in files.items():
+        (Path("bad") / name).write_text(text)
+    done = spanjury("keen", "bad")
+    assert done.exit_code == 1
+    (line,) = done.stderr.splitlines()
+    assert problem in line
+
+
+def test_a_folder_that_is_not_there_is_told_in_a_line(spanjury: Spanjury) -> None:
+    done = spanjury("keen", "nowhere")
+    assert (done.exit_code, done.stderr) == (1, "spanjury: nowhere is no folder of an exam\n")
+
+
+def test_a_file_that_was_cut_or_bent_is_told_in_a_line(spanjury: Spanjury) -> None:
+    path = Path("dull/scores.jsonl")
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[:-1]))
+    assert "is cut short: it has 59 of 60 rows" in spanjury("keen", "dull").stderr
+    path.write_text("".join([*lines[:-1], lines[-1].replace("4.0", '"much"')]))
+    assert "scores.jsonl:61: clean: Input should be a valid number" in (
+        spanjury("keen", "dull").stderr
+    )
+
+
+def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+    told = scores(scored([1.0, None, 0.5]), judge="a")
+    write_scores(tmp_path / "scores.jsonl", told)
+    assert read_scores(tmp_path) == told
+
+
+def test_a_file_that_cannot_be_written_leaves_the_last_one(tmp_path: Path) -> None:
+    told = scores(scored([1.0]), judge="a")
+    write_scores(tmp_path / "scores.jsonl", told)
+    (tmp_path / "scores.jsonl.new").mkdir()
+    with pytest.raises(StoreError, match=r"scores\.jsonl: cannot be written"):
+        write_scores(tmp_path / "scores.jsonl", scores([], judge="b"))
+    assert read_scores(tmp_path) == told
+
+
+def test_two_exams_on_the_same_texts_can_be_compared(spanjury: Spanjury) -> None:
+    for judge, limit in (("grounding", 8), ("form", 6)):
+        flags = ["--demo", "--limit", str(limit), "--judge", judge, "-o", judge]
+        flags += ["--recipe", "dhp/summarization", "--aspect", "consistency", "--aspect", "fluency"]
+        done = CliRunner().invoke(app, ["exam", "discernment", *flags])
+        assert done.exit_code == 0, done.output
+    head, *rows = Path("form/scores.jsonl").read_text().splitlines()
+    assert json.loads(head)["seats"]["form"].startswith("form|")
+    assert len(rows) == json.loads(head)["rows"]
+    done = spanjury("grounding", "form")
+    # The one judge knows consistency only, the other fluency only.
+    assert done.exit_code == 2
+    assert "share no damaged text with scores of both judges" in done.stderr
+    assert spanjury("form", "form").exit_code == 0

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spanjury.judges.core import StoreError
-from spanjury.orchestration.experiments.discernment.comparison import Comparison, compare
-from spanjury.orchestration.experiments.discernment.comparison_page import (
+from spanjury.orchestration.experiments.discernment.comparing.comparison import Comparison, compare
+from spanjury.orchestration.experiments.discernment.comparing.page import (
     comparison_json,
     comparison_markdown,
 )

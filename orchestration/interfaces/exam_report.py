@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 from spanjury.judges.core import ConfigError, StoreError
-from spanjury.orchestration.experiments.discernment.as_json import findings_json
-from spanjury.orchestration.experiments.discernment.as_markdown import findings_markdown
 from spanjury.orchestration.experiments.discernment.exam import Sitting
+from spanjury.orchestration.experiments.discernment.pages.as_json import findings_json
+from spanjury.orchestration.experiments.discernment.pages.as_markdown import findings_markdown
 from spanjury.orchestration.experiments.discernment.readings import is_harmless
 from spanjury.orchestration.interfaces.exam import ExamJob
 from spanjury.orchestration.interfaces.exam_scores import (

@@ -1,7 +1,7 @@
 """The exam: damage texts, have a panel judge them and the clean ones apart, and compare."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from spanjury.judges.core import Aspect, ConfigError, DataError, Result, RunStoppedError, Segment
 from spanjury.orchestration.braking import Brake
@@ -133,28 +133,27 @@ async def sit(
         reasons = "; ".join(sorted({one.reason for one in shown if isinstance(one, LeftOut)}))
         raise DataError(f"no text could be damaged: {reasons}")
 
-    examined: list[Examinee] = []
-
-    def noted(result: Result) -> None:
-        if not examined:
-            examined.append(Examinee.of(result.report))
-        show(result)
-
-    async def heard(draw: str, segments: Sequence[Segment]) -> Heard:
-        told = await hear(
-            open_panel, segments, exam.aspects, draw=draw, workers=workers, brake=brake, show=noted
-        )
-        if brake.has_cut:
-            raise RunStoppedError(brake.reason)
-        return told
-
+    hall = _Hall(open_panel=open_panel, workers=workers, brake=brake, show=show)
     texts = [*exam.segments, *(one.damaged for one in damaged)]
-    draws = [await heard("", texts)]
-    control = [await heard("control-1", exam.segments)]
+    draws = [await hall.heard("", texts, exam.aspects)]
+    control = [await hall.heard("control-1", exam.segments, exam.aspects)]
     if _differ(draws[0], control[0]):  # else any repeat would say the same again
         for number in range(2, exam.repeats + 1):
-            draws.append(await heard(f"repeat-{number}", texts))
-            control.append(await heard(f"control-{number}", exam.segments))
+            draws.append(await hall.heard(f"repeat-{number}", texts, exam.aspects))
+            control.append(await hall.heard(f"control-{number}", exam.segments, exam.aspects))
+    return _weighed(exam, shown, draws=draws, control=control, examinee=hall.examined[0])
+
+
+def _weighed(
+    exam: Exam,
+    shown: Sequence[Exhibit | LeftOut],
+    *,
+    draws: Sequence[Heard],
+    control: Sequence[Heard],
+    examinee: Examinee,
+) -> Sitting:
+    """Make findings of what was heard."""
+    damaged = tuple(one for one in shown if isinstance(one, Exhibit))
     evidence = gathered(
         exam.segments,
         exam.aspects,
@@ -183,10 +182,42 @@ async def sit(
     return Sitting(
         findings=findings,
         evidence=evidence,
-        exhibits=tuple(damaged),
+        exhibits=damaged,
         scores=tuple(scores),
-        examinee=examined[0],
+        examinee=examinee,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Hall:
+    """Where texts are heard, draw after draw, by a panel whose name is noted."""
+
+    open_panel: OpenPanel
+    workers: int
+    brake: Brake
+    show: Callable[[Result], None]
+    examined: list[Examinee] = field(default_factory=list)
+
+    async def heard(
+        self, draw: str, segments: Sequence[Segment], aspects: Sequence[Aspect]
+    ) -> Heard:
+        told = await hear(
+            self.open_panel,
+            segments,
+            aspects,
+            draw=draw,
+            workers=self.workers,
+            brake=self.brake,
+            show=self._note,
+        )
+        if self.brake.has_cut:
+            raise RunStoppedError(self.brake.reason)
+        return told
+
+    def _note(self, result: Result) -> None:
+        if not self.examined:
+            self.examined.append(Examinee.of(result.report))
+        self.show(result)
 
 
 async def _shown(exam: Exam, writer: Writer | None, *, brake: Brake) -> list[Exhibit | LeftOut]:

@@ -6,18 +6,18 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from spanjury.orchestration.experiments.discernment.comparison import (
+from spanjury.orchestration.experiments.discernment.comparing.comparison import (
     Compared,
     Comparison,
     Preference,
 )
-from spanjury.orchestration.experiments.discernment.comparison_readings import (
+from spanjury.orchestration.experiments.discernment.comparing.readings import (
     conclusion,
     preferred,
     remarks,
     what_was_done,
 )
-from spanjury.orchestration.experiments.discernment.sharing import Place
+from spanjury.orchestration.experiments.discernment.comparing.sharing import Place
 
 __all__ = ["comparison_view"]
 

@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spanjury.judges.core import ConfigError
-from spanjury.orchestration.experiments.discernment.comparison import (
+from spanjury.orchestration.experiments.discernment.comparing.comparison import (
     Compared,
     Comparison,
     Preference,
     compare,
 )
-from spanjury.orchestration.experiments.discernment.comparison_readings import (
+from spanjury.orchestration.experiments.discernment.comparing.readings import (
     conclusion,
     preferred,
     remarks,

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from spanjury.judges.core import Outcome, Scale, Segment
-from spanjury.orchestration.experiments.discernment.as_json import findings_json
-from spanjury.orchestration.experiments.discernment.as_markdown import findings_markdown
 from spanjury.orchestration.experiments.discernment.cautions import cautions
 from spanjury.orchestration.experiments.discernment.cells import Mode
 from spanjury.orchestration.experiments.discernment.evidence import Evidence
@@ -26,6 +24,8 @@ from spanjury.orchestration.experiments.discernment.exhibits import (
 )
 from spanjury.orchestration.experiments.discernment.findings import Findings, Settings, found
 from spanjury.orchestration.experiments.discernment.hearing import Judgement
+from spanjury.orchestration.experiments.discernment.pages.as_json import findings_json
+from spanjury.orchestration.experiments.discernment.pages.as_markdown import findings_markdown
 from spanjury.orchestration.experiments.discernment.readings import Verdict, verdict
 from spanjury.orchestration.interfaces.cli.findings_view import findings_view
 from spanjury.perturbations.perturbation import NothingToDamageError, text_perturbation

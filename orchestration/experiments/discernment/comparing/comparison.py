@@ -7,8 +7,8 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from spanjury.orchestration.experiments.discernment.comparing.sharing import Place, Unshared, share
 from spanjury.orchestration.experiments.discernment.score_rows import ScoreRow
-from spanjury.orchestration.experiments.discernment.sharing import Place, Unshared, share
 from spanjury.stats.bootstrap import EffectDifference, effect_difference
 from spanjury.stats.drops import FloatArray
 from spanjury.stats.multiplicity import holm

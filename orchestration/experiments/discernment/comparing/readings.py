@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
-from spanjury.orchestration.experiments.discernment.comparison import (
+from spanjury.orchestration.experiments.discernment.comparing.comparison import (
     LEVEL,
     Compared,
     Comparison,
     Preference,
 )
-from spanjury.orchestration.experiments.discernment.sharing import Place, Unshared
+from spanjury.orchestration.experiments.discernment.comparing.sharing import Place, Unshared
 
 __all__ = ["conclusion", "difference", "preferred", "remarks", "what_was_done"]
 

@@ -2,18 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 
-from spanjury.orchestration.experiments.discernment.as_json import fields_of, plain, versions
-from spanjury.orchestration.experiments.discernment.comparison import Compared, Comparison
-from spanjury.orchestration.experiments.discernment.comparison_readings import (
+from spanjury.orchestration.experiments.discernment.comparing.comparison import Compared, Comparison
+from spanjury.orchestration.experiments.discernment.comparing.readings import (
     conclusion,
     difference,
     preferred,
     remarks,
     what_was_done,
 )
+from spanjury.orchestration.experiments.discernment.comparing.sharing import Place
 from spanjury.orchestration.experiments.discernment.examinee import Examinee
-from spanjury.orchestration.experiments.discernment.markdown_rows import head, row
-from spanjury.orchestration.experiments.discernment.sharing import Place
+from spanjury.orchestration.experiments.discernment.pages.as_json import fields_of, plain, versions
+from spanjury.orchestration.experiments.discernment.pages.markdown_rows import head, row
 
 __all__ = ["comparison_json", "comparison_markdown"]
 

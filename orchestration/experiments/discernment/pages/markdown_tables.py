@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from spanjury.orchestration.experiments.discernment.cells import Cell
 from spanjury.orchestration.experiments.discernment.findings import Finding, Findings
-from spanjury.orchestration.experiments.discernment.markdown_rows import head, row
+from spanjury.orchestration.experiments.discernment.pages.markdown_rows import head, row
 from spanjury.orchestration.experiments.discernment.readings import (
     figure,
     missing,

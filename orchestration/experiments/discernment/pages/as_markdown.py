@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from spanjury.orchestration.experiments.discernment.cautions import cautions
 from spanjury.orchestration.experiments.discernment.examinee import Examinee
 from spanjury.orchestration.experiments.discernment.findings import Finding, Findings
-from spanjury.orchestration.experiments.discernment.markdown_tables import (
+from spanjury.orchestration.experiments.discernment.pages.markdown_tables import (
     control_table,
     coverage_table,
     left_out_table,

@@ -1,0 +1,1 @@
+"""Two judges by what their exams found on the same texts."""

@@ -1,0 +1,1 @@
+"""What an exam found, as text for programs and for people."""

@@ -51,6 +51,7 @@ from spanjury.judges.core.ports import (
 )
 from spanjury.judges.core.price import TokenPrice
 from spanjury.judges.core.report import PanelReport, Report, Result, SeatReport, Verdict
+from spanjury.judges.core.rescoring import Rescorable, Rescoring, Road
 from spanjury.judges.core.scale import Scale
 from spanjury.judges.core.segment import Segment
 from spanjury.judges.core.signature import fingerprint, signature
@@ -95,7 +96,10 @@ __all__ = [
     "RateLimitedModelError",
     "Reply",
     "Report",
+    "Rescorable",
+    "Rescoring",
     "Result",
+    "Road",
     "Role",
     "RunStoppedError",
     "Scale",

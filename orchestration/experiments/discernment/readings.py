@@ -51,7 +51,7 @@ def verdict(finding: Finding) -> Verdict:
         return Verdict.NOT_DONE
     heard = [cell for cell in _of_interest(finding) if cell.effects.used]
     if not heard:
-        return Verdict.UNSCORED
+        return Verdict.ELSEWHERE if finding.discernment >= _SHOWN else Verdict.UNSCORED
     if is_harmless(finding):
         return _steadiness(heard)
     return _discernment(finding, heard)

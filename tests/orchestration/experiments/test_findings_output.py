@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from io import StringIO
 
 import numpy as np
@@ -171,6 +172,12 @@ def test_few_texts_leave_it_undecided_and_scoreless_ones_unscored() -> None:
     assert verdicts(few) == [Verdict.NOT_SHOWN, Verdict.UNDECIDED]
     silent = findings_of(KEEN, absent={"fluency": 40, "consistency": 40})
     assert verdicts(silent) == [Verdict.UNSCORED, Verdict.UNSCORED]
+
+
+def test_a_judge_without_scores_on_what_was_damaged_may_discern_elsewhere() -> None:
+    (shouted, _) = findings_of(KEEN, absent={"fluency": 40}).findings
+    assert verdict(shouted) is Verdict.UNSCORED
+    assert verdict(replace(shouted, discernment=1.5)) is Verdict.ELSEWHERE
 
 
 def test_a_treatment_that_found_nothing_is_said_to_have_done_nothing() -> None:

@@ -1,12 +1,20 @@
 """What an exam leaves behind: findings for programs and for people, and pictures."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 from spanjury.judges.core import ConfigError, StoreError
+from spanjury.orchestration.experiments.card.card import ExamRecord
+from spanjury.orchestration.experiments.discernment.cautions import cautions
 from spanjury.orchestration.experiments.discernment.exam import Sitting
-from spanjury.orchestration.experiments.discernment.pages.as_json import findings_json
+from spanjury.orchestration.experiments.discernment.pages.as_json import (
+    findings_json,
+    plain,
+    versions,
+)
 from spanjury.orchestration.experiments.discernment.pages.as_markdown import findings_markdown
+from spanjury.orchestration.experiments.discernment.pages.measures import measures_of
 from spanjury.orchestration.experiments.discernment.readings import is_harmless
 from spanjury.orchestration.interfaces.exam import ExamJob
 from spanjury.orchestration.interfaces.exam_scores import (
@@ -45,13 +53,29 @@ def write_report(folder: Path, job: ExamJob, sitting: Sitting) -> list[Path]:
         recipe=job.recipe,
         pictures=[picture.name for picture in pictures],
     )
-    told = findings_json(sitting.findings, examinee=sitting.examinee)
+    told = {
+        **findings_json(sitting.findings, examinee=sitting.examinee),
+        "card": plain(_record(job, sitting)),
+    }
     findings = json.dumps(told, ensure_ascii=False, indent=1)
     paths = [folder / name for name in ("report.md", "findings.json", SCORES)]
     write_whole(paths[0], page.encode())
     write_whole(paths[1], f"{findings}\n".encode())
     write_scores(paths[2], _scores(job, sitting))
     return [*paths, *pictures]
+
+
+def _record(job: ExamJob, sitting: Sitting) -> ExamRecord:
+    return ExamRecord(
+        exam="discernment",
+        date=datetime.now(UTC).date().isoformat(),
+        data=str(job.data),
+        signature=sitting.examinee.signature,
+        seats=sitting.examinee.seats,
+        versions=versions(),
+        measures=measures_of(sitting.findings),
+        cautions=tuple(cautions(sitting.findings)),
+    )
 
 
 def _scores(job: ExamJob, sitting: Sitting) -> ExamScores:

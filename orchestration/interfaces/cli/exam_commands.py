@@ -68,3 +68,14 @@ def compare(
 ) -> None:
     """Compare two judges by the effects that their exams have found on the same texts."""
     call("comparing:compare_exams", locals())
+
+
+@exam.command()
+def card(
+    folders: examined.ExamFolders,
+    *,
+    require: examined.Demands = None,
+    output: examined.CardOutput = None,
+) -> None:
+    """Join the exams of one judge into one page, and hold it against what is demanded."""
+    call("carding:make_card", locals())

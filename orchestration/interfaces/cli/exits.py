@@ -7,7 +7,7 @@ import typer
 
 from spanjury.judges.core import ConfigError, EvaluationError
 
-__all__ = ["COVERAGE", "ERROR", "INTERRUPTED", "LIMIT", "USAGE", "exits", "say"]
+__all__ = ["COVERAGE", "ERROR", "GATE", "INTERRUPTED", "LIMIT", "USAGE", "exits", "say"]
 
 ERROR = 1
 """Something failed that is not the user's wording: a file, a server."""
@@ -17,6 +17,8 @@ COVERAGE = 3
 """Too few assessments have a score."""
 LIMIT = 4
 """A limit was reached; the run can be resumed."""
+GATE = 5
+"""A judge is not as good as was demanded."""
 INTERRUPTED = 130
 """Ctrl-C, as shells count it."""
 

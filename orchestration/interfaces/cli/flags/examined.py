@@ -6,13 +6,16 @@ from typing import Annotated, Literal
 import typer
 
 __all__ = [
+    "CardOutput",
     "ComparisonOutput",
     "DamageModel",
     "DamageModelBaseUrls",
     "DamagedOutput",
+    "Demands",
     "Demo",
     "Draws",
     "DrawsSeed",
+    "ExamFolders",
     "ExamOutput",
     "FirstExam",
     "ModeName",
@@ -82,3 +85,16 @@ ComparisonOutput = Annotated[
 ]
 Draws = Annotated[int, typer.Option(min=100, help="How often texts are drawn again.")]
 DrawsSeed = Annotated[int, typer.Option("--seed", help="Of these draws.")]
+ExamFolders = Annotated[
+    list[Path], typer.Argument(metavar="FOLDER…", help="What exams of one judge have left.")
+]
+Demands = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="MEASURE>=NUMBER",
+        help="What a measure must reach (>=, <=, >, <); exits with 5 if it does not; repeatable.",
+    ),
+]
+CardOutput = Annotated[
+    Path | None, typer.Option("-o", "--output", help="A folder for card.md and card.json.")
+]

@@ -12,7 +12,8 @@ from spanjury.orchestration.summary import Summary
 __all__ = ["Standing", "Watch", "spent"]
 
 _RECENT = 10.0
-"""Seconds over which calls and tokens are counted for their speed."""
+_ENOUGH = 10
+"""Seconds and calls at least over which speeds are taken, if a minute has so many calls."""
 _LONG = 60.0
 """Seconds over which the time left is reckoned: results may come seldom."""
 _NO_FAILURES = frozenset({Outcome.SCORED, Outcome.ABSTAINED})
@@ -116,8 +117,7 @@ class Watch:
         self._looks.append(now)
         while now.at - self._looks[1].at >= _LONG:
             self._looks.popleft()
-        recent = next((old for old in reversed(self._looks) if now.at - old.at >= _RECENT), None)
-        recent = recent or self._looks[0]
+        recent = self._recent(now)
         return Standing(
             done=now.done,
             total=self.total,
@@ -130,6 +130,13 @@ class Watch:
             limit=meter.limit,
             seconds_left=self._seconds_left(now),
         )
+
+    def _recent(self, now: "_Glance") -> "_Glance":
+        """Return the latest look since which enough was done to tell a speed."""
+        for old in reversed(self._looks):
+            if now.at - old.at >= _RECENT and now.calls - old.calls >= _ENOUGH:
+                return old
+        return self._looks[0]
 
     def _seconds_left(self, now: "_Glance") -> float | None:
         old = self._looks[0]
@@ -189,7 +196,7 @@ def _per_second(count: int, seconds: float) -> float:
 
 
 def _speed(per_second: float) -> str:
-    return f"{per_second:,.0f}" if per_second >= 10 or not per_second else f"{per_second:.1f}"  # noqa: PLR2004  two digits
+    return f"{per_second:,.0f}" if per_second >= 10 else f"{per_second:.2g}"  # noqa: PLR2004  two digits
 
 
 def _amount(tokens: int) -> str:

@@ -169,3 +169,16 @@ def test_what_this_go_asked_is_told_only_if_it_asked() -> None:
     free = Run(price=None).asks()
     free.spends(calls=2, tokens=1_000)
     assert spent(free.meter) == "this run: 2 calls, 1,000 tokens"
+
+
+def test_a_slow_models_speed_is_taken_over_a_minute() -> None:
+    run = Run().asks()
+    for second in range(0, 60, 5):
+        run.clock.now = second
+        run.watch.look()
+        if second % 20 == 0:
+            run.spends(calls=1, tokens=600)
+    run.clock.now = 60
+    standing = run.watch.look()
+    assert (standing.calls_per_second, standing.tokens_per_second) == (3 / 60, 30.0)
+    assert "0.05 calls/s, 30 tokens/s" in standing.line

@@ -1,0 +1,1 @@
+"""Controlled changes of a judge's own error list, to see whether its score follows."""

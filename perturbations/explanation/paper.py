@@ -1,0 +1,58 @@
+"""The changes of the paper's table, by the names of its columns.
+
+References
+----------
+.. [1] Terentowicz, Lango, Dušek (2025), How (Un)faithful are Explainable LLM-based NLG
+   Metrics?, table 1.
+"""
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from spanjury.perturbations.explanation.additions import add_errors, critical_error
+from spanjury.perturbations.explanation.explanations import (
+    soften_both,
+    soften_explanation,
+    worsen_both,
+    worsen_explanation,
+)
+from spanjury.perturbations.explanation.perturbation import ExplanationPerturbation
+from spanjury.perturbations.explanation.removals import remove_errors
+from spanjury.perturbations.explanation.severity import soften_severity, worsen_severity
+
+__all__ = ["PaperPerturbation", "paper_perturbations"]
+
+_DOSES = (1, 2)
+
+
+class PaperPerturbation(NamedTuple):
+    """One column of the table: what it is called here, and how it is made."""
+
+    name: str
+    perturbation: ExplanationPerturbation
+    options: Mapping[str, object]
+
+
+def paper_perturbations() -> tuple[PaperPerturbation, ...]:
+    """Return the seventeen changes of [1] in the order of its columns: -1, +1, -2, +2 of each.
+
+    The explanations are worded by rule here, by a model in [1]. Where [1] removes every error
+    in turn, with those before or after it, here it is the first one or two.
+    """
+    return (
+        *_pairs("severity", soften_severity, worsen_severity, dose="by"),
+        *_pairs("explanation", soften_explanation, worsen_explanation, dose="by"),
+        *_pairs("both", soften_both, worsen_both, dose="by"),
+        *_pairs("errors", remove_errors, add_errors, dose="k"),
+        PaperPerturbation("critical-error", critical_error, MappingProxyType({})),
+    )
+
+
+def _pairs(
+    name: str, less: ExplanationPerturbation, more: ExplanationPerturbation, *, dose: str
+) -> Iterator[PaperPerturbation]:
+    for size in _DOSES:
+        options = MappingProxyType({dose: size})
+        yield PaperPerturbation(f"{name}-{size}", less, options)
+        yield PaperPerturbation(f"{name}+{size}", more, options)

@@ -1,0 +1,183 @@
+"""An explanation perturbation: a change of an error list, and where it should push the score.
+
+The judged text stays as it is; the judge goes on from the changed list [1]. The random numbers
+of one change come from `generator_for`, its third argument made of the segment and the aspect.
+
+References
+----------
+.. [1] Terentowicz, Lango, Dušek (2025), How (Un)faithful are Explainable LLM-based NLG
+   Metrics?, section 3.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass
+from enum import StrEnum
+from typing import Literal
+
+from numpy.random import Generator
+
+from spanjury.judges.core import ErrorSpan, PerturbationError
+
+__all__ = [
+    "ErrorList",
+    "ExplanationPerturbation",
+    "Family",
+    "NothingToChangeError",
+    "Push",
+    "Unchanged",
+    "explanation_perturbation",
+    "require_errors",
+]
+
+Push = Literal["falls", "rises"]
+Family = Literal["severity", "explanation", "both", "removal", "addition", "critical"]
+Rule = Callable[..., Sequence[ErrorSpan]]
+
+_NEED_NO_ERRORS = frozenset({"addition", "critical"})
+
+
+class Unchanged(StrEnum):
+    """Why an error list cannot be changed."""
+
+    NO_ERRORS = "no errors"
+    """It is empty."""
+    TOO_FEW_ERRORS = "too few errors"
+    """It holds fewer than are to be removed."""
+    NO_SEVERITIES = "no severities"
+    """None of its errors has a severity to start from."""
+    NO_ROOM = "no room"
+    """It would be as it was: every severity is at the end that it is pushed to."""
+    NO_TEXT = "no text"
+    """The judged text has no place for another error."""
+
+
+class NothingToChangeError(PerturbationError):
+    """There is nothing in this error list that the perturbation could change.
+
+    Parameters
+    ----------
+    message
+        What was missing.
+    reason
+        The same as one of a closed set, to be counted by.
+    """
+
+    def __init__(self, message: str, *, reason: Unchanged) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorList:
+    """The errors that a judge reports, with the text that they are in.
+
+    Parameters
+    ----------
+    output
+        The judged text; may be empty.
+    spans
+        The errors, in the order of the report.
+
+    Raises
+    ------
+    ValueError
+        If a located error is not where it says.
+    """
+
+    output: str
+    spans: tuple[ErrorSpan, ...]
+
+    def __post_init__(self) -> None:
+        for span in self.spans:
+            if span.interval and self.output[span.start : span.end] != span.text:
+                raise ValueError(f"{span.text!r} does not stand at {span.interval} in the text")
+
+
+@dataclass(frozen=True, slots=True)
+class ExplanationPerturbation:
+    """A rule that changes error lists; a plugin of ``spanjury.explanation_perturbations``.
+
+    Parameters
+    ----------
+    rule
+        ``rule(errors, rng, **options)`` -> the errors of the changed list; the same for the
+        same arguments. Its keyword parameters are the perturbation's options.
+    push
+        What the score of a judge that follows its explanation should do, if anything.
+    family
+        What it changes. Only an ``addition`` and a ``critical`` error can be made where there
+        is no error yet.
+    """
+
+    rule: Rule
+    _: KW_ONLY
+    push: Push
+    family: Family
+
+    def changed(
+        self, errors: ErrorList, rng: Generator, **options: object
+    ) -> tuple[ErrorSpan, ...]:
+        """Return the errors of the changed list, which differs from `errors`.
+
+        Raises
+        ------
+        NothingToChangeError
+            If there is no error where one is needed, or the list would be as it was.
+        PerturbationError
+            If an option is wrong, or the rule fails or returns what are no errors of the text.
+        """
+        if self.family not in _NEED_NO_ERRORS:
+            require_errors(errors)
+        try:
+            spans = _checked(self.rule(errors, rng, **options))
+            changed = ErrorList(output=errors.output, spans=spans)
+        except PerturbationError:
+            raise
+        except Exception as error:  # the border to rules that are not ours
+            raise PerturbationError(f"the rule failed: {error!r}") from error
+        if changed == errors:
+            raise NothingToChangeError("the list is as it was", reason=Unchanged.NO_ROOM)
+        return changed.spans
+
+
+def explanation_perturbation(
+    *, push: Push, family: Family
+) -> Callable[[Rule], ExplanationPerturbation]:
+    """Make a perturbation of ``rule(errors, rng, **options)``.
+
+    Parameters
+    ----------
+    push, family
+        As in `ExplanationPerturbation`.
+
+    Examples
+    --------
+    >>> from spanjury.perturbations.perturbation import generator_for
+    >>> @explanation_perturbation(push="rises", family="removal")
+    ... def forgive(errors, rng):
+    ...     return ()
+    >>> found = ErrorSpan(text="", explanation="No date is given.", severity=2)
+    >>> forgive.changed(ErrorList(output="It ends.", spans=(found,)), generator_for(1, "f", "a"))
+    ()
+    """
+
+    def made(rule: Rule) -> ExplanationPerturbation:
+        return ExplanationPerturbation(rule, push=push, family=family)
+
+    return made
+
+
+def require_errors(errors: ErrorList) -> None:
+    """Raise `NothingToChangeError` if there is no error in the list."""
+    if not errors.spans:
+        raise NothingToChangeError("the list is empty", reason=Unchanged.NO_ERRORS)
+
+
+def _checked(told: Iterable[object]) -> tuple[ErrorSpan, ...]:
+    """Return what a rule, perhaps not ours, has told if it is a list of errors."""
+    spans: list[ErrorSpan] = []
+    for span in told:
+        if not isinstance(span, ErrorSpan):
+            raise PerturbationError(f"the rule gave {span!r} where an ErrorSpan was expected")
+        spans.append(span)
+    return tuple(spans)

@@ -1,0 +1,9 @@
+"""Explanations that a model writes on request, checked before they are believed."""
+
+from spanjury.perturbations.explanation.written.addition import WrittenAddition
+from spanjury.perturbations.explanation.written.rewording import (
+    WrittenRewording,
+    written_rewordings,
+)
+
+__all__ = ["WrittenAddition", "WrittenRewording", "written_rewordings"]

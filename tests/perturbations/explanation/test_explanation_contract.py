@@ -1,0 +1,192 @@
+"""What every change of an error list promises, of whatever list it is given."""
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spanjury.judges.core import ErrorSpan, Located, PerturbationError
+from spanjury.judges.text.words import Word, words
+from spanjury.perturbations.explanation.additions import add_errors, critical_error
+from spanjury.perturbations.explanation.moves import Only
+from spanjury.perturbations.explanation.paper import paper_perturbations
+from spanjury.perturbations.explanation.perturbation import (
+    ErrorList,
+    ExplanationPerturbation,
+    NothingToChangeError,
+)
+from spanjury.perturbations.explanation.removals import Which, remove_errors
+from spanjury.perturbations.explanation.severity import soften_severity, worsen_severity
+from spanjury.perturbations.perturbation import generator_for
+
+TEXTS = st.text(
+    st.one_of(
+        st.sampled_from("aeinorst AEIM.,'’1290\n"),
+        st.sampled_from("e\u0301\u200d\u094dकष한漢字です。👩🔬🏽ß"),
+        st.characters(),
+    ),
+    max_size=60,
+) | st.sampled_from(["", " \n", "One", "Der Zug fuhr nicht ab.", "She left early. He did not."])
+SEVERITIES = st.none() | st.integers(1, 5)
+EXPLANATIONS = st.text(max_size=20) | st.sampled_from(["", "A minor error.", "Das ist falsch."])
+SEEDS = st.integers(0, 2**32)
+COUNTS = st.integers(1, 4)
+PAPER = paper_perturbations()
+
+
+@st.composite
+def spans_of(draw: st.DrawFn, output: str) -> ErrorSpan:
+    explanation, severity = draw(EXPLANATIONS), draw(SEVERITIES)
+    if not output or draw(st.booleans()):
+        quote = draw(st.sampled_from(["", "not there"]))
+        return ErrorSpan(text=quote, explanation=explanation, severity=severity)
+    start = draw(st.integers(0, len(output) - 1))
+    end = draw(st.integers(start + 1, len(output)))
+    return ErrorSpan(
+        text=output[start:end],
+        start=start,
+        end=end,
+        located=draw(st.sampled_from([Located.EXACT, Located.FUZZY])),
+        explanation=explanation,
+        severity=severity,
+    )
+
+
+@st.composite
+def error_lists(draw: st.DrawFn) -> ErrorList:
+    output = draw(TEXTS)
+    return ErrorList(output=output, spans=tuple(draw(st.lists(spans_of(output), max_size=5))))
+
+
+def changed(
+    rule: ExplanationPerturbation, errors: ErrorList, seed: int, options: Mapping[str, object]
+) -> tuple[ErrorSpan, ...] | None:
+    """Return the changed errors, or None where there is nothing to change."""
+    try:
+        return rule.changed(errors, generator_for(seed, "rule", "id"), **options)
+    except NothingToChangeError:
+        return None
+
+
+def apart(place: ErrorSpan | Word, others: Sequence[ErrorSpan]) -> bool:
+    assert place.start is not None
+    assert place.end is not None
+    return not any(
+        place.start < other[1] and other[0] < place.end
+        for span in others
+        if (other := span.interval)
+    )
+
+
+@pytest.mark.parametrize(("name", "rule", "options"), PAPER, ids=[each.name for each in PAPER])
+@settings(max_examples=25)
+@given(errors=error_lists(), seed=SEEDS)
+def test_a_list_is_changed_or_there_is_nothing_to_change(
+    name: str,
+    rule: ExplanationPerturbation,
+    options: Mapping[str, object],
+    errors: ErrorList,
+    seed: int,
+) -> None:
+    before = ErrorList(output=errors.output, spans=tuple(errors.spans))
+    told = changed(rule, errors, seed, options)
+    assert told == changed(rule, errors, seed, options), f"{name} depends on more than its seed"
+    assert errors == before
+    if told is not None:
+        assert told != errors.spans
+        assert all(span.severity in {None, 1, 2, 3, 4, 5} for span in told)
+        ErrorList(output=errors.output, spans=told)  # raises where an offset misses the text
+
+
+@pytest.mark.parametrize(("name", "rule", "options"), PAPER, ids=[each.name for each in PAPER])
+@settings(max_examples=25)
+@given(errors=error_lists(), seed=SEEDS)
+def test_only_what_the_family_names_is_changed(
+    name: str,
+    rule: ExplanationPerturbation,
+    options: Mapping[str, object],
+    errors: ErrorList,
+    seed: int,
+) -> None:
+    told = changed(rule, errors, seed, options)
+    if told is None or rule.family in {"addition", "critical", "removal"}:
+        return
+    pairs = list(zip(errors.spans, told, strict=True))
+    assert all((a.interval, a.text) == (b.interval, b.text) for a, b in pairs)
+    moved = [(a, b) for a, b in pairs if a != b]
+    assert any(a.severity != b.severity for a, b in moved) == (rule.family != "explanation")
+    assert any(a.explanation != b.explanation for a, b in moved) == (rule.family != "severity")
+    assert all(a.severity is not None for a, _ in moved), f"{name} made up a severity"
+
+
+@given(errors=error_lists(), seed=SEEDS, by=COUNTS, only=st.sampled_from(["all", "one"]))
+def test_severities_move_one_way_by_no_more_than_was_asked_for(
+    errors: ErrorList, seed: int, by: int, only: Only
+) -> None:
+    for rule, sign in ((soften_severity, -1), (worsen_severity, 1)):
+        told = changed(rule, errors, seed, {"by": by, "only": only})
+        if told is None:
+            known = {span.severity for span in errors.spans} - {None}
+            assert known <= {1 if sign < 0 else 5}
+            continue
+        shifts = [
+            sign * (b.severity - a.severity)
+            for a, b in zip(errors.spans, told, strict=True)
+            if a.severity is not None and b.severity is not None
+        ]
+        assert all(0 <= shift <= by for shift in shifts)
+        assert sum(map(bool, shifts)) == 1 or only == "all"
+
+
+@given(
+    errors=error_lists(),
+    seed=SEEDS,
+    k=COUNTS,
+    which=st.sampled_from(["first", "last", "random", "gravest"]),
+)
+def test_k_errors_are_removed_and_the_others_keep_their_order(
+    errors: ErrorList, seed: int, k: int, which: Which
+) -> None:
+    told = changed(remove_errors, errors, seed, {"k": k, "which": which})
+    if told is None:
+        assert len(errors.spans) < k
+        return
+    assert len(told) == len(errors.spans) - k
+    left = iter(errors.spans)
+    assert all(span in left for span in told)
+
+
+@given(errors=error_lists(), seed=SEEDS, k=COUNTS)
+def test_k_false_errors_come_after_the_others_and_have_a_place(
+    errors: ErrorList, seed: int, k: int
+) -> None:
+    told = changed(add_errors, errors, seed, {"k": k})
+    if told is None:
+        assert not errors.output.strip()
+        return
+    known, false = told[: len(errors.spans)], told[len(errors.spans) :]
+    assert known == errors.spans
+    assert len(false) == k
+    assert all(span.interval and span.severity and span.explanation for span in false)
+    assert all(span.text == span.text.strip() for span in false)
+    if sum(apart(word, known) for word in words(errors.output)) >= k:
+        assert all(apart(span, told[:i]) for i, span in enumerate(told) if i >= len(known))
+
+
+@given(errors=error_lists(), seed=SEEDS, replacing=st.booleans())
+def test_a_critical_error_is_the_whole_text(errors: ErrorList, seed: int, replacing: bool) -> None:
+    told = changed(critical_error, errors, seed, {"replacing": replacing})
+    assert told is not None
+    assert (told[-1].text, told[-1].severity) == (errors.output, 5)
+    assert told[:-1] == (() if replacing else errors.spans)
+
+
+@pytest.mark.parametrize(("name", "rule", "options"), PAPER, ids=[each.name for each in PAPER])
+def test_an_option_of_another_rule_is_refused(
+    name: str, rule: ExplanationPerturbation, options: Mapping[str, object]
+) -> None:
+    found = ErrorSpan(text="", explanation=name, severity=3)
+    errors = ErrorList(output="One two.", spans=(found,))
+    with pytest.raises(PerturbationError, match="unexpected keyword argument 'volume'"):
+        rule.changed(errors, generator_for(1, "rule", "id"), **options, volume=11)

@@ -1,0 +1,216 @@
+"""Explanations that a model writes: what it is asked, what is believed, what is sent back."""
+
+from collections.abc import Sequence
+
+import pytest
+from fakes.chat_model import ScriptedModel
+
+from spanjury.judges.core import (
+    Aspect,
+    ErrorSpan,
+    Finish,
+    Located,
+    PerturbationError,
+    Reply,
+    Task,
+    TransientModelError,
+)
+from spanjury.perturbations.explanation.perturbation import (
+    ErrorList,
+    NothingToChangeError,
+    Unchanged,
+)
+from spanjury.perturbations.explanation.wording import openings
+from spanjury.perturbations.explanation.written import WrittenAddition, written_rewordings
+from spanjury.perturbations.perturbation import generator_for
+
+pytestmark = pytest.mark.anyio
+
+OUTPUT = "Anna Berg opened a school in Oslo. It has 40 pupils."
+REASON = "The source says that the school is in Bergen."
+GRAVER = "This is simply false: the school is in Bergen, and the summary deceives its readers."
+CONSISTENCY = Aspect(
+    name="consistency",
+    task=Task(name="summarization", description="Sum up."),
+    definition="Whether the source bears out what is said.",
+    kind="grounding",
+)
+OSLO = ErrorSpan(
+    text="Oslo", start=29, end=33, located=Located.EXACT, explanation=REASON, severity=3
+)
+OMITTED = ErrorSpan(text="", explanation="The year is missing.", severity=5)
+
+
+async def reworded(
+    *replies: Reply | str | Exception,
+    spans: Sequence[ErrorSpan] = (OSLO,),
+    kind: str = "worsen-explanation",
+    by: int = 1,
+) -> tuple[tuple[ErrorSpan, ...], ScriptedModel]:
+    model = ScriptedModel(*replies)
+    errors = ErrorList(output=OUTPUT, spans=tuple(spans))
+    rng = generator_for(1, kind, "id")
+    told = await written_rewordings()[kind].changed(errors, model, rng=rng, by=by, seed=7)
+    return told, model
+
+
+async def added(*replies: str, k: int = 1) -> tuple[tuple[ErrorSpan, ...], ScriptedModel]:
+    model = ScriptedModel(*replies)
+    errors = ErrorList(output=OUTPUT, spans=(OSLO,))
+    rng = generator_for(1, "add-errors", "id")
+    written = WrittenAddition(aspect=CONSISTENCY)
+    return await written.changed(errors, model, rng=rng, k=k, seed=7), model
+
+
+async def test_an_explanation_becomes_what_the_model_writes() -> None:
+    (told,), model = await reworded(GRAVER)
+    assert (told.explanation, told.severity, told.interval) == (GRAVER, 3, (29, 33))
+    assert len(model.requests) == 1
+
+
+async def test_with_both_the_severity_moves_too() -> None:
+    told, _ = await reworded(GRAVER, kind="worsen-both", by=2)
+    assert [(span.explanation, span.severity) for span in told] == [(GRAVER, 5)]
+
+
+async def test_the_model_sees_the_passage_the_note_and_both_levels() -> None:
+    _, model = await reworded(GRAVER, by=2)
+    (request,) = model.requests
+    assert (request.decoding.temperature, request.decoding.seed) == (0, 7)
+    asked = request.messages[-1].content
+    assert REASON in asked
+    assert "Passage: begin\nOslo" in asked
+    assert "level 3. Write it again, harsher," in asked
+    assert "level 5." in asked
+
+
+async def test_each_error_that_has_room_to_move_is_asked_about_in_turn() -> None:
+    milder = "Perhaps Bergen would be the better name for where the school is."
+    told, model = await reworded(
+        milder, "One could add the year.", spans=(OSLO, OMITTED), kind="soften-explanation"
+    )
+    assert [span.explanation for span in told] == [milder, "One could add the year."]
+    assert "Passage" not in model.requests[1].messages[-1].content.replace("passage", "")
+    told, model = await reworded(GRAVER, spans=(OMITTED, OSLO))
+    assert told[0] == OMITTED
+    assert len(model.requests) == 1
+
+
+async def test_an_error_without_an_explanation_is_worded_by_rule() -> None:
+    bare = ErrorSpan(text="", explanation=" ", severity=3)
+    (told,), model = await reworded(spans=(bare,))
+    assert told.explanation in openings(4)
+    assert model.requests == ()
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        ("", "the reply is empty"),
+        (REASON, "the note is the same as before"),
+        (f'Explanation: "{REASON}"', "the note is the same as before"),
+        ("I'm sorry, but I can't help with that.", "that is a refusal"),
+        ("I cannot rewrite the note about the school.", "that is a refusal"),
+        (f"{GRAVER}\nSeverity: 4", "'Severity:' does not belong into a note"),
+        (f"A severity 4 problem. {GRAVER}", "'severity 4' does not belong into a note"),
+        (f"{GRAVER} Error 2: another one", "'Error 2:' does not belong into a note"),
+        (f"{GRAVER} Overall score: Poor", "'Overall score:' does not belong into a note"),
+        ("Bread with butter tastes best.", "that has nothing to do with the passage"),
+        ("The school is in Bergen. " * 20, "that is much longer than the note was"),
+        ("The school is in Bergen. " * 60, "that is too long"),
+        (Reply(text=GRAVER, finish=Finish.LENGTH), "it is not complete (length)"),
+    ],
+)
+async def test_a_reply_that_is_no_such_note_is_sent_back_with_the_reason(
+    reply: Reply | str, reason: str
+) -> None:
+    (told,), model = await reworded(reply, GRAVER)
+    assert told.explanation == GRAVER
+    first, second = model.requests
+    assert second.messages[: len(first.messages)] == first.messages
+    assert second.messages[-2].content == (reply if isinstance(reply, str) else reply.text)
+    assert reason in second.messages[-1].content
+
+
+async def test_a_model_that_fails_twice_is_an_error_with_the_reason() -> None:
+    with pytest.raises(PerturbationError, match="asked twice, wrote no note: that is a refusal"):
+        await reworded("Sorry, no.", "I'm afraid not.")
+
+
+async def test_an_error_of_the_model_goes_through() -> None:
+    with pytest.raises(TransientModelError, match="gone"):
+        await reworded(TransientModelError("gone"))
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        f"  {GRAVER}\n",
+        f"**Explanation:** {GRAVER}",
+        f"Modified Explanation: {GRAVER}",
+        f"Here is the note:\n\n“{GRAVER}”",
+        f"```\n{GRAVER}\n```",
+        GRAVER.replace(": ", ":\n"),
+    ],
+)
+async def test_what_stands_around_a_note_is_taken_off(reply: str) -> None:
+    (told,), _ = await reworded(reply)
+    assert told.explanation == GRAVER
+
+
+async def test_a_note_in_a_script_without_blanks_keeps_to_its_passage() -> None:
+    spans = (ErrorSpan(text="", explanation="年份错误。", severity=2),)
+    (told,), _ = await reworded("年份完全错误，误导读者。", spans=spans)
+    assert told.explanation == "年份完全错误，误导读者。"
+    with pytest.raises(PerturbationError, match="nothing to do with the passage"):
+        await reworded("猫很可爱。", "猫很可爱。", spans=spans)
+
+
+@pytest.mark.parametrize(
+    ("spans", "reason"),
+    [
+        ((), Unchanged.NO_ERRORS),
+        ((OMITTED,), Unchanged.NO_ROOM),
+        ((ErrorSpan(text="", explanation="No.", severity=None),), Unchanged.NO_SEVERITIES),
+    ],
+)
+async def test_no_model_is_asked_where_there_is_nothing_to_change(
+    spans: tuple[ErrorSpan, ...], reason: Unchanged
+) -> None:
+    with pytest.raises(NothingToChangeError) as caught:
+        await reworded(spans=spans)
+    assert caught.value.reason is reason
+
+
+async def test_false_errors_are_explained_by_the_model() -> None:
+    first, second = "Nothing in the source says so.", "The source gives another number."
+    told, model = await added(first, second, k=2)
+    assert told[0] == OSLO
+    assert [span.explanation for span in told[1:]] == [first, second]
+    asked = model.requests[0].messages[-1].content
+    assert OUTPUT in asked
+    assert f"Passage: begin\n{told[1].text}\n" in asked
+    assert CONSISTENCY.definition in asked
+    assert f"level {told[1].severity}." in asked
+
+
+async def test_a_false_explanation_is_checked_too() -> None:
+    with pytest.raises(PerturbationError, match="asked twice, wrote no note: the reply is empty"):
+        await added("As an AI, I find no error.", "")
+
+
+def test_what_is_written_pushes_as_its_rule_does() -> None:
+    told = {name: (each.push, each.family) for name, each in written_rewordings().items()}
+    assert told == {
+        "soften-both": ("rises", "both"),
+        "soften-explanation": ("rises", "explanation"),
+        "worsen-both": ("falls", "both"),
+        "worsen-explanation": ("falls", "explanation"),
+    }
+    addition = WrittenAddition(aspect=CONSISTENCY)
+    assert (addition.push, addition.family) == ("falls", "addition")
+
+
+def test_the_signature_tells_what_is_asked_apart() -> None:
+    told = {each.signature for each in written_rewordings().values()}
+    assert len(told | {WrittenAddition(aspect=CONSISTENCY).signature}) == 5

@@ -5,20 +5,15 @@ answer is in its key, so a changed prompt, aspect, model or decoding misses what
 before, and nothing else does.
 """
 
-import hashlib
-from collections import Counter
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from contextvars import ContextVar
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from itertools import chain
-
-from anyio import Lock
 
 from spanjury.judges.core import (
     Aspect,
     ChatModel,
     ChatRequest,
+    ErrorSpan,
     Judge,
     JudgeError,
     Memory,
@@ -28,23 +23,29 @@ from spanjury.judges.core import (
     PermanentModelError,
     Reply,
     Report,
+    Rescorable,
+    Rescoring,
     Segment,
 )
-from spanjury.orchestration.memory_codec import read_reply, read_report, written
+from spanjury.orchestration.memory_codec import read_reply, read_report, read_rescoring, written
+from spanjury.orchestration.memory_draws import asked_anew, assessing, drawn
+from spanjury.orchestration.memory_keys import AspectTexts, Turns, digest
 
-__all__ = ["FAILED", "UNANSWERED", "RememberedJudge", "RememberedModel", "SilentModel"]
+__all__ = [
+    "FAILED",
+    "UNANSWERED",
+    "RememberedJudge",
+    "RememberedModel",
+    "RememberedRescorable",
+    "SilentModel",
+    "remembered",
+]
 
 UNANSWERED = frozenset({Outcome.TIMED_OUT, Outcome.BACKEND_FAILED})
 """Nobody answered: to ask again pays nothing twice."""
 
 FAILED = frozenset(Outcome) - {Outcome.SCORED, Outcome.ABSTAINED}
 """A judge should have scored and did not."""
-
-_LAYOUT = b"1"
-"""Raised when keys or values change: what was written the old way is then not found."""
-
-_MOST_ASPECTS = 1000
-"""How many aspects a judge keeps as text, should each segment come with its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +81,13 @@ class RememberedJudge:
     place: str = ""
     again: frozenset[Outcome] = UNANSWERED
     signature: str = field(init=False)
-    _turns: "_Turns" = field(init=False, repr=False)
-    _aspects: "_Aspects" = field(init=False, repr=False)
+    _turns: Turns = field(init=False, repr=False)
+    _aspects: AspectTexts = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "signature", self.judge.signature)  # the dataclass is frozen
-        object.__setattr__(self, "_turns", _Turns())
-        object.__setattr__(self, "_aspects", _Aspects())
+        object.__setattr__(self, "_turns", Turns())
+        object.__setattr__(self, "_aspects", AspectTexts())
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Return what the judge said of it, or says now.
@@ -104,14 +105,12 @@ class RememberedJudge:
         async with self._turns.one(key):
             if (known := self._recalled(key)) is not None:
                 return known
-            outer = _ASSESSMENT.set(_Assessment(place=self.place, anew=self._was_answered(key)))
             try:
-                report = await self.judge.assess(segment, aspect)
+                with assessing(place=self.place, anew=self._was_answered(key)):
+                    report = await self.judge.assess(segment, aspect)
             except (JudgeError, ModelError) as error:
                 await self.memory.put(key, written(_unscored(error)))
                 raise
-            finally:
-                _ASSESSMENT.reset(outer)
             if type(report) is Report:
                 await self.memory.put(key, written(report))
             return report
@@ -127,8 +126,11 @@ class RememberedJudge:
         return value is not None and read_report(value).outcome not in UNANSWERED
 
     def _key(self, segment: Segment, aspect: Aspect) -> str:
-        return _digest(
-            "report",
+        return digest("report", *self._about(segment, aspect))
+
+    def _about(self, segment: Segment, aspect: Aspect) -> tuple[str, ...]:
+        """Return everything that a report on `segment` depends on."""
+        return (
             self.signature,
             self.place,
             self._aspects.told(aspect),
@@ -139,6 +141,52 @@ class RememberedJudge:
             *chain.from_iterable(segment.inputs.items()),
             *segment.references,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class RememberedRescorable(RememberedJudge):
+    """A rescorable judge that is asked once for every list of errors, too.
+
+    What it makes of a list is kept under the list and all that a report depends on. Errors
+    that it raises here are not kept: who scores the list again asks again.
+    """
+
+    judge: Rescorable
+
+    async def rescore(
+        self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]
+    ) -> Rescoring:
+        """Return what the judge made of `spans`, or makes now.
+
+        Raises
+        ------
+        JudgeError, ModelError
+            As the judge raises it.
+        StoreError
+            If the memory cannot be read or written.
+        """
+        listed = written(tuple(spans))
+        key = digest("rescoring", listed, *self._about(segment, aspect))
+        async with self._turns.one(key):
+            value = self.memory.get(key)
+            known = None if value is None else read_rescoring(value)
+            if known is not None and known.report.outcome not in self.again:
+                return known
+            anew = known is not None and known.report.outcome not in UNANSWERED
+            with assessing(place=self.place, anew=anew):
+                rescoring = await self.judge.rescore(segment, aspect, spans)
+            if type(rescoring.report) is Report:
+                await self.memory.put(key, written(rescoring))
+            return rescoring
+
+
+def remembered(
+    judge: Judge, memory: Memory, *, place: str = "", again: frozenset[Outcome] = UNANSWERED
+) -> RememberedJudge:
+    """Put `memory` before `judge`, which can rescore behind it iff it can without."""
+    if isinstance(judge, Rescorable):
+        return RememberedRescorable(judge, memory, place=place, again=again)
+    return RememberedJudge(judge, memory, place=place, again=again)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,11 +210,11 @@ class RememberedModel:
     model: ChatModel
     memory: Memory
     signature: str = field(init=False)
-    _turns: "_Turns" = field(init=False, repr=False)
+    _turns: Turns = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "signature", self.model.signature)  # the dataclass is frozen
-        object.__setattr__(self, "_turns", _Turns())
+        object.__setattr__(self, "_turns", Turns())
 
     async def complete(self, request: ChatRequest) -> Reply:
         """Return what the model replied, or replies now.
@@ -178,7 +226,7 @@ class RememberedModel:
         StoreError
             If the memory cannot be read or written.
         """
-        key = _drawn(_digest("reply", self.signature, written(request)))
+        key = drawn(digest("reply", self.signature, written(request)))
         if (known := self._recalled(key)) is not None:
             return known
         async with self._turns.one(key):
@@ -189,8 +237,7 @@ class RememberedModel:
             return reply
 
     def _recalled(self, key: str) -> Reply | None:
-        assessment = _ASSESSMENT.get()
-        if assessment is not None and assessment.anew:
+        if asked_anew():
             return None
         value = self.memory.get(key)
         return None if value is None else read_reply(value)
@@ -205,74 +252,6 @@ class SilentModel:
     async def complete(self, request: ChatRequest) -> Reply:  # noqa: ARG002  a port's method
         """Raise `PermanentModelError`."""
         raise PermanentModelError(f"{self.signature} has not replied to this, and is not asked")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Assessment:
-    """The assessment in which a model is asked, and how often for each reply.
-
-    One that is made `anew`, after an answer that was of no use, takes no remembered reply.
-    """
-
-    place: str
-    anew: bool = False
-    asked: Counter[str] = field(default_factory=Counter)
-
-
-_ASSESSMENT: ContextVar[_Assessment | None] = ContextVar("assessment", default=None)
-
-
-def _drawn(key: str) -> str:
-    """Return the key of the next draw of the reply, within an assessment."""
-    assessment = _ASSESSMENT.get()
-    if assessment is None:
-        return key
-    assessment.asked[key] += 1
-    return _digest(key, assessment.place, str(assessment.asked[key]))
-
-
-class _Turns:
-    """One asker a key at a time."""
-
-    def __init__(self) -> None:
-        self._locks: dict[str, Lock] = {}
-
-    @asynccontextmanager
-    async def one(self, key: str) -> AsyncIterator[None]:
-        lock = self._locks.setdefault(key, Lock(fast_acquire=True))
-        try:
-            async with lock:
-                yield
-        finally:
-            if not lock.locked():  # nobody waits: it was not handed on
-                self._locks.pop(key, None)
-
-
-class _Aspects:
-    """The aspects that were asked about, as text: the same few come with every segment."""
-
-    def __init__(self) -> None:
-        self._told: dict[int, tuple[Aspect, str]] = {}
-
-    def told(self, aspect: Aspect) -> str:
-        known = self._told.get(id(aspect))  # held here, so that no other gets its id
-        if known is not None:
-            return known[1]
-        if len(self._told) >= _MOST_ASPECTS:
-            self._told.clear()
-        text = written(aspect).decode()
-        self._told[id(aspect)] = aspect, text
-        return text
-
-
-def _digest(*parts: str | bytes) -> str:
-    """Return 32 hexadecimal digits: `fingerprint`'s 12 are too few for 10^8 keys."""
-    digest = hashlib.blake2b(_LAYOUT, digest_size=16)
-    for part in parts:
-        data = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
-        digest.update(len(data).to_bytes(8, "big"))
-        digest.update(data)
-    return digest.hexdigest()
 
 
 def _unscored(error: JudgeError | ModelError) -> Report:

@@ -1,4 +1,4 @@
-"""What a memory holds: reports and replies as JSON.
+"""What a memory holds: reports, rescorings and replies as JSON.
 
 Written by field name, read by hand: JSON that a validator reads cannot carry the lone
 surrogates and the numbers that are not finite, which models and broken judges give.
@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
+from enum import Enum
 from functools import cache
 
 from spanjury.judges.core import (
@@ -19,16 +20,20 @@ from spanjury.judges.core import (
     Outcome,
     Reply,
     Report,
+    Rescoring,
+    Road,
     StoreError,
     TokenLogprob,
     ToolCall,
     Usage,
 )
 
-__all__ = ["read_reply", "read_report", "written"]
+__all__ = ["read_reply", "read_report", "read_rescoring", "written"]
 
 
-def written(said: Report | Reply | ChatRequest | Aspect) -> bytes:
+def written(
+    said: Report | Rescoring | Reply | ChatRequest | Aspect | tuple[ErrorSpan, ...],
+) -> bytes:
     """Return every field of `said` as JSON, those that are added to its type later, too.
 
     Examples
@@ -52,6 +57,15 @@ def read_report(value: bytes) -> Report:
         return Report(**row)
 
 
+def read_rescoring(value: bytes) -> Rescoring:
+    """Return the rescoring that was written; raise `StoreError` if it is none."""
+    with _reading("rescoring"):
+        row = json.loads(value)
+        row["report"] = read_report(json.dumps(row["report"]).encode())
+        row["road"] = Road(row["road"])
+        return Rescoring(**row)
+
+
 def read_reply(value: bytes) -> Reply:
     """Return the reply that was written; raise `StoreError` if it is none."""
     with _reading("reply"):
@@ -72,9 +86,11 @@ def _reading(what: str) -> Iterator[None]:
 
 
 def _plain(value: object) -> object:
-    """Return a dataclass or a mapping as a dict."""
+    """Return a dataclass or a mapping as a dict, a member of an enumeration as its value."""
     if isinstance(value, Mapping):
         return dict(value)
+    if isinstance(value, Enum):
+        return value.value
     names = _names(type(value))  # type: ignore[arg-type]  # a class is hashable whatever its objects
     return {name: getattr(value, name) for name in names}
 

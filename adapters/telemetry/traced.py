@@ -3,7 +3,7 @@
 Its spans nest as the work does, whatever runs beside it::
 
     assess ASPECT             a panel; its result is an event, gen_ai.evaluation.result
-      judge SEAT              each of its seats
+      judge SEAT              each of its seats (or rescore SEAT)
         chat MODEL            each call, with all its attempts
 
 Texts and explanations are told only if OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT
@@ -15,7 +15,7 @@ whatever a judge's own code raises.
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -39,16 +39,19 @@ from spanjury.judges.core import (
     Aspect,
     ChatModel,
     ChatRequest,
+    ErrorSpan,
     Judge,
     ModelError,
     Outcome,
     PanelReport,
     Reply,
     Report,
+    Rescorable,
+    Rescoring,
     Segment,
 )
 
-__all__ = ["Traced", "TracedJudge", "TracedModel", "find_traced"]
+__all__ = ["Traced", "TracedJudge", "TracedModel", "TracedRescorable", "find_traced"]
 
 _CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 _DO_NOTHING = ("opentelemetry.trace", "opentelemetry._logs")
@@ -80,7 +83,8 @@ class Traced:
 
     def judge(self, judge: Judge, *, seat: str) -> Judge:
         """Return the judge of `seat` with each assessment of it told."""
-        return TracedJudge(judge=judge, seat=seat, telling=self)
+        traced = TracedRescorable if isinstance(judge, Rescorable) else TracedJudge
+        return traced(judge=judge, seat=seat, telling=self)
 
     @contextmanager
     def assessment(
@@ -201,6 +205,23 @@ class TracedJudge:
             report = await self.judge.assess(segment, aspect)
             _tell_end(span, report)
             return report
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TracedRescorable(TracedJudge):
+    """A rescorable judge, whose rescorings are told, too."""
+
+    judge: Rescorable
+
+    async def rescore(
+        self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]
+    ) -> Rescoring:
+        """Return what the judge makes of `spans`; raise what it raises."""
+        told: Attributes = {**about(segment, aspect), "spanjury.seat": self.seat}
+        with self.telling.span(f"rescore {self.seat}", told) as span:
+            rescoring = await self.judge.rescore(segment, aspect, spans)
+            _tell_end(span, rescoring.report)
+            return rescoring
 
 
 def _tell_end(span: Span, report: object) -> None:

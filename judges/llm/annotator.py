@@ -4,9 +4,10 @@ Source: Kartáč et al. (2025), OpeNLGauge, section 4 ("Annotator models") and A
 It promises a report for every reply that can be read; a reply that cannot is asked for
 once more, then reported as unparseable; one that broke off is asked for once more with
 twice the room, then reported as truncated. It raises `ModelError` where the model gives
-no reply at all.
+no reply at all. How it scores an error list that is not its own: `spanjury.judges.llm.rescore`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -16,14 +17,21 @@ from spanjury.judges.core import (
     ChatRequest,
     Decoding,
     ErrorSpan,
+    ModelRefusedError,
     Outcome,
+    PermanentModelError,
     Report,
+    Rescoring,
+    Road,
     Segment,
     signature,
 )
 from spanjury.judges.llm.asking import Answer, ask
 from spanjury.judges.llm.parse import PARSER_VERSION, ParsedError, ParsedReply, parse
 from spanjury.judges.llm.prompt import PromptOptions, grammar, prompt_fingerprint, reask, render
+from spanjury.judges.llm.recite import recite
+from spanjury.judges.llm.rescore import Recital, continued, rescored, restated
+from spanjury.judges.llm.rescoring_prompt import ScoreForm
 from spanjury.judges.text import Locator
 
 __all__ = ["Annotator"]
@@ -50,6 +58,14 @@ class Annotator:
     grammar
         Have the server hold the reply to the form asked for; for servers that take GBNF
         grammars only.
+    rescoring
+        How a score is made of an error list that is not the model's own: "continue" has its
+        reply written on behind the list, "restate" asks for the score in a new turn, "auto"
+        (the default) does the second where the first cannot be done. Models that reason
+        before they answer need "restate".
+    alternatives
+        For how many of the likeliest tokens log-probabilities are asked for when it scores
+        such a list, which gives the expected score beside the label; 0 for none.
     """
 
     model: ChatModel
@@ -61,14 +77,23 @@ class Annotator:
     seed: int | None = None
     max_tokens: int = 1024
     grammar: bool = False
+    rescoring: Literal["auto", "continue", "restate"] = "auto"
+    alternatives: int = 0
 
     def __post_init__(self) -> None:
         self._options()  # a bad option is refused now, not at the first segment
-        Decoding(temperature=self.temperature, max_tokens=self.max_tokens)
+        Decoding(
+            temperature=self.temperature, max_tokens=self.max_tokens, logprobs=self.alternatives
+        )
 
     @property
     def signature(self) -> str:
-        """Model, prompt, decoding and parser."""
+        """Model, prompt, decoding and parser; of rescoring, what is not as by default.
+
+        So that what was assessed before there was rescoring is still known by its signature.
+        """
+        told = {"rescoring": self.rescoring, "alternatives": self.alternatives}
+        usual = {"rescoring": "auto", "alternatives": 0}
         return signature(
             "annotator",
             model=self.model.signature,
@@ -78,6 +103,7 @@ class Annotator:
             max_tokens=self.max_tokens,
             grammar=self.grammar,
             parser=PARSER_VERSION,
+            **{name: value for name, value in told.items() if value != usual[name]},
         )
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
@@ -89,6 +115,27 @@ class Annotator:
             reask=reask,
         )
         return _report(answer, output=segment.output)
+
+    async def rescore(
+        self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]
+    ) -> Rescoring:
+        """Return the score that the model gives after `spans`, as if it had listed them.
+
+        Raises
+        ------
+        ModelError
+            If it gives no reply, or cannot write on and may not be asked otherwise.
+        """
+        recital = self._recital(segment, aspect, spans)
+        if self.rescoring != "restate":
+            try:
+                answer = await continued(self.model, recital)
+                return rescored(answer, spans, road=Road.CONTINUED, form=recital.form)
+            except PermanentModelError as error:
+                if self.rescoring == "continue" or isinstance(error, ModelRefusedError):
+                    raise
+        answer = await restated(self.model, recital)
+        return rescored(answer, spans, road=Road.RESTATED, form=recital.form)
 
     def _options(self) -> PromptOptions:
         return PromptOptions(
@@ -107,6 +154,16 @@ class Annotator:
             grammar=grammar(aspect, options) if self.grammar else "",
         )
         return ChatRequest(messages=render(segment, aspect, options), decoding=decoding)
+
+    def _recital(self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]) -> Recital:
+        request = self._request(segment, aspect)
+        words = self.severity == "verbal"
+        return Recital(
+            conversation=request.messages,
+            text=recite(spans, words=words, held_to_grammar=self.grammar),
+            form=ScoreForm(aspect=aspect, options=self._options()),
+            decoding=replace(request.decoding, logprobs=self.alternatives),
+        )
 
 
 def _report(answer: Answer[ParsedReply], *, output: str) -> Report:

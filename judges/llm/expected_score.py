@@ -6,13 +6,14 @@ probabilities of the likeliest tokens, one reply is enough and the result has no
 """
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from spanjury.judges.core import Reply, Scale, TokenLogprob
 from spanjury.judges.llm.grades import numbers
 from spanjury.judges.llm.reasoning import without_reasoning
 
-__all__ = ["LEAST_SHARE", "Expected", "expected_score"]
+__all__ = ["LEAST_SHARE", "Expected", "expected_first_word", "expected_score"]
 
 LEAST_SHARE = 0.5
 """Below this share of the probability the numbers of the scale do not speak for the model."""
@@ -67,6 +68,35 @@ def expected_score(reply: Reply, *, scale: Scale, written: int) -> Expected:
     return _expectation(places[0], values={word: place for place, word in enumerate(known, 1)})
 
 
+def expected_first_word(reply: Reply, *, words: Sequence[str]) -> Expected:
+    """Return the expectation over the alternatives to the first token of an answer.
+
+    An alternative that begins one of `words` and no other stands for it; one that may begin
+    several says nothing.
+
+    Parameters
+    ----------
+    reply
+        A reply that was asked for with log-probabilities and begins with the score.
+    words
+        What the score was asked for as, worst first.
+    """
+    answer = (without_reasoning(reply.text) or "").strip()
+    first = next((one for one in _tokens(reply, answer=answer) if one.token.strip(_AROUND)), None)
+    if first is None or not first.top:
+        return Expected(problem="no log-probabilities came with the reply")
+    folded = [word.casefold() for word in words]
+    values = {}
+    for alternative in (first.token, *first.top):
+        begun = alternative.strip(_AROUND)
+        places = [
+            place for place, word in enumerate(folded, 1) if word.startswith(begun.casefold())
+        ]
+        if begun and len(places) == 1:
+            values[begun] = places[0]
+    return _expectation(first, values=values)
+
+
 def _tokens(reply: Reply, *, answer: str) -> list[TokenLogprob]:
     """Return the tokens of the reply's answer, without those of its reasoning."""
     written = "".join(token.token for token in reply.logprobs)
@@ -79,7 +109,7 @@ def _tokens(reply: Reply, *, answer: str) -> list[TokenLogprob]:
     return kept
 
 
-def _expectation(token: TokenLogprob, *, values: dict[str, int]) -> Expected:
+def _expectation(token: TokenLogprob, *, values: Mapping[str, int]) -> Expected:
     """Weigh the numbers among the alternatives of `token` by their probabilities."""
     weighed = [
         (values[word], math.exp(min(0.0, logprob)))

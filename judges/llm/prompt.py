@@ -17,7 +17,15 @@ from spanjury.judges.llm.parse import SEVERITY_WORDS
 from spanjury.judges.tasks import describe
 from spanjury.judges.text import fence, fill_template, read_template
 
-__all__ = ["PromptOptions", "alternatives", "grammar", "prompt_fingerprint", "reask", "render"]
+__all__ = [
+    "PromptOptions",
+    "alternatives",
+    "grammar",
+    "prompt_fingerprint",
+    "reask",
+    "render",
+    "score_words",
+]
 
 _PACKAGE = "spanjury.judges.llm"
 _TEMPLATES = ("system.txt", "annotate.txt", "rules.txt", "reask.txt", "report.gbnf")
@@ -65,7 +73,7 @@ def render(segment: Segment, aspect: Aspect, options: PromptOptions) -> tuple[Me
         "severity": _read(f"severity-{options.severity}.txt"),
         "severity_form": _severity_form(options),
         "score": _score(aspect, options),
-        "score_form": " | ".join(_score_words(aspect, options)),
+        "score_form": " | ".join(score_words(aspect, options)),
         "max_errors": str(options.max_errors),
     }
     rules = f"{_fill('rules.txt', about)}\n\n" if options.rules else ""
@@ -85,7 +93,7 @@ def grammar(aspect: Aspect, options: PromptOptions) -> str:
     words = list(SEVERITY_WORDS) if options.severity == "verbal" else list("12345")
     about = {
         "max_errors": str(options.max_errors),
-        "scores": alternatives(_score_words(aspect, options)),
+        "scores": alternatives(score_words(aspect, options)),
         "severities": alternatives(words),
     }
     return _fill("report.gbnf", about)
@@ -94,6 +102,11 @@ def grammar(aspect: Aspect, options: PromptOptions) -> str:
 def alternatives(words: Sequence[str]) -> str:
     """Return a GBNF expression that matches one of `words`."""
     return " | ".join(json.dumps(word, ensure_ascii=False) for word in words)
+
+
+def score_words(aspect: Aspect, options: PromptOptions) -> tuple[str, ...]:
+    """Return what the overall score is asked for as, worst first."""
+    return aspect.scale.labels if options.score == "verbal" else numbers(aspect.scale)
 
 
 def prompt_fingerprint(options: PromptOptions) -> str:
@@ -121,10 +134,6 @@ def _score(aspect: Aspect, options: PromptOptions) -> str:
         "high": highest,
     }
     return _fill(f"score-{options.score}.txt", about)
-
-
-def _score_words(aspect: Aspect, options: PromptOptions) -> tuple[str, ...]:
-    return aspect.scale.labels if options.score == "verbal" else numbers(aspect.scale)
 
 
 def _severity_form(options: PromptOptions) -> str:

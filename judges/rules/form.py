@@ -2,14 +2,23 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 
 import anyio.lowlevel
 import anyio.to_thread
 
-from spanjury.judges.core import Aspect, ErrorSpan, Outcome, Report, Segment, signature
+from spanjury.judges.core import (
+    Aspect,
+    ErrorSpan,
+    Outcome,
+    Report,
+    Rescoring,
+    Road,
+    Segment,
+    signature,
+)
 from spanjury.judges.rules.form_checks.casing import lower_case_starts, lower_i, shouting
 from spanjury.judges.rules.form_checks.debris import debris
 from spanjury.judges.rules.form_checks.endings import broken_off
@@ -61,7 +70,8 @@ class FormJudge:
 
         low + (high - low) / (1 + cost of all errors / max(1, words / 50))
 
-    An empty text has the lowest score.
+    An empty text has the lowest score. Of another list of errors the score is computed in the
+    same way; errors that were found and not reported are counted as before.
 
     Parameters
     ----------
@@ -87,17 +97,32 @@ class FormJudge:
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Look at the output alone."""
+        return await self._look(segment, aspect)
+
+    async def rescore(
+        self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]
+    ) -> Rescoring:
+        """Return the score that `spans` cost, in place of those that are reported."""
+        report = await self._look(segment, aspect, spans=tuple(spans))
+        return Rescoring(report=replace(report, spans=tuple(spans)), road=Road.COMPUTED)
+
+    async def _look(
+        self, segment: Segment, aspect: Aspect, *, spans: tuple[ErrorSpan, ...] | None = None
+    ) -> Report:
         if aspect.kind != "form":
             reason = f"{aspect.name} is not about the form of the text"
             return Report(outcome=Outcome.ABSTAINED, reason=reason)
-        check = partial(self._check, segment.output, aspect=aspect)
+        check = partial(self._check, segment.output, aspect=aspect, spans=spans)
         if len(segment.output) > _LONG:
             # A thread shares the interpreter with the event loop, which goes on meanwhile.
             return await anyio.to_thread.run_sync(check, abandon_on_cancel=True)
         await anyio.lowlevel.checkpoint()
         return check()
 
-    def _check(self, text: str, *, aspect: Aspect) -> Report:
+    def _check(
+        self, text: str, *, aspect: Aspect, spans: tuple[ErrorSpan, ...] | None = None
+    ) -> Report:
+        """Score `text` by the errors in it, `spans` in place of the reported ones if given."""
         scale = aspect.scale
         if not text.strip():
             empty = ErrorSpan(
@@ -106,11 +131,14 @@ class FormJudge:
             return Report(score=scale.low, spans=(empty,)[: self.max_spans], rationale="Empty.")
         form = read_form(text)
         found = _without_nested([span for check in CHECKS for span in islice(check(form), _MOST)])
+        reported = _gravest(found, limit=self.max_spans)
+        if spans is not None:
+            found = [*spans, *(span for span in found if span not in reported)]
         cost = math.fsum(_COSTS[span.severity or 0] for span in found)
         load = cost / max(1.0, len(form.words) / _PARAGRAPH)
         return Report(
             score=scale.low + (scale.high - scale.low) / (1.0 + load),
-            spans=_gravest(found, limit=self.max_spans),
+            spans=reported,
             rationale=f"{len(found)} errors of form in {len(form.words)} words."
             if found
             else "No error of form found.",

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import anyio
 import pytest
@@ -36,11 +37,14 @@ from spanjury.judges.core import (
     Outcome,
     Reply,
     Report,
+    Rescorable,
     Segment,
     ToolCall,
     Usage,
 )
 from spanjury.judges.llm.annotator import Annotator
+from spanjury.judges.rules.form import FormJudge
+from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.aggregation import mean
 from spanjury.orchestration.merge import RuleConsolidator
 from spanjury.orchestration.panel import Panel, Seat
@@ -258,6 +262,21 @@ async def test_to_abstain_is_no_error_of_a_judge() -> None:
     await panel(listener, only=idle).assess(segment("s"), ASPECT)
     assert {span.status.status_code for span in listener.spans} == {StatusCode.UNSET}
     assert attributes(listener.events[0])["error.type"] == "abstained"
+
+
+async def test_a_rescoring_is_told_and_only_a_rescorable_judge_stays_one() -> None:
+    listener = Listener()
+    tracing, fixed = listener.tracing, FixedJudge(says=Report(score=4))
+    assert not isinstance(tracing.judge(fixed, seat="fixed"), Rescorable)
+    judge = tracing.judge(FormJudge(), seat="form")
+    assert isinstance(judge, Rescorable)
+    fluency = Catalogue.load().aspect("summarization", "fluency")
+    text = replace(segment("s"), output="It is is fine.")
+    report = await judge.assess(text, fluency)
+    rescoring = await judge.rescore(text, fluency, report.spans)
+    assert rescoring.report.score == report.score
+    assert [span.name for span in listener.spans] == ["judge form", "rescore form"]
+    assert attributes(listener.spans[1])["spanjury.score"] == report.score
 
 
 async def test_texts_and_explanations_are_told_only_if_they_are_wanted() -> None:

@@ -1,0 +1,134 @@
+"""How an annotator comes from an error list to a score: two roads.
+
+Source: Terentowicz, Lango, Dušek (2025), section 3.1. Continued: the reply in which the
+list stands is cut where its score is due, and the model writes on from there. Restated: the
+reply is put into the conversation as it is, and the score is asked for in a new turn.
+
+Only a score may follow. What goes on otherwise is asked for once more, then reported as
+unparseable: it is never dropped, and no later score in it is taken for one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from spanjury.judges.core import (
+    ChatModel,
+    ChatRequest,
+    Decoding,
+    ErrorSpan,
+    Finish,
+    Message,
+    Outcome,
+    Reply,
+    Report,
+    Rescoring,
+    Road,
+    Scale,
+)
+from spanjury.judges.llm.asking import Answer, ask
+from spanjury.judges.llm.expected_score import expected_first_word
+from spanjury.judges.llm.geval_reply import read_score
+from spanjury.judges.llm.grades import Grade
+from spanjury.judges.llm.parse import parse
+from spanjury.judges.llm.prompt import score_words
+from spanjury.judges.llm.reasoning import without_reasoning
+from spanjury.judges.llm.recite import CUE
+from spanjury.judges.llm.rescoring_prompt import ScoreForm
+
+__all__ = ["Recital", "continued", "rescored", "restated"]
+
+_TOKENS = 32  # what a label takes; more is written only by who writes something else
+_SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recital:
+    """An error list in the judge's own form, and the conversation in which it stands.
+
+    Parameters
+    ----------
+    conversation
+        What the judge was told before it replied.
+    text
+        Its reply with the list, up to the score.
+    form
+        How the score is asked for.
+    decoding
+        How the judge's replies are drawn; its grammar is that of the score alone, if any.
+    """
+
+    conversation: tuple[Message, ...]
+    text: str
+    form: ScoreForm
+    decoding: Decoding
+
+
+async def continued(model: ChatModel, recital: Recital) -> Answer[Grade]:
+    """Have `model` write on where the score is due; raise `ModelError` if it cannot."""
+    form, asked = recital.form, recital.decoding
+    decoding = replace(
+        asked,
+        max_tokens=min(asked.max_tokens, _TOKENS),
+        grammar=form.grammar(continued=True) if asked.grammar else "",
+    )
+    request = ChatRequest(messages=recital.conversation, prefix=recital.text, decoding=decoding)
+    reply = await model.complete(request)
+    grade, usage = _read_on(reply, scale=form.aspect.scale), reply.usage
+    if grade.problem and reply.finish is not Finish.REFUSAL:
+        said = Message(role="assistant", content=f"{recital.text}{reply.text}")
+        again = (*recital.conversation, said, form.ask_to_continue(grade.problem))
+        reply = await model.complete(replace(request, messages=again))
+        grade, usage = _read_on(reply, scale=form.aspect.scale), usage + reply.usage
+    return Answer(reply=_cut_short(reply), reading=grade, usage=usage)
+
+
+async def restated(model: ChatModel, recital: Recital) -> Answer[Grade]:
+    """Ask `model` for the score in a new turn; raise `ModelError` if it gives no reply."""
+    form, decoding = recital.form, recital.decoding
+    if decoding.grammar:
+        decoding = replace(decoding, grammar=form.grammar(continued=False))
+    return await ask(
+        model,
+        ChatRequest(
+            messages=form.restated(recital.conversation, recital=recital.text), decoding=decoding
+        ),
+        read=lambda reply: read_score(reply.text, aspect=form.aspect),
+        reask=form.ask_again,
+    )
+
+
+def rescored(
+    answer: Answer[Grade], spans: Sequence[ErrorSpan], *, road: Road, form: ScoreForm
+) -> Rescoring:
+    """Return what came of `spans` on `road`."""
+    scored = answer.outcome is Outcome.SCORED
+    words = score_words(form.aspect, form.options)
+    return Rescoring(
+        report=Report(
+            outcome=answer.outcome,
+            score=answer.reading.value if scored else None,
+            spans=tuple(spans),
+            reason=answer.reason,
+            reply=answer.reply.text,
+            usage=answer.usage,
+        ),
+        road=road,
+        expected=expected_first_word(answer.reply, words=words).value if scored else None,
+    )
+
+
+def _read_on(reply: Reply, *, scale: Scale) -> Grade:
+    """Read the score in the first line that was written on, as the parser reads a whole reply."""
+    lines = (without_reasoning(reply.text) or "").split("\n")
+    line = next((line.strip() for line in lines if line.strip()), "")
+    if not line:
+        return Grade(problem="no score was written")
+    parsed = parse(f"{CUE} {line}", scale=scale)
+    if parsed.score is None:
+        return Grade(problem=f"{line[:_SHOWN]!r} stands where the score is due")
+    return Grade(value=parsed.score)
+
+
+def _cut_short(reply: Reply) -> Reply:
+    """Return `reply` as ended: it broke off because no more was wanted than a score."""
+    return replace(reply, finish=Finish.STOP) if reply.finish is Finish.LENGTH else reply

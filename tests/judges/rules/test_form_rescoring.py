@@ -1,0 +1,66 @@
+from dataclasses import replace
+
+import pytest
+from fakes.judges import ASPECT, TASK, segment
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spanjury.judges.core import Aspect, ErrorSpan, Outcome, Rescorable, Road
+from spanjury.judges.rules.form import FormJudge
+from spanjury.judges.rules.grounding import GroundingJudge
+
+FLUENCY = Aspect(name="fluency", task=TASK, definition="Reads well.", kind="form")
+BAD = segment(output="the the bridge  was a open in 1935 ( and it was was opened ..")
+
+
+def graver(span: ErrorSpan) -> ErrorSpan:
+    return replace(span, severity=min(5, (span.severity or 0) + 1))
+
+
+def test_form_can_rescore_and_grounding_whose_score_is_no_function_of_spans_cannot() -> None:
+    assert isinstance(FormJudge(), Rescorable)
+    assert not isinstance(GroundingJudge(), Rescorable)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("max_spans", [0, 1, 8])
+async def test_an_unchanged_list_keeps_its_score_however_few_spans_are_reported(
+    max_spans: int,
+) -> None:
+    judge = FormJudge(max_spans=max_spans)
+    report = await judge.assess(BAD, FLUENCY)
+    rescoring = await judge.rescore(BAD, FLUENCY, report.spans)
+    assert rescoring.report.score == report.score
+    assert (rescoring.report.spans, rescoring.road) == (report.spans, Road.COMPUTED)
+
+
+@pytest.mark.anyio
+async def test_the_score_follows_the_list() -> None:
+    judge = FormJudge()
+    report = await judge.assess(BAD, FLUENCY)
+    assert len(report.spans) > 1
+    scores = [
+        (await judge.rescore(BAD, FLUENCY, spans)).report.score or 0
+        for spans in (
+            [graver(span) for span in report.spans],
+            report.spans,
+            report.spans[1:],
+            (),
+        )
+    ]
+    assert scores == sorted(scores)
+    assert scores[-1] == FLUENCY.scale.high
+    assert len(set(scores)) == 4
+
+
+@pytest.mark.anyio
+async def test_another_aspect_is_abstained_from() -> None:
+    rescoring = await FormJudge().rescore(BAD, ASPECT, ())
+    assert rescoring.report.outcome is Outcome.ABSTAINED
+
+
+@given(st.text(max_size=60))
+def test_whatever_the_text_an_unchanged_list_keeps_its_score(text: str) -> None:
+    judge = FormJudge(max_spans=2)
+    report = judge._check(text, aspect=FLUENCY)
+    assert judge._check(text, aspect=FLUENCY, spans=report.spans).score == report.score

@@ -121,6 +121,9 @@ class PanelConfig:
         Models for the judges, and a consolidator, that ask one and name none.
     aggregate, consolidate
         Name of an aggregation, and of a consolidator with options as in ``rules:max_spans=5``.
+    score
+        ``aggregate`` to aggregate the seats' scores; ``from-spans`` to compute the score from
+        the consolidated spans, with options as in ``from-spans:by=error,rest=0.5``.
     consolidate_model
         The consolidator's model, where it asks one; the first of `models` by default.
     seed
@@ -131,6 +134,7 @@ class PanelConfig:
     models: tuple[ModelConfig | str, ...] = ()
     aggregate: str = "mean"
     consolidate: str = "rules"
+    score: str = "aggregate"
     consolidate_model: ModelConfig | str | None = None
     seed: int | None = None
 

@@ -35,6 +35,7 @@ from spanjury.judges.core import (
     signature,
 )
 from spanjury.orchestration.aggregation import far_from_all
+from spanjury.orchestration.span_score import SpanScore
 
 __all__ = ["Panel", "Seat", "Telling"]
 
@@ -90,6 +91,8 @@ class Panel:
     consolidator
         How the scored seats' spans become one list. It does not see the spans of a seat
         whose score is an outlier (`far_from_all`); the score keeps that seat.
+    span_score
+        How the consolidated spans make the score, instead of the aggregation; None for that.
     telling
         Called for each assessment, which is done inside the context that it returns; what
         the context gives is handed the report. For those who watch; it changes nothing.
@@ -104,6 +107,7 @@ class Panel:
     aggregation: Aggregation
     aggregation_name: str
     consolidator: Consolidator
+    span_score: SpanScore | None = None
     telling: Telling = _untold
     signature: str = field(init=False)
 
@@ -116,7 +120,7 @@ class Panel:
         told = signature(
             "panel",
             seats=fingerprint(*sorted(f"{seat.name}={seat.signature}" for seat in self.seats)),
-            aggregation=self.aggregation_name,
+            aggregation=self.span_score.signature if self.span_score else self.aggregation_name,
             consolidator=fingerprint(self.consolidator.signature),
         )
         object.__setattr__(self, "signature", told)  # the dataclass is frozen
@@ -167,6 +171,13 @@ class Panel:
             seats=tuple(heard[seat.name] for seat in self.seats),
         )
 
+    def _aggregated(self, scores: Sequence[float]) -> float:
+        return _finite(self.aggregation(scores), self.aggregation_name)
+
+    @property
+    def _score_name(self) -> str:
+        return "from-spans" if self.span_score else self.aggregation_name
+
     def _unscored(self, verdict: Verdict, *, outcome: Outcome, reason: str) -> PanelReport:
         return PanelReport(
             outcome=outcome,
@@ -174,7 +185,7 @@ class Panel:
             usage=_usage(verdict),
             signature=self.signature,
             seats=verdict.seats,
-            aggregation=self.aggregation_name,
+            aggregation=self._score_name,
         )
 
     async def _conclude(self, verdict: Verdict, scored: tuple[SeatReport, ...]) -> PanelReport:
@@ -182,9 +193,13 @@ class Panel:
         scores = tuple(seat.report.score for seat in scored if seat.report.score is not None)
         far = far_from_all(scores)
         near = tuple(seat for seat, is_far in zip(scored, far, strict=True) if not is_far)
-        score = _finite(self.aggregation(scores), self.aggregation_name)
         heard = Verdict(segment=verdict.segment, aspect=verdict.aspect, seats=near)
         merged = await self.consolidator.consolidate(heard)
+        by_spans = self.span_score
+        score = by_spans.of(heard, merged.spans) if by_spans else self._aggregated(scores)
+        if score is None:
+            reason = "no seat that was consolidated names the errors that its score is due to"
+            return self._unscored(verdict, outcome=Outcome.ABSTAINED, reason=reason)
         seen = {ref.seat for refs in (*merged.sources, merged.left_out) for ref in refs}
         unseen = (seat for seat in scored if seat.report.spans and seat.seat not in seen)
         return PanelReport(
@@ -194,7 +209,7 @@ class Panel:
             usage=_usage(verdict),
             signature=self.signature,
             seats=verdict.seats,
-            aggregation=self.aggregation_name,
+            aggregation=self._score_name,
             consolidator=merged.consolidator,
             set_aside=tuple(seat.seat for seat in unseen),
             left_out=len(merged.left_out),

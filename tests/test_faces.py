@@ -14,6 +14,7 @@ import spanjury
     [
         "spanjury",
         "spanjury.judges.core",
+        "spanjury.judges.scoring",
         "spanjury.judges.text",
         "spanjury.judges.tasks",
         "spanjury.judges.agent",

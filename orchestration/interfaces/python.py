@@ -26,6 +26,7 @@ def open_panel(
     models: Sequence[str | ModelConfig] = (),
     aggregate: str = "mean",
     consolidate: str = "rules",
+    score: str = "aggregate",
     seed: int | None = None,
 ) -> AbstractAsyncContextManager[Panel]:
     """Open a panel of judges for ``async with``; its models close with it.
@@ -41,6 +42,8 @@ def open_panel(
         Names of models for the judges that ask one, as ``"ollama/gemma2:27b"``.
     aggregate, consolidate
         Name of an aggregation, and of a consolidator with options as in ``rules:max_spans=5``.
+    score
+        ``aggregate``, or ``from-spans`` for a score that follows from the consolidated spans.
     seed
         For the judges that draw anything at random.
 
@@ -65,6 +68,7 @@ def open_panel(
         models=tuple(models),
         aggregate=aggregate,
         consolidate=consolidate,
+        score=score,
         seed=seed,
     )
     return open_configured_panel(config)

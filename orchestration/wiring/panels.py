@@ -21,9 +21,10 @@ from spanjury.orchestration.config import (
     SeatConfig,
     parse_options,
 )
-from spanjury.orchestration.memory import UNANSWERED, RememberedJudge
+from spanjury.orchestration.memory import UNANSWERED, remembered
 from spanjury.orchestration.metering import Meter
 from spanjury.orchestration.panel import Panel, Seat
+from spanjury.orchestration.span_score import SpanScore, span_score
 from spanjury.orchestration.wiring.models import Models
 from spanjury.orchestration.wiring.plugins import AGGREGATIONS, CONSOLIDATORS, JUDGES
 
@@ -74,6 +75,7 @@ async def open_configured_panel(
             aggregation=AGGREGATIONS.get(config.aggregate),
             aggregation_name=config.aggregate,
             consolidator=await _consolidator(config, models),
+            span_score=_span_score(config.score),
             telling=tracing.assessment,
         )
 
@@ -115,6 +117,17 @@ async def _consolidator(config: PanelConfig, models: Models) -> Consolidator:
     return consolidator
 
 
+def _span_score(told: str) -> SpanScore | None:
+    name, options = parse_options(told, what="score")
+    if told == "aggregate":
+        return None
+    if name != "from-spans":
+        raise ConfigError(f"score {told!r}: expected aggregate, from-spans or from-spans:option=…")
+    made = built(span_score, name, options)
+    assert isinstance(made, SpanScore)
+    return made
+
+
 def _fitted_to(model: ModelConfig, factory: Callable[..., object]) -> dict[str, object]:
     """Hold the embedded model to a grammar: unaided, 135M parameters write no report."""
     takes_one = model.name == EMBEDDED and "grammar" in parameters(factory)
@@ -146,13 +159,13 @@ def _remembered(
     if memory is None:
         return seats
     taken: Counter[str] = Counter()
-    remembered = []
+    behind = []
     for seat in seats:
         place = f"{draw}{taken[seat.signature] or ''}"
         taken[seat.signature] += 1
-        judge = RememberedJudge(seat.judge, memory, place=place, again=again)
-        remembered.append(Seat(name=seat.name, judge=judge))
-    return tuple(remembered)
+        judge = remembered(seat.judge, memory, place=place, again=again)
+        behind.append(Seat(name=seat.name, judge=judge))
+    return tuple(behind)
 
 
 def _traced(seats: tuple[Seat, ...], tracing: Tracing) -> tuple[Seat, ...]:

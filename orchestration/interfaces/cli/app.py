@@ -49,6 +49,7 @@ def evaluate(  # noqa: PLR0913  a command's flags are its parameters
     attempts: heard.Attempts = None,
     aggregate: heard.Aggregate = None,
     consolidate: heard.Consolidate = None,
+    score: heard.Score = None,
     limit: judged.Limit = None,
     shard: judged.ShardOf = None,
     order: judged.Order = "file",
@@ -101,6 +102,7 @@ def resume(  # noqa: PLR0913  a command's flags are its parameters
     attempts: heard.Attempts = None,
     aggregate: heard.OtherAggregate = None,
     consolidate: heard.OtherConsolidate = None,
+    score: heard.OtherScore = None,
     seed: heard.Seed = None,
     output: kept.OtherOutput = None,
     max_cost: kept.MaxCost = None,
@@ -120,11 +122,12 @@ def resume(  # noqa: PLR0913  a command's flags are its parameters
 
 
 @app.command()
-def rescore(
+def rescore(  # noqa: PLR0913  a command's flags are its parameters
     *,
     run: kept.Run,
     aggregate: heard.OtherAggregate = None,
     consolidate: heard.OtherConsolidate = None,
+    score: heard.OtherScore = None,
     output: kept.OtherOutput = None,
     json: shown.AsJson = False,
     no_progress: shown.NoProgress = False,

@@ -82,11 +82,12 @@ def resume_run(  # noqa: PLR0913  a command's flags are its parameters
     )
 
 
-def rescore_run(
+def rescore_run(  # noqa: PLR0913  a command's flags are its parameters
     *,
     run: Path,
     aggregate: str | None,
     consolidate: str | None,
+    score: str | None,
     output: Path | None,
     json: bool,
     no_progress: bool,
@@ -100,6 +101,7 @@ def rescore_run(
         job.panel,
         aggregate=aggregate or job.panel.aggregate,
         consolidate=consolidate or job.panel.consolidate,
+        score=score or job.panel.score,
     )
     job = replace(job, panel=panel, output=output or job.output, again="none", silent=True)
     showing = Showing(as_json=json, progress=not no_progress, min_coverage=min_coverage)

@@ -29,11 +29,12 @@ class ToldPanel:
     aggregate: str | None
     consolidate: str | None
     seed: int | None
+    score: str | None = None
 
     @classmethod
     def taken_from(cls, flags: dict[str, object]) -> "ToldPanel":
         """Take the flags that are of this kind out of `flags`."""
-        taken = {told.name: flags.pop(told.name) for told in fields(cls)}
+        taken = {told.name: flags.pop(told.name) for told in fields(cls) if told.name in flags}
         return cls(**taken)  # type: ignore[arg-type]  # the command line has checked their types
 
     def config(self, before: PanelConfig | None = None) -> PanelConfig:
@@ -50,6 +51,7 @@ class ToldPanel:
             models=tuple(map(self._reached, config.models)),
             aggregate=self.aggregate or config.aggregate,
             consolidate=self.consolidate or config.consolidate,
+            score=self.score or config.score,
             seed=config.seed if self.seed is None else self.seed,
         )
 

@@ -1,6 +1,7 @@
 """A model writes the damage: in an exam, and of texts that are damaged for themselves."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -118,7 +119,7 @@ def test_a_wrong_key_ends_the_command_and_leaves_nothing_that_looks_finished(
     with LoopbackServer(failure(401, "Incorrect API key provided")) as server:
         done = spanjury(*command(server.base_url))
     assert done.exit_code == 1, done.output
-    assert "spanjury: new-names of '0' cannot be written:" in done.stderr
+    assert re.search(r"spanjury: new-names of '\d' cannot be written:", done.stderr)
     assert "Incorrect API key provided" in done.stderr
     assert not Path("exam/findings.json").exists()
     assert not Path("damaged.jsonl").exists()

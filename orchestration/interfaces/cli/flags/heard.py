@@ -18,8 +18,10 @@ __all__ = [
     "Offline",
     "OtherAggregate",
     "OtherConsolidate",
+    "OtherScore",
     "PanelFile",
     "RequestsPerMinute",
+    "Score",
     "Seed",
     "Timeout",
     "TokensPerMinute",
@@ -109,6 +111,17 @@ OtherAggregate = Annotated[
 ]
 OtherConsolidate = Annotated[
     str | None, typer.Option(envvar="SPANJURY_CONSOLIDATE", help="Another way to merge spans.")
+]
+Score = Annotated[
+    str | None,
+    typer.Option(
+        envvar="SPANJURY_SCORE",
+        help="The panel's score: aggregate, the default, or from-spans[:option=value,…].",
+    ),
+]
+OtherScore = Annotated[
+    str | None,
+    typer.Option(envvar="SPANJURY_SCORE", help="Another score: aggregate or from-spans[:…]."),
 ]
 Seed = Annotated[
     int | None, typer.Option(envvar="SPANJURY_SEED", help="For judges that draw at random.")

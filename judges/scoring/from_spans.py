@@ -1,0 +1,86 @@
+"""A judge whose score follows from its spans, by construction."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import anyio.lowlevel
+
+from spanjury.judges.core import (
+    Aspect,
+    ErrorSpan,
+    Judge,
+    Outcome,
+    Report,
+    Rescoring,
+    Road,
+    Segment,
+    fingerprint,
+    signature,
+)
+from spanjury.judges.scoring.span_map import SpanMap, names_its_errors
+
+__all__ = ["FromSpans"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FromSpans:
+    """Another judge's spans, with the score that they make.
+
+    The judge's own score is left out. A report that names no error, and yet has less than
+    the best label, gives nothing to compute a score from: it becomes an abstention. So does
+    every report of a judge that only scores, but for its best ones.
+
+    Parameters
+    ----------
+    judge
+        Who finds the spans.
+    span_map
+        What they make.
+    """
+
+    judge: Judge
+    span_map: SpanMap = field(default_factory=SpanMap)
+
+    @property
+    def signature(self) -> str:
+        """The judge, and how its spans become a score."""
+        return signature(
+            "from-spans",
+            judge=fingerprint(self.judge.signature),
+            map=fingerprint(self.span_map.signature),
+        )
+
+    async def assess(self, segment: Segment, aspect: Aspect) -> Report:
+        """Return the judge's report with the score that its spans make, if it has a score.
+
+        Raises
+        ------
+        JudgeError, ModelError
+            As the judge raises it.
+        """
+        report = await self.judge.assess(segment, aspect)
+        if report.score is None:
+            return report
+        if not names_its_errors(report, aspect=aspect):
+            return Report(
+                outcome=Outcome.ABSTAINED,
+                reason=f"the judge scores {report.score:g}, but names no error that says why",
+                rationale=report.rationale,
+                reply=report.reply,
+                usage=report.usage,
+            )
+        return Report(
+            score=self.span_map.score(segment.output, report.spans, aspect=aspect),
+            spans=report.spans,
+            rationale=report.rationale,
+            reply=report.reply,
+            usage=report.usage,
+        )
+
+    async def rescore(
+        self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]
+    ) -> Rescoring:
+        """Return the score that `spans` make; the judge is not asked."""
+        await anyio.lowlevel.checkpoint()
+        score = self.span_map.score(segment.output, spans, aspect=aspect)
+        return Rescoring(report=Report(score=score, spans=tuple(spans)), road=Road.COMPUTED)

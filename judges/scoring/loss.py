@@ -1,0 +1,141 @@
+"""What a list of errors costs: one number, which more or graver errors never lower.
+
+Every cost is a sum over the severities k of ``steps[k] * exposure[k]``: no step is negative,
+and no part of the exposure falls when an error is added or becomes graver. This holds for
+each sum and product as the computer rounds it, so that it needs no tolerance.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from spanjury.judges.core import (
+    MAX_SEVERITY,
+    MIN_SEVERITY,
+    Aspect,
+    ErrorSpan,
+    signature,
+)
+from spanjury.judges.text.sentences import sentence_intervals
+
+__all__ = ["SpanLoss"]
+
+_SEVERITIES = range(MIN_SEVERITY, MAX_SEVERITY + 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpanLoss:
+    """How much a text loses by its errors.
+
+    With ``by="error"`` the loss is the worst error plus `rest` times the sum of the others:
+    ``rest=0`` sees the worst only, ``rest=1`` adds all penalties up, as TIGERScore does [1]_.
+    With ``by="sentence"`` it is ``1 - rest`` times the worst sentence plus `rest` times the
+    mean over all sentences, each of which is as bad as its worst error: two remarks on one
+    sentence are no two errors, and a long text may have more of them than a short one.
+
+    Parameters
+    ----------
+    by
+        What is counted.
+    rest
+        In ``[0, 1]``: how much counts what is not the worst.
+    unknown
+        The severity, 0 to 5, of an error whose severity nobody told; 0 for no error.
+    placeless
+        Whether an error without a place in the text counts: an omission, or a quotation
+        that the text does not contain. Where it counts it is a sentence of its own. None
+        for all aspects but those of the kind ``"grounding"``: what a text does not say
+        cannot be unsupported.
+    worth
+        What an error of severity 1, 2, … 5 costs; 0 or more, never descending, and more
+        than 0 at the end. Usually 4 and 5 are alike: what judges call the one or the other
+        says nothing of what people think (docs/faithful-scoring.md).
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range.
+
+    References
+    ----------
+    .. [1] Jiang et al. (2023), TIGERScore, arXiv:2310.00752
+    """
+
+    by: Literal["sentence", "error"] = "sentence"
+    rest: float = 0.2
+    unknown: int = 3
+    placeless: bool | None = None
+    worth: tuple[float, ...] = (1.0, 2.0, 3.0, 4.0, 4.0)
+
+    def __post_init__(self) -> None:
+        if self.by not in {"sentence", "error"}:
+            raise ValueError(f"by must be 'sentence' or 'error', got {self.by!r}")
+        if not 0 <= self.rest <= 1:
+            raise ValueError(f"rest must be from 0 to 1, got {self.rest!r}")
+        if self.unknown not in range(MAX_SEVERITY + 1):
+            raise ValueError(f"unknown must be a severity from 0 to 5, got {self.unknown!r}")
+        rising = list(self.worth) == sorted(self.worth) and all(map(math.isfinite, self.worth))
+        if len(self.worth) != MAX_SEVERITY or not rising or self.worth[0] < 0 or not self.top:
+            raise ValueError(f"worth must be five numbers from 0 up, got {self.worth!r}")
+
+    @property
+    def top(self) -> float:
+        """What the gravest single error costs, if it covers the whole text."""
+        return self.worth[-1]
+
+    @property
+    def signature(self) -> str:
+        """Every parameter."""
+        return signature(
+            "loss",
+            by=self.by,
+            rest=self.rest,
+            unknown=self.unknown,
+            placeless=self.placeless,
+            worth=",".join(map(repr, self.worth)),
+        )
+
+    def of(self, output: str, spans: Sequence[ErrorSpan], *, aspect: Aspect) -> float:
+        """Return what `spans` cost the text `output`: 0 for none, and never less than 0."""
+        exposed = self.exposure(output, spans, aspect=aspect)
+        steps = (high - low for low, high in zip((0.0, *self.worth), self.worth, strict=False))
+        return sum(step * share for step, share in zip(steps, exposed, strict=True))
+
+    def exposure(
+        self, output: str, spans: Sequence[ErrorSpan], *, aspect: Aspect
+    ) -> tuple[float, ...]:
+        """Return for each severity how far the text is exposed to errors at least so grave.
+
+        Its five numbers are what `worth` is fitted to.
+        """
+        counts = aspect.kind != "grounding" if self.placeless is None else self.placeless
+        heard = [span for span in spans if counts or span.interval is not None]
+        if self.by == "error":
+            grades = [self._severity(span) for span in heard]
+            return tuple(self._of_errors(grades, at_least=k) for k in _SEVERITIES)
+        places = list(sentence_intervals(output))
+        grades = [max(map(self._severity, within), default=0) for within in _sorted(heard, places)]
+        return tuple(self._of_places(grades, len(places), at_least=k) for k in _SEVERITIES)
+
+    def _severity(self, span: ErrorSpan) -> int:
+        return self.unknown if span.severity is None else span.severity
+
+    def _of_errors(self, grades: Sequence[int], *, at_least: int) -> float:
+        struck = sum(grade >= at_least for grade in grades)
+        return (1 - self.rest) * (struck > 0) + self.rest * struck
+
+    def _of_places(self, grades: Sequence[int], places: int, *, at_least: int) -> float:
+        struck = sum(grade >= at_least for grade in grades)
+        return (1 - self.rest) * (struck > 0) + self.rest * min(1.0, struck / max(1, places))
+
+
+def _sorted(spans: Sequence[ErrorSpan], places: Sequence[tuple[int, int]]) -> list[list[ErrorSpan]]:
+    """Return the spans that touch each place; last, those that touch none."""
+    within: list[list[ErrorSpan]] = [[] for _ in (*places, None)]
+    for span in spans:
+        first, stop = span.interval or (0, 0)
+        touched = [n for n, (start, end) in enumerate(places) if first < end and start < stop]
+        for number in touched or [len(places)]:
+            within[number].append(span)
+    return within

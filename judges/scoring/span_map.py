@@ -1,0 +1,56 @@
+"""A score that follows from the spans, and from nothing else."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from spanjury.judges.core import Aspect, ErrorSpan, Report, fingerprint, signature
+from spanjury.judges.scoring.curve import Curve
+from spanjury.judges.scoring.loss import SpanLoss
+
+__all__ = ["SpanMap", "names_its_errors"]
+
+_ALMOST = 0.5
+"""Scores so near to the best one have its label."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpanMap:
+    """The score of a text by its errors, on the scale of the aspect.
+
+    Whatever the parameters: without errors the score is the best; more or graver errors
+    never raise it; removing or softening one never lowers it.
+
+    Parameters
+    ----------
+    loss
+        What the errors cost.
+    curve
+        What is left of the best score; None for a straight line to nothing at the cost of
+        the gravest error.
+    """
+
+    loss: SpanLoss = field(default_factory=SpanLoss)
+    curve: Curve | None = None
+
+    @property
+    def signature(self) -> str:
+        """Loss and curve."""
+        told = self.curve and fingerprint(repr(self.curve.losses), repr(self.curve.shares))
+        return signature("spans", loss=fingerprint(self.loss.signature), curve=told or "straight")
+
+    def score(self, output: str, spans: Sequence[ErrorSpan], *, aspect: Aspect) -> float:
+        """Return the score of `output` if `spans` are all that is wrong with it."""
+        cost = self.loss.of(output, spans, aspect=aspect)
+        curve = self.curve or Curve(losses=(0.0, self.loss.top), shares=(1.0, 0.0))
+        low, high = aspect.scale.low, aspect.scale.high
+        return low + (high - low) * curve.at(cost)
+
+
+def names_its_errors(report: Report, *, aspect: Aspect) -> bool:
+    """Say whether a scored `report` explains its score by spans.
+
+    One without spans does if its score has the best label: it says that there is no error.
+    """
+    if report.score is None:
+        return False
+    return bool(report.spans) or report.score >= aspect.scale.high - _ALMOST

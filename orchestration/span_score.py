@@ -1,0 +1,101 @@
+"""A panel's score that follows from the spans it reports, instead of from its seats' scores."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Literal
+
+from spanjury.judges.core import ConfigError, ErrorSpan, SeatReport, Verdict, fingerprint, signature
+from spanjury.judges.scoring import SpanLoss, SpanMap, names_its_errors
+from spanjury.judges.scoring.files import read_map
+
+__all__ = ["SpanScore", "span_score"]
+
+Over = Literal["seats", "list"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpanScore:
+    """The score that consolidated spans make.
+
+    A seat that scores below the best label and names no error has no say; nor has one
+    whose spans the consolidator did not see.
+
+    Parameters
+    ----------
+    span_map
+        What spans make.
+    over
+        ``"seats"`` for the mean over the seats of what the spans make that each of them
+        found; a span that names no seat is held to be found by all. ``"list"`` for what
+        the whole list makes, however few found an error.
+    """
+
+    span_map: SpanMap
+    over: Over = "seats"
+
+    @property
+    def signature(self) -> str:
+        """The map, and over what."""
+        return signature("from-spans", over=self.over, map=fingerprint(self.span_map.signature))
+
+    def of(self, verdict: Verdict, spans: Sequence[ErrorSpan]) -> float | None:
+        """Return the score; None if no seat of `verdict` says by spans what is wrong."""
+        aspect, output = verdict.aspect, verdict.segment.output
+        told = [seat for seat in verdict.seats if names_its_errors(seat.report, aspect=aspect)]
+        if not told:
+            return None
+        lists = [spans] if self.over == "list" else [_found_by(seat, spans) for seat in told]
+        return fmean(self.span_map.score(output, found, aspect=aspect) for found in lists)
+
+
+def span_score(
+    *,
+    over: Over = "seats",
+    file: Path | None = None,
+    by: Literal["sentence", "error"] | None = None,
+    rest: float | None = None,
+    unknown: int | None = None,
+    placeless: bool | None = None,
+    top: float | None = None,
+) -> SpanScore:
+    """Return the score that ``from-spans`` and its options name.
+
+    Parameters
+    ----------
+    over
+        As in `SpanScore`.
+    file
+        A map that was fitted and written by `write_map`; it comes with all other options.
+    by, rest, unknown, placeless
+        As in `SpanLoss`; None for what is usual there.
+    top
+        What an error of severity 5 costs, where one of severity 4 costs 4, of 3 costs 3, and
+        so on; 5 tells every severity from the next.
+
+    Raises
+    ------
+    ConfigError
+        If `file` cannot be read, or comes with options that it has already.
+    ValueError
+        If an option is out of its range.
+    """
+    usual = SpanLoss()
+    told = (by, rest, unknown, placeless, top)
+    if file is None:
+        loss = SpanLoss(
+            by=usual.by if by is None else by,
+            rest=usual.rest if rest is None else rest,
+            unknown=usual.unknown if unknown is None else unknown,
+            placeless=placeless,
+            worth=usual.worth if top is None else (1.0, 2.0, 3.0, 4.0, top),
+        )
+        return SpanScore(span_map=SpanMap(loss=loss), over=over)
+    if told != (None,) * len(told):
+        raise ConfigError(f"the map {file} says how errors count; leave out all but over")
+    return SpanScore(span_map=read_map(file), over=over)
+
+
+def _found_by(seat: SeatReport, spans: Sequence[ErrorSpan]) -> list[ErrorSpan]:
+    return [span for span in spans if not span.found_by or seat.seat in span.found_by]

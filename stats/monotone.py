@@ -1,0 +1,117 @@
+"""Functions that only fall, fitted to numbers that need not.
+
+Both fits take what a number is made of and the number itself, and return the function of
+least squares among those that never rise: what the data cannot say otherwise is flat.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import isotonic_regression, nnls
+
+from spanjury.stats.drops import FloatArray
+
+__all__ = ["Falling", "FallingSteps", "falling", "falling_steps"]
+
+
+class Falling(NamedTuple):
+    """A function that never rises, at the places where it was seen."""
+
+    knots: FloatArray
+    """Shape ``(k,)``, ascending, distinct."""
+    values: FloatArray
+    """Shape ``(k,)``, never ascending."""
+
+
+class FallingSteps(NamedTuple):
+    """``best - x @ steps``: it never rises in any column of ``x``."""
+
+    best: float
+    """Where every column is 0."""
+    steps: FloatArray
+    """Shape ``(columns,)``, none below 0."""
+
+
+def falling(x: ArrayLike, y: ArrayLike) -> Falling:
+    """Fit the function of `x` that never rises and is nearest to `y`.
+
+    Parameters
+    ----------
+    x, y
+        Shape ``(n,)``, ``n >= 1``, finite. Equal `x` are one place, with the mean of their
+        `y`, weighted by how many they are.
+
+    Returns
+    -------
+    Falling
+        By pooling adjacent violators [1]_.
+
+    Raises
+    ------
+    ValueError
+        If a shape or a value is not as above.
+
+    References
+    ----------
+    .. [1] Barlow, Bartholomew, Bremner, Brunk (1972), Statistical Inference under Order
+       Restrictions, section 1.2
+
+    Examples
+    --------
+    >>> falling([0, 1, 2, 3], [5, 2, 4, 1]).values.tolist()
+    [5.0, 3.0, 3.0, 1.0]
+    """
+    places, values = _finite("x", x, dimensions=1), _finite("y", y, dimensions=1)
+    _same_length(places, values)
+    knots, where, weights = np.unique(places, return_inverse=True, return_counts=True)
+    means = np.bincount(where, weights=values) / weights
+    fitted = isotonic_regression(means, weights=weights, increasing=False).x
+    # The means of pooled blocks may miss each other's order by a rounding error.
+    return Falling(knots, np.minimum.accumulate(fitted))
+
+
+def falling_steps(x: ArrayLike, y: ArrayLike) -> FallingSteps:
+    """Fit ``y = best - x @ steps`` with no step below 0.
+
+    With columns that say "is at least k" it is an ordinal fit: the steps between the
+    levels are as large as the data make them, and never go the wrong way.
+
+    Parameters
+    ----------
+    x
+        Shape ``(n, columns)``, ``n >= 1``, one column or more, finite.
+    y
+        Shape ``(n,)``, finite.
+
+    Raises
+    ------
+    ValueError
+        If a shape or a value is not as above.
+
+    Examples
+    --------
+    >>> fit = falling_steps([[0, 0], [1, 0], [1, 1]], [5, 4, 1])
+    >>> round(fit.best, 9), fit.steps.round(9).tolist()
+    (5.0, [1.0, 3.0])
+    """
+    columns, values = _finite("x", x, dimensions=2), _finite("y", y, dimensions=1)
+    _same_length(columns, values)
+    centre = columns.mean(axis=0)
+    # Around the means there is no constant left to fit, and all unknowns are >= 0.
+    steps, _ = nnls(centre - columns, values - values.mean())
+    return FallingSteps(float(values.mean() + centre @ steps), steps)
+
+
+def _finite(name: str, numbers: ArrayLike, *, dimensions: int) -> FloatArray:
+    array = np.asarray(numbers, dtype=np.float64)
+    if array.ndim != dimensions or array.size == 0:
+        raise ValueError(f"expected {name} of {dimensions} dimensions, got shape {array.shape}")
+    if not np.isfinite(array).all():
+        raise ValueError(f"expected finite {name}, got {array[~np.isfinite(array)][0]}")
+    return array
+
+
+def _same_length(x: FloatArray, y: FloatArray) -> None:
+    if len(x) != len(y):
+        raise ValueError(f"expected as many x as y, got {len(x)} and {len(y)}")

@@ -1,0 +1,74 @@
+from pathlib import Path
+
+import pytest
+from fakes.judges import ASPECT, mark
+
+from spanjury.judges.core import ConfigError, ErrorSpan, StoreError
+from spanjury.judges.scoring import SpanLoss, SpanMap
+from spanjury.judges.scoring.files import read_map, write_map
+from spanjury.judges.scoring.fitting import ScoredSpans, fit_curve, fit_worth
+
+TEXT = "It opened in 1935."
+GRADED = {grade: (mark(TEXT, "1935", severity=grade),) for grade in range(1, 6)}
+
+
+def rows(scores: dict[int, float]) -> list[ScoredSpans]:
+    """Return a text with one error of each severity, and its score; 0 for no error."""
+    return [
+        ScoredSpans(output=TEXT, spans=GRADED.get(grade, ()), score=score)
+        for grade, score in scores.items()
+    ]
+
+
+def scored(span_map: SpanMap, spans: tuple[ErrorSpan, ...]) -> float:
+    return span_map.score(TEXT, spans, aspect=ASPECT)
+
+
+def test_a_curve_follows_scores_that_fall_and_flattens_those_that_rise() -> None:
+    fit = fit_curve(rows({0: 5, 1: 4, 2: 2, 3: 4}), aspect=ASPECT, low=1)
+    assert [scored(fit, spans) for spans in ((), *GRADED.values())] == [5, 4, 3, 3, 3, 3]
+
+
+def test_severities_cost_what_the_scores_say() -> None:
+    fit = fit_worth(rows({0: 1.0, 1: 0.9, 2: 0.5, 3: 0.5, 4: 0.2, 5: 0.3}), aspect=ASPECT)
+    assert fit.loss.worth == pytest.approx((0.1, 0.5, 0.5, 0.75, 0.75))
+
+
+def test_errors_that_cost_nothing_are_no_map() -> None:
+    with pytest.raises(ValueError, match="worth must be"):
+        fit_worth(rows({0: 1, 1: 2, 5: 3}), aspect=ASPECT)
+
+
+def test_a_map_comes_back_from_its_file(tmp_path: Path) -> None:
+    for fitted in (
+        SpanMap(),
+        fit_worth(rows({0: 5, 3: 2.2, 5: 1.1}), aspect=ASPECT, loss=SpanLoss(by="error")),
+        fit_curve(rows({0: 5, 3: 2.2, 5: 1.1}), aspect=ASPECT, low=1),
+    ):
+        write_map(fitted, tmp_path / "map.json")
+        assert read_map(tmp_path / "map.json") == fitted
+        assert read_map(tmp_path / "map.json").signature == fitted.signature
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("{", "Invalid JSON"),
+        ('{"loss": {"rest": 2}}', "rest must be"),
+        ('{"loss": {"wroth": 2}}', "wroth"),
+        ('{"curve": {"losses": [0, 1], "shares": [1, 2]}}', "shares must fall"),
+    ],
+)
+def test_a_file_that_holds_no_falling_map_is_refused(
+    tmp_path: Path, text: str, problem: str
+) -> None:
+    (tmp_path / "map.json").write_text(text)
+    with pytest.raises(ConfigError, match=problem):
+        read_map(tmp_path / "map.json")
+
+
+def test_a_file_that_cannot_be_read_or_written_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="absent.json"):
+        read_map(tmp_path / "absent.json")
+    with pytest.raises(StoreError, match="absent"):
+        write_map(SpanMap(), tmp_path / "absent" / "map.json")

@@ -1,0 +1,67 @@
+from dataclasses import replace
+
+import pytest
+from fakes.judges import ASPECT, FixedJudge, mark, segment
+
+from spanjury.judges.core import (
+    JudgeError,
+    Outcome,
+    Report,
+    Rescorable,
+    Road,
+    Usage,
+)
+from spanjury.judges.scoring import FromSpans, SpanLoss, SpanMap
+
+pytestmark = pytest.mark.anyio
+
+TEXT = segment().output
+WRONG = mark(TEXT, "1935", severity=4)
+SPENT = Usage(prompt=7)
+
+
+async def test_the_score_is_what_the_spans_make_whatever_the_judge_says() -> None:
+    said = Report(score=5, spans=(WRONG,), rationale="fine", reply="Excellent", usage=SPENT)
+    report = await FromSpans(judge=FixedJudge(says=said)).assess(segment(), ASPECT)
+    assert report == replace(said, score=1)
+
+
+async def test_no_errors_and_the_best_label_are_the_best_score() -> None:
+    judge = FromSpans(judge=FixedJudge(says=Report(score=4.6)))
+    assert (await judge.assess(segment(), ASPECT)).score == 5
+
+
+async def test_a_judge_that_only_scores_gives_nothing_to_compute_a_score_from() -> None:
+    said = Report(score=3, rationale="middling", reply="Fair", usage=SPENT)
+    report = await FromSpans(judge=FixedJudge(says=said)).assess(segment(), ASPECT)
+    assert (report.outcome, report.score) == (Outcome.ABSTAINED, None)
+    assert "scores 3, but names no error" in report.reason
+    assert (report.reply, report.usage) == ("Fair", SPENT)
+
+
+async def test_what_has_no_score_gets_none() -> None:
+    said = Report(outcome=Outcome.UNPARSEABLE, reason="prose", spans=(WRONG,))
+    assert await FromSpans(judge=FixedJudge(says=said)).assess(segment(), ASPECT) == said
+
+
+async def test_what_the_judge_raises_is_raised() -> None:
+    with pytest.raises(JudgeError, match="no"):
+        await FromSpans(judge=FixedJudge(says=JudgeError("no"))).assess(segment(), ASPECT)
+
+
+async def test_another_list_is_rescored_without_the_judge() -> None:
+    judge = FromSpans(judge=FixedJudge(says=JudgeError("asked")))
+    assert isinstance(judge, Rescorable)
+    milder = replace(WRONG, severity=2)
+    rescoring = await judge.rescore(segment(), ASPECT, [milder])
+    assert rescoring.road is Road.COMPUTED
+    assert rescoring.report == Report(score=3, spans=(milder,))
+
+
+def test_judge_and_map_are_in_the_signature() -> None:
+    told = {
+        FromSpans(judge=FixedJudge(says=None, name=name), span_map=SpanMap(loss=loss)).signature
+        for name in ("one", "other")
+        for loss in (SpanLoss(), SpanLoss(rest=0.5))
+    }
+    assert len(told) == 4

@@ -1,0 +1,107 @@
+from dataclasses import replace
+
+import pytest
+from fakes.judges import ASPECT, mark
+
+from spanjury.judges.core import ErrorSpan
+from spanjury.judges.scoring import SpanLoss
+
+CONTENT = replace(ASPECT, kind="content")
+TEXT = "The bridge opened. It is red. Nobody walks. Trains run."
+PLAIN = (1.0, 2.0, 3.0, 4.0, 5.0)
+OMISSION = ErrorSpan(text="", explanation="left out", severity=4)
+
+
+def test_the_worst_error_and_a_fraction_of_the_others() -> None:
+    spans = [
+        mark(TEXT, "red", severity=4),
+        mark(TEXT, "is", severity=3),
+        mark(TEXT, "run", severity=1),
+    ]
+    loss = SpanLoss(by="error", rest=0.2, worth=PLAIN)
+    assert loss.of(TEXT, spans, aspect=ASPECT) == pytest.approx(4 + 0.2 * (3 + 1))
+
+
+def test_all_penalties_add_up_if_the_rest_counts_fully() -> None:
+    spans = [mark(TEXT, "red", severity=4), mark(TEXT, "run", severity=1)]
+    loss = SpanLoss(by="error", rest=1.0, worth=(0.5, 1.0, 2.0, 3.5, 5.0))
+    assert loss.of(TEXT, spans, aspect=ASPECT) == pytest.approx(3.5 + 0.5)
+
+
+def test_a_sentence_is_as_bad_as_its_worst_error() -> None:
+    spans = [
+        mark(TEXT, "red", severity=4),
+        mark(TEXT, "is", severity=3),
+        mark(TEXT, "run", severity=1),
+    ]
+    loss = SpanLoss(rest=0.2, worth=PLAIN)
+    assert loss.of(TEXT, spans, aspect=ASPECT) == pytest.approx(0.8 * 4 + 0.2 * (4 + 1) / 4)
+
+
+def test_an_error_over_two_sentences_counts_in_both() -> None:
+    loss = SpanLoss(rest=1.0, worth=PLAIN)
+    across = mark(TEXT, "red. Nobody", severity=2)
+    assert loss.of(TEXT, [across], aspect=ASPECT) == pytest.approx(2 * 2 / 4)
+
+
+def test_an_error_between_sentences_is_not_lost() -> None:
+    assert SpanLoss().of("One.  Two.", [mark("One.  Two.", "  ")], aspect=ASPECT) > 0
+
+
+@pytest.mark.parametrize(
+    ("placeless", "of_grounding", "of_content"),
+    [(None, 0.0, 4.0), (True, 4.0, 4.0), (False, 0.0, 0.0)],
+)
+def test_an_omission_is_unsupported_by_nothing(
+    placeless: bool | None, of_grounding: float, of_content: float
+) -> None:
+    loss = SpanLoss(by="error", placeless=placeless)
+    assert loss.of(TEXT, [OMISSION], aspect=ASPECT) == of_grounding
+    assert loss.of(TEXT, [OMISSION], aspect=CONTENT) == of_content
+
+
+def test_an_error_of_unknown_severity_is_of_the_middle_one_unless_told_otherwise() -> None:
+    unknown, middle = (mark(TEXT, "red", severity=grade) for grade in (None, 3))
+    usual = SpanLoss()
+    assert usual.of(TEXT, [unknown], aspect=ASPECT) == usual.of(TEXT, [middle], aspect=ASPECT)
+    assert SpanLoss(unknown=0).of(TEXT, [unknown], aspect=ASPECT) == 0
+
+
+def test_an_empty_text_can_lack_something() -> None:
+    assert SpanLoss(worth=PLAIN).of("", [OMISSION], aspect=CONTENT) == pytest.approx(4)
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"by": "word"}, "by must be"),
+        ({"rest": 1.1}, "rest must be"),
+        ({"rest": float("nan")}, "rest must be"),
+        ({"unknown": 6}, "unknown must be"),
+        ({"worth": (1.0, 2.0)}, "worth must be"),
+        ({"worth": (2.0, 1.0, 3.0, 4.0, 5.0)}, "worth must be"),
+        ({"worth": (-1.0, 1.0, 3.0, 4.0, 5.0)}, "worth must be"),
+        ({"worth": (0.0, 0.0, 0.0, 0.0, 0.0)}, "worth must be"),
+        ({"worth": (0.0, 0.0, 0.0, 0.0, float("inf"))}, "worth must be"),
+    ],
+)
+def test_parameters_that_could_break_the_promise_are_refused(
+    change: dict[str, object], problem: str
+) -> None:
+    with pytest.raises(ValueError, match=problem):
+        SpanLoss(**change)  # type: ignore[arg-type]  # wrong on purpose
+
+
+def test_every_parameter_is_in_the_signature() -> None:
+    told = {
+        loss.signature
+        for loss in (
+            SpanLoss(),
+            SpanLoss(by="error"),
+            SpanLoss(rest=0.3),
+            SpanLoss(unknown=2),
+            SpanLoss(placeless=True),
+            SpanLoss(worth=PLAIN),
+        )
+    }
+    assert len(told) == 6

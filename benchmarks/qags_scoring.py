@@ -1,6 +1,6 @@
 """Compare scores made of spans with the judges' own labels: which agrees better with people.
 
-Run ``python benchmarks/qags_scoring.py [FILE]``; the file is that of ``qags_replies.py``. The
+Run ``python -m benchmarks.qags_scoring [FILE]``; the file is that of ``qags_replies.py``. The
 mean over four judges is correlated with people's ratings, on the summaries of CNN/DM and of
 XSum apart. What is chosen or fitted is chosen and fitted on other articles than those it
 is scored on: by ten folds, or on the one corpus for the other. Intervals are of 95 %, of
@@ -17,8 +17,8 @@ from statistics import fmean
 
 import anyio
 import numpy as np
+from benchmarks.qags_judged import CNN_DM, CORPORA, FILE, Floats, Judged, humans, read
 from numpy.typing import NDArray
-from qags_judged import CNN_DM, CORPORA, FILE, Floats, Judged, humans, read
 from rich.console import Console
 from rich.table import Table
 from scipy.stats import rankdata

@@ -83,8 +83,9 @@ class Traced:
 
     def judge(self, judge: Judge, *, seat: str) -> Judge:
         """Return the judge of `seat` with each assessment of it told."""
-        traced = TracedRescorable if isinstance(judge, Rescorable) else TracedJudge
-        return traced(judge=judge, seat=seat, telling=self)
+        if isinstance(judge, Rescorable):
+            return TracedRescorable(judge=judge, seat=seat, telling=self)
+        return TracedJudge(judge=judge, seat=seat, telling=self)
 
     @contextmanager
     def assessment(

@@ -20,6 +20,7 @@ from spanjury.orchestration.wiring.panels import open_configured_panel
 from spanjury.orchestration.wiring.plugins import (
     AGGREGATIONS,
     CONSOLIDATORS,
+    EXPLANATION_PERTURBATIONS,
     GROUPS,
     JUDGES,
     MODELS,
@@ -32,6 +33,7 @@ __all__ = [
     "AGGREGATIONS",
     "CHUNK_ROWS",
     "CONSOLIDATORS",
+    "EXPLANATION_PERTURBATIONS",
     "GROUPS",
     "JUDGES",
     "MODELS",

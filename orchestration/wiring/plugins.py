@@ -8,6 +8,7 @@ from spanjury.judges.core.registry import Registry
 __all__ = [
     "AGGREGATIONS",
     "CONSOLIDATORS",
+    "EXPLANATION_PERTURBATIONS",
     "GROUPS",
     "JUDGES",
     "MODELS",
@@ -21,6 +22,16 @@ MODELS: Registry[ModelOpener] = Registry("spanjury.models")
 AGGREGATIONS: Registry[Aggregation] = Registry("spanjury.aggregations")
 CONSOLIDATORS: Registry[Callable[..., object]] = Registry("spanjury.consolidators")
 PERTURBATIONS: Registry[object] = Registry("spanjury.perturbations")
+EXPLANATION_PERTURBATIONS: Registry[object] = Registry("spanjury.explanation_perturbations")
 SOURCES: Registry[Source] = Registry("spanjury.sources")
 STATISTICS: Registry[Callable[..., object]] = Registry("spanjury.statistics")
-GROUPS = (JUDGES, MODELS, AGGREGATIONS, CONSOLIDATORS, PERTURBATIONS, SOURCES, STATISTICS)
+GROUPS = (
+    JUDGES,
+    MODELS,
+    AGGREGATIONS,
+    CONSOLIDATORS,
+    PERTURBATIONS,
+    EXPLANATION_PERTURBATIONS,
+    SOURCES,
+    STATISTICS,
+)

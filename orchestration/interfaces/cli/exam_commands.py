@@ -5,7 +5,14 @@ from pathlib import Path
 import typer
 
 from spanjury.orchestration.interfaces.cli.calling import call
-from spanjury.orchestration.interfaces.cli.flags import examined, heard, judged, kept, shown
+from spanjury.orchestration.interfaces.cli.flags import (
+    examined,
+    faithful,
+    heard,
+    judged,
+    kept,
+    shown,
+)
 
 __all__ = ["exam"]
 
@@ -37,6 +44,7 @@ def discernment(  # noqa: PLR0913  a command's flags are its parameters
     attempts: heard.Attempts = None,
     aggregate: heard.Aggregate = None,
     consolidate: heard.Consolidate = None,
+    score: heard.Score = None,
     seed: heard.Seed = None,
     weights: examined.Weights = None,
     limit: judged.Limit = None,
@@ -55,6 +63,46 @@ def discernment(  # noqa: PLR0913  a command's flags are its parameters
     Without --judge and --model the offline judges are examined.
     """
     call("examining:examine_discernment", locals())
+
+
+@exam.command()
+def faithfulness(  # noqa: PLR0913  a command's flags are its parameters
+    *,
+    data: faithful.OptionalData = None,
+    replay: faithful.Replay = None,
+    perturbation: faithful.Perturbations = None,
+    task: judged.TaskName = None,
+    aspect: judged.AspectNames = None,
+    aspects_file: judged.AspectsFiles = None,
+    column: judged.Columns = None,
+    judge: heard.Judges = None,
+    panel: heard.PanelFile = None,
+    model: heard.Models = None,
+    via: heard.Via = None,
+    model_base_url: heard.BaseUrls = None,
+    max_connections: heard.MaxConnections = None,
+    min_connections: heard.MinConnections = None,
+    requests_per_minute: heard.RequestsPerMinute = None,
+    tokens_per_minute: heard.TokensPerMinute = None,
+    timeout: heard.Timeout = None,
+    attempts: heard.Attempts = None,
+    aggregate: heard.Aggregate = None,
+    consolidate: heard.Consolidate = None,
+    score: heard.Score = None,
+    seed: heard.Seed = None,
+    limit: judged.Limit = None,
+    output: faithful.FaithfulnessOutput = Path("faithfulness"),
+    max_cost: kept.MaxCost = None,
+    max_tokens_total: kept.MaxTokensTotal = None,
+    max_seconds: kept.MaxSeconds = None,
+    no_progress: shown.NoProgress = False,
+    log_file: shown.LogFile = None,
+) -> None:
+    """Change judges' error lists, and see whether their scores follow.
+
+    Every seat of the panel is examined by itself.
+    """
+    call("examining_faithfulness:examine_faithfulness", locals())
 
 
 @exam.command()

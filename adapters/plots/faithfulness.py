@@ -1,0 +1,126 @@
+"""An exam of faithfulness in pictures: stacked bars by score to begin with, and lines.
+
+Figures are made without `pyplot`, whose figures are kept in a list of the whole process.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from spanjury.adapters.plots.faithfulness_loading import Curve, Stack
+from spanjury.judges.core import ConfigError
+
+__all__ = ["draw_curves", "draw_stacks"]
+
+_ENDINGS = (".png", ".svg")
+_DPI = 120
+_WIDTH, _HEIGHT = 2.9, 2.3
+"""Of a panel, in inches."""
+_WORDS = ("#d4d4d4", "#9dc3e0", "#2c6fa6", "#e08a1e")
+"""Colours of parts that have no order."""
+_ACROSS = 3
+"""Panels of lines side by side."""
+
+
+def draw_stacks(path: Path, *, panels: Mapping[str, Sequence[Stack]]) -> None:
+    """Draw stacked bars; see `faithfulness_loading.FaithfulnessPlots`."""
+    rows = {name: told for name, told in panels.items() if told}
+    across = max((len(told) for told in rows.values()), default=1)
+    figure, axes = _panels(max(1, len(rows)), across)
+    for line, (name, told) in zip(axes, rows.items(), strict=False):
+        for one, stack in zip(line, told, strict=False):
+            _bars(one, stack)
+        for one in line[len(told) :]:
+            one.set_visible(False)
+        line[0].set_ylabel(_broken(name), parse_math=False, fontsize="small")
+    first = axes[0][0]
+    handles, names = first.get_legend_handles_labels()
+    columns = min(5, max(1, len(names)))
+    figure.legend(handles, names, loc="outside upper center", ncols=columns, frameon=False)
+    _save(figure, path)
+
+
+def draw_curves(
+    path: Path, *, panels: Mapping[str, Sequence[Curve]], measure: tuple[str, str]
+) -> None:
+    """Draw lines with their spread; see `faithfulness_loading.FaithfulnessPlots`."""
+    drawn = {name: lines for name, lines in panels.items() if lines}
+    across = min(_ACROSS, max(1, len(drawn)))
+    figure, grid = _panels(max(1, -(-len(drawn) // across)), across)
+    axes = [one for line in grid for one in line]
+    for one, (name, lines) in zip(axes, drawn.items(), strict=False):
+        for curve in lines:
+            _line(one, curve)
+        one.set_title(_broken(name), fontsize="small", parse_math=False)
+        one.set_xlabel(measure[0])
+        one.xaxis.set_major_locator(MaxNLocator(integer=True))
+        one.set_ylabel(measure[1])
+        one.legend(frameon=False, fontsize="x-small")
+    for one in axes[len(drawn) :]:
+        one.set_visible(False)
+    _save(figure, path)
+
+
+def _panels(down: int, across: int) -> tuple[Figure, list[list[Axes]]]:
+    size = (0.8 + _WIDTH * across, 0.8 + _HEIGHT * down)
+    figure = Figure(figsize=size, layout="constrained")
+    grid = figure.subplots(down, across, squeeze=False)
+    for one in grid.flat:
+        one.spines[["top", "right"]].set_visible(False)
+    return figure, [list(line) for line in grid]
+
+
+def _bars(axes: Axes, stack: Stack) -> None:
+    """Draw a bar for each score, and above it how many reports it stands for."""
+    shares = np.asarray(stack.shares, dtype=np.float64)
+    bottoms = np.cumsum(shares, axis=1) - shares
+    palette = _palette(stack.parts)
+    for number, part in enumerate(stack.parts):
+        axes.bar(
+            list(stack.scores),
+            shares[:, number],
+            bottom=bottoms[:, number],
+            color=palette[number],
+            label=part,
+        )
+    for score, count in zip(stack.scores, np.asarray(stack.reports), strict=True):
+        axes.text(score, 1.02, f"{int(count)}", ha="center", fontsize="x-small")
+    axes.set_ylim(0, 1.1)
+    axes.set_xticks(list(stack.scores))
+    axes.set_xlabel("score to begin with", fontsize="small")
+    axes.set_title(stack.title, fontsize="small", parse_math=False)
+
+
+def _palette(parts: Sequence[str]) -> Sequence[str]:
+    """Return a colour a part: from bad to good for scores, apart from each other for words."""
+    if not all(part.isdigit() for part in parts):
+        return [_WORDS[number % len(_WORDS)] for number in range(len(parts))]
+    return [to_hex(one) for one in colormaps["RdYlBu"](np.linspace(0.1, 0.9, len(parts)))]
+
+
+def _broken(name: str) -> str:
+    """Break a name at its commas: panels are narrow."""
+    return name.replace(", ", "\n")
+
+
+def _line(axes: Axes, curve: Curve) -> None:
+    mean, spread = (np.asarray(part, dtype=np.float64) for part in (curve.mean, curve.spread))
+    (drawn,) = axes.plot(list(curve.x), mean, marker="o", markersize=3, label=curve.name)
+    axes.fill_between(
+        list(curve.x), mean - spread, mean + spread, alpha=0.2, color=drawn.get_color()
+    )
+
+
+def _save(figure: Figure, path: Path) -> None:
+    if path.suffix not in _ENDINGS:
+        raise ConfigError(f"a picture ends in .png or .svg, got {path.name!r}")
+    FigureCanvasAgg(figure)
+    dated = {"Date": None} if path.suffix == ".svg" else {}  # the same exam, the same file
+    figure.savefig(path, dpi=_DPI, metadata=dated)

@@ -1,0 +1,195 @@
+"""Findings: what a faithfulness exam says of a judge."""
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from spanjury.orchestration.experiments.faithfulness.changes import Change, Fate, Push
+from spanjury.orchestration.experiments.faithfulness.consistency import (
+    Consistency,
+    consistencies,
+)
+from spanjury.orchestration.experiments.faithfulness.evidence import (
+    Evidence,
+    FloatArray,
+    gathered,
+)
+from spanjury.orchestration.experiments.faithfulness.excess import (
+    MEASURES,
+    Excess,
+    differences,
+    excess_of,
+)
+from spanjury.orchestration.experiments.faithfulness.rates import Estimate, Rates, rates
+from spanjury.stats.bootstrap import bootstrap, percentile_interval
+from spanjury.stats.weighted import mean_drop
+
+__all__ = ["Finding", "Findings", "found"]
+
+_BASES = 3
+"""All reports, those with errors, those with room."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What one treatment did to one judge's scores on one aspect of one dataset.
+
+    Parameters
+    ----------
+    judge, dataset, aspect, treatment, family, by, push
+        As in `Change`.
+    texts
+        How many texts there are.
+    absent, unscored
+        Of these: not in the record, and without a score to begin with.
+    error_free, clipped
+        Of the rest: reports whose list could not be changed, by why.
+    overall
+        Over all reports, as the paper counts: one that could not be changed has not changed.
+    with_errors
+        Over the reports that list errors.
+    with_room
+        Over those whose list was changed and whose score could move as it should.
+    excess
+        The same minus the null control; None without one, and for the control itself.
+    """
+
+    judge: str
+    dataset: str
+    aspect: str
+    treatment: str
+    family: str
+    by: int | None
+    push: Push | None
+    is_control: bool
+    texts: int
+    absent: int
+    unscored: int
+    error_free: int
+    clipped: int
+    overall: Rates
+    with_errors: Rates
+    with_room: Rates
+    excess: Excess | None
+
+    def toward(self, told: Rates) -> float:
+        """Return the share of scores in `told` that moved as they should; NaN for a control."""
+        return _share(told.fell if self.push == "falls" else told.rose, told, push=self.push)
+
+    def against(self, told: Rates) -> float:
+        """Return the share of scores in `told` that moved the other way; NaN for a control."""
+        return _share(told.rose if self.push == "falls" else told.fell, told, push=self.push)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """What an exam came to.
+
+    Parameters
+    ----------
+    evidence
+        The scores that it rests on, by judge, dataset and aspect.
+    findings
+        Treatment by treatment within these.
+    consistencies
+        Of treatments that come in one step and in two.
+    seed, draws
+        Of the bootstrap.
+    """
+
+    evidence: tuple[Evidence, ...]
+    findings: tuple[Finding, ...]
+    consistencies: tuple[Consistency, ...]
+    seed: int
+    draws: int
+
+
+def found(changes: Iterable[Change], *, seed: int = 1, draws: int = 2000) -> Findings:
+    """Evaluate recorded changes, whoever recorded them.
+
+    Parameters
+    ----------
+    changes
+        Rows in any order.
+    seed, draws
+        Of the bootstrap of texts, which every treatment shares.
+    """
+    evidence = gathered(changes)
+    return Findings(
+        evidence=evidence,
+        findings=tuple(
+            finding for one in evidence for finding in _findings(one, seed=seed, draws=draws)
+        ),
+        consistencies=tuple(told for one in evidence for told in consistencies(one)),
+        seed=seed,
+        draws=draws,
+    )
+
+
+def _findings(evidence: Evidence, *, seed: int, draws: int) -> Iterator[Finding]:
+    known = (evidence.known, evidence.with_errors, evidence.with_room)
+    fates = _fates(evidence)
+    estimates = _estimates(evidence, seed=seed, draws=draws)
+    for row, treated in enumerate(evidence.treatments):
+        told = estimates[row]
+        overall, with_errors, with_room = (
+            rates(evidence.shifts[row], among[row], average=told[base])
+            for base, among in enumerate(known)
+        )
+        yield Finding(
+            judge=evidence.judge,
+            dataset=evidence.dataset,
+            aspect=evidence.aspect,
+            treatment=treated.name,
+            family=treated.family,
+            by=treated.by,
+            push=treated.push,
+            is_control=treated.is_control,
+            texts=len(evidence.texts),
+            absent=len(evidence.texts) - sum(fates[row].values()) + fates[row][Fate.ABSENT],
+            unscored=fates[row][Fate.UNSCORED],
+            error_free=fates[row][Fate.ERROR_FREE],
+            clipped=fates[row][Fate.CLIPPED],
+            overall=overall,
+            with_errors=with_errors,
+            with_room=with_room,
+            excess=excess_of(evidence, row, estimates=told[_BASES:]),
+        )
+
+
+def _fates(evidence: Evidence) -> list[dict[Fate, int]]:
+    """Count what became of the reports, treatment by treatment."""
+    rows: dict[str, dict[Fate, int]] = {
+        treated.name: dict.fromkeys(Fate, 0) for treated in evidence.treatments
+    }
+    told = {(change.treatment, change.text): change.fate for change in evidence.changes}
+    for (treatment, _), fate in told.items():
+        rows[treatment][fate] += 1
+    return list(rows.values())
+
+
+def _estimates(evidence: Evidence, *, seed: int, draws: int) -> list[tuple[Estimate, ...]]:
+    """Return for each treatment the average change by base, and the excesses, by one bootstrap."""
+    values = np.stack([_values(evidence, row) for row in range(len(evidence.treatments))])
+    rng = np.random.default_rng(seed)
+    resampled = bootstrap(mean_drop(values), items=len(evidence.texts), rng=rng, draws=draws)
+    interval = percentile_interval(resampled)
+    return [
+        tuple(Estimate(*(float(part) for part in parts)) for parts in zip(*row, strict=True))
+        for row in zip(resampled.estimate, interval.low, interval.high, strict=True)
+    ]
+
+
+def _values(evidence: Evidence, row: int) -> FloatArray:
+    """Return what is averaged, shape ``(bases + measures, texts)``."""
+    bases = (evidence.known, evidence.with_errors, evidence.with_room)
+    shifts = [np.where(among[row], evidence.shifts[row], np.nan) for among in bases]
+    compared = differences(evidence, row)
+    assert len(shifts) + len(compared) == _BASES + len(MEASURES)
+    return np.concatenate([np.stack(shifts), compared])
+
+
+def _share(count: int, told: Rates, *, push: Push | None) -> float:
+    return count / told.scored if push is not None and told.scored else math.nan

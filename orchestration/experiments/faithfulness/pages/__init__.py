@@ -1,0 +1,1 @@
+"""What a faithfulness exam found, as text for programs and for people."""

@@ -1,0 +1,61 @@
+"""A faithfulness exam's findings as plain values, for programs."""
+
+from spanjury.orchestration.experiments.discernment.pages.as_json import (
+    fields_of,
+    plain,
+    versions,
+)
+from spanjury.orchestration.experiments.faithfulness.cautions import cautions
+from spanjury.orchestration.experiments.faithfulness.consistency import Consistency
+from spanjury.orchestration.experiments.faithfulness.findings import Finding, Findings
+from spanjury.orchestration.experiments.faithfulness.rates import Rates
+from spanjury.orchestration.experiments.faithfulness.roads import outcomes, roads
+
+__all__ = ["findings_json"]
+
+_BASES = ("overall", "with_errors", "with_room")
+
+
+def findings_json(findings: Findings) -> dict[str, object]:
+    """Return `findings` as objects, lists, strings, numbers and nulls.
+
+    Returns
+    -------
+    dict
+        Named by field, numbers to 6 significant digits; what is undefined is None.
+    """
+    return {
+        "exam": "faithfulness",
+        "versions": versions(),
+        "settings": {"seed": findings.seed, "draws": findings.draws},
+        "findings": [_finding(finding) for finding in findings.findings],
+        "consistency": [_consistency(told) for told in findings.consistencies],
+        "roads": plain(roads(findings.evidence)),
+        "outcomes": plain(outcomes(findings.evidence)),
+        "cautions": list(cautions(findings)),
+    }
+
+
+def _finding(finding: Finding) -> dict[str, object]:
+    """Add the shares to the counts."""
+    told = fields_of(finding)
+    for base in _BASES:
+        told[base] = _rates(finding, getattr(finding, base))
+    return told
+
+
+def _rates(finding: Finding, told: Rates) -> object:
+    return plain(
+        {
+            **told._asdict(),
+            "changed": told.changed,
+            "changed_as_printed": told.changed_as_printed,
+            "toward": finding.toward(told),
+            "against": finding.against(told),
+        }
+    )
+
+
+def _consistency(told: Consistency) -> dict[str, object]:
+    shares = {"share_reverted": told.share_reverted, "share_broad": told.share_broad}
+    return {**fields_of(told), **{name: plain(share) for name, share in shares.items()}}

@@ -1,0 +1,96 @@
+"""A faithfulness exam's findings as a page to read."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from spanjury.orchestration.experiments.discernment.pages.markdown_rows import head, row
+from spanjury.orchestration.experiments.faithfulness.averages import averages
+from spanjury.orchestration.experiments.faithfulness.cautions import cautions
+from spanjury.orchestration.experiments.faithfulness.evidence import Evidence
+from spanjury.orchestration.experiments.faithfulness.findings import Findings
+from spanjury.orchestration.experiments.faithfulness.pages.markdown_tables import (
+    average_table,
+    consistency_table,
+    control_table,
+    finding_table,
+)
+from spanjury.orchestration.experiments.faithfulness.roads import outcomes, roads
+
+__all__ = ["findings_markdown"]
+
+_READING = (
+    "A report's error list was changed and the judge asked for the score that follows. **Printed** "
+    "is the share of changed scores over all reports, as the paper prints it: reports whose list "
+    "could not be changed count as unchanged, lost scores as changed. **With errors** leaves out "
+    "reports without errors, **with room** also those whose list came out as it was and those "
+    "whose score was at that end of the scale already. *Toward* and *against* are the shares that "
+    "moved as they should and the other way, among those with room. Brackets are 95 % intervals "
+    "over texts drawn anew."
+)
+_CONTROL = (
+    "The null control asks for the score of the unchanged list again. What changes there is no "
+    "effect of any list; the columns *minus control* subtract it report by report, and p is that "
+    "of McNemar's exact test (one-sided, not corrected for the number of treatments)."
+)
+_STEPS = (
+    "*Reverted*: one step of severity changed the score and two steps did not. *Broad* is the "
+    "authors' count: anything but a score that never moves, that both move as they should, or "
+    "that two steps only move as they should. Shares are over reports that list errors."
+)
+
+
+def findings_markdown(findings: Findings, *, data: str, pictures: Sequence[str] = ()) -> str:
+    """Write a page.
+
+    Parameters
+    ----------
+    findings
+        What an exam came to.
+    data
+        What it was held on.
+    pictures
+        Names of files beside the page.
+
+    Returns
+    -------
+    str
+        Markdown that ends in a line feed; the same for the same findings.
+    """
+    return "\n".join(_lines(findings, data=data, pictures=pictures)) + "\n"
+
+
+def _lines(findings: Findings, *, data: str, pictures: Sequence[str]) -> Iterator[str]:
+    judges = dict.fromkeys(one.judge for one in findings.evidence)
+    yield from ("# Faithfulness", "", f"Data: `{data}`. Judges: {', '.join(judges)}.", "")
+    yield from _cautions(findings)
+    yield from (_READING, "")
+    yield from ("## By dataset", "", "Unweighted means over aspects.", "")
+    yield from average_table(averages(findings.findings))
+    yield from ("", "## Null control", "", _CONTROL, "")
+    yield from control_table(findings.findings)
+    yield from ("", "## By aspect", "")
+    yield from finding_table(findings.findings)
+    if findings.consistencies:
+        yield from ("", "## One step and two", "", _STEPS, "")
+        yield from consistency_table(findings.consistencies)
+    yield from _protocol(findings.evidence)
+    for picture in pictures:
+        yield from ("", f"![{picture.partition('.')[0]}]({picture})")
+
+
+def _cautions(findings: Findings) -> Iterator[str]:
+    told = cautions(findings)
+    if told:
+        yield from ("## Beware", "", *(f"- {caution}" for caution in told), "")
+
+
+def _protocol(evidence: Sequence[Evidence]) -> Iterator[str]:
+    """Say by which road scores came about, and how rescorings ended."""
+    yield from ("", "## How scores came about", "")
+    yield from head("judge", "road", "outcome of rescorings")
+    by_road, ended = roads(evidence), outcomes(evidence)
+    for judge, told in ended.items():
+        yield row(judge, _counts(by_road[judge]), _counts(told))
+
+
+def _counts(told: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in sorted(told.items())) or "not recorded"

@@ -1,0 +1,129 @@
+"""What `spanjury exam faithfulness` does once its flags are read."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+import typer
+from rich.console import Console
+
+from spanjury.judges.core import ConfigError, Result, RunStoppedError
+from spanjury.orchestration.braking import Brake
+from spanjury.orchestration.experiments.faithfulness.changes import Change
+from spanjury.orchestration.experiments.faithfulness.exam import Exam
+from spanjury.orchestration.experiments.faithfulness.findings import found
+from spanjury.orchestration.interfaces.cli.exits import LIMIT, say
+from spanjury.orchestration.interfaces.cli.faithfulness_view import faithfulness_view
+from spanjury.orchestration.interfaces.cli.logging import log_to
+from spanjury.orchestration.interfaces.cli.progress import ProgressLines
+from spanjury.orchestration.interfaces.cli.signals import Signals
+from spanjury.orchestration.interfaces.cli.standing import Watch
+from spanjury.orchestration.interfaces.cli.told_panel import ToldPanel
+from spanjury.orchestration.interfaces.faithfulness import FaithfulnessJob, exam_of, hold
+from spanjury.orchestration.interfaces.faithfulness_replay import read_changes
+from spanjury.orchestration.interfaces.faithfulness_report import write_report
+from spanjury.orchestration.metering import Limits, Meter
+from spanjury.orchestration.summary import Summary
+from spanjury.orchestration.watching import run_watched
+
+__all__ = ["examine_faithfulness"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Told:
+    """The flags of `exam faithfulness`, by their names; the command describes them."""
+
+    panel: ToldPanel
+    data: Path | None
+    replay: Path | None
+    perturbation: list[str] | None
+    task: str | None
+    aspect: list[str] | None
+    aspects_file: list[Path] | None
+    column: list[str] | None
+    limit: int | None
+    output: Path
+    max_cost: float | None
+    max_tokens_total: int | None
+    max_seconds: float | None
+    no_progress: bool
+    log_file: Path | None
+
+    @property
+    def seed(self) -> int:
+        return 1 if self.panel.seed is None else self.panel.seed
+
+    def job(self, data: Path) -> FaithfulnessJob:
+        return FaithfulnessJob(
+            data=data,
+            panel=self.panel.config(),
+            perturbations=tuple(self.perturbation or ()),
+            memory=self.output / "memory.sqlite3",
+            task=self.task,
+            aspects=tuple(self.aspect or ()),
+            aspects_files=tuple(self.aspects_file or ()),
+            columns=tuple(self.column or ()),
+            limit=self.limit,
+            seed=self.seed,
+            limits=Limits(
+                max_cost=self.max_cost,
+                max_tokens=self.max_tokens_total,
+                max_seconds=self.max_seconds,
+            ),
+        )
+
+
+def examine_faithfulness(**flags: object) -> None:
+    """Examine judges, or analyse a record, and write what is found into a folder."""
+    panel = ToldPanel.taken_from(flags)
+    told = _Told(panel=panel, **flags)  # type: ignore[arg-type]  # the command line has checked
+    log_to(told.log_file)
+    data, changes = _changes(told)
+    findings = found(changes, seed=told.seed)
+    Console(highlight=False).print(faithfulness_view(findings))
+    written = write_report(told.output, findings, data=str(data), changes=changes)
+    for path in written:
+        say(f"written: {path}")
+    if not any(path.suffix == ".png" for path in written):
+        say("no pictures: pip install 'spanjury[plots]'")
+
+
+def _changes(told: _Told) -> tuple[Path, list[Change]]:
+    if told.replay is not None and told.data is None:
+        return told.replay, read_changes(told.replay)
+    if told.data is None or told.replay is not None:
+        raise ConfigError("name a file of texts, or --replay with a record, and not both")
+    job = told.job(told.data)
+    exam = exam_of(job)
+    say(
+        f"{len(exam.segments)} texts, {len(exam.treatments)} perturbations,"
+        f" {len(exam.aspects)} aspects: {', '.join(aspect.name for aspect in exam.aspects)}"
+    )
+    return told.data, _held(job, exam, progress=not told.no_progress)
+
+
+def _held(job: FaithfulnessJob, exam: Exam, *, progress: bool) -> list[Change]:
+    """Hold the exam, ended by limits and signals as a run is."""
+    assert job.memory is not None
+    job.memory.parent.mkdir(parents=True, exist_ok=True)
+    brake, signals, summary = Brake(), Signals(), Summary()
+    meter = Meter(limits=job.limits, stop=brake.pull)
+    watch = Watch(total=len(exam.pairs), summary=summary, meter=meter)
+    held: list[Change] = []
+
+    def show(result: Result) -> None:
+        summary.add(result)
+
+    async def examine() -> None:
+        held.extend(await hold(job, exam, brake=brake, meter=meter, show=show))
+
+    async def listen() -> None:
+        await signals.watch(brake)
+
+    try:
+        with ProgressLines(watch, write=say if progress else lambda _: None):
+            anyio.run(run_watched, examine, listen)
+    except RunStoppedError as stopped:
+        say(f"{stopped}: what was said is kept; the same command goes on")
+        raise typer.Exit(128 + signals.received if signals.received else LIMIT) from None
+    return held

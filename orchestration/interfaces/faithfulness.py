@@ -1,0 +1,152 @@
+"""An exam of faithfulness, from files and names to a list of changes."""
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+
+from spanjury.judges.core import ConfigError, PluginError, Result
+from spanjury.judges.tasks import Catalogue
+from spanjury.orchestration.braking import Brake, pull_in_time
+from spanjury.orchestration.building import parameters
+from spanjury.orchestration.config import PanelConfig, parse_options
+from spanjury.orchestration.experiments.faithfulness.changes import Change
+from spanjury.orchestration.experiments.faithfulness.exam import Exam, sit
+from spanjury.orchestration.experiments.faithfulness.trials import Treatment
+from spanjury.orchestration.interfaces.python import read_segments
+from spanjury.orchestration.metering import Limits, Meter
+from spanjury.orchestration.panel import Panel
+from spanjury.orchestration.watching import run_watched
+from spanjury.orchestration.wiring import (
+    EXPLANATION_PERTURBATIONS,
+    open_configured_panel,
+    open_memory,
+)
+from spanjury.perturbations.explanation.paper import paper_perturbations
+from spanjury.perturbations.explanation.perturbation import ExplanationPerturbation
+
+__all__ = ["FaithfulnessJob", "exam_of", "hold", "treatment_of"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaithfulnessJob:
+    """Who is examined on what.
+
+    Parameters
+    ----------
+    data
+        A file of texts.
+    panel
+        Who judges; each of its seats is examined.
+    perturbations
+        ``NAME`` or ``NAME:option=value,…``; none for those of the paper.
+    memory
+        Keeps what judges and models say, so that an exam that broke off goes on; or None.
+    task, aspects, aspects_files, columns, limit
+        As in `job.Job`; without aspects those of the task.
+    seed
+        Of the changes, and of the bootstrap.
+    limits
+        What it may cost.
+    """
+
+    data: Path
+    panel: PanelConfig
+    perturbations: tuple[str, ...] = ()
+    memory: Path | None = None
+    task: str | None = None
+    aspects: tuple[str, ...] = ()
+    aspects_files: tuple[Path, ...] = ()
+    columns: tuple[str, ...] = ()
+    limit: int | None = None
+    seed: int = 1
+    limits: Limits = Limits()
+
+
+def exam_of(job: FaithfulnessJob) -> Exam:
+    """Read and build what is asked.
+
+    Raises
+    ------
+    DataError
+        If the data cannot be read.
+    ConfigError
+        If a name is unknown, or the texts are not of one task.
+    """
+    segments = tuple(islice(read_segments(job.data, columns=job.columns), job.limit))
+    tasks = {job.task or segment.task for segment in segments}
+    if len(tasks) != 1 or "" in tasks:
+        told = ", ".join(sorted(tasks - {""})) or "none"
+        raise ConfigError(f"an exam is of one task, and the data has {told}: name it with --task")
+    (task,) = tasks
+    catalogue = Catalogue.load(*job.aspects_files)
+    names = job.aspects or catalogue.task(task).default_aspects
+    return Exam(
+        dataset=job.data.name.partition(".")[0],
+        segments=segments,
+        aspects=tuple(catalogue.aspect(task, name) for name in names),
+        treatments=tuple(map(treatment_of, job.perturbations)) or _of_the_paper(),
+        seed=job.seed,
+    )
+
+
+def treatment_of(told: str) -> Treatment:
+    """Return the treatment that ``NAME`` or ``NAME:option=value,…`` names.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such perturbation, or it has no such option.
+    """
+    name, options = parse_options(told, what="perturbation")
+    perturbation = EXPLANATION_PERTURBATIONS.get(name)
+    if not isinstance(perturbation, ExplanationPerturbation):
+        raise PluginError(f"explanation perturbation {name!r} is none: {perturbation!r}")
+    known: Mapping[str, object] = parameters(perturbation.rule)
+    if strange := options.keys() - known.keys():
+        raise ConfigError(f"{name!r} has no option {', '.join(sorted(strange))}")
+    return Treatment(name=told, perturbation=perturbation, options=options)
+
+
+async def hold(
+    job: FaithfulnessJob,
+    exam: Exam,
+    *,
+    brake: Brake,
+    meter: Meter,
+    show: Callable[[Result], None],
+) -> list[Change]:
+    """Hold the exam of a job.
+
+    Raises
+    ------
+    EvaluationError
+        As `sit` does, and if the panel, a model or the memory cannot be opened.
+    """
+    with open_memory(job.memory) if job.memory else nullcontext() as memory:
+        opened = partial(open_configured_panel, job.panel, memory=memory, meter=meter)
+
+        def open_panel(draw: str) -> AbstractAsyncContextManager[Panel]:
+            return opened(draw=draw)
+
+        held: list[Change] = []
+
+        async def examine() -> None:
+            held.extend(
+                await sit(exam, open_panel, workers=job.panel.workers, brake=brake, show=show)
+            )
+
+        async def watch_the_clock() -> None:
+            await pull_in_time(brake, job.limits.max_seconds)
+
+        await run_watched(examine, watch_the_clock)
+        return held
+
+
+def _of_the_paper() -> tuple[Treatment, ...]:
+    return tuple(
+        Treatment(name=one.name, perturbation=one.perturbation, options=one.options)
+        for one in paper_perturbations()
+    )

@@ -1,0 +1,107 @@
+"""An exam of faithfulness from the command line: texts or a record in, a folder out."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from spanjury.orchestration.interfaces.cli.app import app
+
+Spanjury = Callable[..., Result]
+
+ROWS: list[dict[str, object]] = [
+    {"before": 3, "after": 4, "by": -1, "push": "rises", "treatment": "severity-1"},
+    {"before": 3, "after": 3, "by": -2, "push": "rises", "treatment": "severity-2"},
+    {"before": 3, "after": 2, "by": 1, "push": "falls", "treatment": "severity+1"},
+]
+TEXTS: list[dict[str, object]] = [
+    {
+        "id": name,
+        "task": "summarization",
+        "inputs": {"Article": "The bridge opened in 1932."},
+        "output": output,
+    }
+    for name, output in (("good", "It opened in 1932."), ("bad", "It it opened opened in in 1932"))
+]
+
+
+@pytest.fixture
+def spanjury(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Spanjury:
+    """Run the command line in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    return lambda *args: CliRunner().invoke(app, ["exam", "faithfulness", *map(str, args)])
+
+
+def write(name: str, rows: list[dict[str, object]]) -> Path:
+    path = Path(name)
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return path
+
+
+def test_a_record_is_analysed_without_a_judge(spanjury: Spanjury) -> None:
+    whose = {"judge": "j", "dataset": "d", "aspect": "a", "text": "t", "family": "severity"}
+    record = write("record.jsonl", [{**whose, **row, "errors": 1} for row in ROWS])
+    done = spanjury("--replay", record, "-o", "found")
+    assert done.exit_code == 0, done.output
+    assert "no null control" in " ".join(done.output.split())
+    told = json.loads(Path("found/findings.json").read_text())
+    assert [one["with_room"]["toward"] for one in told["findings"]] == [1, 0, 1]
+    assert told["consistency"][0]["reverted"] == 1
+    assert "severity-2" in Path("found/report.md").read_text()
+    again = spanjury("--replay", "found/changes.jsonl", "-o", "again")
+    assert again.exit_code == 0, again.output
+    assert json.loads(Path("again/findings.json").read_text()) == told
+
+
+def test_a_judge_whose_score_is_a_function_of_its_spans_passes(spanjury: Spanjury) -> None:
+    flags = (write("texts.jsonl", TEXTS), "--judge", "form", "--aspect", "fluency", "-o", "exam")
+    done = spanjury(*flags)
+    assert done.exit_code == 0, done.output
+    told = json.loads(Path("exam/findings.json").read_text())
+    by_name = {one["treatment"]: one for one in told["findings"]}
+    assert by_name["null-control"]["overall"]["changed"] == 0
+    assert by_name["null-repeat"]["overall"]["changed"] == 0
+    assert by_name["critical-error"]["with_room"]["toward"] == 1
+    assert not any(one["with_room"]["against"] for one in told["findings"])
+    assert all(one["broad"] == 0 for one in told["consistency"])
+    assert told["roads"]["form"].keys() == {"computed"}
+    for picture in ("critical-error.png", "critical-error.svg"):
+        assert Path("exam", picture).stat().st_size > 0
+    size = Path("exam/memory.sqlite3").stat().st_size
+    changes = Path("exam/changes.jsonl").read_bytes()
+    assert spanjury(*flags).exit_code == 0
+    assert Path("exam/memory.sqlite3").stat().st_size == size
+    assert Path("exam/changes.jsonl").read_bytes() == changes
+
+
+def test_a_judge_that_cannot_rescore_is_said_before_it_is_asked(spanjury: Spanjury) -> None:
+    done = spanjury(write("texts.jsonl", TEXTS), "--judge", "grounding", "--aspect", "consistency")
+    assert done.exit_code == 2
+    assert "grounding: cannot say which score follows" in done.output
+
+
+@pytest.mark.parametrize(
+    ("flags", "problem"),
+    [
+        ((), "not both"),
+        (("texts.jsonl", "--replay", "texts.jsonl"), "not both"),
+        (("texts.jsonl", "--perturbation", "no-such"), "no-such"),
+        (("texts.jsonl", "--aspect", "no-such"), "no-such"),
+    ],
+)
+def test_what_does_not_fit_is_a_usage_error(
+    spanjury: Spanjury, flags: tuple[str, ...], problem: str
+) -> None:
+    write("texts.jsonl", TEXTS)
+    done = spanjury(*flags)
+    assert done.exit_code == 2, done.output
+    assert problem in done.output
+
+
+def test_texts_of_no_task_are_asked_for_one(spanjury: Spanjury) -> None:
+    write("texts.jsonl", [{"id": "a", "output": "It opened."}])
+    done = spanjury("texts.jsonl")
+    assert done.exit_code == 2
+    assert "--task" in done.output

@@ -8,14 +8,11 @@ from spanjury.judges.core import ConfigError, StoreError
 from spanjury.orchestration.experiments.card.card import ExamRecord
 from spanjury.orchestration.experiments.discernment.cautions import cautions
 from spanjury.orchestration.experiments.discernment.exam import Sitting
-from spanjury.orchestration.experiments.discernment.pages.as_json import (
-    findings_json,
-    plain,
-    versions,
-)
+from spanjury.orchestration.experiments.discernment.pages.as_json import findings_json
 from spanjury.orchestration.experiments.discernment.pages.as_markdown import findings_markdown
 from spanjury.orchestration.experiments.discernment.pages.measures import measures_of
 from spanjury.orchestration.experiments.discernment.readings import is_harmless
+from spanjury.orchestration.experiments.plain import plain, versions
 from spanjury.orchestration.interfaces.exam import ExamJob
 from spanjury.orchestration.interfaces.exam_scores import (
     SCORES,

@@ -9,8 +9,8 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from spanjury.judges.core import DataError, StoreError
-from spanjury.orchestration.experiments.discernment.examinee import Examinee
 from spanjury.orchestration.experiments.discernment.score_rows import ScoreRow
+from spanjury.orchestration.experiments.examinee import Examinee
 
 __all__ = ["SCORES", "ExamScores", "read_scores", "write_scores", "write_whole"]
 

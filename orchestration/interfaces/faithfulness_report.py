@@ -2,11 +2,14 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
 
 from spanjury.judges.core import ConfigError, StoreError
-from spanjury.orchestration.experiments.faithfulness.cautions import named
+from spanjury.orchestration.experiments.card.card import ExamRecord
+from spanjury.orchestration.experiments.examinee import Examinee
+from spanjury.orchestration.experiments.faithfulness.cautions import cautions, named
 from spanjury.orchestration.experiments.faithfulness.changes import Change
 from spanjury.orchestration.experiments.faithfulness.curves import (
     after_critical,
@@ -17,6 +20,8 @@ from spanjury.orchestration.experiments.faithfulness.curves import (
 from spanjury.orchestration.experiments.faithfulness.findings import Findings
 from spanjury.orchestration.experiments.faithfulness.pages.as_json import findings_json
 from spanjury.orchestration.experiments.faithfulness.pages.as_markdown import findings_markdown
+from spanjury.orchestration.experiments.faithfulness.pages.measures import measures_of
+from spanjury.orchestration.experiments.plain import plain, versions
 from spanjury.orchestration.interfaces.exam_scores import write_whole
 from spanjury.orchestration.interfaces.faithfulness_changes import CHANGES, write_changes
 from spanjury.orchestration.wiring.plots import load_faithfulness_plots
@@ -34,9 +39,16 @@ _MEASURES: Mapping[str, tuple[str, str]] = MappingProxyType(
 
 
 def write_report(
-    folder: Path, findings: Findings, *, data: str, changes: Sequence[Change]
+    folder: Path,
+    findings: Findings,
+    *,
+    data: str,
+    changes: Sequence[Change],
+    examinee: Examinee | None,
 ) -> list[Path]:
     """Write findings, raw changes, a page and, with matplotlib, pictures into `folder`.
+
+    Who was examined is known but for a record, which therefore cannot go on a judge's card.
 
     Returns
     -------
@@ -55,12 +67,29 @@ def write_report(
         raise StoreError(f"{folder}: cannot be written: {error.strerror}") from error
     shown = [picture.name for picture in pictures if picture.suffix == _ENDINGS[0]]
     page = findings_markdown(findings, data=data, pictures=shown)
-    told = json.dumps(findings_json(findings), ensure_ascii=False, indent=1)
+    values = findings_json(findings)
+    if examinee is not None:
+        values["judge"] = plain(examinee)
+        values["card"] = plain(_record(findings, data=data, examinee=examinee))
+    told = json.dumps(values, ensure_ascii=False, indent=1)
     paths = [folder / name for name in ("report.md", "findings.json", CHANGES)]
     write_whole(paths[0], page.encode())
     write_whole(paths[1], f"{told}\n".encode())
     write_changes(paths[2], changes)
     return [*paths, *pictures]
+
+
+def _record(findings: Findings, *, data: str, examinee: Examinee) -> ExamRecord:
+    return ExamRecord(
+        exam="faithfulness",
+        date=datetime.now(UTC).date().isoformat(),
+        data=data,
+        signature=examinee.signature,
+        seats=examinee.seats,
+        versions=versions(),
+        measures=measures_of(findings),
+        cautions=tuple(cautions(findings)),
+    )
 
 
 def _pictures(folder: Path, findings: Findings) -> list[Path]:

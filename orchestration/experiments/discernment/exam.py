@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from spanjury.judges.core import Aspect, ConfigError, DataError, Result, RunStoppedError, Segment
 from spanjury.orchestration.braking import Brake
 from spanjury.orchestration.experiments.discernment.evidence import Evidence, Heard, gathered
-from spanjury.orchestration.experiments.discernment.examinee import Examinee
 from spanjury.orchestration.experiments.discernment.exhibits import (
     Exhibit,
     LeftOut,
@@ -20,6 +19,7 @@ from spanjury.orchestration.experiments.discernment.written_exhibits import (
     Writer,
     written_exhibits,
 )
+from spanjury.orchestration.experiments.examinee import Examinee
 from spanjury.stats.paired import PairedStatistic
 
 __all__ = ["Exam", "Sitting", "sit"]

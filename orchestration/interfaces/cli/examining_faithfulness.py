@@ -9,6 +9,7 @@ from rich.console import Console
 
 from spanjury.judges.core import ConfigError, Result, RunStoppedError
 from spanjury.orchestration.braking import Brake
+from spanjury.orchestration.experiments.examinee import Examinee
 from spanjury.orchestration.experiments.faithfulness.changes import Change
 from spanjury.orchestration.experiments.faithfulness.exam import Exam
 from spanjury.orchestration.experiments.faithfulness.findings import found
@@ -78,19 +79,34 @@ def examine_faithfulness(**flags: object) -> None:
     panel = ToldPanel.taken_from(flags)
     told = _Told(panel=panel, **flags)  # type: ignore[arg-type]  # the command line has checked
     log_to(told.log_file)
-    data, changes = _changes(told)
-    findings = found(changes, seed=told.seed)
+    record = _record(told)
+    findings = found(record.changes, seed=told.seed)
     Console(highlight=False).print(faithfulness_view(findings))
-    written = write_report(told.output, findings, data=str(data), changes=changes)
+    written = write_report(
+        told.output,
+        findings,
+        data=str(record.data),
+        changes=record.changes,
+        examinee=record.examinee,
+    )
     for path in written:
         say(f"written: {path}")
     if not any(path.suffix == ".png" for path in written):
         say("no pictures: pip install 'spanjury[plots]'")
 
 
-def _changes(told: _Told) -> tuple[Path, list[Change]]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Record:
+    """What there is to analyse, and whose it is, if that is known."""
+
+    data: Path
+    changes: list[Change]
+    examinee: Examinee | None = None
+
+
+def _record(told: _Told) -> _Record:
     if told.replay is not None and told.data is None:
-        return told.replay, read_changes(told.replay)
+        return _Record(data=told.replay, changes=read_changes(told.replay))
     if told.data is None or told.replay is not None:
         raise ConfigError("name a file of texts, or --replay with a record, and not both")
     job = told.job(told.data)
@@ -99,10 +115,10 @@ def _changes(told: _Told) -> tuple[Path, list[Change]]:
         f"{len(exam.segments)} texts, {len(exam.treatments)} perturbations,"
         f" {len(exam.aspects)} aspects: {', '.join(aspect.name for aspect in exam.aspects)}"
     )
-    return told.data, _held(job, exam, progress=not told.no_progress)
+    return _held(job, exam, progress=not told.no_progress)
 
 
-def _held(job: FaithfulnessJob, exam: Exam, *, progress: bool) -> list[Change]:
+def _held(job: FaithfulnessJob, exam: Exam, *, progress: bool) -> _Record:
     """Hold the exam, ended by limits and signals as a run is."""
     assert job.memory is not None
     job.memory.parent.mkdir(parents=True, exist_ok=True)
@@ -110,8 +126,10 @@ def _held(job: FaithfulnessJob, exam: Exam, *, progress: bool) -> list[Change]:
     meter = Meter(limits=job.limits, stop=brake.pull)
     watch = Watch(total=len(exam.pairs), summary=summary, meter=meter)
     held: list[Change] = []
+    examined: list[Examinee] = []
 
     def show(result: Result) -> None:
+        examined.append(Examinee.of(result.report))
         summary.add(result)
 
     async def examine() -> None:
@@ -126,4 +144,4 @@ def _held(job: FaithfulnessJob, exam: Exam, *, progress: bool) -> list[Change]:
     except RunStoppedError as stopped:
         say(f"{stopped}: what was said is kept; the same command goes on")
         raise typer.Exit(128 + signals.received if signals.received else LIMIT) from None
-    return held
+    return _Record(data=job.data, changes=held, examinee=examined[0])

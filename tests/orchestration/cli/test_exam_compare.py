@@ -9,8 +9,8 @@ from fakes.exam_scores import scored
 from typer.testing import CliRunner, Result
 
 from spanjury.judges.core import StoreError
-from spanjury.orchestration.experiments.discernment.examinee import Examinee
 from spanjury.orchestration.experiments.discernment.score_rows import ScoreRow
+from spanjury.orchestration.experiments.examinee import Examinee
 from spanjury.orchestration.interfaces.cli.app import app
 from spanjury.orchestration.interfaces.exam_scores import ExamScores, read_scores, write_scores
 

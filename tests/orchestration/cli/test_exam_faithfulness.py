@@ -67,6 +67,11 @@ def test_a_judge_whose_score_is_a_function_of_its_spans_passes(spanjury: Spanjur
     assert not any(one["with_room"]["against"] for one in told["findings"])
     assert all(one["broad"] == 0 for one in told["consistency"])
     assert told["roads"]["form"].keys() == {"computed"}
+    assert told["judge"]["seats"]["form"].startswith("form|")
+    card = {one["name"]: one["value"] for one in told["card"]["measures"]}
+    assert card["faithfulness.null_moved"] == card["faithfulness.against"] == 0
+    # Nothing moves of itself here, so that the control takes nothing away.
+    assert 0 < card["faithfulness.null_adjusted"] <= card["faithfulness.toward"] <= 1
     for picture in ("critical-error.png", "critical-error.svg"):
         assert Path("exam", picture).stat().st_size > 0
     size = Path("exam/memory.sqlite3").stat().st_size
@@ -74,6 +79,23 @@ def test_a_judge_whose_score_is_a_function_of_its_spans_passes(spanjury: Spanjur
     assert spanjury(*flags).exit_code == 0
     assert Path("exam/memory.sqlite3").stat().st_size == size
     assert Path("exam/changes.jsonl").read_bytes() == changes
+
+
+def test_perturbations_are_named_and_the_exam_goes_on_a_card(
+    spanjury: Spanjury, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    named = ["--perturbation", "worsen-severity:by=2", "--perturbation", "critical-error"]
+    texts = write("texts.jsonl", TEXTS)
+    done = spanjury(texts, "--judge", "form", "--aspect", "fluency", *named, "-o", "exam")
+    assert done.exit_code == 0, done.output
+    told = json.loads(Path("exam/findings.json").read_text())
+    treatments = {one["treatment"] for one in told["findings"] if not one["is_control"]}
+    assert treatments == {"worsen-severity:by=2", "critical-error"}
+    card = ["exam", "card", "exam", "--require", "faithfulness.against<=0"]
+    shown = CliRunner().invoke(app, card)
+    assert shown.exit_code == 0, shown.output
+    assert "faithfulness.null_adjusted" in shown.output
 
 
 def test_a_judge_that_cannot_rescore_is_said_before_it_is_asked(spanjury: Spanjury) -> None:

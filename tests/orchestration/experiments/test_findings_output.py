@@ -16,7 +16,6 @@ from spanjury.judges.core import Outcome, Scale, Segment
 from spanjury.orchestration.experiments.discernment.cautions import cautions
 from spanjury.orchestration.experiments.discernment.cells import Mode
 from spanjury.orchestration.experiments.discernment.evidence import Evidence
-from spanjury.orchestration.experiments.discernment.examinee import Examinee
 from spanjury.orchestration.experiments.discernment.exhibits import (
     Exhibit,
     LeftOut,
@@ -28,6 +27,7 @@ from spanjury.orchestration.experiments.discernment.hearing import Judgement
 from spanjury.orchestration.experiments.discernment.pages.as_json import findings_json
 from spanjury.orchestration.experiments.discernment.pages.as_markdown import findings_markdown
 from spanjury.orchestration.experiments.discernment.readings import Verdict, verdict
+from spanjury.orchestration.experiments.examinee import Examinee
 from spanjury.orchestration.interfaces.cli.findings_view import findings_view
 from spanjury.perturbations.perturbation import NothingToDamageError, text_perturbation
 

@@ -11,9 +11,9 @@ from spanjury.orchestration.experiments.discernment.comparing.readings import (
     what_was_done,
 )
 from spanjury.orchestration.experiments.discernment.comparing.sharing import Place
-from spanjury.orchestration.experiments.discernment.examinee import Examinee
-from spanjury.orchestration.experiments.discernment.pages.as_json import fields_of, plain, versions
 from spanjury.orchestration.experiments.discernment.pages.markdown_rows import head, row
+from spanjury.orchestration.experiments.examinee import Examinee
+from spanjury.orchestration.experiments.plain import fields_of, plain, versions
 
 __all__ = ["comparison_json", "comparison_markdown"]
 

@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from spanjury.orchestration.experiments.discernment.cautions import cautions
-from spanjury.orchestration.experiments.discernment.examinee import Examinee
 from spanjury.orchestration.experiments.discernment.findings import Finding, Findings
 from spanjury.orchestration.experiments.discernment.pages.markdown_tables import (
     control_table,
@@ -16,6 +15,7 @@ from spanjury.orchestration.experiments.discernment.pages.markdown_tables import
     treatment_table,
 )
 from spanjury.orchestration.experiments.discernment.readings import Verdict, is_harmless, verdict
+from spanjury.orchestration.experiments.examinee import Examinee
 
 __all__ = ["findings_markdown"]
 

@@ -1,15 +1,11 @@
 """A faithfulness exam's findings as plain values, for programs."""
 
-from spanjury.orchestration.experiments.discernment.pages.as_json import (
-    fields_of,
-    plain,
-    versions,
-)
 from spanjury.orchestration.experiments.faithfulness.cautions import cautions
 from spanjury.orchestration.experiments.faithfulness.consistency import Consistency
 from spanjury.orchestration.experiments.faithfulness.findings import Finding, Findings
 from spanjury.orchestration.experiments.faithfulness.rates import Rates
 from spanjury.orchestration.experiments.faithfulness.roads import outcomes, roads
+from spanjury.orchestration.experiments.plain import fields_of, plain, versions
 
 __all__ = ["findings_json"]
 

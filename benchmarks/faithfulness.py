@@ -1,0 +1,101 @@
+"""Judges' own scores beside those computed from their spans, under the exam of faithfulness.
+
+Run as ``python -m benchmarks.faithfulness``. The judges' own are the recorded labels of the
+paper's authors (QAGS); the computed ones are of four judges' error lists on the same summaries,
+each list changed as the paper does, scored by the default map of ``from-spans``.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import anyio
+from benchmarks.qags_judged import CNN_DM, FILE, Judged, read
+from rich.console import Console
+from rich.table import Table
+
+from spanjury.judges.core import Report, SeatReport
+from spanjury.judges.scoring import FromSpans
+from spanjury.judges.tasks import Catalogue
+from spanjury.orchestration.braking import Brake
+from spanjury.orchestration.experiments.faithfulness.changes import Change
+from spanjury.orchestration.experiments.faithfulness.findings import Finding, found
+from spanjury.orchestration.experiments.faithfulness.trials import Case, Treatment, trials
+from spanjury.orchestration.interfaces.faithfulness_replay import read_changes
+from spanjury.perturbations.explanation.paper import paper_perturbations
+
+LABELS = FILE.with_name("label_pairs.jsonl.gz")
+ASPECT = Catalogue.load().aspect("summarization", "consistency")
+SHOWN = ("severity-1", "severity+1", "severity-2", "severity+2", "critical-error")
+TREATMENTS = tuple(
+    Treatment(name=one.name, perturbation=one.perturbation, options=one.options)
+    for one in paper_perturbations()
+    if one.name in SHOWN
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """A judge that says what it once said."""
+
+    report: Report
+    signature: str = "recorded"
+
+    async def assess(self, segment: object, aspect: object) -> Report:
+        """Return it, whatever is asked."""
+        del segment, aspect
+        return self.report
+
+
+async def computed(rows: Iterable[Judged]) -> list[Change]:
+    """Change every judge's list on every summary, and score it from its spans."""
+    changes: list[Change] = []
+    for number, judged in enumerate(rows):
+        dataset = "CNN/DM" if number < CNN_DM else "XSum"
+        for seat in judged.verdict.seats:
+            case = await case_of(judged, seat, dataset=dataset)
+            changes += await trials(case, TREATMENTS, seed=1, brake=Brake())
+    return changes
+
+
+async def case_of(judged: Judged, seat: SeatReport, *, dataset: str) -> Case:
+    """Return a judge's list with the score that its spans make."""
+    segment = replace(judged.verdict.segment, task="summarization")
+    judge = FromSpans(judge=Recorded(report=seat.report))
+    report = await judge.assess(segment, ASPECT)
+    return Case(
+        judge=judge,
+        name=f"{seat.seat}, from spans",
+        dataset=dataset,
+        segment=segment,
+        aspect=ASPECT,
+        report=report,
+    )
+
+
+def told(changes: Iterable[Change]) -> Iterator[tuple[str, Finding]]:
+    """Yield each judge's findings, over all texts whatever their corpus."""
+    whole = [replace(change, dataset="QAGS", aspect="consistency") for change in changes]
+    for finding in found(whole, draws=100).findings:
+        if finding.treatment in SHOWN:
+            yield finding.judge, finding
+
+
+def main() -> None:
+    """Print the table."""
+    own = [one for one in read_changes(LABELS) if "qags" in one.dataset.lower()]
+    scored = anyio.run(computed, anyio.run(read, Path(FILE), ASPECT))
+    table = Table()
+    for heading in ("judge", "change", "reports with room", "toward", "against"):
+        table.add_column(heading)
+    for judge, finding in (*told(own), *told(scored)):
+        room = finding.with_room
+        shares = (finding.toward(room), finding.against(room))
+        table.add_row(
+            judge, finding.treatment, str(room.scored), *(f"{share:.3f}" for share in shares)
+        )
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()

@@ -65,7 +65,7 @@ def break_off(answers: list[Answer], how: signal.Signals) -> tuple[int, str]:
         process.send_signal(how)
         if how == signal.SIGINT:  # the second drops what the first lets come to its end
             assert process.stderr is not None
-            process.stderr.readline()
+            next(line for line in process.stderr if "10 s more" in line)
             process.send_signal(how)
         _, told = process.communicate(timeout=60)
     return process.returncode, told

@@ -1,30 +1,23 @@
 """What `spanjury exam discernment` does once its flags are read."""
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
-import anyio
-import typer
 from rich.console import Console
 
-from spanjury.judges.core import ConfigError, Result, RunStoppedError
-from spanjury.orchestration.braking import Brake
-from spanjury.orchestration.experiments.discernment.exam import Exam, Sitting
+from spanjury.judges.core import ConfigError
 from spanjury.orchestration.experiments.discernment.findings import Settings
-from spanjury.orchestration.interfaces.cli.exits import LIMIT, say
+from spanjury.orchestration.interfaces.cli.examining_watched import held
+from spanjury.orchestration.interfaces.cli.exits import say
 from spanjury.orchestration.interfaces.cli.findings_view import findings_view
 from spanjury.orchestration.interfaces.cli.logging import log_to
-from spanjury.orchestration.interfaces.cli.progress import ProgressLines
-from spanjury.orchestration.interfaces.cli.signals import Signals
-from spanjury.orchestration.interfaces.cli.standing import Watch
 from spanjury.orchestration.interfaces.cli.told_panel import ToldPanel
 from spanjury.orchestration.interfaces.cli.told_writer import told_writer
 from spanjury.orchestration.interfaces.exam import DEMO, ExamJob, exam_of, hold, read_weights
 from spanjury.orchestration.interfaces.exam_report import write_report
-from spanjury.orchestration.metering import Limits, Meter
-from spanjury.orchestration.summary import Summary
-from spanjury.orchestration.watching import run_watched
+from spanjury.orchestration.metering import Limits
 
 __all__ = ["examine_discernment"]
 
@@ -97,38 +90,16 @@ def examine_discernment(**flags: object) -> None:
         f"{len(exam.segments)} texts, {len(exam.treatments)} treatments,"
         f" {len(exam.aspects)} aspects: {', '.join(aspect.name for aspect in exam.aspects)}"
     )
-    sitting = _held(job, exam, progress=not told.no_progress)
+    sitting = held(
+        partial(hold, job, exam),
+        total=len(exam.segments) * (len(exam.treatments) + 2) * len(exam.aspects),
+        limits=job.limits,
+        memory=job.memory,
+        progress=not told.no_progress,
+    )
     Console(highlight=False).print(findings_view(sitting.findings))
     written = write_report(told.output, job, sitting)
     for path in written:
         say(f"written: {path}")
     if not any(path.suffix == ".png" for path in written):
         say("no pictures: pip install 'spanjury[plots]'")
-
-
-def _held(job: ExamJob, exam: Exam, *, progress: bool) -> Sitting:
-    """Hold the exam, ended by limits and signals as a run is."""
-    assert job.memory is not None
-    job.memory.parent.mkdir(parents=True, exist_ok=True)
-    brake, signals, summary = Brake(), Signals(), Summary()
-    meter = Meter(limits=job.limits, stop=brake.pull)
-    total = len(exam.segments) * (len(exam.treatments) + 2) * len(exam.aspects)
-    watch = Watch(total=total, summary=summary, meter=meter)
-    held: list[Sitting] = []
-
-    def show(result: Result) -> None:
-        summary.add(result)
-
-    async def examine() -> None:
-        held.append(await hold(job, exam, brake=brake, meter=meter, show=show))
-
-    async def listen() -> None:
-        await signals.watch(brake)
-
-    try:
-        with ProgressLines(watch, write=say if progress else lambda _: None):
-            anyio.run(run_watched, examine, listen)
-    except RunStoppedError as stopped:
-        say(f"{stopped}: {summary.whole.total} assessments are kept; the same command goes on")
-        raise typer.Exit(128 + signals.received if signals.received else LIMIT) from None
-    return held[0]

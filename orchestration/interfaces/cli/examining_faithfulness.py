@@ -1,31 +1,25 @@
 """What `spanjury exam faithfulness` does once its flags are read."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import anyio
-import typer
 from rich.console import Console
 
-from spanjury.judges.core import ConfigError, Result, RunStoppedError
+from spanjury.judges.core import ConfigError, Result
 from spanjury.orchestration.braking import Brake
 from spanjury.orchestration.experiments.examinee import Examinee
 from spanjury.orchestration.experiments.faithfulness.changes import Change
-from spanjury.orchestration.experiments.faithfulness.exam import Exam
 from spanjury.orchestration.experiments.faithfulness.findings import found
-from spanjury.orchestration.interfaces.cli.exits import LIMIT, say
+from spanjury.orchestration.interfaces.cli.examining_watched import held
+from spanjury.orchestration.interfaces.cli.exits import say
 from spanjury.orchestration.interfaces.cli.faithfulness_view import faithfulness_view
 from spanjury.orchestration.interfaces.cli.logging import log_to
-from spanjury.orchestration.interfaces.cli.progress import ProgressLines
-from spanjury.orchestration.interfaces.cli.signals import Signals
-from spanjury.orchestration.interfaces.cli.standing import Watch
 from spanjury.orchestration.interfaces.cli.told_panel import ToldPanel
 from spanjury.orchestration.interfaces.faithfulness import FaithfulnessJob, exam_of, hold
 from spanjury.orchestration.interfaces.faithfulness_replay import read_changes
 from spanjury.orchestration.interfaces.faithfulness_report import write_report
 from spanjury.orchestration.metering import Limits, Meter
-from spanjury.orchestration.summary import Summary
-from spanjury.orchestration.watching import run_watched
 
 __all__ = ["examine_faithfulness"]
 
@@ -115,33 +109,20 @@ def _record(told: _Told) -> _Record:
         f"{len(exam.segments)} texts, {len(exam.treatments)} perturbations,"
         f" {len(exam.aspects)} aspects: {', '.join(aspect.name for aspect in exam.aspects)}"
     )
-    return _held(job, exam, progress=not told.no_progress)
-
-
-def _held(job: FaithfulnessJob, exam: Exam, *, progress: bool) -> _Record:
-    """Hold the exam, ended by limits and signals as a run is."""
-    assert job.memory is not None
-    job.memory.parent.mkdir(parents=True, exist_ok=True)
-    brake, signals, summary = Brake(), Signals(), Summary()
-    meter = Meter(limits=job.limits, stop=brake.pull)
-    watch = Watch(total=len(exam.pairs), summary=summary, meter=meter)
-    held: list[Change] = []
     examined: list[Examinee] = []
 
-    def show(result: Result) -> None:
-        examined.append(Examinee.of(result.report))
-        summary.add(result)
+    async def noted(*, brake: Brake, meter: Meter, show: Callable[[Result], None]) -> list[Change]:
+        def note(result: Result) -> None:
+            examined.append(Examinee.of(result.report))
+            show(result)
 
-    async def examine() -> None:
-        held.extend(await hold(job, exam, brake=brake, meter=meter, show=show))
+        return await hold(job, exam, brake=brake, meter=meter, show=note)
 
-    async def listen() -> None:
-        await signals.watch(brake)
-
-    try:
-        with ProgressLines(watch, write=say if progress else lambda _: None):
-            anyio.run(run_watched, examine, listen)
-    except RunStoppedError as stopped:
-        say(f"{stopped}: what was said is kept; the same command goes on")
-        raise typer.Exit(128 + signals.received if signals.received else LIMIT) from None
-    return _Record(data=job.data, changes=held, examinee=examined[0])
+    changes = held(
+        noted,
+        total=len(exam.pairs),
+        limits=job.limits,
+        memory=job.memory,
+        progress=not told.no_progress,
+    )
+    return _Record(data=job.data, changes=changes, examinee=examined[0])

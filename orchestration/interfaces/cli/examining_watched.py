@@ -1,0 +1,71 @@
+"""An exam on the command line: watched, and ended by limits and signals as a run is."""
+
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+import anyio
+import typer
+
+from spanjury.judges.core import Result, RunStoppedError
+from spanjury.orchestration.braking import Brake
+from spanjury.orchestration.interfaces.cli.exits import LIMIT, say
+from spanjury.orchestration.interfaces.cli.progress import ProgressLines
+from spanjury.orchestration.interfaces.cli.signals import Signals
+from spanjury.orchestration.interfaces.cli.standing import Watch
+from spanjury.orchestration.metering import Limits, Meter
+from spanjury.orchestration.summary import Summary
+from spanjury.orchestration.watching import run_watched
+
+__all__ = ["Hold", "held"]
+
+T_co = TypeVar("T_co", covariant=True)
+T = TypeVar("T")
+
+
+class Hold(Protocol[T_co]):
+    """Holds an exam, and tells of every result."""
+
+    def __call__(
+        self, *, brake: Brake, meter: Meter, show: Callable[[Result], None]
+    ) -> Coroutine[object, object, T_co]:
+        """Return what the exam came to; raise `RunStoppedError` if it was ended early."""
+        ...
+
+
+def held(hold: Hold[T], *, total: int, limits: Limits, memory: Path | None, progress: bool) -> T:
+    """Hold an exam and return what it came to, or exit if it is ended early.
+
+    Parameters
+    ----------
+    hold
+        Holds it.
+    total
+        How many results there will be.
+    limits
+        What it may cost.
+    memory
+        Where it keeps what is said; the folder is made.
+    progress
+        Whether it is told how far it is.
+    """
+    if memory is not None:
+        memory.parent.mkdir(parents=True, exist_ok=True)
+    brake, signals, summary = Brake(), Signals(), Summary()
+    meter = Meter(limits=limits, stop=brake.pull)
+    watch = Watch(total=total, summary=summary, meter=meter)
+    come_to: list[T] = []
+
+    async def examine() -> None:
+        come_to.append(await hold(brake=brake, meter=meter, show=summary.add))
+
+    async def listen() -> None:
+        await signals.watch(brake)
+
+    try:
+        with ProgressLines(watch, write=say if progress else lambda _: None):
+            anyio.run(run_watched, examine, listen)
+    except RunStoppedError as stopped:
+        say(f"{stopped}: {summary.whole.total} assessments are kept; the same command goes on")
+        raise typer.Exit(128 + signals.received if signals.received else LIMIT) from None
+    return come_to[0]

@@ -7,8 +7,8 @@ import pytest
 import structlog
 from hypothesis import settings
 
-# How long an example takes says how busy the machine is.
-settings.register_profile("spanjury", deadline=None)
+# How long an example takes says how busy the machine is; what needs many says so itself.
+settings.register_profile("spanjury", deadline=None, max_examples=40)
 settings.load_profile("spanjury")
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"

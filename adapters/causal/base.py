@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from transformers import (
     AutoTokenizer,
     PreTrainedModel,
     PreTrainedTokenizerBase,
+    modeling_gguf_pytorch_utils,
 )
 from transformers.utils import logging as hf_logging
 
@@ -230,15 +232,18 @@ def _digest(folder: Path) -> str:
 @contextmanager
 def quietly() -> Iterator[None]:
     """Keep transformers and peft from drawing bars, telling what they load, and warning."""
+    reader: Any = modeling_gguf_pytorch_utils
     with _LOADING, warnings.catch_warnings():
         # peft asks for what transformers has renamed.
         warnings.filterwarnings("ignore", ".*is_gradient_checkpointing", FutureWarning)
         level, bars = hf_logging.get_verbosity(), hf_logging.is_progress_bar_enabled()
         hf_logging.set_verbosity(logging.CRITICAL)
         hf_logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # not annotated
+        bar, reader.tqdm = reader.tqdm, partial(reader.tqdm, disable=True)  # one that none governs
         try:
             yield
         finally:
+            reader.tqdm = bar
             hf_logging.set_verbosity(level)
             if bars:
                 hf_logging.enable_progress_bar()  # type: ignore[no-untyped-call]  # not annotated

@@ -16,6 +16,8 @@ IGNORED = -100
 """The label of a token that is not learnt, as torch's cross-entropy has it."""
 CUT_MARK = " […]"
 """What stands where a source was cut."""
+_GUESSES = 8  # of how much of a source fits
+_WASTE = 2  # tokens for which no further guess is worth its time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,38 +70,61 @@ def render(pair: TrainingPair, chat: ChatTokens, *, limit: int) -> Rendered | No
     prompt = chat.prompt(pair.messages)
     cut = len(prompt) + len(answer) > limit
     if cut:
-        shorter = _cut_to(pair, chat, room=limit - len(answer))
+        shorter = _cut_to(pair, chat, room=limit - len(answer), whole=len(prompt))
         if shorter is None:
             return None
         prompt = shorter
     return Rendered(ids=(*prompt, *answer), answer=len(prompt), cut=cut)
 
 
-def _cut_to(pair: TrainingPair, chat: ChatTokens, *, room: int) -> list[int] | None:
-    """Return the longest prompt of at most `room` tokens that cutting the sources gives."""
-    messages = pair.messages
+def _cut_to(pair: TrainingPair, chat: ChatTokens, *, room: int, whole: int) -> list[int] | None:
+    """Return a prompt of at most `room` tokens, of the `whole` of it, by cutting the sources."""
+    messages, tokens = pair.messages, whole
     for source in sorted((one for one in pair.sources if one), key=len, reverse=True):
         place = next((at for at, one in enumerate(messages) if source in one.content), None)
         if place is None:
             continue
-        fitting, kept, too_long = None, 0, len(source)
-        while too_long - kept > 1 or fitting is None:
-            middle = (kept + too_long) // 2 if fitting is not None else 0
-            prompt = chat.prompt(_with_cut(messages, place, source=source, kept=middle))
-            if len(prompt) <= room:
-                fitting, kept = prompt, middle
-            elif middle == 0:
-                break
-            else:
-                too_long = middle
-        if fitting is not None:
-            return fitting
-        messages = _with_cut(messages, place, source=source, kept=0)
+        cut = _Cut(chat=chat, messages=messages, place=place, source=source)
+        bare = cut.prompt(0)
+        if len(bare) <= room:
+            return cut.longest(bare, room=room, whole=tokens)
+        messages, tokens = cut.messages_with(0), len(bare)
     return None
 
 
-def _with_cut(
-    messages: tuple[Message, ...], place: int, *, source: str, kept: int
-) -> tuple[Message, ...]:
-    content = messages[place].content.replace(source, source[:kept].rstrip() + CUT_MARK, 1)
-    return (*messages[:place], replace(messages[place], content=content), *messages[place + 1 :])
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Cut:
+    """A conversation in which one source is cut."""
+
+    chat: ChatTokens
+    messages: tuple[Message, ...]
+    place: int
+    source: str
+
+    def messages_with(self, kept: int) -> tuple[Message, ...]:
+        """Return the messages with `kept` characters of the source."""
+        told = self.messages[self.place]
+        beginning = self.source[:kept].rstrip() + CUT_MARK
+        fresh = replace(told, content=told.content.replace(self.source, beginning, 1))
+        return (*self.messages[: self.place], fresh, *self.messages[self.place + 1 :])
+
+    def prompt(self, kept: int) -> list[int]:
+        return self.chat.prompt(self.messages_with(kept))
+
+    def longest(self, bare: list[int], *, room: int, whole: int) -> list[int]:
+        """Return a prompt of nearly `room` tokens; of `bare` has it none, of `whole` too many.
+
+        Tokens grow with characters about evenly, so that a few guesses in between do.
+        """
+        kept, fitting, over, tokens = 0, bare, len(self.source), whole
+        for _ in range(_GUESSES):
+            if room - len(fitting) <= _WASTE or over - kept <= 1:
+                break
+            share = (room - len(fitting)) / (tokens - len(fitting))
+            guess = min(kept + max(1, int(share * (over - kept))), over - 1)
+            prompt = self.prompt(guess)
+            if len(prompt) <= room:
+                kept, fitting = guess, prompt
+            else:
+                over, tokens = guess, len(prompt)
+        return fitting

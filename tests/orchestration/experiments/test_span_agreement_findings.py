@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 from fakes.result_files import result
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spanjury.judges.core import DataError, ErrorSpan, Located, Segment
@@ -237,6 +237,7 @@ SPANS = st.lists(
 
 
 @given(st.lists(SPANS, min_size=1, max_size=4))
+@settings(max_examples=15)
 def test_whoever_marks_what_people_mark_agrees_with_them(
     texts: list[list[tuple[int, ...]]],
 ) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 
 from anyio import create_task_group
+from anyio.lowlevel import checkpoint
 
 __all__ = ["first_error_alone", "run_watched"]
 
@@ -14,12 +15,14 @@ Task = Callable[[], Coroutine[object, object, None]]
 async def run_watched(work: Task, *watchers: Task) -> None:
     """Run `work` with `watchers` beside it; they are cancelled when it ends.
 
+    Watchers begin first: work that blocks the loop at once, as an import does, is watched, too.
     What any of them raises ends all of them, and is raised as it is.
     """
     with first_error_alone():
         async with create_task_group() as group:
             for watch in watchers:
                 group.start_soon(watch)
+            await checkpoint()
             await work()
             group.cancel_scope.cancel()
 

@@ -1,11 +1,13 @@
-"""From a folder of examples to what is trained on them."""
+"""From a folder of examples to what is trained on them, and to what it teaches."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from spanjury.judges.core import ConfigError, DataError
-from spanjury.orchestration.distilling.examples import Example, read_examples
+from spanjury.orchestration.distilling.examples import Example, Split, read_examples
+from spanjury.orchestration.distilling.training_set import require_whole, split_file
 from spanjury.orchestration.wiring.training import (
     DataStatistics,
     TrainingJob,
@@ -14,10 +16,28 @@ from spanjury.orchestration.wiring.training import (
     pairs_digest,
 )
 
-__all__ = ["same_answers", "training_job"]
+__all__ = ["Taught", "examples_for", "same_answers", "taught_by", "training_job"]
 
-_TRAIN = "train.jsonl"
-_VALIDATION = "validation.jsonl"
+_UNTOLD = "(not told)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taught:
+    """What the examples teach that a model is trained on.
+
+    Parameters
+    ----------
+    digest
+        As a trained model's record has it.
+    counts
+        Heading -> name -> how many examples.
+    inputs
+        Digests of their inputs.
+    """
+
+    digest: str
+    counts: Mapping[str, Mapping[str, int]]
+    inputs: frozenset[str]
 
 
 def training_job(data: Path, *, base: str, folder: Path, options: TrainingOptions) -> TrainingJob:
@@ -26,7 +46,7 @@ def training_job(data: Path, *, base: str, folder: Path, options: TrainingOption
     Parameters
     ----------
     data
-        Holds ``train.jsonl``, and ``validation.jsonl`` if the loss is to be measured besides.
+        A whole training set; the loss is measured on its examples for validation besides.
     base, folder, options
         As `TrainingJob` takes them.
 
@@ -35,28 +55,24 @@ def training_job(data: Path, *, base: str, folder: Path, options: TrainingOption
     ConfigError
         If there is no example to learn from.
     DataError
-        If a file cannot be read, or a line is no example or one for something else.
+        If the set is not whole, or a line is an example for something else.
     """
-    counts: dict[str, Counter[str]] = {}
-    licences: set[str] = set()
-    pairs = [_counted(one, counts, licences) for one in _examples(data / _TRAIN, split="train")]
+    require_whole(data)
+    tally = _Tally()
+    pairs = [tally.counted(one) for one in examples_for(data, "train")]
     if not pairs:
-        raise ConfigError(f"{data / _TRAIN} holds no example to learn from")
-    checked = data / _VALIDATION
-    validation = (
-        [_pair(one) for one in _examples(checked, split="validation")] if checked.exists() else []
-    )
+        raise ConfigError(f"{data / split_file('train')} holds no example to learn from")
     return TrainingJob(
         pairs=pairs,
-        validation=validation,
+        validation=[_pair(one) for one in examples_for(data, "validation")],
         base=base,
         folder=folder,
         options=options,
         data=DataStatistics(
             source=data.resolve().name,
             digest=pairs_digest(pairs),
-            counts=counts,
-            licences=sorted(licences),
+            counts=tally.counts,
+            licences=sorted(tally.licences),
         ),
     )
 
@@ -66,11 +82,49 @@ def same_answers(job: TrainingJob) -> bool:
     return len({pair.target for pair in job.pairs}) == 1
 
 
-def _examples(path: Path, *, split: str) -> Iterator[Example]:
+def taught_by(data: Path) -> Taught:
+    """Return what the examples in a folder teach; raise `DataError` as `training_job` does."""
+    tally = _Tally()
+    digest = pairs_digest(tally.counted(one) for one in examples_for(data, "train"))
+    return Taught(digest=digest, counts=tally.counts, inputs=frozenset(tally.inputs))
+
+
+def examples_for(data: Path, split: Split) -> Iterator[Example]:
+    """Yield the examples of one split; raise `DataError` at one that is for something else."""
+    path = data / split_file(split)
     for number, example in enumerate(read_examples(path), start=1):
         if example.split != split:
             raise DataError(f"{path}, line {number}: an example for {example.split!r}")
         yield example
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What the record of a model tells of the data, and the inputs."""
+
+    counts: dict[str, Counter[str]] = field(default_factory=dict)
+    licences: set[str] = field(default_factory=set)
+    inputs: set[str] = field(default_factory=set)
+
+    def counted(self, example: Example) -> TrainingPair:
+        """Count an example in, and return what is trained on."""
+        made_of_verdict = bool(example.provenance.panel)
+        told = {
+            "data set": (example.dataset,),
+            "task": (example.task,),
+            "aspect": (example.aspect,),
+            "aspect of a task": (f"{example.task}: {example.aspect}",),
+            "made of": ("a panel's verdict" if made_of_verdict else "damage",),
+            "damage": dict.fromkeys(example.provenance.damages),
+            "errors": ("some" if example.report.spans else "none",),
+            "reading": (example.reading,),
+        }
+        for heading, names in told.items():
+            self.counts.setdefault(heading, Counter()).update(name or _UNTOLD for name in names)
+        self.licences.update(filter(None, (example.licences.source,)))
+        self.licences.update(filter(None, example.licences.teachers.values()))
+        self.inputs.add(example.input_id)
+        return _pair(example)
 
 
 def _pair(example: Example) -> TrainingPair:
@@ -79,19 +133,3 @@ def _pair(example: Example) -> TrainingPair:
         target=example.target,
         sources=tuple(example.inputs.values()),
     )
-
-
-def _counted(example: Example, counts: dict[str, Counter[str]], licences: set[str]) -> TrainingPair:
-    """Count an example by what the card tells of the data."""
-    told = {
-        "data set": example.dataset,
-        "task": example.task,
-        "aspect": example.aspect,
-        "made of": "a panel's verdict" if example.provenance.panel else "damage",
-        "errors": "some" if example.report.spans else "none",
-    }
-    for heading, name in told.items():
-        counts.setdefault(heading, Counter())[name or "(not told)"] += 1
-    licences.update(one for one in (example.licences.source, *example.licences.teachers.values()))
-    licences.discard("")
-    return _pair(example)

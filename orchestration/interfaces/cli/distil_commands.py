@@ -7,6 +7,8 @@ import typer
 from spanjury.orchestration.interfaces.cli.calling import call
 from spanjury.orchestration.interfaces.cli.flags import (
     distilled,
+    examined,
+    gated,
     heard,
     judged,
     kept,
@@ -100,3 +102,41 @@ def train(  # noqa: PLR0913  a command's flags are its parameters
 ) -> None:
     """Train a small model on what `build` has written; after Ctrl-C the same command goes on."""
     call("distil_training:train_distilled", locals())
+
+
+@distil.command()
+def gate(  # noqa: PLR0913  a command's flags are its parameters
+    folder: gated.ModelFolder,
+    *,
+    data: gated.TrainingSets,
+    base: gated.BaseName = None,
+    no_base: gated.NoBase = False,
+    teacher: gated.TeacherPanel = None,
+    judge: gated.TeacherJudges = None,
+    model: gated.TeacherModels = None,
+    model_base_url: heard.BaseUrls = None,
+    discernment: gated.Discernment = None,
+    recipe: examined.RecipeName = "dhp/summarization",
+    faithfulness: gated.Faithfulness = None,
+    human: gated.Human = None,
+    task: judged.TaskName = None,
+    aspect: judged.AspectNames = None,
+    aspects_file: judged.AspectsFiles = None,
+    column: judged.Columns = None,
+    limit: gated.ExamplesPerSet = None,
+    require: examined.Demands = None,
+    require_over_base: gated.OverBase = None,
+    seed: gated.GateSeed = 1,
+    output: gated.GateOutput = Path("gate"),
+    max_cost: kept.MaxCost = None,
+    max_tokens_total: kept.MaxTokensTotal = None,
+    max_seconds: kept.MaxSeconds = None,
+    no_progress: shown.NoProgress = False,
+    log_file: shown.LogFile = None,
+) -> None:
+    """Examine what `train` has made beside its base and its teacher, on what it was not shown.
+
+    Exits with 5 if a demand is not met. Without any, 95 % of its reports must be readable
+    (reports.parsed>=.95), and spans.f1 better than the base's.
+    """
+    call("gating:examine_distilled", locals())

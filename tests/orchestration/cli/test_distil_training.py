@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 import typer
+from fakes.sealed_set import write_set
 from fakes.tiny_chat import save_chat_model, tiny_pairs
 
 from spanjury.judges.core import ConfigError, DataError, Message, Report
@@ -15,7 +16,6 @@ from spanjury.orchestration.distilling.examples import (
     Licences,
     Provenance,
     Split,
-    example_line,
 )
 from spanjury.orchestration.interfaces.cli import distil_training
 from spanjury.orchestration.interfaces.cli.distil_training import train_distilled
@@ -39,12 +39,10 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> str:
     return save_chat_model(tmp_path_factory.mktemp("base"))
 
 
-def write_examples(path: Path, *, split: Split, number: int, times: int = 1) -> None:
-    path.parent.mkdir(exist_ok=True)
-    lines = []
+def examples(*, split: Split = "train", number: int, times: int = 1) -> Iterator[Example]:
     for pair in tiny_pairs()[:number]:
         source = " ".join(pair.sources * times)
-        example = Example(
+        yield Example(
             dataset="farm",
             input_id="0",
             inputs={"source": source},
@@ -56,19 +54,15 @@ def write_examples(path: Path, *, split: Split, number: int, times: int = 1) -> 
             messages=(Message(role="user", content=f"Judge this text: {source}"),),
             target=pair.target,
             split=split,
-            provenance=Provenance(source="farm.jsonl", row="1", damages=("typos",), seed=1),
+            provenance=Provenance(source="farm.jsonl", row="1", damages=("r: typos",), seed=1),
             licences=Licences(source="CC0-1.0"),
         )
-        lines.append(example_line(example))
-    path.write_bytes(b"".join(lines))
 
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    folder = tmp_path / "data"
-    write_examples(folder / "train.jsonl", split="train", number=6)
-    write_examples(folder / "validation.jsonl", split="validation", number=1)
-    return folder
+    held = examples(split="validation", number=1)
+    return write_set(tmp_path / "data", train=examples(number=6), validation=held)
 
 
 @pytest.fixture
@@ -99,7 +93,8 @@ def test_a_model_and_its_card_come_of_examples(
     assert "step 6/6: loss" in said.err
     assert f"the model is in {tmp_path / 'model'}" in said.err
     card = (tmp_path / "model" / "README.md").read_text()
-    for told in ("CC0-1.0", "| farm | 6 |", "| consistency | 6 |", "| damage | 6 |"):
+    told_of = ("| farm | 6 |", "| summarization: consistency | 6 |", "| r: typos | 6 |")
+    for told in ("CC0-1.0", "| consistency | 6 |", "| damage | 6 |", *told_of):
         assert told in card
     with pytest.raises(ConfigError, match="holds a model already"):
         train()
@@ -144,7 +139,7 @@ def test_without_progress_only_what_matters_is_said(
 def test_one_answer_for_all_is_said(
     train: Train, data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write_examples(data / "train.jsonl", split="train", number=1)
+    write_set(data, train=examples(number=1))
     train(max_steps=1)
     assert "all of them have the same answer" in capsys.readouterr().err
 
@@ -152,7 +147,7 @@ def test_one_answer_for_all_is_said(
 def test_what_is_too_long_is_counted(
     train: Train, data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write_examples(data / "train.jsonl", split="train", number=2, times=20)
+    write_set(data, train=examples(number=2, times=20))
     train(max_length=64, max_steps=1)
     assert "too long: 2 sources cut, 0 examples left out" in capsys.readouterr().err
 
@@ -172,12 +167,19 @@ def test_what_does_not_fit_is_refused(flags: dict[str, object], message: str, tr
 
 
 def test_an_empty_file_is_refused(train: Train, data: Path) -> None:
-    (data / "train.jsonl").write_bytes(b"")
+    write_set(data)
     with pytest.raises(ConfigError, match="holds no example to learn from"):
         train()
 
 
+def test_a_set_that_is_not_as_it_was_built_is_refused(train: Train, data: Path) -> None:
+    with (data / "train.jsonl").open("ab") as file:
+        file.write(b"{}\n")
+    with pytest.raises(DataError, match=r"train.jsonl: not the file that tables.json tells of"):
+        train()
+
+
 def test_an_example_that_is_for_something_else_is_refused(train: Train, data: Path) -> None:
-    write_examples(data / "train.jsonl", split="test", number=1)
+    write_set(data, train=examples(split="test", number=1))
     with pytest.raises(DataError, match="train.jsonl, line 1: an example for 'test'"):
         train()

@@ -1,0 +1,135 @@
+"""What a gate came to: judges side by side, and demands met or not, to read and for programs."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+
+from spanjury.orchestration.experiments.card.card import Card
+from spanjury.orchestration.experiments.card.measure import Measure
+from spanjury.orchestration.experiments.card.page import interval, number
+from spanjury.orchestration.experiments.gate.demands import Verdict
+from spanjury.orchestration.experiments.lessons.cases import ALL
+from spanjury.orchestration.experiments.lessons.findings import FIGURES, measure_name, split_name
+
+__all__ = ["GateFindings", "Row", "gate_json", "gate_markdown"]
+
+_SIZE = "reports.parsed"
+"""The figure that is made of every example of a group."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One measure: its name, what it is, and what each judge has; None for one without it."""
+
+    name: str
+    says: str
+    measures: tuple[Measure | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateFindings:
+    """What a gate came to.
+
+    Parameters
+    ----------
+    model, data
+        Which model, on which training sets.
+    cards
+        Role -> the exams of who has it; ``distilled`` is there, ``base`` and ``teacher`` may be.
+    verdicts
+        What became of each demand on the distilled judge.
+    cautions
+        What is to be kept in mind.
+    """
+
+    model: str
+    data: tuple[str, ...]
+    cards: Mapping[str, Card]
+    verdicts: tuple[Verdict, ...]
+    cautions: tuple[str, ...]
+
+    @property
+    def missed(self) -> tuple[Verdict, ...]:
+        """The demands that are not met."""
+        return tuple(one for one in self.verdicts if not one.met)
+
+    def rows(self) -> Iterator[Row]:
+        """Yield every measure, without those of groups that hold all examples anyway."""
+        told = {
+            role: {name: measures[0] for name, measures in card.measures.items()}
+            for role, card in self.cards.items()
+        }
+        names = dict.fromkeys(name for measures in told.values() for name in measures)
+        hidden = set(_redundant(told["distilled"]))
+        for name in names:
+            if name not in hidden:
+                measures = tuple(measures.get(name) for measures in told.values())
+                there = [one for one in measures if one is not None]
+                says = next((one for one in there if one.value is not None), there[0]).says
+                yield Row(name=name, says=says, measures=measures)
+
+
+def gate_json(findings: GateFindings) -> dict[str, object]:
+    """Return `findings` as objects, lists, strings, numbers and nulls."""
+    return {
+        "model": findings.model,
+        "data": list(findings.data),
+        "passed": not findings.missed,
+        "demands": [asdict(one) for one in findings.verdicts],
+        "judges": {
+            role: [asdict(measure) for record in card.records for measure in record.measures]
+            for role, card in findings.cards.items()
+        },
+        "cautions": list(findings.cautions),
+    }
+
+
+def gate_markdown(findings: GateFindings) -> str:
+    """Return `findings` as Markdown."""
+    return "\n".join([*_head(findings), *_table(findings), *_end(findings)])
+
+
+def _cell(measure: Measure | None) -> str:
+    """Format a measure with its interval; `-` where it is not defined."""
+    if measure is None or measure.value is None:
+        return "-"
+    told = interval(measure)
+    return number(measure.value) if told == "-" else f"{number(measure.value)} ({told})"
+
+
+def _head(findings: GateFindings) -> Iterator[str]:
+    yield f"# Gate: {'not passed' if findings.missed else 'passed'}"
+    yield ""
+    yield f"`{findings.model}` on {', '.join(f'`{one}`' for one in findings.data)}"
+    yield ""
+    for verdict in findings.verdicts:
+        yield f"- {'met' if verdict.met else '**not met**'}: {verdict.line}"
+    yield ""
+
+
+def _table(findings: GateFindings) -> Iterator[str]:
+    roles = list(findings.cards)
+    yield f"| measure | {' | '.join(roles)} | of | |"
+    yield f"|---|{'---|' * len(roles)}---|---|"
+    for row in findings.rows():
+        counts = dict.fromkeys(str(one.count) for one in row.measures if one is not None)
+        cells = " | ".join(map(_cell, row.measures))
+        yield f"| {row.name} | {cells} | {', '.join(counts)} | {row.says} |"
+    yield ""
+
+
+def _end(findings: GateFindings) -> Iterator[str]:
+    for role, card in findings.cards.items():
+        for seat, signature in card.records[0].seats.items():
+            yield f"- {role}, {seat}: `{signature}`"
+    for caution in findings.cautions:
+        yield f"- {caution}"
+    yield ""
+
+
+def _redundant(measures: Mapping[str, Measure]) -> Iterator[str]:
+    """Yield the names of the measures of groups that hold every example."""
+    whole = measures[measure_name(_SIZE, ALL)].count
+    for name, measure in measures.items():
+        figure, group = split_name(name)
+        if figure == _SIZE and group != ALL and measure.count == whole:
+            yield from (measure_name(figure, group) for figure in FIGURES)

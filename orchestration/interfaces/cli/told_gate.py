@@ -1,0 +1,198 @@
+"""What the flags of `distil gate` say, as a job."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from spanjury.judges.core import ConfigError
+from spanjury.judges.llm.percent import Reading
+from spanjury.orchestration.config import PanelConfig
+from spanjury.orchestration.experiments.card.gates import Gate, parse_gate
+from spanjury.orchestration.experiments.discernment.findings import Settings as ExamSettings
+from spanjury.orchestration.experiments.gate.demands import OverBase
+from spanjury.orchestration.experiments.meta_eval.findings import Settings as MetaSettings
+from spanjury.orchestration.experiments.span_agreement.estimates import Settings
+from spanjury.orchestration.interfaces import exam, faithfulness
+from spanjury.orchestration.interfaces.cli.told_panel import ToldPanel
+from spanjury.orchestration.interfaces.gate.exams import Discernment, Faithfulness
+from spanjury.orchestration.interfaces.gate.hall import GateExam
+from spanjury.orchestration.interfaces.gate.job import (
+    BASE,
+    DISTILLED,
+    TEACHER,
+    Demands,
+    GateJob,
+    judge_in,
+)
+from spanjury.orchestration.interfaces.gate.lessons import Lessons
+from spanjury.orchestration.interfaces.gate.material import material_of
+from spanjury.orchestration.interfaces.gate.people import People
+from spanjury.orchestration.interfaces.gate.trained_model import TrainedModel, read_trained_model
+from spanjury.orchestration.interfaces.job import Job, plan
+from spanjury.orchestration.interfaces.meta import MetaJob
+from spanjury.orchestration.metering import Limits
+
+__all__ = ["ToldGate"]
+
+_PARSED = Gate(name="reports.parsed", relation=">=", bound=0.95)
+_OVER_BASE = OverBase(name="spans.f1")
+"""Demanded where nothing else is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToldGate:
+    """The flags of `distil gate`, by their names; the command describes them."""
+
+    folder: Path
+    data: list[Path]
+    base: str | None
+    no_base: bool
+    judge: list[str] | None
+    teacher: Path | None
+    model: list[str] | None
+    model_base_url: list[str] | None
+    discernment: Path | None
+    recipe: str
+    faithfulness: Path | None
+    human: Path | None
+    task: str | None
+    aspect: list[str] | None
+    aspects_file: list[Path] | None
+    column: list[str] | None
+    limit: int | None
+    require: list[str] | None
+    require_over_base: list[str] | None
+    seed: int
+    output: Path
+    max_cost: float | None
+    max_tokens_total: int | None
+    max_seconds: float | None
+    no_progress: bool
+    log_file: Path | None
+
+    def job(self) -> GateJob:
+        """Read what is there and check what is asked, before anybody is heard.
+
+        Raises
+        ------
+        EvaluationError
+            If something is not there, not whole, or does not fit together.
+        """
+        demands = self._demands()
+        model = read_trained_model(self.folder)
+        material = material_of(
+            model, self.data, aspects_files=self.aspects_file or (), limit=self.limit
+        )
+        lessons = Lessons(
+            material=material,
+            data=", ".join(map(str, self.data)),
+            settings=Settings(seed=self.seed),
+        )
+        exams = (lessons, *self._exams())
+        demands.require_known(exams, measures=lessons.measures)
+        return GateJob(
+            model=self.folder,
+            base_identity=model.base_identity,
+            data=tuple(self.data),
+            judges=dict(self._judges(model, reading=material.reading)),
+            exams=exams,
+            demands=demands,
+            output=self.output,
+            limits=Limits(
+                max_cost=self.max_cost,
+                max_tokens=self.max_tokens_total,
+                max_seconds=self.max_seconds,
+            ),
+            cautions=material.cautions,
+        )
+
+    def _demands(self) -> Demands:
+        if self.no_base and (self.base or self.require_over_base):
+            raise ConfigError("--no-base leaves nothing for --base and --require-over-base")
+        if self.require is None and self.require_over_base is None:
+            return Demands(gates=(_PARSED,), over_base=() if self.no_base else (_OVER_BASE,))
+        return Demands(
+            gates=tuple(map(parse_gate, self.require or ())),
+            over_base=tuple(OverBase(name=name) for name in self.require_over_base or ()),
+        )
+
+    def _judges(
+        self, model: TrainedModel, *, reading: Reading
+    ) -> Iterator[tuple[str, PanelConfig]]:
+        if not self.no_base:
+            yield BASE, judge_in(self.base or model.base, name=BASE, reading=reading)
+        yield DISTILLED, judge_in(str(self.folder), name=DISTILLED, reading=reading)
+        if self.teacher or self.judge or self.model:
+            yield TEACHER, self._teacher()
+
+    def _teacher(self) -> PanelConfig:
+        told = ToldPanel(
+            judge=self.judge,
+            panel=self.teacher,
+            model=self.model,
+            via=None,
+            model_base_url=self.model_base_url,
+            max_connections=None,
+            min_connections=None,
+            requests_per_minute=None,
+            tokens_per_minute=None,
+            timeout=None,
+            attempts=None,
+            aggregate=None,
+            consolidate=None,
+            seed=self.seed,
+        )
+        return told.config()
+
+    def _exams(self) -> Iterator[GateExam]:
+        nobody = PanelConfig()  # each judge takes the place in turn
+        aspects, files = tuple(self.aspect or ()), tuple(self.aspects_file or ())
+        columns = tuple(self.column or ())
+        if self.discernment is not None:
+            discerned = exam.ExamJob(
+                data=self.discernment,
+                panel=nobody,
+                recipe=self.recipe,
+                task=self.task,
+                aspects=aspects,
+                aspects_files=files,
+                columns=columns,
+                limit=self.limit,
+                settings=ExamSettings(seed=self.seed),
+            )
+            yield Discernment(job=discerned, exam=exam.exam_of(discerned))
+        if self.faithfulness is not None:
+            followed = faithfulness.FaithfulnessJob(
+                data=self.faithfulness,
+                panel=nobody,
+                task=self.task,
+                aspects=aspects,
+                aspects_files=files,
+                columns=columns,
+                limit=self.limit,
+                seed=self.seed,
+            )
+            yield Faithfulness(job=followed, exam=faithfulness.exam_of(followed))
+        if self.human is not None:
+            if not aspects:
+                raise ConfigError("--human: name what people have rated with --aspect")
+            judged = Job(
+                data=self.human,
+                panel=nobody,
+                output=self.output,
+                task=self.task,
+                aspects=aspects,
+                aspects_files=files,
+                columns=columns,
+                limit=self.limit,
+            )
+            meta = MetaJob(
+                results=(),
+                human=self.human,
+                aspects=aspects,
+                columns=columns,
+                settings=MetaSettings(level="pooled", seed=self.seed),
+            )
+            yield People(
+                job=judged, assessments=plan(judged).assessments, aspects=aspects, meta=meta
+            )

@@ -1,0 +1,275 @@
+"""`distil gate` on a model that can say nothing, beside a teacher that can."""
+
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from fakes.sealed_set import write_set
+from fakes.tiny_judge import save_judge_base
+from typer.testing import CliRunner, Result
+
+from spanjury.orchestration.distilling.examples import Example
+from spanjury.orchestration.distilling.training_set import read_split
+from spanjury.orchestration.interfaces.cli.app import app
+from spanjury.orchestration.interfaces.training import taught_by
+
+TEXTS = Path(__file__).parents[3] / "examples" / "data_to_text.jsonl"
+FORM = ("--judge", "form")
+ALONE = (*FORM, "--no-base", "--no-progress")
+
+Gate = Callable[..., Result]
+
+
+def run(*args: object) -> Result:
+    return CliRunner().invoke(app, ["distil", *map(str, args)], env={"COLUMNS": "120"})
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a set of one aspect, with the model that was made from it beside it."""
+    folder = tmp_path_factory.mktemp("gate")
+    flags = ("--from-damage", "--aspect", "fluency", "--test", 0.3, "-o", folder / "set")
+    done = run("build", TEXTS, *flags)
+    assert done.exit_code == 0, done.output
+    # Its tokenizer knows no word, so that no prompt fits into its context.
+    save_judge_base(folder / "model", ["-"])
+    write_record(folder / "model", folder / "set")
+    return folder
+
+
+def write_record(model: Path, data: Path, **changed: Mapping[str, int]) -> None:
+    taught = taught_by(data)
+    told = {
+        "base": "no-such-base",
+        "base_identity": "no-such-base@0",
+        "data": {
+            "source": data.name,
+            "digest": taught.digest,
+            "counts": {**taught.counts, **changed},
+        },
+    }
+    (model / "training.json").write_text(json.dumps(told))
+
+
+@pytest.fixture
+def gate(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Gate:
+    """Run `distil gate` in a folder with a copy of both."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    shutil.copytree(built, tmp_path, dirs_exist_ok=True)
+    return lambda *args: run("gate", "model", "--data", "set", *args)
+
+
+def held_out(folder: str) -> tuple[Example, ...]:
+    return read_split(Path(folder), "test")
+
+
+def values(role: str) -> dict[str, float | None]:
+    told = json.loads(Path("gate/gate.json").read_text())
+    return {one["name"]: one["value"] for one in told["judges"][role]}
+
+
+def test_judges_stand_side_by_side_and_what_is_missed_is_told(gate: Gate) -> None:
+    done = gate(*ALONE)
+    assert done.exit_code == 5, done.output
+    assert "not met: reports.parsed >= 0.95 (it is 0)" in done.output
+    assert values("distilled")["reports.parsed"] == 0
+    assert values("distilled")["spans.f1"] is None
+    assert values("teacher")["reports.parsed"] == 1
+    assert "| measure | distilled | teacher | of | |" in Path("gate/gate.md").read_text()
+    for name in ("gate.md", "gate.json", "card.md", "card.json"):
+        assert Path("model", "gate", name).is_file()
+    rows = Path("gate/teacher/lessons/results.jsonl").read_text().splitlines()
+    assert len(rows) == len(held_out("set"))
+    cards = [f"gate/{role}/lessons" for role in ("distilled", "teacher")]
+    for folder in cards:
+        shown = CliRunner().invoke(app, ["exam", "card", folder])
+        assert shown.exit_code == 0, shown.output
+
+
+def test_what_was_seen_is_measured_apart(gate: Gate) -> None:
+    damages = [{*one.provenance.damages} for one in held_out("set")]
+    seen = next(filter(None, damages))
+    write_record(Path("model"), Path("set"), damage=dict.fromkeys(seen, 1))
+    done = gate(*ALONE, "--require", "reports.parsed.unseen-damages<=0")
+    assert done.exit_code == 0, done.output
+    told = json.loads(Path("gate/teacher/lessons/findings.json").read_text())["card"]["measures"]
+    counts = {one["name"]: one["count"] for one in told}
+    known = [one <= seen for one in damages if one]
+    assert counts["reports.parsed.seen-damages"] == known.count(True)
+    assert counts["reports.parsed.unseen-damages"] == known.count(False)
+    assert "reports.parsed.unseen-aspects" not in counts
+
+
+def test_a_model_whose_record_does_not_tell_is_looked_up_in_its_set(gate: Gate) -> None:
+    told = json.loads(Path("model/training.json").read_text())
+    for heading in ("aspect of a task", "reading"):
+        del told["data"]["counts"][heading]
+    Path("model/training.json").write_text(json.dumps(told))
+    done = gate(*ALONE, "--limit", 2, "--require", "reports.parsed.seen-aspects>=0")
+    assert done.exit_code == 0, done.output
+    told["data"]["digest"] = "another"
+    Path("model/training.json").write_text(json.dumps(told))
+    done = gate(*ALONE, "--limit", 2, "--require", "reports.parsed>=0")
+    assert done.exit_code == 0, done.output
+    assert "whether it knows these texts cannot be checked" in done.output
+    assert "what the model has seen is told neither" in done.output
+
+
+def test_another_set_may_train_on_what_the_model_did_not(gate: Gate) -> None:
+    train, test = read_split(Path("set"), "train"), held_out("set")
+    write_set(Path("other"), train=[replace(one, split="train") for one in test], test=test)
+    low = ("--limit", 1, "--require", "reports.parsed>=0")
+    done = gate(*ALONE, *low, "--data", "other")
+    assert done.exit_code == 0, done.output
+    write_set(Path("other"), train=train[:1], test=[replace(one, split="test") for one in train])
+    done = gate(*ALONE, *low, "--data", "other")
+    assert done.exit_code == 1
+    assert "other: 1 test examples have an input that is trained on" in done.output
+
+
+def test_a_limit_draws_the_same_examples_again(gate: Gate) -> None:
+    drawn = []
+    for limit in (3, 3, 5):
+        assert gate(*ALONE, "--limit", limit, "--require", "reports.parsed>=0").exit_code == 0
+        rows = Path("gate/teacher/lessons/results.jsonl").read_text().splitlines()
+        drawn.append({json.loads(row)["id"] for row in rows})
+    assert drawn[0] == drawn[1] < drawn[2]
+    assert len(drawn[2]) == 5
+
+
+def test_scores_are_read_as_the_model_was_taught_to_write_them(gate: Gate) -> None:
+    share = [replace(one, reading="share") for one in held_out("set")]
+    write_set(Path("set"), train=read_split(Path("set"), "train"), test=share)
+    write_record(Path("model"), Path("set"), reading={"share": 1})
+    done = gate(*ALONE, "--limit", 1, "--require", "reports.parsed>=0")
+    assert done.exit_code == 0, done.output
+    card = json.loads(Path("model/gate/card.json").read_text())
+    assert "|reading:share|" in card["exams"][0]["seats"]["distilled"]
+
+
+def test_other_exams_are_held_of_every_judge(gate: Gate) -> None:
+    flags = ["--discernment", TEXTS, "--recipe", "invariance", "--faithfulness", TEXTS]
+    people = ["--human", TEXTS, "--aspect", "fluency", "--limit", 3]
+    done = gate(*ALONE, *flags, *people, "--require", "people.fluency>=-1")
+    assert done.exit_code == 5, done.output
+    assert "not met: people.fluency >= -1 (it is -)" in done.output  # it has judged nothing
+    found = values("teacher")
+    for name in ("spans.f1", "invariance.steady", "faithfulness.toward", "people.fluency"):
+        assert name in found
+    page = Path("model/gate/card.md").read_text()
+    for heading in ("Held-out examples", "Discernment", "Faithfulness", "Agreement with people"):
+        assert f"## {heading}" in page
+    assert Path("gate/teacher/people/meta.md").is_file()
+
+
+def test_a_limit_of_time_ends_it_and_the_same_command_goes_on(gate: Gate) -> None:
+    low = (*ALONE, "--require", "reports.parsed>=0")
+    done = gate(*low, "--max-seconds", 0.1)
+    assert done.exit_code == 4, done.output
+    assert "the same command goes on" in done.output
+    assert not Path("model/gate").exists()
+    assert gate(*low).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("flags", "code", "complaint"),
+    [
+        (("--require", "spans.f2>=1"), 2, "no exam here tells 'spans.f2'; there are reports.pars"),
+        (("--require-over-base", "spans.f2"), 2, "no exam here tells 'spans.f2'"),
+        (("--require", "people.fluency>=0"), 2, "no exam here tells 'people.fluency'"),
+        (("--require", "spans.f1"), 2, "a demand is MEASURE>=NUMBER"),
+        (("--no-base", "--require-over-base", "spans.f1"), 2, "--no-base leaves nothing"),
+        (("--no-base", "--base", "embedded"), 2, "--no-base leaves nothing"),
+        (("--human", TEXTS), 2, "name what people have rated with --aspect"),
+        (("--data", "nowhere"), 1, "nowhere: no whole training set is there"),
+        ((), 2, "'no-such-base' is neither a folder"),
+    ],
+)
+def test_what_does_not_fit_is_told(
+    gate: Gate, flags: tuple[object, ...], code: int, complaint: str
+) -> None:
+    done = gate(*flags, "--no-progress")
+    assert done.exit_code == code, done.output
+    assert complaint in done.output
+    assert not Path("gate/gate.json").exists()
+
+
+def no_model() -> None:
+    shutil.rmtree("model")
+
+
+def unfinished() -> None:
+    Path("model/config.json").unlink()
+    Path("model/checkpoint.safetensors").touch()
+
+
+def not_trained_here() -> None:
+    Path("model/training.json").unlink()
+
+
+def broken_record() -> None:
+    Path("model/training.json").write_text("{}")
+
+
+def half_a_set() -> None:
+    Path("set/test.jsonl").write_bytes(Path("set/test.jsonl").read_bytes()[:100])
+
+
+def no_tests() -> None:
+    write_set(Path("set"), train=read_split(Path("set"), "train"))
+
+
+def meant_for_something_else() -> None:
+    train = read_split(Path("set"), "train")
+    write_set(Path("set"), train=train, test=train[:1])
+
+
+def asked_what_is_learnt() -> None:
+    train = read_split(Path("set"), "train")
+    write_set(Path("set"), train=train, test=[replace(train[0], split="test"), *held_out("set")])
+
+
+def other_reading() -> None:
+    share = [replace(one, reading="share") for one in held_out("set")]
+    write_set(Path("set"), train=read_split(Path("set"), "train"), test=share)
+
+
+def other_words() -> None:
+    changed = [replace(one, definition="Is it read with ease?") for one in held_out("set")]
+    write_set(Path("set"), train=read_split(Path("set"), "train"), test=changed)
+
+
+def unknown_aspect() -> None:
+    changed = [replace(one, aspect="charm") for one in held_out("set")]
+    write_set(Path("set"), train=read_split(Path("set"), "train"), test=changed)
+
+
+@pytest.mark.parametrize(
+    ("harm", "code", "complaint"),
+    [
+        (no_model, 2, "model holds no model: name a folder that `distil train` has written"),
+        (unfinished, 2, "model: training has not ended"),
+        (not_trained_here, 1, "training.json: cannot be read: No such file"),
+        (broken_record, 1, "training.json: not the record of a training"),
+        (half_a_set, 1, "test.jsonl: not the file that tables.json tells of"),
+        (no_tests, 1, "test.jsonl holds no example: build the data with --test"),
+        (meant_for_something_else, 1, "test.jsonl, line 1: an example for 'train'"),
+        (asked_what_is_learnt, 1, "set: 1 test examples have an input that is trained on"),
+        (other_reading, 2, "written as 'share' there, and by the model as 'stretched'"),
+        (other_words, 1, "asked about in other words than it was built with"),
+        (unknown_aspect, 2, "name the file that declares it: --aspects-file"),
+    ],
+    ids=lambda one: one.__name__ if callable(one) else "",
+)
+def test_what_is_not_there_or_not_whole_is_told_before_anybody_is_heard(
+    gate: Gate, harm: Callable[[], None], code: int, complaint: str
+) -> None:
+    harm()
+    done = gate(*ALONE)
+    assert done.exit_code == code, done.output
+    assert complaint in done.output
+    assert not Path("gate").exists()

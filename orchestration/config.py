@@ -195,18 +195,30 @@ def _usual_options(name: str) -> ModelOptions:
 def parse_seat(spec: str) -> SeatConfig:
     """Read a seat from a flag, as `parse_options` does.
 
-    ``NAME:FOLDER`` is a judge that asks the model in a folder, as ``distil train`` writes one.
+    ``NAME:FOLDER`` is a judge that asks the model in a folder, as ``distil train`` writes one;
+    ``NAME:FOLDER:option=value`` has options besides.
+
+    Raises
+    ------
+    ConfigError
+        As `parse_options` does, and if there is no such folder.
 
     Examples
     --------
     >>> parse_seat("annotator:max_tokens=512,score=numeric").options["max_tokens"]
     512
     """
-    judge, _, folder = spec.partition(":")
-    if folder and Path(folder).is_dir():
-        return SeatConfig(judge=judge, model=f"{_LOCAL}/{folder}", name=spec)
-    name, options = parse_options(spec, what="judge")
-    return SeatConfig(judge=name, options=options)
+    judge, _, told = spec.partition(":")
+    folder, _, options = told.partition(":")
+    if not folder or "=" in folder:
+        name, given = parse_options(spec, what="judge")
+        return SeatConfig(judge=name, options=given)
+    if not Path(folder).is_dir():
+        raise ConfigError(f"judge {spec!r}: {folder!r} is neither option=value nor a folder")
+    name, given = parse_options(f"{judge}:{options}", what="judge")
+    return SeatConfig(
+        judge=name, model=f"{_LOCAL}/{folder}", name=f"{name}:{folder}", options=given
+    )
 
 
 def parse_options(spec: str, *, what: str) -> tuple[str, Mapping[str, object]]:

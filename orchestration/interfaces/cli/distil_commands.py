@@ -109,6 +109,7 @@ def gate(  # noqa: PLR0913  a command's flags are its parameters
     folder: gated.ModelFolder,
     *,
     data: gated.TrainingSets,
+    option: gated.JudgeOptions = None,
     base: gated.BaseName = None,
     no_base: gated.NoBase = False,
     teacher: gated.TeacherPanel = None,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from spanjury.judges.core import ConfigError
 from spanjury.judges.llm.percent import Reading
-from spanjury.orchestration.config import PanelConfig
+from spanjury.orchestration.config import PanelConfig, parse_options
 from spanjury.orchestration.experiments.card.gates import Gate, parse_gate
 from spanjury.orchestration.experiments.discernment.findings import Settings as ExamSettings
 from spanjury.orchestration.experiments.gate.demands import OverBase
@@ -19,6 +19,7 @@ from spanjury.orchestration.interfaces.gate.hall import GateExam
 from spanjury.orchestration.interfaces.gate.job import (
     BASE,
     DISTILLED,
+    JUDGE,
     TEACHER,
     Demands,
     GateJob,
@@ -45,6 +46,7 @@ class ToldGate:
 
     folder: Path
     data: list[Path]
+    option: list[str] | None
     base: str | None
     no_base: bool
     judge: list[str] | None
@@ -119,9 +121,11 @@ class ToldGate:
     def _judges(
         self, model: TrainedModel, *, reading: Reading
     ) -> Iterator[tuple[str, PanelConfig]]:
+        _, told = parse_options(f"{JUDGE}:{','.join(self.option or ())}", what="option")
+        options = {"reading": reading, **told}
         if not self.no_base:
-            yield BASE, judge_in(self.base or model.base, name=BASE, reading=reading)
-        yield DISTILLED, judge_in(str(self.folder), name=DISTILLED, reading=reading)
+            yield BASE, judge_in(self.base or model.base, name=BASE, options=options)
+        yield DISTILLED, judge_in(str(self.folder), name=DISTILLED, options=options)
         if self.teacher or self.judge or self.model:
             yield TEACHER, self._teacher()
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from spanjury.judges.core import ConfigError, Result
-from spanjury.judges.llm.percent import Reading
 from spanjury.orchestration.braking import Brake, pull_in_time
 from spanjury.orchestration.config import ModelConfig, PanelConfig, SeatConfig
 from spanjury.orchestration.experiments.card.card import Card
@@ -19,11 +18,22 @@ from spanjury.orchestration.interfaces.gate.hall import GateExam, Hall, make_fol
 from spanjury.orchestration.metering import Limits, Meter
 from spanjury.orchestration.watching import run_watched
 
-__all__ = ["BASE", "DISTILLED", "TEACHER", "Demands", "GateJob", "hold", "judge_in", "write_gate"]
+__all__ = [
+    "BASE",
+    "DISTILLED",
+    "JUDGE",
+    "TEACHER",
+    "Demands",
+    "GateJob",
+    "hold",
+    "judge_in",
+    "write_gate",
+]
 
 BASE, DISTILLED, TEACHER = "base", "distilled", "teacher"
 
-_JUDGE = "distilled"
+JUDGE = "distilled"
+"""The judge that asks by the short prompt."""
 _LOCAL = "local"
 _FOLDER = "gate"
 _MEMORY = "memory.sqlite3"
@@ -108,13 +118,10 @@ class GateJob:
         return self.output / role / exam.name
 
 
-def judge_in(model: str, *, name: str, reading: Reading) -> PanelConfig:
+def judge_in(model: str, *, name: str, options: Mapping[str, object]) -> PanelConfig:
     """Return the panel of one seat that judges with a model by the short prompt."""
     seat = SeatConfig(
-        judge=_JUDGE,
-        name=name,
-        model=ModelConfig(name=f"{_LOCAL}/{model}"),
-        options={"reading": reading},
+        judge=JUDGE, name=name, model=ModelConfig(name=f"{_LOCAL}/{model}"), options=options
     )
     return PanelConfig(seats=(seat,))
 

@@ -49,6 +49,7 @@ def test_a_judge_is_built_trained_heard_and_examined(spanjury: Spanjury) -> None
     assert "|weights:model@" in rows[0]["seats"][0]["signature"]
 
     gate = ("distil", "gate", "model", "--data", "set", "--limit", 12, "--no-progress")
+    gate = (*gate, "--option", "tries=1", "--option", "max_tokens=128")
     low = ("--require", "reports.parsed>=.5", "--require-over-base", "reports.parsed")
     done = spanjury(*gate, *low, "--judge", "form")
     assert done.exit_code == 0, done.output

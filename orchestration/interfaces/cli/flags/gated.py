@@ -13,6 +13,7 @@ __all__ = [
     "GateOutput",
     "GateSeed",
     "Human",
+    "JudgeOptions",
     "ModelFolder",
     "NoBase",
     "OverBase",
@@ -31,6 +32,14 @@ TrainingSets = Annotated[
         "--data",
         metavar="SET",
         help="What `distil build` has written: its test split is asked about; repeatable.",
+    ),
+]
+JudgeOptions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option",
+        metavar="NAME=VALUE",
+        help="Of the judge `distilled`, for the model and its base, as tries=1; repeatable.",
     ),
 ]
 BaseName = Annotated[

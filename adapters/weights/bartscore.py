@@ -8,14 +8,11 @@ References
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from importlib.metadata import version
 from typing import Literal, get_args
 
-from spanjury.adapters.weights.checkpoint import Checkpoint, find_checkpoint
-from spanjury.adapters.weights.once import Once
-from spanjury.adapters.weights.seq2seq import Languages, Seq2Seq
-from spanjury.judges.core import Sample, signature
+from spanjury.adapters.weights.likelihood import Likelihood, find_likelihood
+from spanjury.adapters.weights.seq2seq import Languages
+from spanjury.judges.core import Sample
 
 __all__ = ["BARTScore", "BARTScoreFromSource", "Direction"]
 
@@ -53,42 +50,31 @@ class BARTScore:
     batch_size: int = 8
     download: bool = False
     device: str = "cpu"
-    _checkpoint: Checkpoint = field(init=False, repr=False, compare=False)
-    _engine: Once[Seq2Seq] = field(init=False, repr=False, compare=False)
+    _likelihood: Likelihood = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.direction not in get_args(Direction):
             choices = get_args(Direction)
             raise ValueError(f"direction must be one of {choices}, got {self.direction!r}")
-        if self.batch_size < 1:
-            raise ValueError(f"batch_size must be 1 or more, got {self.batch_size!r}")
-        found = find_checkpoint("bartscore", self.model, download=self.download, device=self.device)
-        object.__setattr__(self, "_checkpoint", found)
-        object.__setattr__(self, "_engine", Once(partial(Seq2Seq, found, languages=Languages())))
+        object.__setattr__(self, "_likelihood", _likelihood("bartscore", self))
 
     @property
     def signature(self) -> str:
         """The model and the direction."""
-        return _signature("bartscore", self._checkpoint, direction=self.direction)
+        return self._likelihood.signature("bartscore", told={"direction": self.direction})
 
     @property
     def cut_texts(self) -> int:
         """How many texts were longer than the model takes, since the metric was made."""
-        engine = self._engine.peek()
-        return engine.tokeniser.cut if engine else 0
+        return self._likelihood.cut_texts
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
         """Return one score, 0 at best, a sample, for its one reference."""
-        forth = [(sample.references[0], sample.output) for sample in samples]
-        back = [(output, reference) for reference, output in forth]
-        pairs = {"precision": forth, "recall": back, "f": forth + back}[self.direction]
-        found = self._engine.get().log_likelihoods(
-            pairs, batch_size=self.batch_size, with_opening=True
-        )
-        if self.direction != "f":
-            return found
-        halves = zip(found[: len(forth)], found[len(forth) :], strict=True)
-        return [(precision + recall) / 2 for precision, recall in halves]
+        if self.direction == "f":
+            return self._likelihood.of_both(samples)
+        if self.direction == "precision":
+            return self._likelihood.of_outputs(samples)
+        return self._likelihood.of_references(samples)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,45 +88,33 @@ class BARTScoreFromSource:
     batch_size: int = 8
     download: bool = False
     device: str = "cpu"
-    _checkpoint: Checkpoint = field(init=False, repr=False, compare=False)
-    _engine: Once[Seq2Seq] = field(init=False, repr=False, compare=False)
+    _likelihood: Likelihood = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.batch_size < 1:
-            raise ValueError(f"batch_size must be 1 or more, got {self.batch_size!r}")
-        found = find_checkpoint(
-            "bartscore-source", self.model, download=self.download, device=self.device
-        )
-        object.__setattr__(self, "_checkpoint", found)
-        object.__setattr__(self, "_engine", Once(partial(Seq2Seq, found, languages=Languages())))
+        object.__setattr__(self, "_likelihood", _likelihood("bartscore-source", self))
 
     @property
     def signature(self) -> str:
         """The model."""
-        return _signature("bartscore-source", self._checkpoint, direction="faithfulness")
+        return self._likelihood.signature("bartscore-source", told={"direction": "faithfulness"})
 
     @property
     def cut_texts(self) -> int:
         """How many texts were longer than the model takes, since the metric was made."""
-        engine = self._engine.peek()
-        return engine.tokeniser.cut if engine else 0
+        return self._likelihood.cut_texts
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
         """Return one score, 0 at best, a sample, for its source."""
-        return self._engine.get().log_likelihoods(
-            [(sample.source, sample.output) for sample in samples],
-            batch_size=self.batch_size,
-            with_opening=True,
-        )
+        return self._likelihood.from_sources(samples)
 
 
-def _signature(name: str, checkpoint: Checkpoint, *, direction: str) -> str:
-    return signature(
+def _likelihood(name: str, metric: BARTScore | BARTScoreFromSource) -> Likelihood:
+    return find_likelihood(
         name,
-        model=checkpoint.identity,
-        direction=direction,
-        max_tokens=checkpoint.window,
-        device=checkpoint.device,
-        transformers=version("transformers"),
-        torch=version("torch"),
+        metric.model,
+        languages=Languages(),
+        batch_size=metric.batch_size,
+        with_opening=True,
+        download=metric.download,
+        device=metric.device,
     )

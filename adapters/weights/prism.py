@@ -11,13 +11,10 @@ References
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from importlib.metadata import version
 
-from spanjury.adapters.weights.checkpoint import Checkpoint, find_checkpoint
-from spanjury.adapters.weights.once import Once
-from spanjury.adapters.weights.seq2seq import Languages, Seq2Seq
-from spanjury.judges.core import Sample, signature
+from spanjury.adapters.weights.likelihood import Likelihood, find_likelihood
+from spanjury.adapters.weights.seq2seq import Languages
+from spanjury.judges.core import Sample
 
 __all__ = ["Prism", "PrismFromSource"]
 
@@ -55,37 +52,24 @@ class Prism:
     batch_size: int = 8
     download: bool = False
     device: str = "cpu"
-    _checkpoint: Checkpoint = field(init=False, repr=False, compare=False)
-    _engine: Once[Seq2Seq] = field(init=False, repr=False, compare=False)
+    _likelihood: Likelihood = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.batch_size < 1:
-            raise ValueError(f"batch_size must be 1 or more, got {self.batch_size!r}")
-        found = find_checkpoint("prism", self.model, download=self.download, device=self.device)
-        languages = Languages(read=self.language, written=self.language)
-        object.__setattr__(self, "_checkpoint", found)
-        object.__setattr__(self, "_engine", Once(partial(Seq2Seq, found, languages=languages)))
+        object.__setattr__(self, "_likelihood", _likelihood("prism", self, read=self.language))
 
     @property
     def signature(self) -> str:
         """The model and the language."""
-        return _signature("prism", self._checkpoint, language=self.language)
+        return self._likelihood.signature("prism", told={"language": self.language})
 
     @property
     def cut_texts(self) -> int:
         """How many texts were longer than the model takes, since the metric was made."""
-        engine = self._engine.peek()
-        return engine.tokeniser.cut if engine else 0
+        return self._likelihood.cut_texts
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
         """Return one score, 0 at best, a sample, for its one reference."""
-        forth = [(sample.references[0], sample.output) for sample in samples]
-        back = [(output, reference) for reference, output in forth]
-        found = self._engine.get().log_likelihoods(
-            forth + back, batch_size=self.batch_size, with_opening=False
-        )
-        halves = zip(found[: len(forth)], found[len(forth) :], strict=True)
-        return [(to_output + to_reference) / 2 for to_output, to_reference in halves]
+        return self._likelihood.of_both(samples)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,47 +85,35 @@ class PrismFromSource:
     batch_size: int = 8
     download: bool = False
     device: str = "cpu"
-    _checkpoint: Checkpoint = field(init=False, repr=False, compare=False)
-    _engine: Once[Seq2Seq] = field(init=False, repr=False, compare=False)
+    _likelihood: Likelihood = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.batch_size < 1:
-            raise ValueError(f"batch_size must be 1 or more, got {self.batch_size!r}")
-        found = find_checkpoint(
-            "prism-source", self.model, download=self.download, device=self.device
-        )
-        languages = Languages(read=self.source_language, written=self.language)
-        object.__setattr__(self, "_checkpoint", found)
-        object.__setattr__(self, "_engine", Once(partial(Seq2Seq, found, languages=languages)))
+        found = _likelihood("prism-source", self, read=self.source_language)
+        object.__setattr__(self, "_likelihood", found)
 
     @property
     def signature(self) -> str:
         """The model and the languages."""
         languages = f"{self.source_language}-{self.language}"
-        return _signature("prism-source", self._checkpoint, language=languages)
+        return self._likelihood.signature("prism-source", told={"language": languages})
 
     @property
     def cut_texts(self) -> int:
         """How many texts were longer than the model takes, since the metric was made."""
-        engine = self._engine.peek()
-        return engine.tokeniser.cut if engine else 0
+        return self._likelihood.cut_texts
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
         """Return one score, 0 at best, a sample, for its source."""
-        return self._engine.get().log_likelihoods(
-            [(sample.source, sample.output) for sample in samples],
-            batch_size=self.batch_size,
-            with_opening=False,
-        )
+        return self._likelihood.from_sources(samples)
 
 
-def _signature(name: str, checkpoint: Checkpoint, *, language: str) -> str:
-    return signature(
+def _likelihood(name: str, metric: Prism | PrismFromSource, *, read: str) -> Likelihood:
+    return find_likelihood(
         name,
-        model=checkpoint.identity,
-        language=language,
-        max_tokens=checkpoint.window,
-        device=checkpoint.device,
-        transformers=version("transformers"),
-        torch=version("torch"),
+        metric.model,
+        languages=Languages(read=read, written=metric.language),
+        batch_size=metric.batch_size,
+        with_opening=False,
+        download=metric.download,
+        device=metric.device,
     )

@@ -1,6 +1,7 @@
 """What BLEU is made of: matching n-grams and lengths, and the score that follows from them."""
 
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
@@ -15,6 +16,7 @@ from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
 from spanjury.judges.core import Sample
 from spanjury.judges.metrics.batch_grams import batch_gram_counts
 from spanjury.judges.metrics.ids import flat_ids
+from spanjury.judges.metrics.marks import words_13a
 from spanjury.judges.metrics.tokens import without_lone_surrogates
 
 __all__ = [
@@ -35,6 +37,7 @@ TOKENIZERS: tuple[Tokenizer, ...] = get_args(Tokenizer)
 _FLOOR = 0.1  # matches that "floor" puts for none
 _LONG, _KEPT = 20_000, 8_192  # code points of a text whose words are not kept, and texts
 _ADDED = 1  # matches and n-grams that "add-k" adds above order 1
+_SEPARATORS = re.compile(r"[\x1c-\x1f]")  # blanks to Python, and so to sacrebleu
 # They keep nothing but a cache of their own.
 _CUTTERS = {"char": TokenizerChar(), "intl": TokenizerV14International(), "zh": TokenizerZh()}
 
@@ -99,7 +102,8 @@ def bleu_score(
 
 def _cut(text: str, tokenizer: Tokenizer) -> Sequence[str]:
     if tokenizer == "13a":
-        return bleuscore.tokenizer_13a(without_lone_surrogates(text))
+        words = words_13a(text)
+        return bleuscore.tokenizer_13a(_native(text)) if words is None else words
     cut: str = _CUTTERS[tokenizer](text.rstrip())
     return cut.split()
 
@@ -107,9 +111,13 @@ def _cut(text: str, tokenizer: Tokenizer) -> Sequence[str]:
 _kept_cut = lru_cache(maxsize=_KEPT)(_cut)
 
 
+def _native(text: str) -> str:
+    """Put what native code reads for what it does not: for half a pair, and for some blanks."""
+    return _SEPARATORS.sub(" ", without_lone_surrogates(text))
+
+
 def _native_counts(sample: Sample, *, order: int) -> list[float]:
-    output = without_lone_surrogates(sample.output)
-    references = [without_lone_surrogates(reference) for reference in sample.references]
+    output, references = _native(sample.output), [*map(_native, sample.references)]
     found = bleuscore.compute([references], [output], order, ref_len_method="closest")
     length, closest = (_whole(found[name]) for name in ("translation_length", "reference_length"))
     totals = _totals(length, order)

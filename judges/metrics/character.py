@@ -70,7 +70,7 @@ class Character:
         for _ in range(rounds):
             edits, best = left, None
             for shift in misplaced_phrases(output, reference, alike=alike):
-                if left - _most(shift, output) >= edits:
+                if max(0, left - _most(shift, output)) >= edits:
                     continue
                 text = " ".join(shifted(output, shift))
                 # What is no less than the best is not counted to its end.

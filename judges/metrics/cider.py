@@ -13,7 +13,7 @@ import numpy as np
 
 from spanjury.judges.core import Sample, signature
 from spanjury.judges.metrics.choices import check_choice, check_least
-from spanjury.judges.metrics.cider_vectors import ComparedTexts, cosines, weighted_grams
+from spanjury.judges.metrics.cider_vectors import ComparedTexts, similarities
 from spanjury.judges.metrics.tokens import CUTS, Cut
 
 __all__ = ["Cider", "CiderD"]
@@ -56,11 +56,8 @@ class Cider:
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
         """Return one score an output; it depends on the references of all samples."""
         texts = ComparedTexts.read(samples, cut=self.tokenize)
-        total = np.zeros(texts.outputs.size)
-        for vectors in weighted_grams(texts, max_order=self.max_order):
-            ours, theirs = vectors[texts.outputs], vectors[texts.references]
-            total += cosines(ours.multiply(theirs), ours, theirs)
-        return texts.means(total / self.max_order, best=_BEST)
+        alike = similarities(texts, max_order=self.max_order, clip=False)
+        return texts.means(alike, best=_BEST)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,11 +97,7 @@ class CiderD:
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
         """Return one score an output; it depends on the references of all samples."""
         texts = ComparedTexts.read(samples, cut=self.tokenize)
-        total = np.zeros(texts.outputs.size)
-        for vectors in weighted_grams(texts, max_order=self.max_order):
-            ours, theirs = vectors[texts.outputs], vectors[texts.references]
-            # [1] section 8: what the output repeats beyond the reference is clipped.
-            total += cosines(ours.minimum(theirs).multiply(theirs), ours, theirs)
+        # [1] section 8: what the output repeats beyond the reference is clipped.
+        alike = similarities(texts, max_order=self.max_order, clip=True)
         apart = texts.lengths[texts.outputs] - texts.lengths[texts.references]
-        total *= np.exp(-(apart**2) / (2.0 * self.sigma**2))
-        return texts.means(total / self.max_order, best=_BEST)
+        return texts.means(alike * np.exp(-(apart**2) / (2.0 * self.sigma**2)), best=_BEST)

@@ -1,4 +1,4 @@
-"""Texts as sparse vectors of n-grams, weighted by how rare these are among references.
+"""How alike texts are by their n-grams, weighted by how rare these are among references.
 
 References
 ----------
@@ -6,19 +6,19 @@ References
        evaluation, CVPR, section 3, arXiv:1411.5726
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from spanjury.judges.core import Sample
-from spanjury.judges.metrics.ids import Ids, flat_ids, ranked
+from spanjury.judges.metrics.ids import Ids, flat_ids
+from spanjury.judges.metrics.text_grams import GramCounts, gram_counts
 from spanjury.judges.metrics.tokens import Cut, tokens
 
-__all__ = ["ComparedTexts", "cosines", "weighted_grams"]
+__all__ = ["ComparedTexts", "similarities"]
 
 _Floats = NDArray[np.float64]
 
@@ -31,18 +31,23 @@ class ComparedTexts:
     ----------
     words, owners
         Shape ``(words,)``: each word as a number, and the text that it is in.
-    lengths, samples
-        Shape ``(texts,)``: words of each text, and the sample that it is of.
-    outputs, references
-        Shape ``(pairs,)``: the texts that are compared.
+    lengths, samples, firsts
+        Shape ``(texts,)``: words of each text, the sample that it is of, and its output.
+    references
+        Shape ``(pairs,)``: the texts that outputs are compared with.
     """
 
     words: Ids
     owners: Ids
     lengths: Ids
     samples: Ids
-    outputs: Ids
+    firsts: Ids
     references: Ids
+
+    @property
+    def outputs(self) -> Ids:
+        """The texts that are compared with the references."""
+        return self.firsts[self.references]
 
     @classmethod
     def read(cls, samples: Sequence[Sample], *, cut: Cut) -> Self:
@@ -50,63 +55,63 @@ class ComparedTexts:
         texts = [tokens(text, cut) for one in samples for text in (one.output, *one.references)]
         sizes = np.array([1 + len(one.references) for one in samples], dtype=np.int64)
         lengths = np.array([len(words) for words in texts], dtype=np.int64)
-        owners = np.repeat(np.arange(sizes.size), sizes)
-        firsts = np.cumsum(sizes) - sizes
-        references = np.delete(np.arange(len(texts)), firsts)
+        firsts = np.repeat(np.cumsum(sizes) - sizes, sizes)
         return cls(
             words=flat_ids(texts),
             owners=np.repeat(np.arange(len(texts)), lengths),
             lengths=lengths,
-            samples=owners,
-            outputs=firsts[owners[references]],
-            references=references,
+            samples=np.repeat(np.arange(sizes.size), sizes),
+            firsts=firsts,
+            references=np.flatnonzero(firsts != np.arange(firsts.size)),
         )
 
-    def means(self, similarities: _Floats, *, best: float) -> list[float]:
+    def means(self, alike: _Floats, *, best: float) -> list[float]:
         """Return the mean over a sample's references, of 0 to `best`, for each sample.
 
         Two texts without words are alike, and not 0.
         """
         both_empty = self.lengths[self.outputs] + self.lengths[self.references] == 0
-        scores = np.clip(np.where(both_empty, 1.0, similarities), 0.0, 1.0)
+        scores = np.clip(np.where(both_empty, 1.0, alike), 0.0, 1.0)
         of = self.samples[self.references]
         return [float(mean) for mean in best * np.bincount(of, weights=scores) / np.bincount(of)]
 
 
-def weighted_grams(texts: ComparedTexts, *, max_order: int) -> Iterator[csr_array]:
-    """Yield a matrix for each order: a row a text, a column an n-gram, values tf-idf."""
-    size = 1 + int(texts.words.max(initial=0))
-    grams = texts.words
-    for order in range(1, max_order + 1):
-        if order > 1:
-            grams = grams[:-1] * size + texts.words[order - 1 :]
-        grams, count = ranked(grams)
-        first, last = texts.owners[: grams.size], texts.owners[order - 1 :]
-        whole = first == last  # not across the border of two texts
-        yield _weighted(first[whole], grams[whole], texts=texts, columns=count)
+def similarities(texts: ComparedTexts, *, max_order: int, clip: bool) -> _Floats:
+    """Return for each pair the cosine of its texts' n-grams by tf-idf, a mean over the orders.
+
+    With `clip`, what an output has more often than the reference counts as often as there.
+    """
+    total = np.zeros(texts.references.size)
+    for found in gram_counts(texts.words, texts.owners, max_order=max_order):
+        weights = found.counts * _rarity(found, texts=texts)[found.grams]
+        squares = np.bincount(found.texts, weights=weights**2, minlength=texts.lengths.size)
+        norms = np.sqrt(squares[texts.outputs] * squares[texts.references])
+        sums = _products(found, weights, texts=texts, clip=clip)[texts.references]
+        total += np.divide(sums, norms, out=np.zeros(norms.size), where=norms > 0.0)
+    return total / max_order
 
 
-def cosines(products: csr_array, left: csr_array, right: csr_array) -> _Floats:
-    """Divide the sums of the rows of `products` by the norms of both sides; 0 where one is 0."""
-    norms = np.sqrt(_row_sums(left.multiply(left)) * _row_sums(right.multiply(right)))
-    sums = _row_sums(products)
-    return np.divide(sums, norms, out=np.zeros_like(sums), where=norms > 0.0)
+def _rarity(found: GramCounts, *, texts: ComparedTexts) -> _Floats:
+    """Return the weight of each n-gram, [1] eq. 1; what no reference has counts as in one."""
+    many = 1 + int(texts.samples.max(initial=0))
+    theirs = np.flatnonzero(texts.firsts[found.texts] != found.texts)
+    held = found.grams[theirs] * many + texts.samples[found.texts[theirs]]
+    # They are in order of n-grams and texts, and so of samples: what comes twice, comes in a row.
+    once = held[np.flatnonzero(np.diff(held, prepend=-1))] // many
+    frequency = np.bincount(once, minlength=found.distinct)
+    rarity: _Floats = np.log(many) - np.log(np.maximum(1, frequency))
+    return rarity
 
 
-def _weighted(rows: Ids, grams: Ids, *, texts: ComparedTexts, columns: int) -> csr_array:
-    count = csr_array(
-        (np.ones(rows.size), (rows, grams)), shape=(texts.lengths.size, max(1, columns))
-    )
-    is_reference = np.zeros(texts.lengths.size, dtype=np.bool_)
-    is_reference[texts.references] = True
-    theirs = is_reference[rows]
-    held = np.unique(texts.samples[rows[theirs]] * columns + grams[theirs]) % max(1, columns)
-    frequency = np.bincount(held, minlength=columns)
-    # [1] eq. 1; what no reference has is taken for what one has.
-    rarity = np.log(1 + texts.samples.max(initial=0)) - np.log(np.maximum(1, frequency))
-    count.data *= rarity[count.indices]
-    return count
-
-
-def _row_sums(matrix: csr_array) -> _Floats:
-    return np.asarray(matrix.sum(axis=1), dtype=np.float64).ravel()
+def _products(found: GramCounts, weights: _Floats, *, texts: ComparedTexts, clip: bool) -> _Floats:
+    """Return the sum for each text, as a reference, of its weights times its output's."""
+    many = texts.lengths.size
+    theirs = np.flatnonzero(texts.firsts[found.texts] != found.texts)
+    keys = found.grams * many + found.texts
+    wanted = found.grams[theirs] * many + texts.firsts[found.texts[theirs]]
+    at = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
+    shared = np.where(keys[at] == wanted, weights[at], 0.0)
+    own = weights[theirs]
+    if clip:
+        shared = np.minimum(shared, own)
+    return np.bincount(found.texts[theirs], weights=shared * own, minlength=many).astype(np.float64)

@@ -3,12 +3,16 @@
 import math
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Literal, get_args
 
+import numpy as np
+
 from spanjury.judges.core import Sample, signature
+from spanjury.judges.metrics.ids import flat_ids
+from spanjury.judges.metrics.text_grams import gram_counts
 from spanjury.judges.metrics.word_grams import (
     Tokens,
     check_order,
@@ -116,40 +120,28 @@ class SelfBleu:
     def score_corpus(self, samples: Sequence[Sample], /) -> float:
         """Return the mean, 0 to 1: 0 for an output alone, 1 for one without words."""
         texts = [tokenise(sample.output, self.tokens) for sample in samples]
-        orders = range(1, self.max_order + 1)
-        matches = zip(*(_matches(texts, order=order) for order in orders), strict=True)
+        matches = zip(*_matches(texts, max_order=self.max_order), strict=True)
         nearest = _nearest_lengths([len(words) for words in texts])
         found = zip(texts, matches, nearest, strict=True)
         return fmean(_bleu(len(words), matched, nearest=near) for words, matched, near in found)
 
 
-def _runs(words: Sequence[str], *, order: int) -> Iterable[Hashable]:
-    """Yield n-grams of full length only, as BLEU counts them."""
-    return zip(*(words[start:] for start in range(order)), strict=False)
-
-
-def _matches(texts: Sequence[Sequence[str]], *, order: int) -> list[int]:
-    """Count each text's n-grams as often as one of the other texts has them.
+def _matches(texts: Sequence[Sequence[str]], *, max_order: int) -> Iterator[list[int]]:
+    """Yield for each order how many n-grams a text has as often as one of the other texts.
 
     The two highest counts of an n-gram tell the highest among the others of any text.
     """
-    counts = [Counter(_runs(words, order=order)) for words in texts]
-    highest: dict[Hashable, tuple[int, int, int]] = {}  # count, its owner, the next count
-    for owner, counted in enumerate(counts):
-        for run, count in counted.items():
-            first, holder, second = highest.get(run, (0, -1, 0))
-            if count > first:
-                highest[run] = (count, owner, first)
-            elif count > second:
-                highest[run] = (first, holder, count)
-    matches = []
-    for owner, counted in enumerate(counts):
-        matched = 0
-        for run, count in counted.items():
-            first, holder, second = highest[run]
-            matched += min(count, second if holder == owner else first)
-        matches.append(matched)
-    return matches
+    owners = np.repeat(np.arange(len(texts)), [*map(len, texts)])
+    for found in gram_counts(flat_ids(texts), owners, max_order=max_order):
+        order = np.lexsort((found.counts, found.grams))
+        runs, counts = found.grams[order], found.counts[order]
+        highest = np.flatnonzero(np.diff(runs, append=-1))  # the last count of each n-gram
+        holders = np.diff(highest, prepend=-1)
+        elsewhere = np.repeat(counts[highest], holders)
+        elsewhere[highest] = np.where(holders > 1, counts[highest - 1], 0)
+        held = np.minimum(counts, elsewhere)
+        matches = np.bincount(found.texts[order], weights=held, minlength=len(texts))
+        yield matches.astype(int).tolist()
 
 
 def _nearest_lengths(lengths: Sequence[int]) -> list[int]:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
+from typing import ClassVar
 
 from spanjury.judges.core import Sample, signature
 from spanjury.judges.metrics.word_grams import Tokens, check_tokens, tokenise
@@ -20,8 +21,8 @@ _LONG = 50_000  # code points of a sample that is not worth keeping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Coverage:
-    """Share of an output's words that lie in fragments copied from the source.
+class _OfWords:
+    """What counts words, its one option.
 
     Parameters
     ----------
@@ -36,13 +37,22 @@ class Coverage:
 
     tokens: Tokens = "words-and-marks"
 
+    kind: ClassVar[str]
+
     def __post_init__(self) -> None:
         check_tokens(self.tokens)
 
     @property
     def signature(self) -> str:
         """The options, and the version that the words belong to."""
-        return signature("coverage", tokens=self.tokens)
+        return signature(self.kind, tokens=self.tokens)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage(_OfWords):
+    """Share of an output's words that lie in fragments copied from the source."""
+
+    kind: ClassVar[str] = "coverage"
 
     def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
         """Return the shares, 0 to 1; an output without words has 0."""
@@ -51,29 +61,10 @@ class Coverage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Density:
-    """Mean length of the copied fragment that a word of the output lies in.
+class Density(_OfWords):
+    """Mean length of the copied fragment that a word of the output lies in."""
 
-    Parameters
-    ----------
-    tokens
-        What counts as a word.
-
-    Raises
-    ------
-    ValueError
-        If `tokens` is none of its choices.
-    """
-
-    tokens: Tokens = "words-and-marks"
-
-    def __post_init__(self) -> None:
-        check_tokens(self.tokens)
-
-    @property
-    def signature(self) -> str:
-        """The options, and the version that the words belong to."""
-        return signature("density", tokens=self.tokens)
+    kind: ClassVar[str] = "density"
 
     def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
         """Return the means in words, 0 or more; an output without words has 0."""
@@ -82,29 +73,10 @@ class Density:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compression:
-    """How many times as long as the output the source is.
+class Compression(_OfWords):
+    """How many times as long as the output the source is."""
 
-    Parameters
-    ----------
-    tokens
-        What counts as a word.
-
-    Raises
-    ------
-    ValueError
-        If `tokens` is none of its choices.
-    """
-
-    tokens: Tokens = "words-and-marks"
-
-    def __post_init__(self) -> None:
-        check_tokens(self.tokens)
-
-    @property
-    def signature(self) -> str:
-        """The options, and the version that the words belong to."""
-        return signature("compression", tokens=self.tokens)
+    kind: ClassVar[str] = "compression"
 
     def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
         """Return the ratios in words, 0 or more; an output without words counts as one word."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import version
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from spanjury.judges.core import Sample, fingerprint, signature
 from spanjury.judges.metrics.readable_words import (
@@ -50,42 +50,32 @@ class FleschReadingEase:
 
     dictionary: str = ""
 
+    kind: ClassVar[str] = "flesch-reading-ease"
+
     def __post_init__(self) -> None:
         syllables_of(self.dictionary)
 
     @property
     def signature(self) -> str:
         """The dictionary, and the version of what hyphenates."""
-        return _signature("flesch-reading-ease", dictionary=self.dictionary)
+        return _signature(self.kind, dictionary=self.dictionary)
 
     def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
-        """Return values up to 121.22; an output without words has 0."""
-        return [
-            min(
-                _EASIEST,
-                206.835
-                - 1.015 * found.words / found.sentences
-                - 84.6 * found.syllables / found.words,
-            )
-            if found.words
-            else 0.0
-            for found in _counted(samples, dictionary=self.dictionary)
-        ]
+        """Return a value an output; one without words has 0."""
+        counts = _counted(samples, dictionary=self.dictionary)
+        return [self._score(found) if found.words else 0.0 for found in counts]
+
+    def _score(self, found: _Counts) -> float:
+        """Work the formula out, [1]."""
+        ease = 206.835 - 1.015 * found.words / found.sentences
+        return min(_EASIEST, ease - 84.6 * found.syllables / found.words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FleschKincaidGrade:
+class FleschKincaidGrade(FleschReadingEase):
     """Grade of school that can read the text, Kincaid et al. (1975) [1]_.
 
-    Parameters
-    ----------
-    dictionary
-        As `FleschReadingEase` has it.
-
-    Raises
-    ------
-    ConfigError
-        If the dictionary cannot be read.
+    Options as for `FleschReadingEase`.
 
     References
     ----------
@@ -93,63 +83,29 @@ class FleschKincaidGrade:
        Research Branch Report 8-75, 1975
     """
 
-    dictionary: str = ""
+    kind: ClassVar[str] = "flesch-kincaid-grade"
 
-    def __post_init__(self) -> None:
-        syllables_of(self.dictionary)
-
-    @property
-    def signature(self) -> str:
-        """The dictionary, and the version of what hyphenates."""
-        return _signature("flesch-kincaid-grade", dictionary=self.dictionary)
-
-    def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
-        """Return values from -3.4 on; an output without words has 0."""
-        return [
-            0.39 * found.words / found.sentences + 11.8 * found.syllables / found.words - 15.59
-            if found.words
-            else 0.0
-            for found in _counted(samples, dictionary=self.dictionary)
-        ]
+    def _score(self, found: _Counts) -> float:
+        """Work the formula out, [1]; -3.4 is the least."""
+        return 0.39 * found.words / found.sentences + 11.8 * found.syllables / found.words - 15.59
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GunningFog:
+class GunningFog(FleschReadingEase):
     """Years of school needed to read the text at once, Gunning (1952) [1]_.
 
-    Parameters
-    ----------
-    dictionary
-        As `FleschReadingEase` has it.
-
-    Raises
-    ------
-    ConfigError
-        If the dictionary cannot be read.
+    Options as for `FleschReadingEase`.
 
     References
     ----------
     .. [1] Gunning, The technique of clear writing, McGraw-Hill 1952
     """
 
-    dictionary: str = ""
+    kind: ClassVar[str] = "gunning-fog"
 
-    def __post_init__(self) -> None:
-        syllables_of(self.dictionary)
-
-    @property
-    def signature(self) -> str:
-        """The dictionary, and the version of what hyphenates."""
-        return _signature("gunning-fog", dictionary=self.dictionary)
-
-    def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
-        """Return values from 0.4 on; an output without words has 0."""
-        return [
-            0.4 * (found.words / found.sentences + 100.0 * found.complex_words / found.words)
-            if found.words
-            else 0.0
-            for found in _counted(samples, dictionary=self.dictionary)
-        ]
+    def _score(self, found: _Counts) -> float:
+        """Work the formula out, [1]; 0.4 is the least."""
+        return 0.4 * (found.words / found.sentences + 100.0 * found.complex_words / found.words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,11 +128,11 @@ class ColemanLiau:
         return [self._score(sample.output) for sample in samples]
 
     def _score(self, text: str) -> float:
-        words = len(word_list(text))
+        words = word_list(text)
         if not words:
             return 0.0
-        letters = 100.0 * letter_count(text) / words
-        sentences = 100.0 * sentence_count(text) / words
+        letters = 100.0 * letter_count(text, words=words) / len(words)
+        sentences = 100.0 * sentence_count(text) / len(words)
         return 0.0588 * letters - 0.296 * sentences - 15.8
 
 

@@ -4,13 +4,12 @@ The counts are those of textstat 0.7, several times as fast.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from pyphen import Pyphen
-
 from spanjury.judges.core import ConfigError
+from spanjury.judges.metrics.hyphens import hyphen_count
 
 __all__ = [
     "Syllables",
@@ -29,7 +28,6 @@ _ASCII = [chr(code) for code in range(128)]
 _PLAIN = str.maketrans(
     {char: char.lower() if re.match(r"[\w\s']", char) else None for char in _ASCII}
 )
-_LETTERS = str.maketrans({char: None for char in _ASCII if _NO_LETTER.match(char)})
 # From a word on until a stop; the group holds a letter iff there are three words or more.
 _SENTENCE = re.compile(r"\b\w[^.!?\s]*+(?:(?:\s[^.!?\w]*+\w[^.!?\s]*+)\s[^.!?\w]*+(\w))?+[^.!?]*+")
 _KEPT = 1 << 16  # words
@@ -63,9 +61,12 @@ def sentence_count(text: str) -> int:
     return max(1, len(found) - found.count(""))
 
 
-def letter_count(text: str) -> int:
-    """Count letters and digits."""
-    return len(text.translate(_LETTERS) if text.isascii() else _NO_LETTER.sub("", text))
+def letter_count(text: str, *, words: Sequence[str]) -> int:
+    """Count letters and digits of a text whose `word_list` is `words`."""
+    joined = "".join(words)
+    if joined.isascii():  # else small letters may be more than capital ones
+        return len(joined) - joined.count("'")
+    return len(_NO_LETTER.sub("", text))
 
 
 def read_dictionary(path: str) -> Mapping[str, int]:
@@ -109,13 +110,11 @@ class Syllables(dict[str, int]):
     def __init__(self, *, dictionary: str = "") -> None:
         super().__init__()
         self._known = read_dictionary(dictionary) if dictionary else {}
-        self._hyphens = Pyphen(lang="en_US", cache=False)
 
     def __missing__(self, word: str) -> int:
         if len(self) >= _KEPT:
             self.clear()
-        self._hyphens.hd.cache.clear()  # it has no limit, and is not needed beside this one
-        count = self._known.get(word) or len(self._hyphens.positions(word)) + 1
+        count = self._known.get(word) or hyphen_count(word) + 1
         self[word] = count
         return count
 

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import ClassVar
 
 from spanjury.judges.core import Sample, signature
 from spanjury.judges.metrics.word_grams import (
@@ -42,6 +43,8 @@ class Repetitiveness:
     order: int = 1
     tokens: Tokens = "words"
 
+    kind: ClassVar[str] = "repetitiveness"
+
     def __post_init__(self) -> None:
         check_order(self.order)
         check_tokens(self.tokens)
@@ -49,7 +52,7 @@ class Repetitiveness:
     @property
     def signature(self) -> str:
         """The options, and the version that the words belong to."""
-        return signature("repetitiveness", order=self.order, tokens=self.tokens)
+        return signature(self.kind, order=self.order, tokens=self.tokens)
 
     def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
         """Return the shares, 0 to 1; an output without words has 1."""
@@ -58,33 +61,13 @@ class Repetitiveness:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Aun:
+class Aun(Repetitiveness):
     """Share of an output's n-grams that are distinct, over a corpus counted together.
 
-    Parameters
-    ----------
-    order
-        Words of an n-gram, 1 or more.
-    tokens
-        What counts as a word.
-
-    Raises
-    ------
-    ValueError
-        If an option is none of its choices.
+    Options as for `Repetitiveness`.
     """
 
-    order: int = 1
-    tokens: Tokens = "words"
-
-    def __post_init__(self) -> None:
-        check_order(self.order)
-        check_tokens(self.tokens)
-
-    @property
-    def signature(self) -> str:
-        """The options, and the version that the words belong to."""
-        return signature("aun", order=self.order, tokens=self.tokens)
+    kind: ClassVar[str] = "aun"
 
     def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
         """Return the shares, 0 to 1; an output without words has 0."""

@@ -15,7 +15,7 @@ import numpy as np
 from spanjury.judges.core import Sample, signature
 from spanjury.judges.metrics.batch_grams import batch_gram_counts
 from spanjury.judges.metrics.choices import check_choice, check_least
-from spanjury.judges.metrics.ids import Ids, flat_ids, token_ids
+from spanjury.judges.metrics.ids import Ids, flat_ids
 from spanjury.judges.metrics.rouge_tokens import (
     MEASURES,
     SCRIPTS,
@@ -80,10 +80,8 @@ class RougeS:
         """Return the overlap of each output with its one reference."""
         texts = [text for sample in samples for text in (sample.output, sample.references[0])]
         words = [rouge_words(text, script=self.script, stem=self.stem) for text in texts]
-        pairs = [*map(self._pairs, token_ids(*words))]
-        sizes = np.array([side.size for side in pairs], dtype=np.int64).reshape(-1, 2)
-        numbers = np.concatenate([flat_ids(()), *pairs])
-        counts = batch_gram_counts(numbers, sizes, order=1)
+        numbers, sizes = self._pairs(flat_ids(words), np.array([*map(len, words)], dtype=np.int64))
+        counts = batch_gram_counts(numbers, sizes.reshape(-1, 2), order=1)
         return [
             1.0
             if is_blank(sample.output) and is_blank(sample.references[0])
@@ -96,14 +94,21 @@ class RougeS:
         told = (precision, recall, f_measure(precision, recall))
         return told[MEASURES.index(self.measure)]
 
-    def _pairs(self, words: Ids) -> Ids:
-        """Return each pair as one number, in which single words are pairs with nothing."""
-        furthest = words.size - 1 if self.skip == _UNLIMITED else min(self.skip + 1, words.size - 1)
-        parts = [words[:0], *(_pair_numbers(words, apart) for apart in range(1, furthest + 1))]
-        if self.unigrams:
-            parts.append(words << 31)
-        return np.concatenate(parts)
+    def _pairs(self, words: Ids, lengths: Ids) -> tuple[Ids, Ids]:
+        """Return the pairs of each text, text by text, as numbers, and how many these are.
 
-
-def _pair_numbers(words: Ids, apart: int) -> Ids:
-    return (words[:-apart] << 31) + words[apart:] + 1
+        Single words are pairs with nothing.
+        """
+        longest = int(lengths.max(initial=0)) - 1
+        furthest = longest if self.skip == _UNLIMITED else min(self.skip + 1, longest)
+        owners = np.repeat(np.arange(lengths.size), lengths)
+        following = np.cumsum(lengths)[owners] - np.arange(words.size) - 1
+        at = np.arange(words.size)
+        parts, of = ([words << 31], [owners]) if self.unigrams else ([words[:0]], [owners[:0]])
+        for apart in range(1, furthest + 1):
+            at = at[following[at] >= apart]
+            parts.append((words[at] << 31) + words[at + apart] + 1)
+            of.append(owners[at])
+        texts = np.concatenate(of)
+        by_text = np.argsort(texts, kind="stable")
+        return np.concatenate(parts)[by_text], np.bincount(texts, minlength=lengths.size)

@@ -84,7 +84,10 @@ class RougeW:
         MetricError
             If the product of the lengths of two texts is above a thousand million words.
         """
-        pairs = [self._pair(sample) for sample in samples]
+        texts = [text for sample in samples for text in (sample.output, sample.references[0])]
+        words = [rouge_words(text, script=self.script, stem=self.stem) for text in texts]
+        sides = iter(token_ids(*words))
+        pairs = [*zip(sides, sides, strict=True)]
         sizes = [(output.size, reference.size) for output, reference in pairs]
         check_cells(sizes, most=_MOST_CELLS, what="words")
         runs = _weighted_lengths(pairs, weight=self.weight)
@@ -94,12 +97,6 @@ class RougeW:
             else self._score(run, output=pair[0].size, reference=pair[1].size)
             for sample, pair, run in zip(samples, pairs, runs, strict=True)
         ]
-
-    def _pair(self, sample: Sample) -> _Pair:
-        texts = (sample.output, sample.references[0])
-        words = [rouge_words(text, script=self.script, stem=self.stem) for text in texts]
-        output, reference = token_ids(*words)
-        return output, reference
 
     def _score(self, run: float, *, output: int, reference: int) -> float:
         # [1] eqs. 14 and 15: the inverse of the weighting brings lengths back.

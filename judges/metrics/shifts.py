@@ -1,6 +1,7 @@
 """Phrases of an output that stand elsewhere in a reference, and their move to that place."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -52,36 +53,52 @@ def alike_places(
 
     `likeness` is the share of the longer word's characters that may differ, in 0-1.
     """
-    if not reference:
-        return {word: [] for word in output}
-    ours, theirs = [*dict.fromkeys(output)], [*dict.fromkeys(reference)]
-    apart = cdist(ours, theirs, scorer=Levenshtein.normalized_distance, score_cutoff=likeness)
-    numbers = {word: number for number, word in enumerate(theirs)}
-    of_reference = np.array([numbers[word] for word in reference])
-    alike: dict[str, list[int]] = {word: [] for word in ours}
-    for word, place in np.argwhere((apart <= likeness)[:, of_reference]).tolist():
-        alike[ours[word]].append(place)
+    places: dict[str, list[int]] = {}
+    for place, word in enumerate(reference):
+        places.setdefault(word, []).append(place)
+    alike = {word: places.get(word, []) for word in output}
+    ours, theirs = _long_words(alike, likeness=likeness), _long_words(places, likeness=likeness)
+    if ours and theirs:
+        apart = cdist(ours, theirs, scorer=Levenshtein.normalized_distance, score_cutoff=likeness)
+        for word, near in zip(ours, apart <= likeness, strict=True):
+            others = [theirs[column] for column in np.flatnonzero(near).tolist()]
+            if others and others != [word]:
+                alike[word] = sorted(place for other in others for place in places[other])
     return alike
+
+
+def _long_words(words: Iterable[str], *, likeness: float) -> list[str]:
+    """Return those that another word may be like, which of short ones only they themselves are.
+
+    Where one character differs, the longer word has to have 1 / `likeness`; the other one may
+    be shorter by that share.
+    """
+    if not likeness:
+        return []
+    shortest = math.floor((1.0 - likeness) / likeness)
+    return [word for word in words if len(word) >= shortest]
 
 
 def misplaced_phrases(
     output: Sequence[str], reference: Sequence[str], *, alike: Mapping[str, Sequence[int]]
 ) -> list[Shift]:
     """Do what `find_shifts` does, with what `alike_places` found for the words of `output`."""
-    whole: list[tuple[int, int, int]] = []
-    runs: dict[int, int] = {}
-    for at in range(len(output) - 1, -1, -1):
-        runs = {of: 1 + runs.get(of + 1, 0) for of in alike[output[at]]}
-        before = set(alike[output[at - 1]]) if at else ()
-        # A run that goes on from the words before is part of a longer one.
-        whole += [(-run, at, of) for of, run in runs.items() if of - 1 not in before]
-    places = _places(output, reference) if whole else []
-    shifts = [
-        Shift(at, at - less, places[of])
-        for less, at, of in sorted(whole)
-        if not at <= places[of] <= at - less and abs(places[of] - at) <= _FAR
-    ]
-    return shifts[:_TRIED]
+    places = _places(output, reference)
+    known = {word: frozenset(alike_to) for word, alike_to in alike.items()}
+    found: list[tuple[int, int, int]] = []
+    before: frozenset[int] = frozenset()
+    for at, word in enumerate(output):
+        for of in alike[word]:
+            # A run that goes on from the words before is part of a longer one.
+            if of - 1 in before or places[of] == at or abs(places[of] - at) > _FAR:
+                continue
+            end, then = at + 1, of + 1
+            while end < len(output) and then in known[output[end]]:
+                end, then = end + 1, then + 1
+            if not at <= places[of] <= end:
+                found.append((at - end, at, of))
+        before = known[word]
+    return [Shift(at, at - less, places[of]) for less, at, of in sorted(found)[:_TRIED]]
 
 
 def _places(output: Sequence[str], reference: Sequence[str]) -> list[int]:

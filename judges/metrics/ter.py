@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import version
 
-from sacrebleu.metrics.ter import TER
+from sacrebleu.tokenizers.tokenizer_ter import TercomTokenizer
 
 from spanjury.judges.core import Sample, signature
 from spanjury.judges.metrics.sums import add_rows
+from spanjury.judges.metrics.ter_edits import fewest_edits
 
 __all__ = ["Ter"]
 
@@ -62,11 +63,7 @@ class Ter:
 
     def statistics(self, samples: Sequence[Sample], /) -> list[list[float]]:
         """Return edits to the nearest reference, and the references' mean length in words."""
-        scorer = _scorer(self)
-        scores = [
-            scorer.sentence_score(sample.output, list(sample.references)) for sample in samples
-        ]
-        return [[score.num_edits, score.ref_length] for score in scores]
+        return [self._row(sample) for sample in samples]
 
     def score_rows(self, rows: Sequence[Sequence[float]], /) -> list[float]:
         """Return the score of each row of `statistics`."""
@@ -77,10 +74,18 @@ class Ter:
         edits, length = total
         return 100.0 * (edits / length if length else float(edits > 0))
 
+    def _row(self, sample: Sample) -> list[float]:
+        cut = _tokenizer(self)
+        output = cut(sample.output.rstrip()).split()
+        # As sacrebleu does, references are cut twice, which only matters where marks crowd.
+        references = [cut(cut(one.rstrip())).split() for one in sample.references]
+        length = sum(map(len, references)) / len(references)
+        return [fewest_edits(output, references), length]
+
 
 @lru_cache(maxsize=16)
-def _scorer(options: Ter) -> TER:
-    return TER(
+def _tokenizer(options: Ter) -> TercomTokenizer:
+    return TercomTokenizer(
         normalized=options.normalize,
         no_punct=options.no_punctuation,
         asian_support=options.asian_support,

@@ -16,6 +16,8 @@ CUTS: tuple[Cut, ...] = get_args(Cut)
 _LONG = 20_000  # code points of a text whose words are not kept
 _KEPT = 8_192  # texts
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
+_WORDS_ALONE = str.maketrans({chr(code): " " for code in range(128) if not _WORD.match(chr(code))})
+_ARTICLES = frozenset({"a", "an", "the"})
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -66,11 +68,20 @@ def without_lone_surrogates(text: str) -> str:
 
 
 def _cut(text: str, cut: Cut) -> tuple[str, ...]:
-    return tuple(text.split() if cut == "whitespace" else _WORD.findall(text.lower()))
+    if cut == "whitespace":
+        return tuple(text.split())
+    lowered = text.lower()
+    if lowered.isascii() and "'" not in lowered:  # several times as fast as to search for words
+        return tuple(lowered.translate(_WORDS_ALONE).split())
+    return tuple(_WORD.findall(lowered))
 
 
 def _cut_answer(text: str) -> tuple[str, ...]:
-    return tuple(_ARTICLE.sub(" ", text.lower().translate(_NO_PUNCTUATION)).split())
+    plain = text.lower().translate(_NO_PUNCTUATION)
+    words = plain.split()
+    if all(map(str.isalnum, words)):  # so that an article is a whole word
+        return tuple([word for word in words if word not in _ARTICLES])
+    return tuple(_ARTICLE.sub(" ", plain).split())
 
 
 _kept_answer = lru_cache(maxsize=_KEPT)(_cut_answer)

@@ -79,6 +79,8 @@ def test_rows_of_shards_add_up_to_the_corpus(metric: MergeableMetric) -> None:
     [
         # "d" moves before "c": one character long, nothing left to edit, seven characters
         ("a b d c", "a b c d", 1 / 7),
+        # "a" moves before the second "c"; then there is nothing left, whatever else could move
+        ("c c a", "c a c", 1 / 5),
         # nothing to move, one character to replace
         ("abc", "abd", 1 / 3),
         ("same", "same", 0.0),

@@ -15,12 +15,12 @@ from rich.console import Console
 from rich.table import Table
 
 from spanjury.stats.bootstrap import bootstrap, percentile_interval
-from spanjury.stats.combining import bonferroni, cauchy
-from spanjury.stats.discernment import discernment_score, level_balanced, linear_pool
-from spanjury.stats.harmonic_mean import harmonic_mean_calibrated
-from spanjury.stats.joint import joint_sign_flip
-from spanjury.stats.multiplicity import holm
-from spanjury.stats.sign_flip import paired_test, sign_flip
+from spanjury.stats.combination.combining import bonferroni, cauchy
+from spanjury.stats.combination.discernment import discernment_score, level_balanced, linear_pool
+from spanjury.stats.combination.harmonic_mean import harmonic_mean_calibrated
+from spanjury.stats.combination.multiplicity import holm
+from spanjury.stats.significance.joint import joint_sign_flip
+from spanjury.stats.significance.sign_flip import paired_test, sign_flip
 from spanjury.stats.weighted import mean_drop, net_drop, rank_biserial
 
 PERTURBATIONS, ASPECTS, ITEMS = 12, 4, 100

@@ -21,7 +21,7 @@ from spanjury.judges.core import Sample
 from spanjury.orchestration.metrics.named import NamedMetric
 from spanjury.orchestration.metrics.scores import measured
 from spanjury.orchestration.wiring.metrics import availability, metric_cards, open_metric
-from spanjury.stats.metric_permutation import perm_both
+from spanjury.stats.correlations.metric_permutation import perm_both
 
 T = TypeVar("T")
 

@@ -13,18 +13,18 @@ from sacrebleu.metrics.chrf import CHRF
 from textstat.backend.counts import _count_syllables
 
 from spanjury.judges.core import Sample, SegmentMetric
-from spanjury.judges.metrics.bleu import SacreBleu
-from spanjury.judges.metrics.chrf import Chrf
-from spanjury.judges.metrics.cider import CiderD
-from spanjury.judges.metrics.eed import Eed
-from spanjury.judges.metrics.error_rates import Cer, Wer
-from spanjury.judges.metrics.readability import (
+from spanjury.judges.metrics.edits.eed import Eed
+from spanjury.judges.metrics.edits.error_rates import Cer, Wer
+from spanjury.judges.metrics.overlap.bleu import SacreBleu
+from spanjury.judges.metrics.overlap.chrf import Chrf
+from spanjury.judges.metrics.overlap.cider import CiderD
+from spanjury.judges.metrics.overlap.rouge import Rouge1, Rouge2, RougeL, RougeLsum
+from spanjury.judges.metrics.reference_free.readability import (
     ColemanLiau,
     FleschKincaidGrade,
     FleschReadingEase,
     GunningFog,
 )
-from spanjury.judges.metrics.rouge import Rouge1, Rouge2, RougeL, RougeLsum
 
 __all__ = ["Comparison", "Texts", "absent_peers", "comparisons"]
 

@@ -18,7 +18,7 @@ import anyio
 
 import spanjury
 from spanjury import Aspect, Segment
-from spanjury.adapters.files.results import ResultWriter
+from spanjury.adapters.files.results.results import ResultWriter
 from spanjury.judges.rules.form import FormJudge
 from spanjury.judges.rules.grounding import GroundingJudge
 from spanjury.orchestration.batch import evaluate

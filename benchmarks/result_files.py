@@ -14,11 +14,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from spanjury.adapters.files.exports import Export
-from spanjury.adapters.files.merging import merge_parts
-from spanjury.adapters.files.results import result_row
-from spanjury.adapters.files.shard_parts import find_parts
-from spanjury.adapters.files.source_order import by_source
+from spanjury.adapters.files.reading.source_order import by_source
+from spanjury.adapters.files.results.exports import Export
+from spanjury.adapters.files.results.merging import merge_parts
+from spanjury.adapters.files.results.results import result_row
+from spanjury.adapters.files.results.shard_parts import find_parts
 from spanjury.judges.core import (
     Aspect,
     ErrorSpan,

@@ -9,8 +9,8 @@ from numpy.random import default_rng
 
 from spanjury.orchestration.experiments.meta_eval.ratings import Scorer
 from spanjury.stats.bootstrap import bootstrap, percentile_interval
-from spanjury.stats.multiplicity import holm
-from spanjury.stats.sign_flip import paired_test
+from spanjury.stats.combination.multiplicity import holm
+from spanjury.stats.significance.sign_flip import paired_test
 from spanjury.stats.weighted import mean_drop
 
 __all__ = ["Difference", "differences"]

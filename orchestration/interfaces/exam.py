@@ -38,7 +38,7 @@ from spanjury.perturbations.perturbation import Perturbation
 from spanjury.perturbations.recipe import Recipe, RecipeItem
 from spanjury.perturbations.recipe_files import find_recipe
 from spanjury.perturbations.written import written_perturbation
-from spanjury.stats.paired import PairedStatistic
+from spanjury.stats.significance.paired import PairedStatistic
 
 __all__ = ["DEMO", "ExamJob", "exam_of", "hold", "read_weights", "treatments_of", "writer_of"]
 

@@ -4,17 +4,17 @@ It alone reaches into the adapters; what needs no joining is handed on as it is.
 """
 
 from spanjury.adapters.cluster.engine import load_ray
-from spanjury.adapters.files.chunks import CHUNK_ROWS, Chunk, cut_chunks, read_chunk
-from spanjury.adapters.files.exports import Export, ExportForm, ExportUnit
-from spanjury.adapters.files.marked_results import MARKED_FORMS, marked_segments
-from spanjury.adapters.files.merging import merge_parts
-from spanjury.adapters.files.result_scores import ResultScores, read_result_scores
-from spanjury.adapters.files.result_spans import ResultSpans, SeatWork, read_result_spans
-from spanjury.adapters.files.results import result_row
-from spanjury.adapters.files.segment_rows import write_segments
-from spanjury.adapters.files.shard_parts import find_parts
-from spanjury.adapters.files.shards import ShardFolder
-from spanjury.adapters.files.source_order import by_source
+from spanjury.adapters.files.reading.chunks import CHUNK_ROWS, Chunk, cut_chunks, read_chunk
+from spanjury.adapters.files.reading.segment_rows import write_segments
+from spanjury.adapters.files.reading.source_order import by_source
+from spanjury.adapters.files.results.exports import Export, ExportForm, ExportUnit
+from spanjury.adapters.files.results.marked_results import MARKED_FORMS, marked_segments
+from spanjury.adapters.files.results.merging import merge_parts
+from spanjury.adapters.files.results.result_scores import ResultScores, read_result_scores
+from spanjury.adapters.files.results.result_spans import ResultSpans, SeatWork, read_result_spans
+from spanjury.adapters.files.results.results import result_row
+from spanjury.adapters.files.results.shard_parts import find_parts
+from spanjury.adapters.files.results.shards import ShardFolder
 from spanjury.adapters.runs.run_folder import RunFolder
 from spanjury.adapters.runs.runs_home import find_run, new_run, runs_home
 from spanjury.orchestration.wiring.files import open_memory, open_results, open_source

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import cast
 
-from spanjury.adapters.files.column_map import MappedSource, parse_columns
-from spanjury.adapters.files.results import ResultWriter
+from spanjury.adapters.files.reading.column_map import MappedSource, parse_columns
+from spanjury.adapters.files.results.results import ResultWriter
 from spanjury.adapters.runs.sqlite_memory import SqliteMemory
 from spanjury.judges.core import ConfigError, DataError, Segment
 from spanjury.orchestration.building import parameters

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.adapters.files.column_map import ColumnMap, MappedSource, parse_columns
-from spanjury.adapters.files.sources import read_csv, read_jsonl, read_tsv
+from spanjury.adapters.files.reading.column_map import ColumnMap, MappedSource, parse_columns
+from spanjury.adapters.files.reading.sources import read_csv, read_jsonl, read_tsv
 from spanjury.judges.core import ConfigError, DataError, Segment
 
 TOLD = (

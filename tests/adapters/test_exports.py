@@ -9,9 +9,9 @@ from fakes.result_files import result, write_results
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.adapters.files.exports import Export, ExportForm, ExportUnit
 from spanjury.adapters.files.lines import read_lines
-from spanjury.adapters.files.tables import read_records
+from spanjury.adapters.files.reading.tables import read_records
+from spanjury.adapters.files.results.exports import Export, ExportForm, ExportUnit
 from spanjury.judges.core import ConfigError, DataError, ErrorSpan, Located, StoreError
 
 SPAN = ErrorSpan(

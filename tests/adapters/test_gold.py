@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.adapters.files.gold import SEVERITIES, GoldSpan
+from spanjury.adapters.files.reading.gold import SEVERITIES, GoldSpan
 from spanjury.judges.core import DataError, ErrorSpan, Located
 
 OUTPUT = "The cat sat on the mät."

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spanjury.adapters.files.results import ResultWriter, result_row
+from spanjury.adapters.files.results.results import ResultWriter, result_row
 from spanjury.judges.core import (
     Aspect,
     ErrorSpan,
@@ -335,7 +335,7 @@ FULL_DISK = """
 import pathlib, resource, sys
 sys.path.append({folder!r})
 from test_results import RESULT
-from spanjury.adapters.files.results import ResultWriter
+from spanjury.adapters.files.results.results import ResultWriter
 
 resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))
 writer = ResultWriter(pathlib.Path("results.jsonl"))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.adapters.files.rows import parse_row
+from spanjury.adapters.files.reading.rows import parse_row
 from spanjury.judges.core import DataError, ErrorSpan, Located, Segment
 
 TEXTS = st.text(max_size=20)

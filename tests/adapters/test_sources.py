@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.adapters.files.sources import read_csv, read_jsonl, read_tsv
+from spanjury.adapters.files.reading.sources import read_csv, read_jsonl, read_tsv
 from spanjury.judges.core import DataError, Segment, Source
 
 READERS = {"jsonl": read_jsonl, "csv": read_csv, "tsv": read_tsv}

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from spanjury.adapters.files.dataset_rows import read_dataset, read_parquet_file
-from spanjury.adapters.files.texts import read_folder, read_txt
+from spanjury.adapters.files.reading.dataset_rows import read_dataset, read_parquet_file
+from spanjury.adapters.files.reading.texts import read_folder, read_txt
 from spanjury.judges.core import ConfigError, DataError, Segment
 from spanjury.orchestration.wiring import open_source
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import anyio
 import structlog
 
-from spanjury.adapters.files.results import result_row
+from spanjury.adapters.files.results.results import result_row
 from spanjury.adapters.runs.sqlite_memory import SqliteMemory
 from spanjury.judges.core import (
     Aspect,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fakes.judges import ASPECT, TASK
 
-from spanjury.adapters.files.results import ResultWriter
+from spanjury.adapters.files.results.results import ResultWriter
 from spanjury.judges.core import (
     ErrorSpan,
     Outcome,

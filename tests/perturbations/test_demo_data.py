@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from spanjury.adapters.files.sources import read_jsonl
+from spanjury.adapters.files.reading.sources import read_jsonl
 from spanjury.judges.core import DataError, Segment
 from spanjury.judges.tasks import Catalogue
 from spanjury.judges.text import folded_words, sentences

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.random import default_rng
 
-from spanjury.stats.agreement import (
+from spanjury.stats.raters.agreement import (
     AlphaLevel,
     KappaWeights,
     cohen_kappa,

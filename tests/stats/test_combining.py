@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import log_ndtr, ndtri
 from scipy.stats import combine_pvalues
 
-from spanjury.stats.combining import (
+from spanjury.stats.combination.combining import (
     Combination,
     bonferroni,
     cauchy,
@@ -18,7 +18,7 @@ from spanjury.stats.combining import (
     minimum,
     stouffer,
 )
-from spanjury.stats.harmonic_mean import (
+from spanjury.stats.combination.harmonic_mean import (
     harmonic_mean_calibrated,
     harmonic_mean_paper,
     harmonic_mean_wilson,

@@ -8,8 +8,8 @@ import pytest
 from numpy.random import default_rng
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
-from spanjury.stats.grouping import Level, level_correlation, level_correlations
-from spanjury.stats.score_tables import paired_tables, system_means, tables
+from spanjury.stats.correlations.grouping import Level, level_correlation, level_correlations
+from spanjury.stats.correlations.score_tables import paired_tables, system_means, tables
 
 LEVELS: tuple[Level, ...] = get_args(Level)
 

@@ -8,7 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.random import default_rng
 
-from spanjury.stats.dependent_correlations import DependentTest, dunn_clark, steiger, williams
+from spanjury.stats.correlations.dependent_correlations import (
+    DependentTest,
+    dunn_clark,
+    steiger,
+    williams,
+)
 
 R = st.floats(-0.95, 0.95)
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.stats.combining import maximum
-from spanjury.stats.discernment import (
+from spanjury.stats.combination.combining import maximum
+from spanjury.stats.combination.discernment import (
     discernment_score,
     level_balanced,
     linear_pool,

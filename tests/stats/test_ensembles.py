@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
-from spanjury.stats.agreement import cohen_kappa, krippendorff_alpha
-from spanjury.stats.correlation import correlation
+from spanjury.stats.correlations.correlation import correlation
+from spanjury.stats.correlations.grouping import level_correlation
 from spanjury.stats.drops import FloatArray
-from spanjury.stats.ensembles import ensemble_curve, leave_one_out
-from spanjury.stats.grouping import level_correlation
+from spanjury.stats.raters.agreement import cohen_kappa, krippendorff_alpha
+from spanjury.stats.raters.ensembles import ensemble_curve, leave_one_out
 
 JUDGES = ("gemma-2-27b", "nemotron-70b", "mistral-large-2", "qwen-2.5-72b")
 CNN_DM = 235  # rows; the others are of XSum

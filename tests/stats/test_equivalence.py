@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.random import default_rng
 from scipy import stats
 
-from spanjury.stats.equivalence import EquivalenceMethod, equivalence
+from spanjury.stats.significance.equivalence import EquivalenceMethod, equivalence
 
 METHODS: list[EquivalenceMethod] = ["t", "signed-rank"]
 DROPS = st.lists(st.floats(-4, 4).map(lambda drop: round(drop, 3)), min_size=2, max_size=40)

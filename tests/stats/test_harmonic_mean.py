@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import landau
 
-from spanjury.stats.discernment import discernment_score
-from spanjury.stats.harmonic_mean import (
+from spanjury.stats.combination.discernment import discernment_score
+from spanjury.stats.combination.harmonic_mean import (
     harmonic_mean_calibrated,
     harmonic_mean_paper,
     harmonic_mean_wilson,

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from spanjury.stats.joint import joint_sign_flip
-from spanjury.stats.paired import PairedTest
-from spanjury.stats.sign_flip import sign_flip
+from spanjury.stats.significance.joint import joint_sign_flip
+from spanjury.stats.significance.paired import PairedTest
+from spanjury.stats.significance.sign_flip import sign_flip
 
 Over = Literal["sum", "max"]
 BOTH = pytest.mark.parametrize("over", ["sum", "max"])

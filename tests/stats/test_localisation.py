@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.stats.localisation import Localisation, localisation, new_spans, pooled
+from spanjury.stats.spans.localisation import Localisation, localisation, new_spans, pooled
 
 LENGTH = 24
 Pair = tuple[int, int]

@@ -10,18 +10,18 @@ from hypothesis import strategies as st
 from numpy.random import default_rng
 from scipy.stats import kendalltau
 
-from spanjury.stats import resampled_correlations as module
 from spanjury.stats.bootstrap import percentile_interval
-from spanjury.stats.correlation import Method
-from spanjury.stats.drops import FloatArray
-from spanjury.stats.grouping import Level, level_correlation
-from spanjury.stats.metric_permutation import compared_metrics, perm_both
-from spanjury.stats.multiplicity import holm
-from spanjury.stats.resampled_correlations import (
+from spanjury.stats.combination.multiplicity import holm
+from spanjury.stats.correlations import resampled_correlations as module
+from spanjury.stats.correlations.correlation import Method
+from spanjury.stats.correlations.grouping import Level, level_correlation
+from spanjury.stats.correlations.metric_permutation import compared_metrics, perm_both
+from spanjury.stats.correlations.resampled_correlations import (
     Over,
     correlation_difference,
     resampled_correlations,
 )
+from spanjury.stats.drops import FloatArray
 
 LEVELS: tuple[Level, ...] = get_args(Level)
 METHODS: tuple[Method, ...] = get_args(Method)

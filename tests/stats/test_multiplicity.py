@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
 
-from spanjury.stats.multiplicity import benjamini_hochberg, holm
+from spanjury.stats.combination.multiplicity import benjamini_hochberg, holm
 
 P = st.lists(st.floats(1e-9, 1), min_size=1, max_size=12)
 

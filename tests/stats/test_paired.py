@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.stats.paired import PairedStatistic
-from spanjury.stats.permutation import paired_permutation
-from spanjury.stats.sign_flip import paired_test, sign_flip
-from spanjury.stats.sign_test import sign_test
-from spanjury.stats.signed_rank import signed_rank
+from spanjury.stats.significance.paired import PairedStatistic
+from spanjury.stats.significance.permutation import paired_permutation
+from spanjury.stats.significance.sign_flip import paired_test, sign_flip
+from spanjury.stats.significance.sign_test import sign_test
+from spanjury.stats.significance.signed_rank import signed_rank
 
 
 def seeded_permutation(drops: object) -> object:

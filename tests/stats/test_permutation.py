@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from spanjury.stats.permutation import BLOCK, paired_permutation, random_signs
+from spanjury.stats.significance.permutation import BLOCK, paired_permutation, random_signs
 
 
 def test_it_approaches_the_count_of_every_choice_of_signs() -> None:

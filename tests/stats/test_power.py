@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from numpy.random import default_rng
 from scipy.stats import binom
 
-from spanjury.stats.paired import PairedTest
-from spanjury.stats.power import (
+from spanjury.stats.significance.paired import PairedTest
+from spanjury.stats.significance.power import (
     discernible_effect,
     items_needed,
     sign_flip_power,
     simulated_power,
 )
-from spanjury.stats.sign_flip import sign_flip
+from spanjury.stats.significance.sign_flip import sign_flip
 
 
 def enumerated(items: int, drop: float, rise: float) -> float:

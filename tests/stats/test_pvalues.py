@@ -7,13 +7,20 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike, NDArray
 
-from spanjury.stats.combining import Combination, bonferroni, cauchy, fisher, maximum, stouffer
-from spanjury.stats.harmonic_mean import (
+from spanjury.stats.combination.combining import (
+    Combination,
+    bonferroni,
+    cauchy,
+    fisher,
+    maximum,
+    stouffer,
+)
+from spanjury.stats.combination.harmonic_mean import (
     harmonic_mean_calibrated,
     harmonic_mean_paper,
     harmonic_mean_wilson,
 )
-from spanjury.stats.multiplicity import benjamini_hochberg, holm
+from spanjury.stats.combination.multiplicity import benjamini_hochberg, holm
 
 WAYS = [
     bonferroni,

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import rankdata
 
+from spanjury.stats.correlations.ranks import midranks, pair_counts, ranks
 from spanjury.stats.quotients import quotients
-from spanjury.stats.ranks import midranks, pair_counts, ranks
 
 ROW = st.lists(st.integers(0, 5).map(float), min_size=1, max_size=40)
 

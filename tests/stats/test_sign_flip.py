@@ -9,9 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import rankdata, wilcoxon
 
-from spanjury.stats.discernment import discernment_score
-from spanjury.stats.sign_flip import MOST_DIFFERENCES, MOST_EXACT, paired_test, sign_flip
-from spanjury.stats.signed_rank import Zeros, signed_rank
+from spanjury.stats.combination.discernment import discernment_score
+from spanjury.stats.significance.sign_flip import (
+    MOST_DIFFERENCES,
+    MOST_EXACT,
+    paired_test,
+    sign_flip,
+)
+from spanjury.stats.significance.signed_rank import Zeros, signed_rank
 
 
 def counted(drops: list[int], *, zeros: Zeros = "wilcox") -> float:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from spanjury.stats.sign_test import sign_test
+from spanjury.stats.significance.sign_test import sign_test
 
 
 @given(st.integers(0, 60), st.integers(0, 60), st.integers(0, 5))

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy.special import log_ndtr
 from scipy.stats import wilcoxon
 
-from spanjury.stats.discernment import discernment_score
-from spanjury.stats.signed_rank import Zeros, signed_rank
+from spanjury.stats.combination.discernment import discernment_score
+from spanjury.stats.significance.signed_rank import Zeros, signed_rank
 
 
 def d_of(log_p: float) -> float:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanjury.stats.bootstrap import bootstrap
-from spanjury.stats.span_agreement import (
+from spanjury.stats.spans.span_agreement import (
     Overlap,
     character_overlap,
     exact_overlap,

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from spanjury.stats.span_detection import count_correlation, detection, hallucination_rate
+from spanjury.stats.spans.span_detection import count_correlation, detection, hallucination_rate
 
 COUNTS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=3, max_size=30)
 

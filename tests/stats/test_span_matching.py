@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.stats.span_agreement import micro
-from spanjury.stats.span_matching import matched_overlap, matching, overlap_ratios
+from spanjury.stats.spans.span_agreement import micro
+from spanjury.stats.spans.span_matching import matched_overlap, matching, overlap_ratios
 
 Span = tuple[int, int]
 SPAN = st.tuples(st.integers(0, 12), st.integers(1, 6)).map(lambda drawn: (drawn[0], sum(drawn)))

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.stats.sign_flip import sign_flip
-from spanjury.stats.sign_test import sign_test
-from spanjury.stats.worst_case import worst_case
+from spanjury.stats.significance.sign_flip import sign_flip
+from spanjury.stats.significance.sign_test import sign_test
+from spanjury.stats.significance.worst_case import worst_case
 
 GAPPY = st.lists(st.none() | st.integers(-4, 4), min_size=1, max_size=14)
 

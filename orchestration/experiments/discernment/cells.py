@@ -12,18 +12,18 @@ from numpy.typing import ArrayLike, NDArray
 from spanjury.judges.core import Scale
 from spanjury.perturbations.perturbation import Effect
 from spanjury.stats.bootstrap import Interval, bootstrap, percentile_interval
-from spanjury.stats.combining import Combination
-from spanjury.stats.discernment import discernment_score
-from spanjury.stats.effects import DropEffects, ScaleEffects, drop_effects, scale_effects
-from spanjury.stats.equivalence import Equivalence, equivalence
-from spanjury.stats.harmonic_mean import (
+from spanjury.stats.combination.combining import Combination
+from spanjury.stats.combination.discernment import discernment_score
+from spanjury.stats.combination.harmonic_mean import (
     harmonic_mean_calibrated,
     harmonic_mean_paper,
     harmonic_mean_wilson,
 )
-from spanjury.stats.paired import PairedStatistic, PairedTest
-from spanjury.stats.sign_flip import paired_test
-from spanjury.stats.signed_rank import signed_rank
+from spanjury.stats.effects import DropEffects, ScaleEffects, drop_effects, scale_effects
+from spanjury.stats.significance.equivalence import Equivalence, equivalence
+from spanjury.stats.significance.paired import PairedStatistic, PairedTest
+from spanjury.stats.significance.sign_flip import paired_test
+from spanjury.stats.significance.signed_rank import signed_rank
 from spanjury.stats.weighted import net_drop
 
 __all__ = ["METHODS", "Cell", "Method", "Mode", "cells"]

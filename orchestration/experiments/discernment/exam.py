@@ -18,7 +18,7 @@ from spanjury.orchestration.experiments.discernment.score_rows import ScoreRow, 
 from spanjury.orchestration.experiments.discernment.written_exhibits import written_exhibits
 from spanjury.orchestration.experiments.examinee import Examinee
 from spanjury.orchestration.experiments.writing import Writer
-from spanjury.stats.paired import PairedStatistic
+from spanjury.stats.significance.paired import PairedStatistic
 
 __all__ = ["Exam", "Sitting", "sit"]
 

@@ -11,16 +11,16 @@ from spanjury.judges.core import Scale
 from spanjury.orchestration.experiments.discernment.cells import METHODS, Cell, Method, Mode, cells
 from spanjury.orchestration.experiments.discernment.evidence import Evidence, Heard
 from spanjury.orchestration.experiments.discernment.exhibits import Exhibit, LeftOut, Treatment
-from spanjury.stats.discernment import (
+from spanjury.stats.combination.discernment import (
     LevelBalanced,
     discernment_score,
     level_balanced,
     linear_pool,
     target_contrast,
 )
-from spanjury.stats.joint import joint_sign_flip
-from spanjury.stats.localisation import Localisation, localisation, new_spans, pooled
-from spanjury.stats.paired import PairedStatistic
+from spanjury.stats.significance.joint import joint_sign_flip
+from spanjury.stats.significance.paired import PairedStatistic
+from spanjury.stats.spans.localisation import Localisation, localisation, new_spans, pooled
 
 __all__ = ["Finding", "Findings", "Settings", "found"]
 

@@ -9,8 +9,8 @@ import numpy as np
 from spanjury.orchestration.experiments.faithfulness.changes import CONTROL, REPEAT
 from spanjury.orchestration.experiments.faithfulness.evidence import Evidence, FloatArray
 from spanjury.orchestration.experiments.faithfulness.rates import Estimate
-from spanjury.stats.sign_flip import paired_test
-from spanjury.stats.sign_test import sign_test
+from spanjury.stats.significance.sign_flip import paired_test
+from spanjury.stats.significance.sign_test import sign_test
 
 __all__ = ["MEASURES", "Excess", "differences", "excess_of"]
 

@@ -18,8 +18,8 @@ from spanjury.orchestration.experiments.span_agreement.estimates import (
     by_owner,
     estimates,
 )
-from spanjury.stats.correlation import correlation
-from spanjury.stats.span_agreement import micro_effect
+from spanjury.stats.correlations.correlation import correlation
+from spanjury.stats.spans.span_agreement import micro_effect
 from spanjury.stats.weighted import mean_drop, of_items, ratio
 
 __all__ = ["FIGURES", "cautions", "measure_name", "measures_of", "split_name"]

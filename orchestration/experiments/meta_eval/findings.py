@@ -10,14 +10,14 @@ from numpy.random import Generator, default_rng
 
 from spanjury.orchestration.experiments.meta_eval.ratings import Ratings
 from spanjury.stats.bootstrap import Interval, percentile_interval
-from spanjury.stats.correlation import Method
+from spanjury.stats.combination.multiplicity import holm
+from spanjury.stats.correlations.correlation import Method
+from spanjury.stats.correlations.grouping import Level, level_correlation
+from spanjury.stats.correlations.metric_permutation import perm_both
+from spanjury.stats.correlations.pairwise import tie_calibrated_accuracy
+from spanjury.stats.correlations.resampled_correlations import resampled_correlations
+from spanjury.stats.correlations.system_pairs import soft_pairwise_accuracy, system_accuracy
 from spanjury.stats.drops import FloatArray
-from spanjury.stats.grouping import Level, level_correlation
-from spanjury.stats.metric_permutation import perm_both
-from spanjury.stats.multiplicity import holm
-from spanjury.stats.pairwise import tie_calibrated_accuracy
-from spanjury.stats.resampled_correlations import resampled_correlations
-from spanjury.stats.system_pairs import soft_pairwise_accuracy, system_accuracy
 
 __all__ = ["Agreement", "Settings", "found"]
 

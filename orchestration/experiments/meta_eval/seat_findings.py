@@ -23,9 +23,9 @@ from spanjury.orchestration.experiments.meta_eval.seats import (
     seat_agreement,
     seat_tables,
 )
+from spanjury.stats.correlations.grouping import level_correlation
 from spanjury.stats.drops import FloatArray
-from spanjury.stats.ensembles import ensemble_curve, leave_one_out
-from spanjury.stats.grouping import level_correlation
+from spanjury.stats.raters.ensembles import ensemble_curve, leave_one_out
 
 __all__ = ["EnsembleSize", "SeatFindings", "SeatGain", "seat_findings"]
 

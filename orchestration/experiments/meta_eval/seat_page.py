@@ -11,7 +11,7 @@ from spanjury.orchestration.experiments.meta_eval.page import LEVELS, is_tied
 from spanjury.orchestration.experiments.meta_eval.rankings import Ranking
 from spanjury.orchestration.experiments.meta_eval.seat_findings import SeatFindings
 from spanjury.orchestration.experiments.meta_eval.seats import Coefficient
-from spanjury.stats.agreement import AlphaLevel, KappaWeights
+from spanjury.stats.raters.agreement import AlphaLevel, KappaWeights
 
 __all__ = ["seats_markdown", "systems_markdown"]
 

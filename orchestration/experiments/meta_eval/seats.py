@@ -8,16 +8,16 @@ from typing import get_args
 import numpy as np
 
 from spanjury.orchestration.experiments.meta_eval.ratings import Ratings
-from spanjury.stats.agreement import Agreement as Chance
-from spanjury.stats.agreement import (
+from spanjury.stats.correlations.correlation import correlation
+from spanjury.stats.drops import FloatArray
+from spanjury.stats.raters.agreement import Agreement as Chance
+from spanjury.stats.raters.agreement import (
     AlphaLevel,
     KappaWeights,
     cohen_kappa,
     fleiss_kappa,
     krippendorff_alpha,
 )
-from spanjury.stats.correlation import correlation
-from spanjury.stats.drops import FloatArray
 
 __all__ = ["Coefficient", "SeatAgreement", "SeatPair", "SeatTable", "seat_agreement", "seat_tables"]
 

@@ -14,8 +14,8 @@ from spanjury.orchestration.experiments.span_agreement.estimates import (
 )
 from spanjury.orchestration.experiments.span_agreement.gold import Gold, GoldSpan
 from spanjury.orchestration.experiments.span_agreement.measures import interval_rows, overlaps
-from spanjury.stats.gamma import Gamma, gamma
-from spanjury.stats.span_agreement import Agreement, macro_effect, micro_effect
+from spanjury.stats.spans.gamma import Gamma, gamma
+from spanjury.stats.spans.span_agreement import Agreement, macro_effect, micro_effect
 from spanjury.stats.weighted import Weighted
 
 __all__ = ["PairFinding", "annotator_pairs"]

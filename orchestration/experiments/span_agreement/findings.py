@@ -30,9 +30,9 @@ from spanjury.orchestration.experiments.span_agreement.over_annotation import (
     OverAnnotation,
     over_annotation,
 )
-from spanjury.stats.gamma import Gamma, gamma
-from spanjury.stats.span_agreement import Agreement, macro_effect, micro_effect
-from spanjury.stats.span_detection import (
+from spanjury.stats.spans.gamma import Gamma, gamma
+from spanjury.stats.spans.span_agreement import Agreement, macro_effect, micro_effect
+from spanjury.stats.spans.span_detection import (
     Detection,
     count_correlation,
     detection_effect,

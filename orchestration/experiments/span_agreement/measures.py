@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 from spanjury.judges.core import ErrorSpan
 from spanjury.orchestration.experiments.span_agreement.gold import GoldSpan
-from spanjury.stats.span_agreement import (
+from spanjury.stats.spans.span_agreement import (
     Overlap,
     character_overlap,
     exact_overlap,
     graded_overlap,
 )
-from spanjury.stats.span_matching import matched_overlap
+from spanjury.stats.spans.span_matching import matched_overlap
 
 __all__ = ["MEASURES", "Mark", "interval_rows", "overlaps"]
 

@@ -11,7 +11,7 @@ from spanjury.orchestration.experiments.span_agreement.aspect import AspectSpans
 from spanjury.orchestration.experiments.span_agreement.estimates import Estimate
 from spanjury.orchestration.experiments.span_agreement.findings import JudgeFinding
 from spanjury.orchestration.experiments.span_agreement.over_annotation import OverAnnotation
-from spanjury.stats.gamma import Gamma
+from spanjury.stats.spans.gamma import Gamma
 
 __all__ = ["spans_markdown"]
 

@@ -13,8 +13,8 @@ from spanjury.orchestration.interfaces.cli.meta_tables import meta_tables
 from spanjury.orchestration.interfaces.cli.metric_cards import print_json
 from spanjury.orchestration.interfaces.meta import MetaJob, gather, measure
 from spanjury.orchestration.interfaces.meta_report import write_meta
-from spanjury.stats.correlation import Method
-from spanjury.stats.grouping import Level
+from spanjury.stats.correlations.correlation import Method
+from spanjury.stats.correlations.grouping import Level
 
 __all__ = ["compare_with_people"]
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanjury.judges.core import MetricError
-from spanjury.judges.metrics.alignments import (
+from spanjury.judges.metrics.overlap.alignments import (
     NgramMatch,
     lcs_alignment,
     marked_words,

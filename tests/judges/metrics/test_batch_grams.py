@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanjury.judges.core import MetricError, Sample
-from spanjury.judges.metrics.batch_grams import batch_gram_counts
-from spanjury.judges.metrics.eed import Eed
-from spanjury.judges.metrics.ids import flat_ids
-from spanjury.judges.metrics.rouge import RougeL, RougeLsum
-from spanjury.judges.metrics.rouge_w import RougeW
+from spanjury.judges.metrics.edits.eed import Eed
+from spanjury.judges.metrics.overlap.rouge import RougeL, RougeLsum
+from spanjury.judges.metrics.overlap.rouge_w import RougeW
+from spanjury.judges.metrics.words.batch_grams import batch_gram_counts
+from spanjury.judges.metrics.words.ids import flat_ids
 
 SHORT = st.text("ab", max_size=12)
 WIDE = st.text(max_size=12)
@@ -58,7 +58,7 @@ def long_pair(words: int) -> list[Sample]:
 def test_rouge_l_of_long_texts_is_that_of_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
     samples = [*long_pair(500), Sample(output="a b", references=("b c",))]
     usual = RougeL().score_segments(samples)
-    monkeypatch.setattr("spanjury.judges.metrics.rouge._LONG", 1000)
+    monkeypatch.setattr("spanjury.judges.metrics.overlap.rouge._LONG", 1000)
     assert RougeL().score_segments(samples) == usual
 
 

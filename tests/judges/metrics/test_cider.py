@@ -7,7 +7,7 @@ import pytest
 from fakes.metric_texts import varied_samples
 
 from spanjury.judges.core import Sample
-from spanjury.judges.metrics.cider import Cider, CiderD
+from spanjury.judges.metrics.overlap.cider import Cider, CiderD
 
 SAMPLES = varied_samples(80, references=4)
 ORDERS = range(1, 5)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 
 from spanjury.judges.core import CorpusMetric, Sample, SegmentMetric
-from spanjury.judges.metrics.diversity import DistinctN, SelfBleu
+from spanjury.judges.metrics.reference_free.diversity import DistinctN, SelfBleu
 
 TEXTS = st.lists(st.text(alphabet=st.sampled_from("ab cdé.\ud800"), max_size=30), min_size=1)
 WORDS = st.lists(st.sampled_from("abc"), min_size=1, max_size=12)

@@ -6,11 +6,11 @@ from fakes.metric_texts import varied_samples
 from sacrebleu.metrics.ter import TER
 
 from spanjury.judges.core import MergeableMetric, Sample
-from spanjury.judges.metrics.character import Character
-from spanjury.judges.metrics.eed import Eed, _spaced
-from spanjury.judges.metrics.error_rates import Cer, Wer
-from spanjury.judges.metrics.shifts import Shift, find_shifts
-from spanjury.judges.metrics.ter import Ter
+from spanjury.judges.metrics.edits.character import Character
+from spanjury.judges.metrics.edits.eed import Eed, _spaced
+from spanjury.judges.metrics.edits.error_rates import Cer, Wer
+from spanjury.judges.metrics.edits.shifts import Shift, find_shifts
+from spanjury.judges.metrics.edits.ter import Ter
 
 SAMPLES = varied_samples(250)
 SEVERAL = varied_samples(60, references=3)

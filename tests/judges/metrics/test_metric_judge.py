@@ -23,8 +23,8 @@ from spanjury.judges.core import (
     Segment,
     Task,
 )
-from spanjury.judges.metrics.diversity import SelfBleu
 from spanjury.judges.metrics.judge import MetricJudge
+from spanjury.judges.metrics.reference_free.diversity import SelfBleu
 from spanjury.judges.metrics.samples import sample_of
 
 TASK = Task(name="summarization", description="…", input_headers={"Article": (), "Guideline": ()})

@@ -10,10 +10,10 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
 from spanjury.judges.core import MergeableMetric, Sample, SegmentMetric
-from spanjury.judges.metrics.bleu import Bleu, SacreBleu
-from spanjury.judges.metrics.bleu_counts import SMOOTHINGS, TOKENIZERS, Smoothing, Tokenizer
-from spanjury.judges.metrics.chrf import Chrf, ChrfPlusPlus
-from spanjury.judges.metrics.nist import Nist
+from spanjury.judges.metrics.overlap.bleu import Bleu, SacreBleu
+from spanjury.judges.metrics.overlap.bleu_counts import SMOOTHINGS, TOKENIZERS, Smoothing, Tokenizer
+from spanjury.judges.metrics.overlap.chrf import Chrf, ChrfPlusPlus
+from spanjury.judges.metrics.overlap.nist import Nist
 
 SAMPLES = varied_samples(250, references=3)
 ONE_EACH = varied_samples(250)

@@ -11,13 +11,13 @@ from textstat.backend import counts
 from textstat.backend.counts import _count_syllables
 
 from spanjury.judges.core import ConfigError, Sample, SegmentMetric
-from spanjury.judges.metrics.readability import (
+from spanjury.judges.metrics.reference_free.readability import (
     ColemanLiau,
     FleschKincaidGrade,
     FleschReadingEase,
     GunningFog,
 )
-from spanjury.judges.metrics.readable_words import (
+from spanjury.judges.metrics.words.readable_words import (
     Syllables,
     letter_count,
     sentence_count,

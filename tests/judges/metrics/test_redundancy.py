@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import entropy
 
 from spanjury.judges.core import MergeableMetric, Sample, SegmentMetric
-from spanjury.judges.metrics.redundancy import Aun, Nid, Repetitiveness, Unr
+from spanjury.judges.metrics.reference_free.redundancy import Aun, Nid, Repetitiveness, Unr
 
 TEXTS = st.text(alphabet=st.sampled_from("ab cé字.!\n\ud800👍"), max_size=60)
 METRICS: list[SegmentMetric] = [

@@ -15,20 +15,20 @@ from spanjury.judges.core import (
     Sample,
     SegmentMetric,
 )
-from spanjury.judges.metrics.bleu import Bleu, SacreBleu
 from spanjury.judges.metrics.card_files import read_cards
-from spanjury.judges.metrics.character import Character
-from spanjury.judges.metrics.chrf import Chrf, ChrfPlusPlus
-from spanjury.judges.metrics.cider import Cider, CiderD
-from spanjury.judges.metrics.eed import Eed
-from spanjury.judges.metrics.error_rates import Cer, Wer
-from spanjury.judges.metrics.meteor import Meteor
-from spanjury.judges.metrics.nist import Nist
-from spanjury.judges.metrics.rouge import Rouge1, Rouge2, RougeL, RougeLsum
-from spanjury.judges.metrics.rouge_s import RougeS
-from spanjury.judges.metrics.rouge_w import RougeW
-from spanjury.judges.metrics.ter import Ter
-from spanjury.judges.metrics.token_overlap import F1, Accuracy, Precision, Recall
+from spanjury.judges.metrics.edits.character import Character
+from spanjury.judges.metrics.edits.eed import Eed
+from spanjury.judges.metrics.edits.error_rates import Cer, Wer
+from spanjury.judges.metrics.edits.ter import Ter
+from spanjury.judges.metrics.overlap.bleu import Bleu, SacreBleu
+from spanjury.judges.metrics.overlap.chrf import Chrf, ChrfPlusPlus
+from spanjury.judges.metrics.overlap.cider import Cider, CiderD
+from spanjury.judges.metrics.overlap.meteor import Meteor
+from spanjury.judges.metrics.overlap.nist import Nist
+from spanjury.judges.metrics.overlap.rouge import Rouge1, Rouge2, RougeL, RougeLsum
+from spanjury.judges.metrics.overlap.rouge_s import RougeS
+from spanjury.judges.metrics.overlap.rouge_w import RougeW
+from spanjury.judges.metrics.overlap.token_overlap import F1, Accuracy, Precision, Recall
 
 CARDS = read_cards("spanjury.judges.metrics.cards")
 METRICS: dict[str, SegmentMetric] = {

@@ -9,9 +9,9 @@ from rouge_score.rouge_scorer import RougeScorer
 from scipy.stats import kendalltau, spearmanr
 
 from spanjury.judges.core import Sample
-from spanjury.judges.metrics.rouge import Rouge1, Rouge2, RougeL, RougeLsum
-from spanjury.judges.metrics.rouge_s import RougeS
-from spanjury.judges.metrics.rouge_w import RougeW
+from spanjury.judges.metrics.overlap.rouge import Rouge1, Rouge2, RougeL, RougeLsum
+from spanjury.judges.metrics.overlap.rouge_s import RougeS
+from spanjury.judges.metrics.overlap.rouge_w import RougeW
 
 LINES = [
     Sample(output=sample.output.replace(". ", ".\n"), references=sample.references)

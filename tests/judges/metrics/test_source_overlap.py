@@ -10,8 +10,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spanjury.judges.core import Sample, SegmentMetric
-from spanjury.judges.metrics.fragments import Compression, Coverage, Density, fragment_lengths
-from spanjury.judges.metrics.novelty import Abstractness
+from spanjury.judges.metrics.reference_free.fragments import (
+    Compression,
+    Coverage,
+    Density,
+    fragment_lengths,
+)
+from spanjury.judges.metrics.reference_free.novelty import Abstractness
 
 WORDS = st.lists(st.sampled_from("ab"), max_size=14) | st.lists(
     st.sampled_from("abcd"), max_size=30

@@ -48,8 +48,8 @@ def test_a_judge_is_built_trained_heard_and_examined(spanjury: Spanjury) -> None
     assert "scored" in {row["outcome"] for row in rows}
     assert "|weights:model@" in rows[0]["seats"][0]["signature"]
 
-    gate = ("distil", "gate", "model", "--data", "set", "--limit", 12, "--no-progress")
-    gate = (*gate, "--option", "tries=1", "--option", "max_tokens=128")
+    options = ("--option", "tries=1", "--option", "max_tokens=128")
+    gate = ("distil", "gate", "model", "--data", "set", *options, "--limit", 12, "--no-progress")
     low = ("--require", "reports.parsed>=.5", "--require-over-base", "reports.parsed")
     done = spanjury(*gate, *low, "--judge", "form")
     assert done.exit_code == 0, done.output

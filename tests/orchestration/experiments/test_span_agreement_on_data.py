@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spanjury.adapters.files.sources import read_jsonl
+from spanjury.adapters.files.reading.sources import read_jsonl
 from spanjury.judges.core import Segment
 from spanjury.orchestration.experiments.span_agreement.estimates import Settings
 from spanjury.orchestration.experiments.span_agreement.findings import (

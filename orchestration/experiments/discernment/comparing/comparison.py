@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from spanjury.orchestration.experiments.discernment.comparing.sharing import Place, Unshared, share
 from spanjury.orchestration.experiments.discernment.score_rows import ScoreRow
 from spanjury.stats.bootstrap import EffectDifference, effect_difference
+from spanjury.stats.combination.multiplicity import holm
 from spanjury.stats.drops import FloatArray
-from spanjury.stats.multiplicity import holm
-from spanjury.stats.sign_flip import paired_test
+from spanjury.stats.significance.sign_flip import paired_test
 from spanjury.stats.weighted import Weighted, mean_drop
 
 __all__ = ["LEVEL", "Compared", "Comparison", "Preference", "compare"]

@@ -5,7 +5,7 @@ from spanjury.orchestration.experiments.discernment.findings import Finding, Fin
 from spanjury.orchestration.experiments.discernment.readings import verdict
 from spanjury.orchestration.experiments.examinee import Examinee
 from spanjury.orchestration.experiments.plain import fields_of, plain, versions
-from spanjury.stats.discernment import LevelBalanced
+from spanjury.stats.combination.discernment import LevelBalanced
 
 __all__ = ["findings_json"]
 

@@ -12,7 +12,7 @@ from spanjury.orchestration.experiments.discernment.readings import (
     targeted,
     verdict,
 )
-from spanjury.stats.localisation import pooled
+from spanjury.stats.spans.localisation import pooled
 
 __all__ = ["measures_of"]
 

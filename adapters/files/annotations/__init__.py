@@ -1,0 +1,1 @@
+"""What annotators marked, in the forms of other programs."""

@@ -1,0 +1,1 @@
+"""Rows of data, whatever file they come from, as segments."""

@@ -1,0 +1,153 @@
+"""Files of rows: JSON Lines, CSV and TSV, plain or gzip, read as segments one at a time.
+
+Every fault of a row is a `DataError` in its place, so that the others can be judged; a
+file that is no such file at all is a `DataError` raised before the first row.
+"""
+
+from collections.abc import Callable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import TypeVar
+
+from spanjury.adapters.files.lines import read_lines
+from spanjury.adapters.files.reading.column_map import AS_NAMED, ColumnMap
+from spanjury.adapters.files.reading.ids import Ids, open_ids
+from spanjury.adapters.files.reading.rows import parse_row
+from spanjury.adapters.files.reading.tables import read_header, read_records
+from spanjury.adapters.files.strict_json import parse_json
+from spanjury.judges.core import DataError, Segment
+
+__all__ = ["read_csv", "read_jsonl", "read_tsv", "segments_of"]
+
+T = TypeVar("T")
+
+
+def read_jsonl(path: Path, /, *, columns: ColumnMap = AS_NAMED) -> Iterator[Segment | DataError]:
+    """Read a file with one JSON object a line, as `rows.Row` describes it.
+
+    Parameters
+    ----------
+    path
+        UTF-8 with or without a byte order mark, plain or gzip.
+    columns
+        What the keys of the rows are called.
+
+    Returns
+    -------
+    Iterator
+        One segment or fault for each line that is not blank, in order. Lines are counted
+        from 1, blank ones included.
+
+    Raises
+    ------
+    DataError
+        At once, if there is no such file, it cannot be read, or it has no rows.
+    """
+
+    def read(text: str, line: int) -> Segment:
+        return parse_row(columns.row(parse_json(text)), line=line)
+
+    return _begun(path, _segments(path, _texts(path), read))
+
+
+def read_csv(path: Path, /, *, columns: ColumnMap = AS_NAMED) -> Iterator[Segment | DataError]:
+    """Read a table whose cells are separated by commas; its first row names the columns.
+
+    As `read_jsonl`, except that a row is counted by the line where it begins.
+
+    Raises
+    ------
+    DataError
+        At once, as `read_jsonl`, or if the columns cannot be made a row of.
+    """
+    return _begun(path, _table(path, delimiter=",", called=columns))
+
+
+def read_tsv(path: Path, /, *, columns: ColumnMap = AS_NAMED) -> Iterator[Segment | DataError]:
+    """Read a table whose cells are separated by tabs, quoted as in CSV; see `read_csv`.
+
+    Raises
+    ------
+    DataError
+        At once, as `read_csv`.
+    """
+    return _begun(path, _table(path, delimiter="\t", called=columns))
+
+
+def segments_of(
+    path: Path, rows: Iterator[tuple[int, object]], *, columns: ColumnMap
+) -> Iterator[Segment | DataError]:
+    """Read numbered rows of objects, as JSON would have made them, that come from `path`.
+
+    Raises
+    ------
+    DataError
+        At once, if there are none.
+    """
+
+    def read(row: object, line: int) -> Segment:
+        return parse_row(columns.row(row), line=line)
+
+    return _begun(path, _segments(path, rows, read))
+
+
+def _begun(path: Path, segments: Iterator[Segment | DataError]) -> Iterator[Segment | DataError]:
+    """Read as far as the first row, so that a file without any is told of at once."""
+    first = next(segments, None)
+    if first is None:
+        raise DataError(f"{path}: has no rows")
+    return chain((first,), segments)
+
+
+def _texts(path: Path) -> Iterator[tuple[int, str | DataError]]:
+    """Yield the lines that hold a row, or should."""
+    for line in read_lines(path):
+        if line.fault:
+            yield line.number, DataError(line.fault)
+        elif text := line.text.rstrip():
+            yield line.number, text
+
+
+def _table(path: Path, *, delimiter: str, called: ColumnMap) -> Iterator[Segment | DataError]:
+    """Read the header, then each record by it."""
+    records = read_records(read_lines(path), delimiter=delimiter)
+    line, header = next(records, (1, DataError("there is no row that names the columns")))
+    try:
+        columns = read_header(_sound(header), called=called)
+    except DataError as error:
+        raise DataError(f"{path}, line {line}: {error}") from error
+    yield from _segments(
+        path, records, lambda cells, line: parse_row(columns.row(cells), line=line)
+    )
+
+
+def _segments(
+    path: Path,
+    rows: Iterator[tuple[int, T | DataError]],
+    read: Callable[[T, int], Segment],
+) -> Iterator[Segment | DataError]:
+    """Read each row; put its fault, with the place, where the row would have been."""
+    with open_ids() as ids:
+        for line, row in rows:
+            try:
+                segment = read(_sound(row), line)
+                _claim(segment.segment_id, line=line, ids=ids)
+            except (DataError, RecursionError) as error:
+                problem = error if isinstance(error, DataError) else "nested too deeply to be read"
+                yield DataError(f"{path}, line {line}: {problem}")
+            else:
+                yield segment
+
+
+def _claim(segment_id: str, *, line: int, ids: Ids) -> None:
+    """Keep the line of each id, and turn away the second of two."""
+    first = ids.claim(segment_id, line=line)
+    if first != line:
+        raise DataError(f"the id {segment_id!r} is that of line {first} already")
+
+
+def _sound(row: T | DataError) -> T:
+    """Return a row that could be read, or raise what is wrong with it."""
+    if isinstance(row, DataError):
+        raise row
+    return row

@@ -1,0 +1,187 @@
+"""Results for other programs: tables of assessments or of error spans, or the rows as they are.
+
+A cell holds its text as it is: one that begins with ``=``, ``+``, ``-`` or ``@`` too, since
+a quote that was altered is no quote, and its offsets no longer fit. A spreadsheet may take
+such a text for a formula; it does not if its column is imported as text. There is no byte
+order mark, since most programs take it for a part of the first column's name.
+"""
+
+import csv
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from types import MappingProxyType
+from typing import BinaryIO
+
+from pydantic import BaseModel
+
+from spanjury.adapters.files.line_writer import LineWriter
+from spanjury.adapters.files.results.result_rows import ResultName, ResultRow, read_results
+from spanjury.judges.core import ConfigError, ErrorSpan, StoreError, Usage
+
+__all__ = ["Export", "ExportForm", "ExportUnit"]
+
+_NAME = ("id", "system", "task", "aspect")
+_TOKENS = ("prompt tokens", "cached tokens", "completion tokens", "reasoning tokens")
+_SPAN = ("start", "end", "text", "severity", "category", "explanation", "found_by", "located")
+
+_Cells = Sequence[str | float | None]
+
+
+class ExportForm(StrEnum):
+    """How an export is written."""
+
+    CSV = "csv"
+    TSV = "tsv"
+    JSONL = "jsonl"
+
+
+class ExportUnit(StrEnum):
+    """What a record of a table is."""
+
+    ASSESSMENTS = "assessments"
+    SPANS = "spans"
+
+
+_DELIMITERS = MappingProxyType({ExportForm.CSV: ",", ExportForm.TSV: "\t"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Export:
+    """What is exported, and how it is written.
+
+    Parameters
+    ----------
+    results
+        A results file; of a part file, the whole rows.
+    form
+        ``jsonl`` for the rows as they are; ``csv`` or ``tsv`` for a table with a header,
+        in UTF-8, with CRLF between records; cells that hold a quote, a delimiter or a line
+        end are quoted, and quotes in them doubled.
+    unit
+        What a record of the table is: an assessment, or an error span. ``jsonl`` has
+        assessments only.
+
+    Raises
+    ------
+    ConfigError
+        If form and unit do not go together.
+    """
+
+    results: Path
+    form: ExportForm = ExportForm.CSV
+    unit: ExportUnit = ExportUnit.ASSESSMENTS
+
+    def __post_init__(self) -> None:
+        if self.form is ExportForm.JSONL and self.unit is ExportUnit.SPANS:
+            raise ConfigError("got jsonl for spans, expected csv or tsv: jsonl has whole rows")
+
+    def to_file(self, target: Path) -> int:
+        """Write the file `target`, as a whole or not at all; return the number of records.
+
+        Raises
+        ------
+        DataError
+            If the results cannot be read; names file and line.
+        StoreError
+            If the file cannot be written, or is that of the results.
+        """
+        if os.path.realpath(target) == os.path.realpath(self.results):
+            raise StoreError(f"{target} holds the results themselves: name another file")
+        with LineWriter(target, keep_part=False) as lines:
+            return self._write(lines.append)
+
+    def to_stream(self, stream: BinaryIO) -> int:
+        """Write to `stream`; return the number of records.
+
+        Raises
+        ------
+        DataError
+            If the results cannot be read; names file and line.
+        StoreError
+            If the stream takes no more (a full disk).
+        BrokenPipeError
+            If its reader has left.
+        """
+        try:
+            count = self._write(stream.write)
+            stream.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise StoreError(f"the output cannot be written: {error.strerror}") from error
+        return count
+
+    def _write(self, put: Callable[[bytes], object]) -> int:
+        count = 0
+        for count, line in enumerate(self._lines(put), start=1):  # noqa: B007
+            put(line)
+        return count
+
+    def _lines(self, put: Callable[[bytes], object]) -> Iterable[bytes]:
+        """Put the header, if there is one; return the records."""
+        if self.form is ExportForm.JSONL:
+            return (line for line, _ in read_results(self.results, ResultName))
+        table = (
+            _spans(self.results) if self.unit is ExportUnit.SPANS else _assessments(self.results)
+        )
+        writer = csv.writer(_Encoder(), delimiter=_DELIMITERS[self.form], lineterminator="\r\n")
+        put(writer.writerow(table.columns))
+        return map(writer.writerow, table.records)
+
+
+class _Encoder:
+    """What `csv` writes to; it hands back each record that was written."""
+
+    def write(self, record: str) -> bytes:
+        return record.encode()
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    columns: tuple[str, ...]
+    records: Iterable[_Cells]
+
+
+class _Seat(BaseModel):
+    judge: str
+
+
+class _Seats(BaseModel):
+    seats: tuple[_Seat, ...]
+
+
+def _assessments(results: Path) -> _Table:
+    """Make a table of assessments; the file is read twice, first for the names of all seats."""
+    rows = read_results(results, _Seats)
+    seats = tuple(dict.fromkeys(seat.judge for _, row in rows for seat in row.seats))
+    scores = tuple(f"score: {seat}" for seat in seats)
+    columns = (*_NAME, "score", "outcome", "spans", "reason", *scores, *_TOKENS)
+    found = read_results(results, ResultRow)
+    return _Table(columns, (_assessment(row, seats) for _, row in found))
+
+
+def _assessment(row: ResultRow, seats: Sequence[str]) -> _Cells:
+    scores = {seat.judge: seat.score for seat in row.seats}
+    usage = sum((seat.usage for seat in row.seats), Usage())
+    tokens = (usage.prompt, usage.cached, usage.completion, usage.reasoning)
+    told = (row.score, row.outcome.value, len(row.spans), row.reason)
+    return (*_name(row), *told, *map(scores.get, seats), *tokens)
+
+
+def _spans(results: Path) -> _Table:
+    """Make a table of the error spans; an assessment without any is not in it."""
+    rows = read_results(results, ResultRow)
+    return _Table((*_NAME, *_SPAN), (_span(row, span) for _, row in rows for span in row.spans))
+
+
+def _span(row: ResultRow, span: ErrorSpan) -> _Cells:
+    place = (span.start, span.end, span.text)
+    told = (span.severity, span.category, span.explanation)
+    return (*_name(row), *place, *told, ";".join(span.found_by), span.located.value)
+
+
+def _name(row: ResultName) -> tuple[str, str, str, str]:
+    return row.id, row.system, row.task, row.aspect

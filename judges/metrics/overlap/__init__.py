@@ -1,0 +1,1 @@
+"""Metrics of the words that an output shares with its references."""

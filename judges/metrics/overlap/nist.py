@@ -1,0 +1,142 @@
+"""NIST: matching n-grams, each worth the more the rarer it is in the references.
+
+References
+----------
+.. [1] Doddington (2002), Automatic evaluation of machine translation quality using n-gram
+       co-occurrence statistics, HLT
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanjury.judges.core import Sample, signature
+from spanjury.judges.metrics.choices import check_choice, check_least
+from spanjury.judges.metrics.overlap.bleu_counts import TOKENIZERS, Tokenizer, bleu_tokens
+from spanjury.judges.metrics.words.ids import Ids, flat_ids, ranked
+
+__all__ = ["Nist"]
+
+_Floats = NDArray[np.float64]
+# Two thirds of the references' length halve the score: [1] section 4.
+_BETA = math.log(0.5) / math.log(1.5) ** 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nist:
+    """NIST of a corpus, with the conventions of NLTK.
+
+    Of several references, each order counts the one with the highest precision. What an
+    n-gram is worth depends on all references, so that sums of segments do not make a corpus.
+
+    Parameters
+    ----------
+    lowercase
+        Whether case is ignored.
+    max_order
+        Longest n-grams, in words.
+    tokenize
+        How words are cut, as for BLEU.
+
+    Raises
+    ------
+    ValueError
+        If `tokenize` is unknown, or `max_order` is not positive.
+    """
+
+    lowercase: bool = False
+    max_order: int = 5
+    tokenize: Tokenizer = "13a"
+
+    def __post_init__(self) -> None:
+        check_least("max_order", self.max_order, least=1)
+        check_choice("tokenize", self.tokenize, choices=TOKENIZERS)
+
+    @property
+    def signature(self) -> str:
+        """The options, and the versions of what cuts words."""
+        return signature(
+            "nist",
+            lowercase=self.lowercase,
+            max_order=self.max_order,
+            tokenize=self.tokenize,
+            bleuscore=version("bleuscore"),
+            sacrebleu=version("sacrebleu"),
+        )
+
+    def score_corpus(self, samples: Sequence[Sample], /) -> float:
+        """Return the score of all outputs together."""
+        texts = [
+            bleu_tokens(text.lower() if self.lowercase else text, self.tokenize)
+            for sample in samples
+            for text in (sample.output, *sample.references)
+        ]
+        sizes = np.array([1 + len(sample.references) for sample in samples])
+        return _nist(texts, np.repeat(np.arange(sizes.size), sizes), max_order=self.max_order)
+
+
+def _nist(texts: Sequence[Sequence[str]], samples: Ids, *, max_order: int) -> float:
+    """Score texts: of each of `samples` first the output, and then its references."""
+    lengths = np.array([*map(len, texts)], dtype=np.int64)
+    is_output = np.diff(samples, prepend=-1) > 0
+    words, owners = flat_ids(texts), np.repeat(np.arange(lengths.size), lengths)
+    vocabulary = 1 + int(words.max(initial=0))
+    # There is one n-gram of no words, as often as the references have words.
+    grams, frequency = np.zeros_like(words), np.array([lengths[~is_output].sum()])
+    precisions, closest = 0.0, 0
+    for order in range(1, max_order + 1):
+        ends = words[order - 1 :]
+        beginnings = grams[: ends.size]
+        grams, count = ranked(beginnings * vocabulary + ends)
+        whole = np.flatnonzero(owners[: ends.size] == owners[order - 1 :])  # within a text
+        of, found = owners[whole], grams[whole]
+        theirs = ~is_output[of]
+        before, frequency = frequency, np.bincount(found[theirs], minlength=count)
+        worth = np.zeros(count)
+        known = found[theirs]
+        worth[known] = np.log2(before[beginnings[whole[theirs]]] / frequency[known])
+        held = samples[of[~theirs]] * count + found[~theirs]
+        values = _values(held, of[theirs] * count + known, samples=samples, worth=worth)
+        best = _best(values, lengths, samples=samples, is_output=is_output)
+        total = np.maximum(0, lengths[is_output] - order + 1).sum()
+        precisions += _share(values[best].sum(), total)
+        closest += int(lengths[best].sum())
+    return precisions * _brevity(_share(max_order * int(lengths[is_output].sum()), closest))
+
+
+def _values(outputs: Ids, references: Ids, *, samples: Ids, worth: _Floats) -> _Floats:
+    """Return what each text, as a reference, shares with its output, by the worth of n-grams.
+
+    Numbers are those of n-grams, plus their count times that of the sample, or of the text.
+    """
+    ours, often = np.unique(outputs, return_counts=True)
+    theirs, as_often = np.unique(references, return_counts=True)
+    if not ours.size:
+        return np.zeros(samples.size)
+    texts, grams = np.divmod(theirs, worth.size)
+    wanted = samples[texts] * worth.size + grams
+    at = np.minimum(np.searchsorted(ours, wanted), ours.size - 1)
+    shared = np.where(ours[at] == wanted, np.minimum(often[at], as_often), 0)
+    values = np.bincount(texts, weights=worth[grams] * shared, minlength=samples.size)
+    return values.astype(np.float64)
+
+
+def _best(values: _Floats, lengths: Ids, *, samples: Ids, is_output: NDArray[np.bool_]) -> Ids:
+    """Return for each sample the reference of the highest value, of those the longest."""
+    references = np.flatnonzero(~is_output)
+    of = samples[references]
+    order = np.lexsort((lengths[references], values[references], of))
+    last: Ids = order[np.diff(of[order], append=-1) != 0]
+    return references[last]
+
+
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0
+
+
+def _brevity(ratio: float) -> float:
+    return math.exp(_BETA * math.log(ratio) ** 2) if 0.0 < ratio < 1.0 else min(1.0, ratio)

@@ -1,0 +1,114 @@
+"""ROUGE-S: pairs of words in their order, whatever stands between them.
+
+References
+----------
+.. [1] Lin (2004), ROUGE: a package for automatic evaluation of summaries, ACL workshop,
+       section 5, https://aclanthology.org/W04-1013
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+
+import numpy as np
+
+from spanjury.judges.core import Sample, signature
+from spanjury.judges.metrics.choices import check_choice, check_least
+from spanjury.judges.metrics.words.batch_grams import batch_gram_counts
+from spanjury.judges.metrics.words.ids import Ids, flat_ids
+from spanjury.judges.metrics.words.rouge_tokens import (
+    MEASURES,
+    SCRIPTS,
+    Measure,
+    Script,
+    f_measure,
+    rouge_words,
+)
+from spanjury.judges.metrics.words.tokens import is_blank
+
+__all__ = ["RougeS"]
+
+_UNLIMITED = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RougeS:
+    """ROUGE-S from 0 to 1; with single words besides, ROUGE-SU.
+
+    Parameters
+    ----------
+    measure, script, stem
+        As for `Rouge1`.
+    skip
+        How many words may stand between the two at most; -1 for any number.
+    unigrams
+        Whether single words count as well.
+
+    Raises
+    ------
+    ValueError
+        If an option is not one of the above.
+    """
+
+    measure: Measure = "f"
+    script: Script = "english"
+    skip: int = 4
+    stem: bool = False
+    unigrams: bool = False
+
+    def __post_init__(self) -> None:
+        check_choice("measure", self.measure, choices=MEASURES)
+        check_choice("script", self.script, choices=SCRIPTS)
+        check_least("skip", self.skip, least=_UNLIMITED)
+        if self.stem and self.script != "english":
+            raise ValueError(f"stem is for script english only; got {self.script!r}")
+
+    @property
+    def signature(self) -> str:
+        """The options, and the version of what cuts words."""
+        return signature(
+            "rouge-s",
+            measure=self.measure,
+            script=self.script,
+            skip=self.skip,
+            stem=self.stem,
+            unigrams=self.unigrams,
+            rouge_score_rs=version("rouge-score-rs"),
+        )
+
+    def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
+        """Return the overlap of each output with its one reference."""
+        texts = [text for sample in samples for text in (sample.output, sample.references[0])]
+        words = [rouge_words(text, script=self.script, stem=self.stem) for text in texts]
+        numbers, sizes = self._pairs(flat_ids(words), np.array([*map(len, words)], dtype=np.int64))
+        counts = batch_gram_counts(numbers, sizes.reshape(-1, 2), order=1)
+        return [
+            1.0
+            if is_blank(sample.output) and is_blank(sample.references[0])
+            else self._score(*count)
+            for sample, (count,) in zip(samples, counts.tolist(), strict=True)
+        ]
+
+    def _score(self, output: int, reference: int, shared: int) -> float:
+        precision, recall = shared / max(1, output), shared / max(1, reference)
+        told = (precision, recall, f_measure(precision, recall))
+        return told[MEASURES.index(self.measure)]
+
+    def _pairs(self, words: Ids, lengths: Ids) -> tuple[Ids, Ids]:
+        """Return the pairs of each text, text by text, as numbers, and how many these are.
+
+        Single words are pairs with nothing.
+        """
+        longest = int(lengths.max(initial=0)) - 1
+        furthest = longest if self.skip == _UNLIMITED else min(self.skip + 1, longest)
+        owners = np.repeat(np.arange(lengths.size), lengths)
+        following = np.cumsum(lengths)[owners] - np.arange(words.size) - 1
+        at = np.arange(words.size)
+        parts, of = ([words << 31], [owners]) if self.unigrams else ([words[:0]], [owners[:0]])
+        for apart in range(1, furthest + 1):
+            at = at[following[at] >= apart]
+            parts.append((words[at] << 31) + words[at + apart] + 1)
+            of.append(owners[at])
+        texts = np.concatenate(of)
+        by_text = np.argsort(texts, kind="stable")
+        return np.concatenate(parts)[by_text], np.bincount(texts, minlength=lengths.size)

@@ -1,0 +1,173 @@
+"""How much the outputs of a corpus differ from each other: distinct-n and self-BLEU."""
+
+import math
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Literal, get_args
+
+import numpy as np
+
+from spanjury.judges.core import Sample, signature
+from spanjury.judges.metrics.words.ids import flat_ids
+from spanjury.judges.metrics.words.text_grams import gram_counts
+from spanjury.judges.metrics.words.word_grams import (
+    Tokens,
+    check_order,
+    check_tokens,
+    grams,
+    tokenise,
+)
+
+__all__ = ["DistinctN", "Divisor", "SelfBleu"]
+
+Divisor = Literal["grams", "words"]
+_NO_MATCH = 0.1  # counted in place of no match: NLTK's smoothing "method1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DistinctN:
+    """Distinct n-grams of a text, or of a whole corpus, over how many there are [1]_.
+
+    Parameters
+    ----------
+    order
+        Words of an n-gram, 1 or more.
+    divisor
+        What the distinct n-grams are divided by: all of them, or as in [1]_ the words.
+    tokens
+        What counts as a word.
+
+    Raises
+    ------
+    ValueError
+        If an option is none of its choices.
+
+    References
+    ----------
+    .. [1] Li et al., A diversity-promoting objective function for neural conversation models,
+       NAACL 2016
+    """
+
+    order: int = 2
+    divisor: Divisor = "grams"
+    tokens: Tokens = "words"
+
+    def __post_init__(self) -> None:
+        check_order(self.order)
+        check_tokens(self.tokens)
+        if self.divisor not in get_args(Divisor):
+            raise ValueError(f"divisor must be one of {get_args(Divisor)}, got {self.divisor!r}")
+
+    @property
+    def signature(self) -> str:
+        """The options, and the version that the words belong to."""
+        return signature("distinct-n", order=self.order, divisor=self.divisor, tokens=self.tokens)
+
+    def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
+        """Return the shares within each output, 0 to 1; one without words has 0."""
+        return [self.score_corpus([sample]) for sample in samples]
+
+    def score_corpus(self, samples: Sequence[Sample], /) -> float:
+        """Return the share among all outputs together, 0 to 1; 0 if none has a word."""
+        distinct: set[Hashable] = set()
+        total = 0
+        for sample in samples:
+            words = tokenise(sample.output, self.tokens)
+            runs = grams(words, order=self.order)
+            distinct.update(runs)
+            total += len(runs) if self.divisor == "grams" else len(words)
+        return len(distinct) / total if total else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelfBleu:
+    """Mean BLEU of each output with all the others as its references, Zhu et al. (2018) [1]_.
+
+    Work and memory grow with the words of the corpus, not with its pairs of outputs.
+
+    Parameters
+    ----------
+    max_order
+        Words of the longest n-gram, 1 or more.
+    tokens
+        What counts as a word.
+
+    Raises
+    ------
+    ValueError
+        If an option is none of its choices.
+
+    References
+    ----------
+    .. [1] Zhu et al., Texygen: a benchmarking platform for text generation models, SIGIR 2018
+    """
+
+    max_order: int = 4
+    tokens: Tokens = "words-and-marks"
+
+    def __post_init__(self) -> None:
+        check_order(self.max_order, name="max_order")
+        check_tokens(self.tokens)
+
+    @property
+    def signature(self) -> str:
+        """The options, and the version that the words belong to."""
+        return signature("self-bleu", max_order=self.max_order, tokens=self.tokens)
+
+    def score_corpus(self, samples: Sequence[Sample], /) -> float:
+        """Return the mean, 0 to 1: 0 for an output alone, 1 for one without words."""
+        texts = [tokenise(sample.output, self.tokens) for sample in samples]
+        matches = zip(*_matches(texts, max_order=self.max_order), strict=True)
+        nearest = _nearest_lengths([len(words) for words in texts])
+        found = zip(texts, matches, nearest, strict=True)
+        return fmean(_bleu(len(words), matched, nearest=near) for words, matched, near in found)
+
+
+def _matches(texts: Sequence[Sequence[str]], *, max_order: int) -> Iterator[list[int]]:
+    """Yield for each order how many n-grams a text has as often as one of the other texts.
+
+    The two highest counts of an n-gram tell the highest among the others of any text.
+    """
+    owners = np.repeat(np.arange(len(texts)), [*map(len, texts)])
+    for found in gram_counts(flat_ids(texts), owners, max_order=max_order):
+        order = np.lexsort((found.counts, found.grams))
+        runs, counts = found.grams[order], found.counts[order]
+        highest = np.flatnonzero(np.diff(runs, append=-1))  # the last count of each n-gram
+        holders = np.diff(highest, prepend=-1)
+        elsewhere = np.repeat(counts[highest], holders)
+        elsewhere[highest] = np.where(holders > 1, counts[highest - 1], 0)
+        held = np.minimum(counts, elsewhere)
+        matches = np.bincount(found.texts[order], weights=held, minlength=len(texts))
+        yield matches.astype(int).tolist()
+
+
+def _nearest_lengths(lengths: Sequence[int]) -> list[int]:
+    """Return for each length the nearest among the others, the shorter of two; 0 if alone."""
+    counted = Counter(lengths)
+    ordered = sorted(counted)
+
+    def nearest(length: int) -> int:
+        if counted[length] > 1:
+            return length
+        place = bisect_left(ordered, length)
+        beside = (*ordered[max(0, place - 1) : place], *ordered[place + 1 : place + 2])
+        return min(beside, key=lambda other: abs(other - length), default=0)
+
+    return [nearest(length) for length in lengths]
+
+
+def _bleu(length: int, matches: Sequence[int], *, nearest: int) -> float:
+    """Work out the BLEU of a text from its matches of 1 word, of 2, and so on."""
+    if not length:
+        return 1.0
+    if not matches[0]:
+        return 0.0
+    logs = (
+        math.log((matched or _NO_MATCH) / max(1, length - before))
+        for before, matched in enumerate(matches)
+    )
+    brevity = min(0.0, 1.0 - nearest / length)
+    return min(1.0, math.exp(brevity + math.fsum(logs) / len(matches)))

@@ -1,0 +1,164 @@
+"""How hard English prose is to read, by the length of its sentences and words."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.metadata import version
+from typing import ClassVar, NamedTuple
+
+from spanjury.judges.core import Sample, fingerprint, signature
+from spanjury.judges.metrics.words.readable_words import (
+    letter_count,
+    read_dictionary,
+    sentence_count,
+    syllables_of,
+    word_list,
+)
+
+__all__ = ["ColemanLiau", "FleschKincaidGrade", "FleschReadingEase", "GunningFog"]
+
+_EASIEST = 121.22  # reading ease of one word of one syllable, which rounding may exceed
+_LONG = 50_000  # code points of a text that is not worth keeping
+
+
+class _Counts(NamedTuple):
+    words: int
+    sentences: int
+    syllables: int
+    complex_words: int  # of three syllables or more
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleschReadingEase:
+    """Reading ease, about 0 (very hard) to 100 (very easy), Flesch (1948) [1]_.
+
+    Parameters
+    ----------
+    dictionary
+        File of a pronouncing dictionary, as CMUdict is one, that tells syllables; what is not
+        in it, or everything without one, is counted by hyphenation.
+
+    Raises
+    ------
+    ConfigError
+        If the dictionary cannot be read.
+
+    References
+    ----------
+    .. [1] Flesch, A new readability yardstick, Journal of Applied Psychology 32(3), 1948
+    """
+
+    dictionary: str = ""
+
+    kind: ClassVar[str] = "flesch-reading-ease"
+
+    def __post_init__(self) -> None:
+        syllables_of(self.dictionary)
+
+    @property
+    def signature(self) -> str:
+        """The dictionary, and the version of what hyphenates."""
+        return _signature(self.kind, dictionary=self.dictionary)
+
+    def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
+        """Return a value an output; one without words has 0."""
+        counts = _counted(samples, dictionary=self.dictionary)
+        return [self._score(found) if found.words else 0.0 for found in counts]
+
+    def _score(self, found: _Counts) -> float:
+        """Work the formula out, [1]."""
+        ease = 206.835 - 1.015 * found.words / found.sentences
+        return min(_EASIEST, ease - 84.6 * found.syllables / found.words)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleschKincaidGrade(FleschReadingEase):
+    """Grade of school that can read the text, Kincaid et al. (1975) [1]_.
+
+    Options as for `FleschReadingEase`.
+
+    References
+    ----------
+    .. [1] Kincaid et al., Derivation of new readability formulas for Navy enlisted personnel,
+       Research Branch Report 8-75, 1975
+    """
+
+    kind: ClassVar[str] = "flesch-kincaid-grade"
+
+    def _score(self, found: _Counts) -> float:
+        """Work the formula out, [1]; -3.4 is the least."""
+        return 0.39 * found.words / found.sentences + 11.8 * found.syllables / found.words - 15.59
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GunningFog(FleschReadingEase):
+    """Years of school needed to read the text at once, Gunning (1952) [1]_.
+
+    Options as for `FleschReadingEase`.
+
+    References
+    ----------
+    .. [1] Gunning, The technique of clear writing, McGraw-Hill 1952
+    """
+
+    kind: ClassVar[str] = "gunning-fog"
+
+    def _score(self, found: _Counts) -> float:
+        """Work the formula out, [1]; 0.4 is the least."""
+        return 0.4 * (found.words / found.sentences + 100.0 * found.complex_words / found.words)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColemanLiau:
+    """Grade of school that can read the text, by letters, Coleman & Liau (1975) [1]_.
+
+    References
+    ----------
+    .. [1] Coleman & Liau, A computer readability formula designed for machine scoring,
+       Journal of Applied Psychology 60(2), 1975
+    """
+
+    @property
+    def signature(self) -> str:
+        """The version that the counts belong to."""
+        return signature("coleman-liau")
+
+    def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
+        """Return values from -39.52 on; an output without words has 0."""
+        return [self._score(sample.output) for sample in samples]
+
+    def _score(self, text: str) -> float:
+        words = word_list(text)
+        if not words:
+            return 0.0
+        letters = 100.0 * letter_count(text, words=words) / len(words)
+        sentences = 100.0 * sentence_count(text) / len(words)
+        return 0.0588 * letters - 0.296 * sentences - 15.8
+
+
+def _counted(samples: Sequence[Sample], *, dictionary: str) -> Iterator[_Counts]:
+    """Count words, sentences and syllables of each output."""
+    for sample in samples:
+        text = sample.output
+        yield _count(text, dictionary) if len(text) > _LONG else _kept(text, dictionary)
+
+
+def _count(text: str, dictionary: str) -> _Counts:
+    syllables = list(map(syllables_of(dictionary).__getitem__, word_list(text)))
+    return _Counts(
+        words=len(syllables),
+        sentences=sentence_count(text),
+        syllables=sum(syllables),
+        complex_words=len(syllables) - syllables.count(1) - syllables.count(2),
+    )
+
+
+_kept = lru_cache(maxsize=4096)(_count)  # three formulas need the same
+
+
+def _signature(name: str, *, dictionary: str) -> str:
+    """Tell the content of the dictionary, not its place."""
+    told = str(sorted(read_dictionary(dictionary).items())) if dictionary else ""
+    return signature(
+        name, dictionary=fingerprint(told) if told else "none", pyphen=version("pyphen")
+    )

@@ -1,0 +1,125 @@
+"""What readability formulas count: words, sentences, letters and syllables of English.
+
+The counts are those of textstat 0.7, several times as fast.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from spanjury.judges.core import ConfigError
+from spanjury.judges.metrics.words.hyphens import hyphen_count
+
+__all__ = [
+    "Syllables",
+    "letter_count",
+    "read_dictionary",
+    "sentence_count",
+    "syllables_of",
+    "word_list",
+]
+
+_NO_CONTRACTION = re.compile("'(?![tsd]|ve|ll|re)")
+_MARK = re.compile(r"[^\w\s']")
+_NO_LETTER = re.compile(r"\W+")
+_ASCII = [chr(code) for code in range(128)]
+# The same for ASCII, in lower case; a table is several times as fast.
+_PLAIN = str.maketrans(
+    {char: char.lower() if re.match(r"[\w\s']", char) else None for char in _ASCII}
+)
+# From a word on until a stop; the group holds a letter iff there are three words or more.
+_SENTENCE = re.compile(r"\b\w[^.!?\s]*+(?:(?:\s[^.!?\w]*+\w[^.!?\s]*+)\s[^.!?\w]*+(\w))?+[^.!?]*+")
+_KEPT = 1 << 16  # words
+_VARIANT = re.compile(r"\(\d+\)$")
+
+
+def word_list(text: str) -> list[str]:
+    """Return what blanks divide, in lower case and without marks; a hyphen joins.
+
+    Examples
+    --------
+    >>> word_list("The well-known 'Tom' didn't!")
+    ['the', 'wellknown', 'tom', "didn't"]
+    """
+    if "'" in text:
+        text = _NO_CONTRACTION.sub("", text)
+    if text.isascii():
+        return text.translate(_PLAIN).split()
+    return _MARK.sub("", text).lower().split()
+
+
+def sentence_count(text: str) -> int:
+    """Count what stops end, but for what has only one or two words; never below 1.
+
+    Examples
+    --------
+    >>> sentence_count("He left. Really? Nobody had seen him!")
+    1
+    """
+    found: list[str] = _SENTENCE.findall(text)
+    return max(1, len(found) - found.count(""))
+
+
+def letter_count(text: str, *, words: Sequence[str]) -> int:
+    """Count letters and digits of a text whose `word_list` is `words`."""
+    joined = "".join(words)
+    if joined.isascii():  # else small letters may be more than capital ones
+        return len(joined) - joined.count("'")
+    return len(_NO_LETTER.sub("", text))
+
+
+def read_dictionary(path: str) -> Mapping[str, int]:
+    """Read the syllables of words from a pronouncing dictionary, as CMUdict is one.
+
+    Each line has a word and its phones, whose vowels end in a digit; of several
+    pronunciations the first counts.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such file, or no word in it.
+    """
+    try:
+        lines = Path(path).read_text(encoding="latin-1").splitlines()
+    except OSError as error:
+        raise ConfigError(f"cannot read the pronouncing dictionary {path!r}: {error}") from error
+    syllables: dict[str, int] = {}
+    for line in lines:
+        word, *phones = line.partition("#")[0].split() or [""]
+        count = sum(phone[:1].isalpha() and phone[-1].isdecimal() for phone in phones)
+        if count:
+            syllables.setdefault(_VARIANT.sub("", word).lower(), count)
+    if not syllables:
+        raise ConfigError(f"{path!r} is no pronouncing dictionary: it has no word with phones")
+    return syllables
+
+
+class Syllables(dict[str, int]):
+    """The syllables of a word of a `word_list`, counted when first asked for.
+
+    A word that is not in the `dictionary`, a file that `read_dictionary` reads, has one
+    syllable more than places where it may be hyphenated.
+
+    Parameters
+    ----------
+    dictionary
+        Path of the file; empty for none.
+    """
+
+    def __init__(self, *, dictionary: str = "") -> None:
+        super().__init__()
+        self._known = read_dictionary(dictionary) if dictionary else {}
+
+    def __missing__(self, word: str) -> int:
+        if len(self) >= _KEPT:
+            self.clear()
+        count = self._known.get(word) or hyphen_count(word) + 1
+        self[word] = count
+        return count
+
+
+@lru_cache(maxsize=4)
+def syllables_of(dictionary: str) -> Syllables:
+    """Return the `Syllables` that go by a dictionary, kept from call to call."""
+    return Syllables(dictionary=dictionary)

@@ -1,0 +1,1 @@
+"""What several p-values say together."""

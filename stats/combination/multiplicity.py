@@ -1,0 +1,94 @@
+"""P-values adjusted for how many were looked at; natural logarithms in and out."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from spanjury.stats.combination.pvalues import checked_log_p
+
+__all__ = ["benjamini_hochberg", "holm"]
+
+
+def holm(log_p: ArrayLike) -> NDArray[np.float64]:
+    """Adjust p-values so that the chance of any false discovery is held.
+
+    Parameters
+    ----------
+    log_p
+        Natural logarithms of the p-values; shape ``(n,)``. NaN stays NaN, and does not
+        count.
+
+    Returns
+    -------
+    array
+        Shape ``(n,)``, of logarithms; holds under any dependence.
+
+    Raises
+    ------
+    ValueError
+        If a shape or a range is not as above.
+
+    References
+    ----------
+    .. [1] Holm (1979), Scandinavian Journal of Statistics 6(2):65-70
+
+    Examples
+    --------
+    >>> np.exp(holm(np.log([0.01, 0.04, 0.03]))).round(2).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    values, order = _ordered(log_p)
+    left = np.arange(order.size, 0, -1)
+    return _put_back(np.maximum.accumulate(values[order] + np.log(left)), values, order)
+
+
+def benjamini_hochberg(log_p: ArrayLike) -> NDArray[np.float64]:
+    """Adjust p-values so that the expected share of false among all discoveries is held.
+
+    Parameters
+    ----------
+    log_p
+        Natural logarithms of the p-values; shape ``(n,)``. NaN stays NaN, and does not
+        count.
+
+    Returns
+    -------
+    array
+        Shape ``(n,)``, of logarithms; holds for independent p-values and for those that
+        rise and fall together.
+
+    Raises
+    ------
+    ValueError
+        If a shape or a range is not as above.
+
+    References
+    ----------
+    .. [1] Benjamini, Hochberg (1995), JRSS B 57(1):289-300,
+       doi:10.1111/j.2517-6161.1995.tb02031.x
+
+    Examples
+    --------
+    >>> np.exp(benjamini_hochberg(np.log([0.01, 0.04, 0.03]))).round(2).tolist()
+    [0.03, 0.04, 0.04]
+    """
+    values, order = _ordered(log_p)
+    share = np.log(order.size / np.arange(1, order.size + 1))
+    least = np.minimum.accumulate((values[order] + share)[::-1])[::-1]
+    return _put_back(least, values, order)
+
+
+def _ordered(log_p: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Return the values, and where those that are not NaN stand, the least first."""
+    values = checked_log_p(log_p)
+    if values.ndim != 1:
+        raise ValueError(f"expected p-values of shape (n,), got {values.shape}")
+    order = np.argsort(values, kind="stable")  # NaN comes last
+    return values, order[: values.size - np.count_nonzero(np.isnan(values))]
+
+
+def _put_back(
+    adjusted: NDArray[np.float64], values: NDArray[np.float64], order: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    whole = np.full(values.shape, np.nan)
+    whole[order] = np.minimum(adjusted, 0.0)
+    return whole

@@ -1,0 +1,184 @@
+"""How far two scores agree: Pearson, Spearman and Kendall, of one row of items or of many."""
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from spanjury.stats.correlations.ranks import IntArray, midranks, pair_counts, ranks
+from spanjury.stats.drops import FloatArray, checked_drops, one_axis
+from spanjury.stats.quotients import quotients
+
+__all__ = ["Correlation", "Correlations", "Method", "Undefined", "correlation", "correlations"]
+
+Method = Literal["pearson", "spearman", "tau-b", "tau-c"]
+
+Undefined = Literal["fewer than 3 items", "constant scores"]
+
+LEAST_ITEMS = 3
+
+# Scores that differ by less than this share of the largest differ by rounding.
+NOISE = 1e-13
+
+
+class Correlation(NamedTuple):
+    """One correlation."""
+
+    value: float
+    """In ``[-1, 1]``, or NaN."""
+    items: int
+    """Items with both scores."""
+    reason: Undefined | None
+    """Why the value is NaN."""
+
+
+class Correlations(NamedTuple):
+    """Correlations of rows, shape ``(...)`` each."""
+
+    value: FloatArray
+    """In ``[-1, 1]``, or NaN."""
+    items: IntArray
+    """Items with both scores."""
+
+
+def correlation(first: ArrayLike, second: ArrayLike, *, method: Method = "spearman") -> Correlation:
+    """Correlate two scores of the same items.
+
+    Parameters
+    ----------
+    first, second
+        Shape ``(n,)`` each; finite, or NaN where a score is missing. Items without both are
+        left out.
+    method
+        As in `correlations`.
+
+    Raises
+    ------
+    ValueError
+        If a shape or a value is not as above, or the method is unknown.
+
+    Examples
+    --------
+    >>> correlation([1, 2, 3, 4], [1, 3, 2, 4], method="tau-b")
+    Correlation(value=0.6666666666666666, items=4, reason=None)
+    >>> correlation([1, 2, 3], [5, 5, 5])
+    Correlation(value=nan, items=3, reason='constant scores')
+    """
+    found = correlations(one_axis(first), one_axis(second), method=method)
+    value, items = float(found.value), int(found.items)
+    if not np.isnan(value):
+        return Correlation(value, items, None)
+    reason: Undefined = "constant scores" if items >= LEAST_ITEMS else "fewer than 3 items"
+    return Correlation(value, items, reason)
+
+
+def correlations(
+    first: ArrayLike, second: ArrayLike, *, method: Method = "spearman"
+) -> Correlations:
+    """Correlate many rows of two scores at once.
+
+    Parameters
+    ----------
+    first, second
+        Shapes that broadcast to ``(..., n)``, with one length ``n``; finite, or NaN where a
+        score is missing. In each row, items without both scores are left out.
+    method
+        ``pearson``; ``spearman``, of midranks [1]_; ``tau-b``, Kendall's with the ties of
+        either score out of the denominator [2]_; ``tau-c``, Stuart's [3]_: concordant minus
+        discordant pairs over ``n**2 * (m - 1) / (2 * m)``, ``m`` the lesser number of
+        distinct scores.
+
+    Returns
+    -------
+    Correlations
+        NaN with fewer than three items, or where a score is the same for all.
+
+    Raises
+    ------
+    ValueError
+        If a shape or a value is not as above, or the method is unknown.
+
+    References
+    ----------
+    .. [1] Spearman (1904), American Journal of Psychology 15(1):72-101, doi:10.2307/1412159
+    .. [2] Kendall (1945), Biometrika 33(3):239-251, doi:10.1093/biomet/33.3.239
+    .. [3] Stuart (1953), Biometrika 40(1-2):105-110, doi:10.1093/biomet/40.1-2.105
+    """
+    if method not in METHODS:
+        raise ValueError(f"expected one of {sorted(METHODS)}, got {method!r}")
+    one, other = checked_drops(first), checked_drops(second)
+    if one.shape[-1] != other.shape[-1]:
+        raise ValueError(f"expected as many items in both, got {one.shape} and {other.shape}")
+    shape = np.broadcast_shapes(one.shape, other.shape)
+    present = np.ones(shape[-1], dtype=np.bool_)
+    for score in (one, other):
+        missing = np.isnan(score)
+        if missing.any():  # or else a row is ranked only once for all that it is compared with
+            present = present & ~missing
+    items = np.broadcast_to(np.count_nonzero(present, axis=-1), shape[:-1]).astype(np.int64)
+    if shape[-1] < LEAST_ITEMS:
+        return Correlations(np.full(shape[:-1], np.nan), items)
+    values = METHODS[method](one, other, present)
+    return Correlations(np.where(items >= LEAST_ITEMS, values, np.nan), items)
+
+
+def _pearson(first: FloatArray, second: FloatArray, present: NDArray[np.bool_]) -> FloatArray:
+    one, other = _centred(first, present), _centred(second, present)
+    squares = np.vecdot(one, one) * np.vecdot(other, other)
+    return np.clip(quotients(np.vecdot(one, other), np.sqrt(squares)), -1, 1)
+
+
+def _spearman(first: FloatArray, second: FloatArray, present: NDArray[np.bool_]) -> FloatArray:
+    # What is missing is ranked behind all the others, and then left out.
+    one, other = (midranks(np.where(present, score, np.inf)) for score in (first, second))
+    return _pearson(one, other, present)
+
+
+def _tau_b(first: FloatArray, second: FloatArray, present: NDArray[np.bool_]) -> FloatArray:
+    counts = _Counts.of(first, second, present)
+    untied = np.sqrt(counts.untied_first * counts.untied_second)
+    return np.clip(quotients(counts.surplus, untied), -1, 1)
+
+
+def _tau_c(first: FloatArray, second: FloatArray, present: NDArray[np.bool_]) -> FloatArray:
+    counts = _Counts.of(first, second, present)
+    items = np.count_nonzero(present, axis=-1)
+    most = items**2 * (counts.distinct - 1) / 2
+    return quotients(counts.surplus * counts.distinct, most)
+
+
+class _Counts(NamedTuple):
+    surplus: FloatArray
+    untied_first: FloatArray
+    untied_second: FloatArray
+    distinct: FloatArray
+
+    @classmethod
+    def of(cls, first: FloatArray, second: FloatArray, present: NDArray[np.bool_]) -> "_Counts":
+        """Count the pairs of items that are present: concordant minus discordant, and untied."""
+        one, other = (ranks(np.where(present, score, np.inf)) for score in (first, second))
+        counts = pair_counts(one, other)
+        # Missing items come last by both scores: never discordant, and tied among themselves.
+        missing = np.count_nonzero(~present, axis=-1)
+        untied = counts.pairs - counts.tied_first, counts.pairs - counts.tied_second
+        among = np.count_nonzero(present, axis=-1)
+        absent = counts.pairs - among * (among - 1) // 2 - missing * (missing - 1) // 2
+        surplus = untied[0] - counts.tied_second + counts.tied_both - 2 * counts.discordant
+        distinct = np.minimum(one.distinct, other.distinct) - (missing > 0)
+        parts = (surplus - absent, untied[0] - absent, untied[1] - absent, distinct)
+        return cls(*(part.astype(np.float64) for part in parts))
+
+
+METHODS = {"pearson": _pearson, "spearman": _spearman, "tau-b": _tau_b, "tau-c": _tau_c}
+
+
+def _centred(scores: FloatArray, present: NDArray[np.bool_]) -> FloatArray:
+    """Return scores less their mean, on a scale on which squares neither vanish nor overflow."""
+    known = np.where(present, scores, 0.0)
+    largest = np.max(np.abs(known), axis=-1, keepdims=True)
+    scaled = known / np.where(largest > 0, largest, 1.0)
+    count = np.maximum(np.count_nonzero(present, axis=-1, keepdims=True), 1)
+    centred = np.where(present, scaled - scaled.sum(axis=-1, keepdims=True) / count, 0.0)
+    spread = np.max(np.abs(centred), axis=-1, keepdims=True)
+    constant = spread <= NOISE
+    return np.where(constant, 0.0, centred / np.where(constant, 1.0, spread))

@@ -1,0 +1,198 @@
+"""Agreement pair by pair: whether a metric puts two outputs in the order in which people do.
+
+Scores stand in tables of systems and inputs, finite, NaN where missing, and the pairs are of
+two systems' outputs for one input. For pairs of any two outputs, reshape the tables to one
+column.
+"""
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from spanjury.stats.correlations.score_tables import paired_tables
+from spanjury.stats.drops import FloatArray
+from spanjury.stats.significance.permutation import ROUNDING
+
+__all__ = [
+    "Darr",
+    "NoPairs",
+    "PairwiseAccuracy",
+    "darr",
+    "pairwise_accuracy",
+    "tie_calibrated_accuracy",
+]
+
+NoPairs = Literal["no pairs"]
+
+
+class Darr(NamedTuple):
+    """The Kendall-like correlation over relative ranks made of direct assessments."""
+
+    value: float
+    """In ``[-1, 1]``, or NaN."""
+    concordant: int
+    discordant: int
+    reason: NoPairs | None
+    """Why the value is NaN."""
+
+
+class PairwiseAccuracy(NamedTuple):
+    """The share of pairs on which a metric agrees with people."""
+
+    value: float
+    """In ``[0, 1]``, or NaN."""
+    epsilon: float
+    """Up to this difference two scores of the metric count as tied."""
+    pairs: int
+    reason: NoPairs | None
+    """Why the value is NaN."""
+
+
+class _Pairs(NamedTuple):
+    human: FloatArray
+    metric: FloatArray
+    weights: FloatArray
+
+
+def darr(human: ArrayLike, metric: ArrayLike, *, threshold: float = 25.0) -> Darr:
+    """Compare a metric with relative ranks made of direct assessments, as WMT does [1]_.
+
+    Parameters
+    ----------
+    human, metric
+        Shape ``(systems, inputs)``. WMT's assessments are in points from 0 to 100.
+    threshold
+        The least difference by which people must have told two outputs apart, above 0, in
+        points of their scale.
+
+    Returns
+    -------
+    Darr
+        ``(concordant - discordant) / (concordant + discordant)``; pairs that the metric
+        scores alike are discordant.
+
+    Raises
+    ------
+    ValueError
+        If a shape, a value or a range is not as above.
+
+    References
+    ----------
+    .. [1] Ma, Bojar, Graham (2018), Results of the WMT18 Metrics Shared Task,
+       doi:10.18653/v1/W18-6450
+
+    Examples
+    --------
+    >>> darr([[90], [60], [50]], [[0.9], [0.9], [0.2]])  # the last two are not far apart
+    Darr(value=0.0, concordant=1, discordant=1, reason=None)
+    """
+    if not 0 < threshold < np.inf:
+        raise ValueError(f"expected a threshold above 0, got {threshold!r}")
+    pairs = _pairs(human, metric)
+    apart = np.abs(pairs.human) >= threshold * (1 - ROUNDING)
+    agree = int(np.count_nonzero(apart & _same_order(pairs)))
+    total = int(np.count_nonzero(apart))
+    if total == 0:
+        return Darr(np.nan, 0, 0, "no pairs")
+    return Darr((2 * agree - total) / total, agree, total - agree, None)
+
+
+def pairwise_accuracy(
+    human: ArrayLike, metric: ArrayLike, *, epsilon: float = 0.0
+) -> PairwiseAccuracy:
+    """Return how often a metric orders or ties two outputs as people do [1]_.
+
+    Parameters
+    ----------
+    human, metric
+        Shape ``(systems, inputs)``.
+    epsilon
+        Up to which difference two scores of the metric count as tied, at least 0: such as the
+        one that `tie_calibrated_accuracy` found on other data.
+
+    Returns
+    -------
+    PairwiseAccuracy
+        The mean over inputs of the share of their pairs.
+
+    Raises
+    ------
+    ValueError
+        If a shape, a value or a range is not as above.
+
+    References
+    ----------
+    .. [1] Deutsch, Foster, Freitag (2023), Ties Matter, EMNLP, arXiv:2305.14324
+    """
+    if not 0 <= epsilon < np.inf:
+        raise ValueError(f"expected an epsilon of 0 or more, got {epsilon!r}")
+    pairs = _pairs(human, metric)
+    tied = np.abs(pairs.metric) <= epsilon
+    agree = np.where(tied, pairs.human == 0, _same_order(pairs))
+    return _accuracy(float(pairs.weights @ agree), pairs, epsilon=epsilon)
+
+
+def tie_calibrated_accuracy(human: ArrayLike, metric: ArrayLike) -> PairwiseAccuracy:
+    """Return the accuracy with the tie threshold that suits the metric best [1]_.
+
+    Parameters
+    ----------
+    human, metric
+        Shape ``(systems, inputs)``.
+
+    Returns
+    -------
+    PairwiseAccuracy
+        As `pairwise_accuracy`, with the least of the best thresholds among 0 and all of the
+        metric's differences. The threshold was chosen on the data that it is used on.
+
+    Raises
+    ------
+    ValueError
+        If a shape or a value is not as above.
+
+    References
+    ----------
+    .. [1] Deutsch, Foster, Freitag (2023), Ties Matter, EMNLP, arXiv:2305.14324
+
+    Examples
+    --------
+    >>> tie_calibrated_accuracy([[1], [1], [3]], [[0.25], [0.5], [1.0]])
+    PairwiseAccuracy(value=1.0, epsilon=0.25, pairs=3, reason=None)
+    """
+    pairs = _pairs(human, metric)
+    gaps = np.abs(pairs.metric)
+    order = np.argsort(gaps, kind="stable")
+    agree = _same_order(pairs).astype(np.float64)
+    # As the threshold grows, one pair after the other turns from ordered to tied.
+    turns = (pairs.weights * ((pairs.human == 0) - agree))[order]
+    thresholds = np.concatenate([[0.0], gaps[order]])
+    shares = pairs.weights @ agree + np.concatenate([[0.0], np.cumsum(turns)])
+    turned = np.append(thresholds[1:] > thresholds[:-1], [True])  # all with this gap are
+    thresholds, shares = thresholds[turned], shares[turned]
+    best = int(np.argmax(shares >= shares.max() - ROUNDING))
+    return _accuracy(float(shares[best]), pairs, epsilon=float(thresholds[best]))
+
+
+def _pairs(human: ArrayLike, metric: ArrayLike) -> _Pairs:
+    """Return the differences of all pairs; the weights sum to 1, and alike for every input."""
+    both = paired_tables(human, metric)
+    one, other = np.triu_indices(len(both.human), k=1)
+    people, scores = ((table[one] - table[other]).T for table in both)
+    known = ~np.isnan(people)
+    counts = np.count_nonzero(known, axis=1, keepdims=True)
+    shares = 1 / (np.maximum(counts, 1) * max(np.count_nonzero(counts), 1))
+    weights = np.broadcast_to(shares, known.shape)
+    return _Pairs(people[known], scores[known], weights[known])
+
+
+def _same_order(pairs: _Pairs) -> NDArray[np.bool_]:
+    return np.sign(pairs.human) * np.sign(pairs.metric) > 0
+
+
+def _accuracy(share: float, pairs: _Pairs, *, epsilon: float) -> PairwiseAccuracy:
+    count = pairs.weights.size
+    if count == 0:
+        return PairwiseAccuracy(np.nan, epsilon, 0, "no pairs")
+    return PairwiseAccuracy(min(max(share, 0.0), 1.0), epsilon, count, None)

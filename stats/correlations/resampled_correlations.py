@@ -1,0 +1,187 @@
+"""Correlations of metrics with people, of other outputs of the same sort: intervals and tests.
+
+Scores stand in tables of systems and inputs: finite, NaN where missing. Metrics are compared
+on the cells that people and all of these metrics have scored.
+"""
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike
+
+from spanjury.stats.bootstrap import Resampled, percentile_interval, two_sided_p
+from spanjury.stats.correlations.correlation import Method
+from spanjury.stats.correlations.grouping import Level, level_correlations
+from spanjury.stats.correlations.ranks import IntArray
+from spanjury.stats.correlations.score_tables import Tables, tables
+from spanjury.stats.drops import FloatArray
+
+__all__ = [
+    "CorrelationDifference",
+    "Over",
+    "block_sizes",
+    "common_cells",
+    "correlation_difference",
+    "resampled_correlations",
+]
+
+Over = Literal["both", "inputs", "systems"]
+
+# Scores held at a time; more do not fit into the caches of processors.
+BLOCK = 250_000
+
+
+class CorrelationDifference(NamedTuple):
+    """By how much one metric's correlation with people is above another's."""
+
+    difference: float
+    low: float
+    high: float
+    p: float
+    """Two-sided; agrees with the interval up to one draw."""
+
+
+def resampled_correlations(
+    human: ArrayLike,
+    metrics: ArrayLike,
+    *,
+    level: Level,
+    rng: Generator,
+    method: Method = "spearman",
+    over: Over = "both",
+    draws: int = 1000,
+) -> Resampled:
+    """Correlate metrics with people in samples drawn with replacement [1]_.
+
+    Parameters
+    ----------
+    human
+        Shape ``(systems, inputs)``.
+    metrics
+        Shape ``(..., systems, inputs)``, one table or many: all meet the same draws, so that
+        their correlations may be subtracted draw by draw.
+    level, method
+        As in `level_correlations`.
+    rng
+        Draws the systems and inputs.
+    over
+        What is drawn: ``inputs`` asks about other inputs to these systems (BOOT-INPUTS of the
+        paper), ``systems`` about other systems, ``both`` about both (BOOT-BOTH).
+    draws
+        How many samples to draw, at least 1.
+
+    Returns
+    -------
+    Resampled
+        For `percentile_interval` and `two_sided_p`; NaN where a correlation is undefined.
+
+    Raises
+    ------
+    ValueError
+        If a shape, a value or a range is not as above.
+
+    References
+    ----------
+    .. [1] Deutsch, Dror, Roth (2021), TACL 9:1132-1146, section 4, doi:10.1162/tacl_a_00417
+    """
+    if over not in {"both", "inputs", "systems"}:
+        raise ValueError(f"expected over to be both, inputs or systems, got {over!r}")
+    people, known = common_cells(human, metrics)
+    scores = np.nan_to_num(known)  # what is missing is so in `people`
+    systems, inputs = people.shape
+    blocks: list[FloatArray] = []
+    for size in block_sizes(draws, cells=scores.size):
+        rows = _drawn(systems, size, rng=rng if over != "inputs" else None)[:, :, np.newaxis]
+        columns = _drawn(inputs, size, rng=rng if over != "systems" else None)[:, np.newaxis]
+        drawn = np.moveaxis(scores[..., rows, columns], -3, 0)
+        sampled = people[rows, columns]
+        sampled = sampled.reshape(size, *[1] * (scores.ndim - 2), systems, inputs)
+        blocks.append(level_correlations(sampled, drawn, level=level, method=method).value)
+    estimate = level_correlations(people, scores, level=level, method=method).value
+    return Resampled(estimate, np.concatenate(blocks))
+
+
+def correlation_difference(
+    human: ArrayLike,
+    metrics: ArrayLike,
+    *,
+    level: Level,
+    rng: Generator,
+    method: Method = "spearman",
+    over: Over = "inputs",
+    draws: int = 1000,
+    confidence: float = 0.95,
+) -> CorrelationDifference:
+    """Compare two metrics by a paired bootstrap.
+
+    Parameters
+    ----------
+    human
+        Shape ``(systems, inputs)``.
+    metrics
+        Shape ``(2, systems, inputs)``.
+    level, rng, method, over, draws
+        As in `resampled_correlations`.
+    confidence
+        Of the interval, in ``(0, 1)``.
+
+    Returns
+    -------
+    CorrelationDifference
+        Of the first metric less the second; NaN where it is undefined.
+
+    Raises
+    ------
+    ValueError
+        If a shape, a value or a range is not as above.
+    """
+    if len(np.shape(metrics)) != 3 or np.shape(metrics)[0] != 2:  # noqa: PLR2004
+        raise ValueError(f"expected two tables of metrics, got the shape {np.shape(metrics)}")
+    both = resampled_correlations(
+        human, metrics, level=level, rng=rng, method=method, over=over, draws=draws
+    )
+    difference = Resampled(
+        np.asarray(both.estimate[0] - both.estimate[1]), both.draws[:, 0] - both.draws[:, 1]
+    )
+    interval = percentile_interval(difference, confidence=confidence)
+    parts = (difference.estimate, *interval, two_sided_p(difference))
+    return CorrelationDifference(*(float(part) for part in parts))
+
+
+def common_cells(human: ArrayLike, metrics: ArrayLike) -> Tables:
+    """Return one table of people's scores and those of metrics, NaN in all where one is.
+
+    Raises
+    ------
+    ValueError
+        If the first is no table, or as `tables` does.
+    """
+    people, scores = tables(human, metrics)
+    if people.ndim != 2:  # noqa: PLR2004 - systems, inputs
+        raise ValueError(f"expected people's scores (systems, inputs), got {people.shape}")
+    metric_axes = tuple(range(scores.ndim - 2))
+    missing = np.isnan(people) | np.isnan(scores).any(axis=metric_axes)
+    return Tables(*(np.where(missing, np.nan, part) for part in (people, scores)))
+
+
+def block_sizes(draws: int, *, cells: int) -> Iterator[int]:
+    """Yield how many draws to hold at a time, of `cells` scores each.
+
+    Raises
+    ------
+    ValueError
+        If no draw is wanted.
+    """
+    if draws < 1:
+        raise ValueError(f"expected at least 1 draw, got {draws!r}")
+    step = max(1, BLOCK // max(cells, 1))
+    return (min(step, draws - done) for done in range(0, draws, step))
+
+
+def _drawn(count: int, draws: int, *, rng: Generator | None) -> IntArray:
+    """Return which ones were drawn, shape ``(draws, count)``; without `rng`, all as they are."""
+    if rng is None or count == 0:
+        return np.broadcast_to(np.arange(count), (draws, count))
+    return rng.integers(count, size=(draws, count))

@@ -1,0 +1,153 @@
+"""What a panel gains from its size, and from each of its seats, in agreement with people."""
+
+from itertools import combinations
+from math import comb
+from typing import NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike, NDArray
+
+from spanjury.stats.correlations.correlation import Method
+from spanjury.stats.correlations.grouping import Level, level_correlations
+from spanjury.stats.correlations.ranks import IntArray
+from spanjury.stats.correlations.resampled_correlations import block_sizes
+from spanjury.stats.correlations.score_tables import Tables, tables
+from spanjury.stats.drops import FloatArray
+from spanjury.stats.quotients import quotients
+
+__all__ = ["EnsembleCurve", "LeaveOneOut", "ensemble_curve", "leave_one_out"]
+
+
+class EnsembleCurve(NamedTuple):
+    """Agreement with people by the number of seats, shape ``(seats,)`` each."""
+
+    sizes: IntArray
+    """From 1 to all seats."""
+    mean: FloatArray
+    """The mean correlation over panels of that size; NaN if all are undefined."""
+    least: FloatArray
+    greatest: FloatArray
+    panels: IntArray
+    """How many panels were heard."""
+    undefined: IntArray
+    """Those of them whose correlation is undefined, and that are in no mean."""
+
+
+class LeaveOneOut(NamedTuple):
+    """Agreement with people of the whole panel, and of the panel without each seat."""
+
+    whole: float
+    without: FloatArray
+    """Shape ``(seats,)``."""
+    gain: FloatArray
+    """Shape ``(seats,)``: by how much the seat raises the agreement."""
+
+
+def ensemble_curve(
+    human: ArrayLike,
+    seats: ArrayLike,
+    *,
+    level: Level,
+    rng: Generator,
+    method: Method = "spearman",
+    most: int = 1000,
+) -> EnsembleCurve:
+    """Correlate the mean scores of all panels that could be made of some seats with people.
+
+    Parameters
+    ----------
+    human
+        Shape ``(systems, inputs)``; finite, or NaN where a score is missing.
+    seats
+        Shape ``(seats, systems, inputs)``, likewise, one seat or more. A panel's score is the
+        mean of those of its seats that gave one.
+    level, method
+        As in `level_correlations`.
+    rng
+        Draws panels of the sizes of which there are more than `most`.
+    most
+        How many panels to hear of a size, at least 1; each seat equally likely to be in one.
+
+    Raises
+    ------
+    ValueError
+        If a shape, a value or a range is not as above.
+
+    References
+    ----------
+    .. [1] Kartáč et al. (2025), OpeNLGauge, appendix H.2
+    """
+    if most < 1:
+        raise ValueError(f"expected at least 1 panel of a size, got {most!r}")
+    both = _checked(human, seats)
+    count = len(both.metric)
+    curve = np.full((3, count), np.nan)
+    panels, undefined = np.zeros((2, count), dtype=np.int64)
+    for column in range(count):
+        members = _panels(count, column + 1, most=most, rng=rng)
+        found = _correlations(both, members, level=level, method=method)
+        defined = found[~np.isnan(found)]
+        panels[column], undefined[column] = found.size, found.size - defined.size
+        if defined.size:
+            curve[:, column] = defined.mean(), defined.min(), defined.max()
+    mean, least, greatest = curve
+    return EnsembleCurve(np.arange(1, count + 1), mean, least, greatest, panels, undefined)
+
+
+def leave_one_out(
+    human: ArrayLike, seats: ArrayLike, *, level: Level, method: Method = "spearman"
+) -> LeaveOneOut:
+    """Correlate the whole panel's mean score with people, and each panel's of one seat less.
+
+    Parameters
+    ----------
+    human, seats, level, method
+        As in `ensemble_curve`.
+
+    Raises
+    ------
+    ValueError
+        If a shape or a value is not as above.
+    """
+    both = _checked(human, seats)
+    count = len(both.metric)
+    members = np.concatenate([np.ones((1, count), dtype=np.bool_), ~np.eye(count, dtype=np.bool_)])
+    found = _correlations(both, members, level=level, method=method)
+    return LeaveOneOut(float(found[0]), found[1:], found[0] - found[1:])
+
+
+def _checked(human: ArrayLike, seats: ArrayLike) -> Tables:
+    both = tables(human, seats)
+    shape = both.metric.shape
+    if both.human.ndim != 2 or len(shape) != 3 or not shape[0]:  # noqa: PLR2004
+        raise ValueError(f"expected one table and one a seat, got {both.human.shape}, {shape}")
+    return both
+
+
+def _panels(seats: int, size: int, *, most: int, rng: Generator) -> NDArray[np.bool_]:
+    """Return who sits on each panel, shape ``(panels, seats)``."""
+    if comb(seats, size) > most:
+        first = np.broadcast_to(np.arange(seats) < size, (most, seats))
+        return rng.permuted(first, axis=1)
+    chosen = np.array(list(combinations(range(seats), size)))
+    members = np.zeros((len(chosen), seats), dtype=np.bool_)
+    np.put_along_axis(members, chosen, values=True, axis=1)
+    return members
+
+
+def _correlations(
+    both: Tables, members: NDArray[np.bool_], *, level: Level, method: Method
+) -> FloatArray:
+    """Return the correlation of each panel with people."""
+    known = ~np.isnan(both.metric)
+    scores = np.where(known, both.metric, 0.0)
+    found: list[FloatArray] = []
+    start = 0
+    for size in block_sizes(len(members), cells=both.human.size):
+        seated = members[start : start + size].astype(np.float64)
+        sums, counts = (np.tensordot(seated, part, axes=1) for part in (scores, known))
+        means = quotients(sums, counts)
+        found.append(level_correlations(both.human, means, level=level, method=method).value)
+        start += size
+    return np.concatenate(found)

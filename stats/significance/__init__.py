@@ -1,0 +1,1 @@
+"""How sure it is that scores fell: tests of paired scores, and how many items they need."""

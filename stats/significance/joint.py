@@ -1,0 +1,95 @@
+"""One test over all aspects of an item, whatever the aspects have to do with each other."""
+
+from typing import Literal
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike, NDArray
+
+from spanjury.stats.combination.pvalues import checked_weights
+from spanjury.stats.significance.paired import PairedTest, Pairs, paired
+from spanjury.stats.significance.permutation import ROUNDING, log_share_reaching, random_signs
+from spanjury.stats.significance.signed_rank import signed_ranks
+
+__all__ = ["joint_sign_flip"]
+
+
+def joint_sign_flip(
+    drops: ArrayLike,
+    *,
+    rng: Generator,
+    weights: ArrayLike | None = None,
+    over: Literal["sum", "max"] = "sum",
+    draws: int = 9999,
+) -> PairedTest:
+    """Test whether scores fall, with one random sign an item for all its aspects.
+
+    The aspects of an item keep their dependence in every draw, so that no assumption about
+    it is needed. Each aspect's signed ranks are first divided by their standard deviation
+    under random signs, so that none counts for more because it has more differences.
+
+    Parameters
+    ----------
+    drops
+        Clean minus damaged score; shape ``(aspects, items)``, finite, or NaN where a score
+        is missing. An aspect on which nothing moved, or without a pair, adds nothing.
+    rng
+        Where the signs come from.
+    weights
+        Shape ``(aspects,)``, not negative, sum 1; equal if None.
+    over
+        ``sum``: the weighted sum over aspects, in which a weight of .1 carries a tenth; the
+        sharper where several aspects fall. ``max``: the largest of the aspects that have a
+        weight; the sharper where one alone falls, whatever its weight, and in this like the
+        harmonic mean.
+    draws
+        How many times to draw, at least 1.
+
+    Returns
+    -------
+    PairedTest
+        Counted in items: used if an aspect differs, missing if every aspect is. p is never
+        below ``1 / (draws + 1)``: D ends at 3.07 with 9999 draws.
+
+    Raises
+    ------
+    ValueError
+        If a shape, a range or `over` is not as above.
+
+    References
+    ----------
+    .. [1] Pesarin, Salmaso (2010), Permutation Tests for Complex Data, section 4.2
+    """
+    cells = np.asarray(drops, dtype=np.float64)
+    if cells.ndim != 2 or not cells.size or np.isinf(cells).any():  # noqa: PLR2004 - two axes
+        raise ValueError(f"expected finite drops of shape (aspects, items), got {drops!r}")
+    if over not in {"sum", "max"}:
+        raise ValueError(f"expected over to be sum or max, got {over!r}")
+    shares = checked_weights(weights, count=len(cells))
+    heard = cells[shares > 0]
+    parts = np.array([_standardised(row) for row in heard])
+    columns = shares[shares > 0] @ parts if over == "sum" else parts
+    observed = columns.sum(axis=-1).max()
+    values = (
+        (signs @ columns.T).reshape(len(signs), -1).max(axis=1)
+        for signs in random_signs(rng, draws, items=cells.shape[1])
+    )
+    least = observed - ROUNDING * np.abs(columns).sum()
+    return _items(heard).answer(
+        log_share_reaching(values, least=float(least)), statistic=float(observed)
+    )
+
+
+def _standardised(drops: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the signed ranks, 0 where nothing moved or is missing; their squares sum to 1."""
+    ranks, signs = signed_ranks(paired(drops))
+    values = np.zeros(drops.shape)
+    values[np.nan_to_num(drops) != 0] = ranks * signs
+    return values / (float(np.linalg.norm(ranks)) or 1.0)
+
+
+def _items(drops: NDArray[np.float64]) -> Pairs:
+    """Tell of each item whether any aspect of it moved, none, or all are missing."""
+    there = ~np.isnan(drops).all(axis=0)
+    moved = (np.nan_to_num(drops) != 0).any(axis=0)
+    return Pairs(moved[there].astype(np.float64), int(np.count_nonzero(~there)))

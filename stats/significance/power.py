@@ -1,0 +1,241 @@
+"""How many items an exam needs, and what it can see with those it has.
+
+A discernment score of 1 or more is a one-sided p of .05 or less. Scores that change do so
+mostly by one step; the sizes of the changes are then all tied, the exact sign-flip of the
+signed-rank statistic is the sign test, and power is a sum of binomial probabilities. Where
+sizes differ, `simulated_power` tells what a pilot with the same sizes promises.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
+from scipy.stats import binom, binomtest
+
+from spanjury.stats.drops import FloatArray, one_axis
+from spanjury.stats.significance.paired import PairedStatistic
+from spanjury.stats.significance.sign_flip import paired_test
+
+__all__ = [
+    "ItemsNeeded",
+    "SimulatedPower",
+    "discernible_effect",
+    "items_needed",
+    "sign_flip_power",
+    "simulated_power",
+]
+
+# Where the search for a number of items begins; doubled until there are enough.
+FIRST_LIMIT = 16
+
+# Shares that differ by less than this differ by rounding.
+ROUNDING = 1e-9
+
+
+class ItemsNeeded(NamedTuple):
+    """A number of items, and the power that it has."""
+
+    items: int
+    power: float
+
+
+class SimulatedPower(NamedTuple):
+    """A share of simulated exams, and the bounds of its 95 % interval."""
+
+    power: float
+    low: float
+    high: float
+
+
+def sign_flip_power(items: int, *, drop: float, rise: float = 0.0, alpha: float = 0.05) -> float:
+    """Return the probability that the exact sign-flip test finds that scores fall.
+
+    Parameters
+    ----------
+    items
+        At least 1.
+    drop, rise
+        The shares of items whose scores fall and rise, all by the same amount; the others
+        stay as they are. In ``[0, 1]``, together at most 1.
+    alpha
+        The level of the test, in ``(0, 1)``.
+
+    Raises
+    ------
+    ValueError
+        If a range is not as above.
+
+    Examples
+    --------
+    >>> round(sign_flip_power(100, drop=0.1, rise=0.03), 3)
+    0.529
+    """
+    if items < 1:
+        raise ValueError(f"expected one item or more, got {items!r}")
+    _check_shares(drop, rise)
+    _check_level(alpha)
+    return float(_powers(np.array([items]), drop=drop, rise=rise, alpha=alpha)[0])
+
+
+def items_needed(
+    *, drop: float, rise: float = 0.0, power: float = 0.8, alpha: float = 0.05, most: int = 1000
+) -> ItemsNeeded | None:
+    """Return how many items the exact sign-flip test needs for a power.
+
+    One more item may cost power, since the level of the test moves with the number of items.
+    This is the first number from which on, up to twice that number, none is too few.
+
+    Parameters
+    ----------
+    drop, rise, alpha
+        As in `sign_flip_power`.
+    power
+        What is wanted, in ``(0, 1)``.
+    most
+        The largest number that comes into question, at least 1. Time grows with its square.
+
+    Returns
+    -------
+    ItemsNeeded or None
+        None where `most` items are too few.
+
+    Raises
+    ------
+    ValueError
+        If a range is not as above.
+
+    Examples
+    --------
+    >>> items_needed(drop=0.1, rise=0.03).items
+    177
+    """
+    _check_shares(drop, rise)
+    _check_level(alpha)
+    _check_power(power)
+    if most < 1:
+        raise ValueError(f"expected one item or more, got {most!r}")
+    limit = min(FIRST_LIMIT, 2 * most)
+    while True:
+        powers = _powers(np.arange(1, limit + 1), drop=drop, rise=rise, alpha=alpha)
+        too_few = np.flatnonzero(powers < power)  # 0 stands for one item
+        enough = int(too_few[-1]) + 2 if too_few.size else 1
+        if 2 * enough <= limit:
+            return ItemsNeeded(enough, float(powers[enough - 1]))
+        if limit == 2 * most:
+            return None
+        limit = min(2 * limit, 2 * most)
+
+
+def discernible_effect(
+    items: int, *, rise: float = 0.0, power: float = 0.8, alpha: float = 0.05
+) -> float:
+    """Return the smallest net drop that the exact sign-flip test finds with a power.
+
+    Parameters
+    ----------
+    items, alpha
+        As in `sign_flip_power`.
+    rise
+        The share of items whose scores rise: what the control without damage shows.
+    power
+        What is wanted, in ``(0, 1)``.
+
+    Returns
+    -------
+    float
+        P(drop) - P(rise), in ``(-1, 1]``; NaN where even a drop of all other items is not
+        found so often.
+
+    Raises
+    ------
+    ValueError
+        If a range is not as above.
+
+    Examples
+    --------
+    >>> round(discernible_effect(100), 3)
+    0.066
+    """
+    _check_power(power)
+
+    def surplus(drop: float) -> float:
+        return sign_flip_power(items, drop=drop, rise=rise, alpha=alpha) - power
+
+    most = 1 - rise
+    if surplus(most) < 0:
+        return np.nan
+    return float(brentq(surplus, 0.0, most)) - rise
+
+
+def simulated_power(
+    pilot: ArrayLike,
+    *,
+    items: int,
+    rng: Generator,
+    test: PairedStatistic = paired_test,
+    alpha: float = 0.05,
+    draws: int = 400,
+) -> SimulatedPower:
+    """Return how often a test would find that scores fall, if all items were like a pilot's.
+
+    A pilot of few items overrates or underrates the effect, and with it the power, by far
+    more than the interval of the simulation shows.
+
+    Parameters
+    ----------
+    pilot
+        Drops, shape ``(n,)``, ``n >= 1``; finite, or NaN where missing.
+    items
+        How many items to draw from the pilot, with replacement; at least 1.
+    rng
+        Draws them.
+    test
+        What the exam would ask.
+    alpha
+        The level of the test, in ``(0, 1)``.
+    draws
+        How many exams to simulate, at least 1.
+
+    Raises
+    ------
+    ValueError
+        If a shape or a range is not as above.
+    """
+    drops = one_axis(pilot)
+    if min(drops.size, items, draws) < 1:
+        raise ValueError(f"expected items and draws, got {drops.size}, {items!r}, {draws!r}")
+    _check_level(alpha)
+    found = sum(test(rng.choice(drops, items)).p <= alpha for _ in range(draws))
+    bounds = binomtest(found, draws).proportion_ci()
+    return SimulatedPower(found / draws, float(bounds.low), float(bounds.high))
+
+
+def _powers(items: NDArray[np.int_], *, drop: float, rise: float, alpha: float) -> FloatArray:
+    """Return the power at each number of items."""
+    share = min(1.0, drop + rise)
+    if share < ROUNDING:
+        return np.zeros(items.size)
+    changed = np.arange(items.max() + 1)
+    # Rejected are more drops than this, given how many items change.
+    critical = binom.isf(alpha, changed, 0.5)
+    found = binom.sf(critical, changed, drop / share)
+    chances = binom.pmf(changed, items[:, np.newaxis], share)
+    powers: FloatArray = np.dot(chances, found)
+    return powers
+
+
+def _check_shares(drop: float, rise: float) -> None:
+    if not (drop >= 0 and rise >= 0 and drop + rise <= 1 + ROUNDING):
+        raise ValueError(f"expected shares that sum to 1 at most, got {drop!r} and {rise!r}")
+
+
+def _check_level(alpha: float) -> None:
+    if not 0 < alpha < 1:
+        raise ValueError(f"expected an alpha in (0, 1), got {alpha!r}")
+
+
+def _check_power(power: float) -> None:
+    if not 0 < power < 1:
+        raise ValueError(f"expected a power in (0, 1), got {power!r}")

@@ -1,0 +1,105 @@
+"""The exact signed-rank test: every sign of every difference, given their sizes.
+
+And the test that is used unless another is named: this one, as long as it is quick.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from spanjury.stats.significance.paired import PairedTest, paired
+from spanjury.stats.significance.signed_rank import Zeros, signed_rank, signed_ranks
+
+__all__ = ["MOST_DIFFERENCES", "MOST_EXACT", "paired_test", "sign_flip"]
+
+MOST_DIFFERENCES = 1000
+"""The least p-value of more differences, 2^-n, would leave the range of floats."""
+
+MOST_EXACT = 500
+"""Beyond, the approximation is close, and much quicker."""
+
+
+def sign_flip(drops: ArrayLike, *, zeros: Zeros = "wilcox") -> PairedTest:
+    """Test whether scores fall by the exact conditional signed-rank test.
+
+    If damage changes nothing, each difference could as well have had the other sign. All
+    ``2^m`` choices of signs are counted by dynamic programming over doubled midranks [1]_,
+    so that ties are exact too.
+
+    Parameters
+    ----------
+    drops
+        Clean minus damaged score; shape ``(n,)``, finite, or NaN where a score is missing;
+        at most `MOST_DIFFERENCES` of them other than zero. Give integer sums of repeated
+        scores: float means tear ties apart.
+    zeros
+        Whether drops of zero are left out before ranking (``wilcox``) or after; ``pratt``
+        and ``zsplit`` are the same here.
+
+    Returns
+    -------
+    PairedTest
+        With the sum of the ranks of the falls as statistic.
+
+    Raises
+    ------
+    ValueError
+        If a shape, a range or `zeros` is not as above.
+
+    References
+    ----------
+    .. [1] Streitberg, Roehmel (1986), Statistical Software Newsletter 12(1):10-17
+
+    Examples
+    --------
+    >>> round(sign_flip([1, 1, 1, 0, None]).p, 6)
+    0.125
+    """
+    pairs = paired(drops)
+    ranks, signs = signed_ranks(pairs, zeros=zeros)
+    if not ranks.size:
+        return pairs.answer(0.0, statistic=0.0)
+    if ranks.size > MOST_DIFFERENCES:
+        raise ValueError(
+            f"expected at most {MOST_DIFFERENCES} differences, got {ranks.size}: use signed_rank"
+        )
+    doubled = np.rint(2 * ranks).astype(np.int64)
+    falls = int(doubled[signs > 0].sum())
+    return pairs.answer(math.log(_tail(doubled, falls)), statistic=falls / 2)
+
+
+def paired_test(drops: ArrayLike) -> PairedTest:
+    """Test whether scores fall: exactly up to `MOST_EXACT` differences, then approximately.
+
+    Parameters
+    ----------
+    drops
+        Clean minus damaged score; shape ``(n,)``, finite, or NaN where a score is missing.
+
+    Raises
+    ------
+    ValueError
+        If a shape or a range is not as above.
+
+    See Also
+    --------
+    sign_flip, signed_rank : the two.
+    """
+    if np.count_nonzero(paired(drops).drops) <= MOST_EXACT:
+        return sign_flip(drops)
+    return signed_rank(drops)
+
+
+def _tail(ranks: NDArray[np.int64], reached: int) -> float:
+    """Return the chance that the ranks chosen by fair coins sum to `reached` or more."""
+    step = int(np.gcd.reduce(ranks))
+    mass = np.zeros(int(ranks.sum()) // step + 1)
+    mass[0] = 1
+    size = 1
+    # All terms are positive: the relative error stays within a few roundings a rank.
+    for rank in np.sort(ranks // step).tolist():
+        mass[rank : size + rank] += mass[:size].copy()
+        size += rank
+        mass[:size] /= 2
+    return float(mass[reached // step :].sum())

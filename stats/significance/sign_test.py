@@ -1,0 +1,43 @@
+"""The sign test: how many scores fall, whatever by how much."""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import gammaln, logsumexp
+
+from spanjury.stats.significance.paired import PairedTest, paired
+
+__all__ = ["sign_test"]
+
+
+def sign_test(drops: ArrayLike) -> PairedTest:
+    """Test whether scores fall by the number of falls among the differences, exactly.
+
+    Parameters
+    ----------
+    drops
+        Clean minus damaged score; shape ``(n,)``, finite, or NaN where a score is missing.
+        Drops of zero are left out.
+
+    Returns
+    -------
+    PairedTest
+        With the number of falls as statistic.
+
+    Raises
+    ------
+    ValueError
+        If a shape or a range is not as above.
+
+    Examples
+    --------
+    >>> round(sign_test([3, 1, 2, -1]).p, 6)  # 5 of the 16 ways to choose signs
+    0.3125
+    """
+    pairs = paired(drops)
+    falls = int(np.count_nonzero(pairs.drops > 0))
+    n = int(np.count_nonzero(pairs.drops))
+    k = np.arange(falls, n + 1)
+    ways = logsumexp(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
+    return pairs.answer(float(ways) - n * math.log(2), statistic=falls)

@@ -1,0 +1,103 @@
+"""Wilcoxon's signed-rank test in its normal approximation, one-sided, in log space."""
+
+import math
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import log_ndtr
+from scipy.stats import rankdata
+
+from spanjury.stats.significance.paired import PairedTest, Pairs, paired
+
+__all__ = ["SignedRanks", "Zeros", "signed_rank", "signed_ranks"]
+
+Zeros = Literal["wilcox", "pratt", "zsplit"]
+
+
+class SignedRanks(NamedTuple):
+    """The midranks of the drops by size, without those of drops of zero.
+
+    Parameters
+    ----------
+    ranks
+        Shape ``(m,)``, ``m`` drops that are not zero; multiples of one half.
+    signs
+        Shape ``(m,)``; 1 for a fall of the score, -1 for a rise.
+    """
+
+    ranks: NDArray[np.float64]
+    signs: NDArray[np.float64]
+
+
+def signed_ranks(pairs: Pairs, *, zeros: Zeros = "wilcox") -> SignedRanks:
+    """Rank the drops; drops of zero take no ranks (``wilcox``) or the lowest (the others).
+
+    Raises
+    ------
+    ValueError
+        If `zeros` is none of the three.
+    """
+    if zeros not in {"wilcox", "pratt", "zsplit"}:
+        raise ValueError(f"expected zeros to be wilcox, pratt or zsplit, got {zeros!r}")
+    moved = pairs.drops != 0
+    ranked = pairs.drops[moved] if zeros == "wilcox" else pairs.drops
+    ranks = rankdata(np.abs(ranked))
+    return SignedRanks(ranks[ranked != 0], np.sign(pairs.drops[moved]))
+
+
+def signed_rank(
+    drops: ArrayLike, *, zeros: Zeros = "wilcox", correction: bool = False
+) -> PairedTest:
+    """Test whether scores fall by the signed-rank statistic's normal approximation.
+
+    Parameters
+    ----------
+    drops
+        Clean minus damaged score; shape ``(n,)``, finite, or NaN where a score is missing.
+        Give integer sums of repeated scores: float means tear ties apart.
+    zeros
+        What becomes of drops of zero: left out (``wilcox``), ranked but not summed
+        (``pratt``), or ranked and shared between both sides (``zsplit``).
+    correction
+        Whether to correct for continuity.
+
+    Returns
+    -------
+    PairedTest
+        With z as statistic; as ``scipy.stats.wilcoxon(drops, alternative="greater",
+        method="asymptotic")`` says, without its underflow.
+
+    Raises
+    ------
+    ValueError
+        If a shape, a range or `zeros` is not as above.
+
+    Notes
+    -----
+    The approximation is anti-conservative for few differences: three falls alone give
+    p = .042, where 1/8 is the least there can be. `sign_flip` is exact.
+
+    References
+    ----------
+    .. [1] Wilcoxon (1945), Biometrics Bulletin 1(6):80-83, doi:10.2307/3001968
+    .. [2] Pratt (1959), JASA 54(287):655-667, doi:10.1080/01621459.1959.10501526
+
+    Examples
+    --------
+    >>> test = signed_rank(range(1, 101))
+    >>> f"z = {test.statistic:.2f}, p = {test.p:.1e}"
+    'z = 8.68, p = 1.9e-18'
+    """
+    pairs = paired(drops)
+    ranks, signs = signed_ranks(pairs, zeros=zeros)
+    if not ranks.size:
+        return pairs.answer(0.0, statistic=0.0)
+    # Given their sizes, each rank is added or not with equal chance; ties need no other care.
+    excess = float(ranks @ signs) / 2 - correction / 2
+    variance = float(ranks @ ranks) / 4
+    if zeros == "zsplit":  # the shared midranks count as if each could fall either way
+        blank = pairs.drops.size - ranks.size
+        variance += blank * ((blank + 1) / 2) ** 2 / 4
+    z = excess / math.sqrt(variance)
+    return pairs.answer(float(log_ndtr(-z)), statistic=z)

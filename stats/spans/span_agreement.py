@@ -1,0 +1,204 @@
+"""How far the spans found in texts agree with gold spans: precision, recall and F1.
+
+What two sets of spans have in common is kept as three sums, which can be added up over texts.
+Micro figures are quotients of the totals over texts: long texts with many errors count most,
+and a text without any span counts for nothing. Macro figures are means over texts. There a text
+in which nothing is gold and nothing was found is agreed on perfectly, with 1 for all three;
+if only one side is empty, F1 is 0 and the figure that divides by the empty side is undefined
+and left out of its mean.
+
+References
+----------
+.. [1] Blain et al. (2023), Findings of the WMT 2023 Shared Task on Quality Estimation: characters
+   with a half point for the other severity; with the script of its Task 2
+.. [2] Scoring script of WMT 2025's error span detection task (`scoring_esa.py` of the
+   organisers' repository `wmt25-mteval`): `get_char_f1`
+"""
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from spanjury.stats.drops import FloatArray
+from spanjury.stats.spans.spans import checked_labels, checked_spans, depths
+from spanjury.stats.weighted import Weighted, mean_drop, on_sample, ratio
+
+__all__ = [
+    "Agreement",
+    "Overlap",
+    "character_overlap",
+    "exact_overlap",
+    "graded_overlap",
+    "macro",
+    "macro_effect",
+    "micro",
+    "micro_effect",
+]
+
+
+class Overlap(NamedTuple):
+    """What found and gold spans of a text have in common, as sums."""
+
+    both: float
+    """Characters or spans that agree; partial credit counts in part."""
+    found: float
+    """Characters or spans that were found."""
+    gold: float
+    """Characters or spans that are gold."""
+
+
+class Agreement(NamedTuple):
+    """Precision, recall and their harmonic mean; NaN where undefined."""
+
+    precision: float
+    recall: float
+    f1: float
+
+
+def character_overlap(found: ArrayLike, gold: ArrayLike) -> Overlap:
+    """Count characters: soft agreement, where spans may differ in part.
+
+    Parameters
+    ----------
+    found, gold
+        Shape ``(n, 2)`` and ``(m, 2)``: half-open offsets. A character in two spans of one
+        side counts once.
+
+    Raises
+    ------
+    ValueError
+        If a shape or a value is not as above.
+
+    Examples
+    --------
+    >>> micro([character_overlap([(0, 6)], [(4, 8), (5, 10)])]).recall  # 2 of 6 characters
+    0.3333333333333333
+    """
+    swept = depths((checked_spans(found), None), (checked_spans(gold), None))
+    marked, true = (counts[0] > 0 for counts in swept.by_set)
+    sums = (swept.widths @ both for both in (marked & true, marked, true))
+    return Overlap(*(float(total) for total in sums))
+
+
+def exact_overlap(found: ArrayLike, gold: ArrayLike) -> Overlap:
+    """Count spans: hard agreement, where only the same start and end will do.
+
+    Parameters, errors as in `character_overlap`. Equal spans of one side count once.
+    """
+    marked, true = ({*map(tuple, checked_spans(side).tolist())} for side in (found, gold))
+    return Overlap(float(len(marked & true)), float(len(marked)), float(len(true)))
+
+
+def graded_overlap(
+    found: ArrayLike,
+    gold: ArrayLike,
+    *,
+    found_grades: ArrayLike,
+    gold_grades: ArrayLike,
+    partial: float = 0.5,
+) -> Overlap:
+    """Count characters by severity, as the error span tasks of WMT do.
+
+    On each character, as many marks of a grade agree as both sides have there; of the marks
+    left over, pairs of different grades get partial credit [2]_::
+
+        sum_g min(f_g, t_g) + partial * min(sum_g max(0, f_g - t_g), sum_g max(0, t_g - f_g))
+
+    with f_g and t_g the found and gold spans of grade g on the character. So a character in two
+    spans of one side counts twice here, as it does there [2]_; without such characters it is also
+    the measure of 2023 [1]_. With `partial` 0 only equal grades agree, and the grades may as well
+    be categories. Where a whole corpus has nothing found, or nothing gold, WMT takes the figure
+    that is undefined for 1; `micro` leaves it NaN.
+
+    Parameters
+    ----------
+    found, gold
+        As in `character_overlap`.
+    found_grades, gold_grades
+        Shape ``(n,)`` and ``(m,)``: whole numbers from 0. WMT has two: minor, and major with
+        critical.
+    partial
+        Credit for a character marked with another grade, in ``[0, 1]``.
+
+    Raises
+    ------
+    ValueError
+        If a shape or a value is not as above.
+    """
+    if not 0 <= partial <= 1:
+        raise ValueError(f"expected a credit in [0, 1], got {partial!r}")
+    sides = [checked_spans(found), checked_spans(gold)]
+    grades = [
+        checked_labels(told, side)
+        for told, side in zip((found_grades, gold_grades), sides, strict=True)
+    ]
+    widths, (marked, true) = depths((sides[0], grades[0]), (sides[1], grades[1]))
+    same = np.minimum(marked, true).sum(axis=0)
+    excess, lack = (np.maximum(0, one).sum(axis=0) for one in (marked - true, true - marked))
+    credit = same + partial * np.minimum(excess, lack)
+    sums = (widths @ count for count in (credit, marked.sum(axis=0), true.sum(axis=0)))
+    return Overlap(*(float(total) for total in sums))
+
+
+def micro(overlaps: Iterable[Overlap]) -> Agreement:
+    """Divide the sums over all texts; NaN where there is nothing to divide by."""
+    return _on_texts(micro_effect, overlaps)
+
+
+def macro(overlaps: Iterable[Overlap]) -> Agreement:
+    """Average over texts, empty cases as the module says; NaN where no text is left."""
+    return _on_texts(macro_effect, overlaps)
+
+
+def micro_effect(overlaps: ArrayLike) -> Weighted:
+    """Return the micro figures as an effect for `bootstrap`.
+
+    Parameters
+    ----------
+    overlaps
+        Shape ``(texts, 3)``: `Overlap` of each text, the items of the bootstrap; NaN for a
+        text that is left out.
+
+    Returns
+    -------
+    Weighted
+        Effects of the shape ``(draws, 3)``: precision, recall, F1.
+
+    Raises
+    ------
+    ValueError
+        If the shape is not as above.
+    """
+    both, found, gold = _columns(overlaps)
+    return ratio(np.stack([both, both, 2 * both]), np.stack([found, gold, found + gold]))
+
+
+def macro_effect(overlaps: ArrayLike) -> Weighted:
+    """Return the macro figures as an effect for `bootstrap`; the rest is as in `micro_effect`."""
+    both, found, gold = _columns(overlaps)
+    empty = found + gold == 0
+    figures = [
+        np.where(empty, 1.0, _quotients(above, below))
+        for above, below in ((both, found), (both, gold), (2 * both, found + gold))
+    ]
+    return mean_drop(np.stack(figures))
+
+
+def _columns(overlaps: ArrayLike) -> FloatArray:
+    rows = np.asarray(overlaps, dtype=np.float64)
+    if rows.ndim != 2 or rows.shape[1] != len(Overlap._fields):  # noqa: PLR2004
+        raise ValueError(f"expected three sums for each text, got the shape {rows.shape}")
+    return rows.T
+
+
+def _on_texts(effect: Callable[[ArrayLike], Weighted], overlaps: Iterable[Overlap]) -> Agreement:
+    rows = np.array([*overlaps], dtype=np.float64).reshape(-1, len(Overlap._fields))
+    return Agreement(*on_sample(effect(rows), items=len(rows)).tolist())
+
+
+def _quotients(above: FloatArray, below: FloatArray) -> FloatArray:
+    quotients = np.full_like(above, np.nan)
+    np.divide(above, below, out=quotients, where=below > 0)
+    return quotients

@@ -49,6 +49,12 @@ fuzz: set-up
 torture: set-up
     SPANJURY_TORTURE_ROUNDS=1000 pytest tests/orchestration/test_memory_crashes.py tests/orchestration/cli/test_crashes.py
 
+# Train SmolLM2 on damage to texts that come along, and put it through the gate: an hour and a half on two cores
+distil-smollm2 folder="smollm2": set-up
+    spanjury distil build perturbations/demo/*.jsonl --from-damage --validation 0.02 -o {{ folder }}/set
+    spanjury distil train {{ folder }}/set --base embedded --max-steps 200 --batch-size 4 --max-length 512 --validate-every 100 -o {{ folder }}/model
+    spanjury distil gate {{ folder }}/model --data {{ folder }}/set --limit 60 --option tries=1 --option max_tokens=160 -o {{ folder }}/gate
+
 # Print the figures of docs/performance.md
 bench *data: set-up
     python benchmarks/run.py {{ data }}

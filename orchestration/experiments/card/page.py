@@ -6,6 +6,7 @@ from dataclasses import asdict
 from spanjury.orchestration.experiments.card.card import Card, ExamRecord
 from spanjury.orchestration.experiments.card.gates import Gate
 from spanjury.orchestration.experiments.card.measure import Measure
+from spanjury.orchestration.experiments.markdown_rows import head, row
 
 __all__ = ["card_json", "card_markdown", "interval", "number"]
 
@@ -40,12 +41,11 @@ def _gates(card: Card, gates: Sequence[Gate]) -> Iterator[str]:
         return
     yield "## Demands"
     yield ""
-    yield "| demand | is | |"
-    yield "|---|---|---|"
+    yield from head("demand", "is", "")
     for gate in gates:
         values = ", ".join(number(told.value) for told in card.measures[gate.name])
         passed = gate.is_passed(card.measures)
-        yield f"| {gate} | {values} | {'met' if passed else '**not met**'} |"
+        yield row(str(gate), values, "met" if passed else "**not met**")
     yield ""
 
 
@@ -55,13 +55,9 @@ def _exams(card: Card) -> Iterator[str]:
         yield ""
         yield f"`{record.signature}` on `{record.data}`, {record.date}; {_versions(record)}."
         yield ""
-        yield "| measure | value | 95 % interval | of | |"
-        yield "|---|---|---|---|---|"
-        for measure in record.measures:
-            yield (
-                f"| {measure.name} | {number(measure.value)} | {interval(measure)} "
-                f"| {measure.count} | {measure.says} |"
-            )
+        yield from head("measure", "value", "95 % interval", "of", "")
+        for one in record.measures:
+            yield row(one.name, number(one.value), interval(one), str(one.count), one.says)
         yield ""
         for caution in record.cautions:
             yield f"- {caution}"

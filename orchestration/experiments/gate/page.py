@@ -9,6 +9,7 @@ from spanjury.orchestration.experiments.card.page import interval, number
 from spanjury.orchestration.experiments.gate.demands import Verdict
 from spanjury.orchestration.experiments.lessons.cases import ALL
 from spanjury.orchestration.experiments.lessons.findings import FIGURES, measure_name, split_name
+from spanjury.orchestration.experiments.markdown_rows import head, row
 
 __all__ = ["GateFindings", "Row", "gate_json", "gate_markdown"]
 
@@ -108,12 +109,10 @@ def _head(findings: GateFindings) -> Iterator[str]:
 
 def _table(findings: GateFindings) -> Iterator[str]:
     roles = list(findings.cards)
-    yield f"| measure | {' | '.join(roles)} | of | |"
-    yield f"|---|{'---|' * len(roles)}---|---|"
-    for row in findings.rows():
-        counts = dict.fromkeys(str(one.count) for one in row.measures if one is not None)
-        cells = " | ".join(map(_cell, row.measures))
-        yield f"| {row.name} | {cells} | {', '.join(counts)} | {row.says} |"
+    yield from head("measure", *roles, "of", "")
+    for told in findings.rows():
+        counts = dict.fromkeys(str(one.count) for one in told.measures if one is not None)
+        yield row(told.name, *map(_cell, told.measures), ", ".join(counts), told.says)
     yield ""
 
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 
 from spanjury.judges.core import VERSION
-from spanjury.orchestration.experiments.discernment.pages.markdown_rows import head, row
 from spanjury.orchestration.experiments.discernment.readings import figure
+from spanjury.orchestration.experiments.markdown_rows import head, row
 from spanjury.orchestration.experiments.meta_eval.findings import Agreement, Settings
 
 __all__ = ["LEVELS", "as_json", "as_markdown", "is_tied"]

@@ -3,8 +3,8 @@
 import math
 from collections.abc import Iterator, Sequence
 
-from spanjury.orchestration.experiments.discernment.pages.markdown_rows import head, row
 from spanjury.orchestration.experiments.discernment.readings import figure
+from spanjury.orchestration.experiments.markdown_rows import head, row
 from spanjury.orchestration.experiments.meta_eval.aspects import AspectFindings
 from spanjury.orchestration.experiments.meta_eval.findings import Settings
 from spanjury.orchestration.experiments.meta_eval.page import LEVELS, is_tied

@@ -4,8 +4,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from spanjury.orchestration.experiments.discernment.pages.markdown_rows import head, row
 from spanjury.orchestration.experiments.discernment.readings import figure
+from spanjury.orchestration.experiments.markdown_rows import head, row
 from spanjury.orchestration.experiments.span_agreement.annotators import PairFinding
 from spanjury.orchestration.experiments.span_agreement.aspect import AspectSpans
 from spanjury.orchestration.experiments.span_agreement.estimates import Estimate

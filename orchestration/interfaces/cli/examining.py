@@ -15,6 +15,7 @@ from spanjury.orchestration.interfaces.cli.findings_view import findings_view
 from spanjury.orchestration.interfaces.cli.logging import log_to
 from spanjury.orchestration.interfaces.cli.told_panel import ToldPanel
 from spanjury.orchestration.interfaces.cli.told_writer import told_writer
+from spanjury.orchestration.interfaces.cli.written import tell_written
 from spanjury.orchestration.interfaces.exam import DEMO, ExamJob, exam_of, hold, read_weights
 from spanjury.orchestration.interfaces.exam_report import write_report
 from spanjury.orchestration.metering import Limits
@@ -99,7 +100,4 @@ def examine_discernment(**flags: object) -> None:
     )
     Console(highlight=False).print(findings_view(sitting.findings))
     written = write_report(told.output, job, sitting)
-    for path in written:
-        say(f"written: {path}")
-    if not any(path.suffix == ".png" for path in written):
-        say("no pictures: pip install 'spanjury[plots]'")
+    tell_written(written)

@@ -16,6 +16,7 @@ from spanjury.orchestration.interfaces.cli.faithfulness_view import faithfulness
 from spanjury.orchestration.interfaces.cli.logging import log_to
 from spanjury.orchestration.interfaces.cli.told_panel import ToldPanel
 from spanjury.orchestration.interfaces.cli.told_writer import told_writer
+from spanjury.orchestration.interfaces.cli.written import tell_written
 from spanjury.orchestration.interfaces.faithfulness import FaithfulnessJob, exam_of, hold
 from spanjury.orchestration.interfaces.faithfulness_replay import read_changes
 from spanjury.orchestration.interfaces.faithfulness_report import write_report
@@ -86,10 +87,7 @@ def examine_faithfulness(**flags: object) -> None:
         changes=record.changes,
         examinee=record.examinee,
     )
-    for path in written:
-        say(f"written: {path}")
-    if not any(path.suffix == ".png" for path in written):
-        say("no pictures: pip install 'spanjury[plots]'")
+    tell_written(written)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from spanjury.orchestration.experiments.meta_eval.whole import MetaFindings, met
 from spanjury.orchestration.interfaces.cli.exits import say
 from spanjury.orchestration.interfaces.cli.meta_tables import meta_tables
 from spanjury.orchestration.interfaces.cli.metric_cards import print_json
+from spanjury.orchestration.interfaces.cli.written import tell_pictures
 from spanjury.orchestration.interfaces.meta import MetaJob, gather, measure
 from spanjury.orchestration.interfaces.meta_report import write_meta
 from spanjury.stats.correlations.correlation import Method
@@ -58,12 +59,7 @@ def compare_with_people(  # noqa: PLR0913  a command's flags are its parameters
         for table in meta_tables(findings):
             Console(highlight=False).print(table)
     if output is not None:
-        written = write_meta(output, findings, told)
-        pictures = [path for path in written if path.suffix in {".png", ".svg"}]
-        files = ", ".join(str(path) for path in written if path not in pictures)
-        say(f"written: {files} and {len(pictures)} pictures beside them")
-        if not pictures:
-            say("no pictures: pip install 'spanjury[plots]'")
+        tell_pictures(write_meta(output, findings, told))
 
 
 def _tell(aspect: str) -> None:

@@ -11,8 +11,8 @@ from spanjury.orchestration.experiments.discernment.comparing.readings import (
     what_was_done,
 )
 from spanjury.orchestration.experiments.discernment.comparing.sharing import Place
-from spanjury.orchestration.experiments.discernment.pages.markdown_rows import head, row
 from spanjury.orchestration.experiments.examinee import Examinee
+from spanjury.orchestration.experiments.markdown_rows import head, row
 from spanjury.orchestration.experiments.plain import fields_of, plain, versions
 
 __all__ = ["comparison_json", "comparison_markdown"]

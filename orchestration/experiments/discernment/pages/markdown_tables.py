@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 
 from spanjury.orchestration.experiments.discernment.cells import Cell
 from spanjury.orchestration.experiments.discernment.findings import Finding, Findings
-from spanjury.orchestration.experiments.discernment.pages.markdown_rows import head, row
 from spanjury.orchestration.experiments.discernment.readings import (
     figure,
     missing,
@@ -13,6 +12,7 @@ from spanjury.orchestration.experiments.discernment.readings import (
     with_interval,
     worst_net_drop,
 )
+from spanjury.orchestration.experiments.markdown_rows import head, row
 
 __all__ = [
     "control_table",

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from spanjury.orchestration.experiments.discernment.pages.markdown_rows import head, row
 from spanjury.orchestration.experiments.faithfulness.averages import averages
 from spanjury.orchestration.experiments.faithfulness.cautions import cautions
 from spanjury.orchestration.experiments.faithfulness.evidence import Evidence
@@ -15,6 +14,7 @@ from spanjury.orchestration.experiments.faithfulness.pages.markdown_tables impor
     finding_table,
 )
 from spanjury.orchestration.experiments.faithfulness.roads import outcomes, roads
+from spanjury.orchestration.experiments.markdown_rows import head, row
 
 __all__ = ["findings_markdown"]
 

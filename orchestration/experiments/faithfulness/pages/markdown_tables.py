@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from spanjury.orchestration.experiments.discernment.pages.markdown_rows import head, row
 from spanjury.orchestration.experiments.discernment.readings import figure
 from spanjury.orchestration.experiments.faithfulness.averages import Average
 from spanjury.orchestration.experiments.faithfulness.consistency import Consistency
 from spanjury.orchestration.experiments.faithfulness.findings import Finding
 from spanjury.orchestration.experiments.faithfulness.rates import Estimate
+from spanjury.orchestration.experiments.markdown_rows import head, row
 
 __all__ = [
     "average_table",

@@ -87,7 +87,7 @@ def test_the_page_has_judges_side_by_side_and_leaves_out_what_is_said_twice() ->
     page = gate_markdown(findings)
     assert "# Gate: not passed" in page
     assert "- **not met**: spans.f1 >= 0.9 (it is 0.5)" in page
-    assert "| measure | base | distilled | of | |" in page
+    assert "| measure | base | distilled | of |  |" in page
     assert "| spans.f1 | - | 0.5 | 2 | what spans__f1 is |" in page
     assert "- few texts" in page
     told = gate_json(findings)

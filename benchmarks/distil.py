@@ -54,7 +54,8 @@ async def written_together(base: str, *, prompts: int, tokens: int) -> tuple[flo
 
         async def ask(request: ChatRequest) -> None:
             nonlocal written
-            written += (await opened.complete(request)).usage.completion
+            reply = await opened.complete(request)
+            written += reply.usage.completion
 
         began = time.perf_counter()
         async with anyio.create_task_group() as asking:

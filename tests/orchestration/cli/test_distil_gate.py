@@ -79,7 +79,7 @@ def test_judges_stand_side_by_side_and_what_is_missed_is_told(gate: Gate) -> Non
     assert values("distilled")["reports.parsed"] == 0
     assert values("distilled")["spans.f1"] is None
     assert values("teacher")["reports.parsed"] == 1
-    assert "| measure | distilled | teacher | of | |" in Path("gate/gate.md").read_text()
+    assert "| measure | distilled | teacher | of |  |" in Path("gate/gate.md").read_text()
     for name in ("gate.md", "gate.json", "card.md", "card.json"):
         assert Path("model", "gate", name).is_file()
     rows = Path("gate/teacher/lessons/results.jsonl").read_text().splitlines()

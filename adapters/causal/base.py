@@ -3,7 +3,6 @@
 Weights are read from safetensors or GGUF only: a pickle runs whatever code its author put in it.
 """
 
-import hashlib
 import logging
 import threading
 import warnings
@@ -27,6 +26,7 @@ from transformers import (
 )
 from transformers.utils import logging as hf_logging
 
+from spanjury.adapters.model_digest import model_digest
 from spanjury.judges.core import ConfigError
 
 __all__ = [
@@ -49,7 +49,6 @@ _LOADING = threading.Lock()  # what keeps the libraries quiet is theirs, and so 
 _PICKLES = ("*.bin", "*.pt", "*.pth", "*.pkl", "*.ckpt")
 _WANTED = ["*.json", "*.txt", "*.model", "*.jinja", "*.safetensors"]
 _TOLD_APART_BY = {".json", ".txt", ".model", ".jinja", ".safetensors", ".gguf"}
-_SAMPLES, _SAMPLE_BYTES = 16, 1 << 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +158,11 @@ def find_base(name: str, *, download: bool = False) -> Base:
     folder = place if place.is_dir() else _hub_folder(name, download=download)
     _refuse_pickles(name, folder)
     called = place.resolve().name if place.is_dir() else name
-    return Base(name=name, identity=f"{called}@{_digest(folder)}", folder=folder)
+    return Base(
+        name=name,
+        identity=f"{called}@{model_digest(folder, suffixes=_TOLD_APART_BY)}",
+        folder=folder,
+    )
 
 
 def is_out_of_memory(error: Exception) -> bool:
@@ -179,7 +182,7 @@ def _embedded() -> Base:
     weights = found[0]
     return Base(
         name=EMBEDDED,
-        identity=f"{weights.stem}@{_digest(weights.parent)}",
+        identity=f"{weights.stem}@{model_digest(weights.parent, suffixes=_TOLD_APART_BY)}",
         folder=weights.parent,
         gguf=weights.name,
     )
@@ -211,22 +214,6 @@ def _refuse_pickles(name: str, folder: Path) -> None:
             " have it converted to safetensors"
         )
     raise ConfigError(f"{name!r} holds no weights: there is no *.safetensors in {folder}")
-
-
-def _digest(folder: Path) -> str:
-    """Return digits for the files of a model; of large ones samples are read, spread evenly."""
-    digest = hashlib.sha256()
-    for file in sorted(one for one in folder.iterdir() if one.suffix in _TOLD_APART_BY):
-        size = file.stat().st_size
-        digest.update(f"{file.name}:{size}:".encode())
-        with file.open("rb") as stream:
-            if size <= _SAMPLES * _SAMPLE_BYTES:
-                digest.update(stream.read())
-                continue
-            for sample in range(_SAMPLES):
-                stream.seek((size - _SAMPLE_BYTES) * sample // (_SAMPLES - 1))
-                digest.update(stream.read(_SAMPLE_BYTES))
-    return digest.hexdigest()[:12]
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """Checkpoints: a model's folder, found without asking the network, and loaded without a word."""
 
-import hashlib
 import json
 import logging
 import threading
@@ -25,13 +24,13 @@ from transformers import (
 )
 from transformers.utils import logging as hf_logging
 
+from spanjury.adapters.model_digest import model_digest
 from spanjury.adapters.torch_device import find_device
 from spanjury.judges.core import ConfigError
 
 __all__ = ["Checkpoint", "ModelKind", "find_checkpoint"]
 
 _LOADING = threading.Lock()  # what keeps the libraries quiet is theirs, and so the process's
-_SAMPLES, _SAMPLE_BYTES = 16, 1 << 16
 _TOLD_APART_BY = {".json", ".txt", ".model", ".safetensors", ".bin"}
 _NOT_FOR_TORCH = ["*.h5", "*.msgpack", "*.onnx", "*.ot", "*.tflite", "*.gguf", "*/*"]
 # These count positions from behind the padding's number, so that the first ones are never used.
@@ -153,9 +152,10 @@ def find_checkpoint(metric: str, model: str, *, download: bool, device: str) -> 
         config = AutoConfig.from_pretrained(folder, local_files_only=True)
     except (OSError, ValueError) as error:
         raise ConfigError(f"{model!r} is not a model that transformers knows: {error}") from error
+    called = Path(model).name if Path(model).is_dir() else model
     return Checkpoint(
         name=model,
-        identity=f"{Path(model).name if Path(model).is_dir() else model}@{_digest(folder)}",
+        identity=f"{called}@{model_digest(folder, suffixes=_TOLD_APART_BY)}",
         folder=folder,
         config=config,
         device=find_device(device),
@@ -178,23 +178,6 @@ def _folder(metric: str, model: str, *, download: bool) -> Path:
             f" name a folder, or fetch it: --metric {metric}:model={model},download=true"
         )
     return Path(cached).parent
-
-
-def _digest(folder: Path) -> str:
-    """Return digits for the files of a model; of large ones samples are read, spread evenly."""
-    digest = hashlib.sha256()
-    files = (file for file in folder.iterdir() if file.suffix in _TOLD_APART_BY)
-    for file in sorted(files):
-        size = file.stat().st_size
-        digest.update(f"{file.name}:{size}:".encode())
-        with file.open("rb") as stream:
-            if size <= _SAMPLES * _SAMPLE_BYTES:
-                digest.update(stream.read())
-                continue
-            for sample in range(_SAMPLES):
-                stream.seek((size - _SAMPLE_BYTES) * sample // (_SAMPLES - 1))
-                digest.update(stream.read(_SAMPLE_BYTES))
-    return digest.hexdigest()[:12]
 
 
 @contextmanager

@@ -53,6 +53,10 @@ fuzz: set-up
 torture: set-up
     SPANJURY_TORTURE_ROUNDS=1000 pytest tests/orchestration/test_memory_crashes.py tests/orchestration/cli/test_crashes.py
 
+# Put the attacks and faults of docs/security.md to the program: 0 lost, 0 burnt, 0 leaked, 0 forged
+trials *names: set-up
+    python -m benchmarks.trials.run {{ names }}
+
 # Train SmolLM2 on damage to texts that come along, and put it through the gate: an hour and a half on two cores
 distil-smollm2 folder="smollm2": set-up
     spanjury distil build perturbations/demo/*.jsonl --from-damage --validation 0.02 -o {{ folder }}/set

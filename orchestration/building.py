@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pydantic import TypeAdapter, ValidationError
 from pydantic.errors import PydanticSchemaGenerationError
 
-from spanjury.judges.core import ConfigError
+from spanjury.judges.core import ConfigError, EvaluationError, PluginError
 
 __all__ = ["built", "parameters"]
 
@@ -18,6 +18,8 @@ def built(factory: Callable[..., object], name: str, options: Mapping[str, objec
     ------
     ConfigError
         If it has no such option, or a value does not fit; names the plugin and the choices.
+    PluginError
+        If it cannot be called, or fails otherwise.
     """
     known = parameters(factory)
     for option in options:
@@ -28,6 +30,10 @@ def built(factory: Callable[..., object], name: str, options: Mapping[str, objec
         return factory(**_validated(factory, name, options))
     except (TypeError, ValueError) as error:
         raise ConfigError(f"{name!r} cannot be made with {dict(options)!r}: {error}") from error
+    except EvaluationError:
+        raise
+    except Exception as error:  # the border to factories that are not ours
+        raise PluginError(f"{name!r} cannot be made: {error!r}") from error
 
 
 def _validated(
@@ -36,6 +42,8 @@ def _validated(
     known = parameters(factory)
     checked = dict(options)
     for option in checked.keys() - {"model"}:
+        if isinstance(known[option].annotation, str):
+            continue  # a type whose name is known to type checkers only
         try:
             adapter: TypeAdapter[object] = TypeAdapter(known[option].annotation)
             checked[option] = adapter.validate_python(checked[option])
@@ -50,5 +58,17 @@ def _validated(
 
 
 def parameters(factory: Callable[..., object]) -> Mapping[str, inspect.Parameter]:
-    """Return the options that a plugin's factory takes, by name."""
-    return inspect.signature(factory, eval_str=True).parameters
+    """Return the options that a plugin's factory takes, by name.
+
+    Raises
+    ------
+    PluginError
+        If it is not a factory, or its annotations cannot be read.
+    """
+    try:
+        try:
+            return inspect.signature(factory, eval_str=True).parameters
+        except NameError:  # a type that the plugin imports for type checkers only
+            return inspect.signature(factory).parameters
+    except (TypeError, ValueError, AttributeError, SyntaxError) as error:
+        raise PluginError(f"{factory!r} is not a function or class to call: {error}") from error

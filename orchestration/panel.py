@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from numbers import Real
 
 import structlog
 from anyio import create_task_group
@@ -19,6 +20,7 @@ from spanjury.judges.core import (
     Aspect,
     ConfigError,
     Consolidator,
+    ErrorSpan,
     Judge,
     JudgeError,
     ModelError,
@@ -256,10 +258,15 @@ def _checked(report: object, segment: Segment, aspect: Aspect) -> Report:
     """Return `report` if it is one and fits what was judged; raise `JudgeError` if not."""
     if not isinstance(report, Report):
         raise JudgeError(f"the judge returned {report!r}, not a Report")
+    score: object = report.score
+    if isinstance(score, bool) or not isinstance(score, Real | None):
+        raise JudgeError(f"the judge gave {score!r} as its score, not a number")
     if report.score is not None and report.score not in aspect.scale:
         scale = aspect.scale
         raise JudgeError(f"score {report.score!r} is not within {scale.low} to {scale.high}")
     for span in report.spans:
+        if not isinstance(span, ErrorSpan):
+            raise JudgeError(f"the judge listed {span!r} among its spans, not an ErrorSpan")
         if span.interval and segment.output[slice(*span.interval)] != span.text:
             raise JudgeError(f"{span.interval} of the output does not read {span.text!r}")
     return report

@@ -102,7 +102,10 @@ class Perturbation:
         """
         try:
             changed = self.rule(case, rng, **options)
-            edits = edits_between(case.text, changed) if isinstance(changed, str) else changed
+            if isinstance(changed, str):
+                edits = edits_between(case.text, changed)
+            else:
+                edits = _checked(changed)
             damage = Damage.of(case.text, edits)
         except PerturbationError:
             raise
@@ -191,6 +194,16 @@ class _Digest(ISeedSequence):
         kind = np.dtype(dtype)
         digest = blake2b(self._told, digest_size=n_words * kind.itemsize).digest()
         return np.frombuffer(digest, dtype=kind.newbyteorder("<"))
+
+
+def _checked(changed: Iterable[object]) -> tuple[Edit, ...]:
+    """Return what a rule, perhaps not ours, gave if it is edits; `Damage` checks their places."""
+    edits: list[Edit] = []
+    for edit in changed:
+        if not (isinstance(edit, Edit) and isinstance(edit.text, str)):
+            raise PerturbationError(f"the rule gave {edit!r}, expected a text or Edits of it")
+        edits.append(edit)
+    return tuple(edits)
 
 
 def _effects(harms: Iterable[str], spares: Iterable[str]) -> Mapping[str, Effect]:

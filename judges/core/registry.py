@@ -1,29 +1,74 @@
-"""Plugins by entry point: ours and anyone's come the same way, one line each."""
+"""Plugins by entry point: ours and anyone's come the same way, one line each.
 
+A plugin that cannot be loaded, or that claims a name which is taken, costs itself and no
+command: `Registry.broken` lists it with its package and the reason.
+"""
+
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from typing import Generic, TypeVar, cast
 
 from spanjury.judges.core.errors import PluginError
 
-__all__ = ["Plugin", "Registry"]
+__all__ = ["OUR_PACKAGE", "BrokenPlugin", "Plugin", "Registry"]
+
+OUR_PACKAGE = "spanjury"
+"""The package whose plugins keep their names, whoever else claims these."""
 
 P_co = TypeVar("P_co", covariant=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plugin:
-    """Where a plugin comes from."""
+    """A plugin as its package announces it; `origin` is the package, `target` the code."""
 
     group: str
     name: str
     origin: str
     version: str
+    target: str = ""
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it comes with spanjury."""
+        return self.origin == OUR_PACKAGE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokenPlugin:
+    """A plugin that cannot be used.
+
+    Parameters
+    ----------
+    plugin
+        The plugin.
+    reason
+        The reason, for the user.
+    missing
+        The module whose absence is the reason, as that of an optional library; or empty.
+    shadowed
+        Whether its name is in use all the same: another package's plugin has it.
+    """
+
+    plugin: Plugin
+    reason: str
+    missing: str = ""
+    shadowed: bool = False
+
+    def __str__(self) -> str:
+        """Return the reason with the package that it is about."""
+        origin = f"{self.plugin.origin} {self.plugin.version}".strip()
+        return f"broken ({origin}): {self.reason}"
 
 
 @dataclass(frozen=True)  # no slots: on 3.11 `Registry[P](…)` fails with them
 class Registry(Generic[P_co]):
     """The plugins of one entry-point group, each of the shape ``P_co``.
+
+    A name that two packages claim is ours if one of them is spanjury, and otherwise
+    nobody's: which of two strangers would be loaded must not depend on the order in which
+    they were installed.
 
     Parameters
     ----------
@@ -35,12 +80,12 @@ class Registry(Generic[P_co]):
 
     def names(self) -> tuple[str, ...]:
         """Return the names that can be asked for, sorted."""
-        return tuple(sorted({point.name for point in entry_points(group=self.group)}))
+        return tuple(sorted({point.name for point in self._points()}))
 
     def plugins(self) -> tuple[Plugin, ...]:
-        """Say where each plugin comes from, sorted by name, without loading any."""
-        found = [self._describe(point) for point in entry_points(group=self.group)]
-        return tuple(sorted(found, key=lambda plugin: (plugin.name, plugin.origin)))
+        """Return every plugin, sorted by name and package, without loading any."""
+        plugins = map(self._described, self._points())
+        return tuple(sorted(plugins, key=lambda plugin: (plugin.name, plugin.origin)))
 
     def get(self, name: str) -> P_co:
         """Load the plugin called `name`.
@@ -48,26 +93,62 @@ class Registry(Generic[P_co]):
         Raises
         ------
         PluginError
-            If the name is unknown, claimed twice, or what it points to cannot be
-            imported; the message lists the choices.
+            If the name is unknown, two packages other than ours claim it, or what it points
+            to cannot be imported; the message names the packages, or the choices.
         """
-        found = [point for point in entry_points(group=self.group) if point.name == name]
-        if len(found) != 1:
-            problem = "is claimed twice" if found else f"is not one of {', '.join(self.names())}"
-            raise PluginError(f"{self.group} plugin {name!r} {problem}")
+        point = self._chosen(name)
         try:
-            loaded = found[0].load()
-        except Exception as error:  # a plugin's import runs code that is not ours
+            loaded = point.load()
+        except (Exception, SystemExit) as error:  # a plugin's import runs code that is not ours
+            origin = self._described(point).origin
             raise PluginError(
-                f"{self.group} plugin {name!r} ({found[0].value}) cannot be loaded: {error!r}"
+                f"{self.group} plugin {name!r} ({point.value}, of the package {origin})"
+                f" cannot be loaded: {error!r}"
             ) from error
         return cast("P_co", loaded)  # wiring checks the shape of what it builds
 
-    def _describe(self, point: EntryPoint) -> Plugin:
+    def broken(self) -> tuple[BrokenPlugin, ...]:
+        """Load every plugin and return those that cannot be used, sorted as `plugins` does."""
+        return tuple(
+            broken for plugin in self.plugins() if (broken := self._problem(plugin)) is not None
+        )
+
+    def _problem(self, plugin: Plugin) -> BrokenPlugin | None:
+        try:
+            chosen = self._described(self._chosen(plugin.name))
+            if plugin != chosen:
+                reason = f"the name {plugin.name!r} belongs to {chosen.origin}, which is used"
+                return BrokenPlugin(plugin=plugin, reason=reason, shadowed=True)
+            self.get(plugin.name)
+        except PluginError as error:
+            cause = error.__cause__
+            missing = (cause.name or "") if isinstance(cause, ModuleNotFoundError) else ""
+            return BrokenPlugin(plugin=plugin, reason=str(error), missing=missing)
+        return None
+
+    def _chosen(self, name: str) -> EntryPoint:
+        """Return the one entry point that may have the name."""
+        claims = [point for point in self._points() if point.name == name]
+        if not claims:
+            choices = ", ".join(self.names()) or "none: none is installed"
+            raise PluginError(f"{self.group} plugin {name!r} is not one of {choices}")
+        ours = [point for point in claims if self._described(point).is_ours]
+        if len(candidates := ours or claims) > 1:
+            origins = " and ".join(sorted(self._described(point).origin for point in claims))
+            raise PluginError(
+                f"{self.group} plugin {name!r} is claimed by {origins}: uninstall all but one"
+            )
+        return candidates[0]
+
+    def _points(self) -> Iterator[EntryPoint]:
+        return iter(entry_points(group=self.group))
+
+    def _described(self, point: EntryPoint) -> Plugin:
         origin = point.dist
         return Plugin(
             group=self.group,
             name=point.name,
             origin=origin.name if origin else "",
             version=origin.version if origin else "",
+            target=point.value,
         )

@@ -10,11 +10,10 @@ from itertools import islice
 from math import isclose
 from pathlib import Path
 from types import MappingProxyType
-from typing import cast
 
 from pydantic import TypeAdapter, ValidationError
 
-from spanjury.judges.core import ConfigError, Memory, PluginError, Result
+from spanjury.judges.core import ConfigError, Memory, Result
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.braking import Brake, pull_in_time
 from spanjury.orchestration.building import parameters
@@ -27,18 +26,12 @@ from spanjury.orchestration.interfaces.python import read_segments
 from spanjury.orchestration.metering import Limits, Meter
 from spanjury.orchestration.panel import Panel
 from spanjury.orchestration.watching import run_watched
-from spanjury.orchestration.wiring import (
-    PERTURBATIONS,
-    STATISTICS,
-    open_configured_panel,
-    open_memory,
-)
+from spanjury.orchestration.wiring import open_configured_panel, open_memory
+from spanjury.orchestration.wiring.exam_plugins import find_perturbation, find_statistic
 from spanjury.orchestration.wiring.writers import open_writer
-from spanjury.perturbations.perturbation import Perturbation
 from spanjury.perturbations.recipe import Recipe, RecipeItem
 from spanjury.perturbations.recipe_files import find_recipe
 from spanjury.perturbations.written import written_perturbation
-from spanjury.stats.significance.paired import PairedStatistic
 
 __all__ = ["DEMO", "ExamJob", "exam_of", "hold", "read_weights", "treatments_of", "writer_of"]
 
@@ -124,8 +117,7 @@ def exam_of(job: ExamJob) -> Exam:
         ),
         repeats=job.repeats,
         settings=job.settings,
-        # What it answers is not checked before it is asked: it may be anyone's function.
-        test=cast("PairedStatistic", STATISTICS.get(name)) if (name := job.settings.test) else None,
+        test=find_statistic(name) if (name := job.settings.test) else None,
     )
 
 
@@ -217,9 +209,7 @@ async def hold(
 
 
 def _treatment(item: RecipeItem, weights: Mapping[str, float]) -> Treatment:
-    perturbation = PERTURBATIONS.get(item.perturbation)
-    if not isinstance(perturbation, Perturbation):
-        raise PluginError(f"perturbation {item.perturbation!r} is none: {perturbation!r}")
+    perturbation = find_perturbation(item.perturbation)
     known = parameters(perturbation.rule)
     if strange := item.options.keys() - known:
         raise ConfigError(f"{item.perturbation!r} has no option {', '.join(sorted(strange))}")

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
-from spanjury.judges.core import ConfigError, PluginError, Result
+from spanjury.judges.core import ConfigError, Result
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.braking import Brake, pull_in_time
 from spanjury.orchestration.building import parameters
@@ -20,13 +20,9 @@ from spanjury.orchestration.interfaces.python import read_segments
 from spanjury.orchestration.metering import Limits, Meter
 from spanjury.orchestration.panel import Panel
 from spanjury.orchestration.watching import run_watched
-from spanjury.orchestration.wiring import (
-    EXPLANATION_PERTURBATIONS,
-    open_configured_panel,
-    open_memory,
-)
+from spanjury.orchestration.wiring import open_configured_panel, open_memory
+from spanjury.orchestration.wiring.exam_plugins import find_explanation_perturbation
 from spanjury.perturbations.explanation.paper import paper_perturbations
-from spanjury.perturbations.explanation.perturbation import ExplanationPerturbation
 from spanjury.perturbations.explanation.written import written_twin
 
 __all__ = ["FaithfulnessJob", "exam_of", "hold", "treatment_of"]
@@ -111,9 +107,7 @@ def treatment_of(told: str) -> Treatment:
         If there is no such perturbation, or it has no such option.
     """
     name, options = parse_options(told, what="perturbation")
-    perturbation = EXPLANATION_PERTURBATIONS.get(name)
-    if not isinstance(perturbation, ExplanationPerturbation):
-        raise PluginError(f"explanation perturbation {name!r} is none: {perturbation!r}")
+    perturbation = find_explanation_perturbation(name)
     known: Mapping[str, object] = parameters(perturbation.rule)
     if strange := options.keys() - known.keys():
         raise ConfigError(f"{name!r} has no option {', '.join(sorted(strange))}")

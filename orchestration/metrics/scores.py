@@ -6,7 +6,14 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TypeVar
 
-from spanjury.judges.core import CorpusMetric, MergeableMetric, Sample, SegmentMetric
+from spanjury.judges.core import (
+    CorpusMetric,
+    EvaluationError,
+    MergeableMetric,
+    MetricError,
+    Sample,
+    SegmentMetric,
+)
 from spanjury.judges.metrics.reductions import over_references
 from spanjury.judges.metrics.sums import RowMetric
 from spanjury.orchestration.metrics.named import NamedMetric
@@ -76,8 +83,24 @@ def measured(named: NamedMetric, samples: Sequence[Sample]) -> Part:
     Raises
     ------
     MetricError
-        As the metric does.
+        As the metric does; and if it fails otherwise, or does not return a number for each
+        sample.
     """
+    try:
+        part = _measured(named, samples)
+    except EvaluationError:
+        raise
+    except Exception as error:  # the border to metrics that are not ours
+        raise MetricError(f"metric {named.name!r} failed: {error!r}") from error
+    for rows in (part.segments, part.statistics):
+        if rows is not None and len(rows) != len(samples):
+            raise MetricError(
+                f"metric {named.name!r} gave {len(rows)} scores for {len(samples)} texts"
+            )
+    return part
+
+
+def _measured(named: NamedMetric, samples: Sequence[Sample]) -> Part:
     metric = named.metric
     if named.card.references == "one" and any(len(one.references) > 1 for one in samples):
         return _over_references(named, samples)
@@ -94,7 +117,7 @@ def measured(named: NamedMetric, samples: Sequence[Sample]) -> Part:
     if isinstance(metric, MergeableMetric):
         statistics = tuple(tuple(row) for row in metric.statistics(samples))
     elif isinstance(metric, CorpusMetric):
-        whole = metric.score_corpus(samples)
+        whole = float(metric.score_corpus(samples))
     return Part(segments=segments, statistics=statistics, whole=whole)
 
 

@@ -9,6 +9,7 @@ from spanjury.adapters.files.results.results import ResultWriter
 from spanjury.adapters.runs.sqlite_memory import SqliteMemory
 from spanjury.judges.core import ConfigError, DataError, Segment
 from spanjury.orchestration.building import parameters
+from spanjury.orchestration.wiring.checks import checked_rows
 from spanjury.orchestration.wiring.plugins import SOURCES
 
 __all__ = ["open_memory", "open_results", "open_source"]
@@ -39,11 +40,12 @@ def open_source(path: Path, *, columns: Sequence[str] = ()) -> Iterator[Segment 
         raise DataError(f"{path}: no source reads files that end in {name!r}; known: {choices}")
     source = SOURCES.get(name)
     if not columns:
-        return source(path)
+        return checked_rows(source(path), name, path=path)
     if "columns" not in parameters(source):
         raise ConfigError(f"the source {name!r} reads columns by its own names only")
     # What it takes has just been looked up.
-    return cast("MappedSource", source)(path, columns=parse_columns(columns))
+    rows = cast("MappedSource", source)(path, columns=parse_columns(columns))
+    return checked_rows(rows, name, path=path)
 
 
 def _source_name(path: Path) -> str:

@@ -1,6 +1,7 @@
 """A name becomes a metric with its card."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import cast, get_args
 
@@ -22,6 +23,7 @@ from spanjury.orchestration.wiring.plugins import METRIC_CARDS, METRICS
 __all__ = [
     "METRICS",
     "availability",
+    "broken_cards",
     "find_card",
     "metric_cards",
     "open_metric",
@@ -35,26 +37,74 @@ _ENDS = ("low", "high")
 def metric_cards() -> Mapping[str, MetricCard]:
     """Return the card of every metric that can be named, sorted by name.
 
-    Raises
-    ------
-    PluginError
-        If a file is no card, or two packages have a card of one name.
+    A package whose cards cannot be read costs its own metrics; `broken_cards` says why.
     """
-    found: dict[str, MetricCard] = {}
-    for plugin in METRIC_CARDS.names():
-        cards = read_cards(getattr(METRIC_CARDS.get(plugin), "__name__", plugin))
-        if doubled := found.keys() & cards.keys():
-            raise PluginError(f"there are two cards of {', '.join(sorted(doubled))}")
-        found.update(cards)
-    return {name: found[name] for name in sorted(found)}
+    return _all_cards().cards
+
+
+def broken_cards() -> tuple[str, ...]:
+    """Say which cards are not used and why, and which metrics have none; a line each."""
+    known = _all_cards()
+    without = (name for name in METRICS.names() if name not in known.cards)
+    return (*known.problems, *map(_no_card, without))
 
 
 def find_card(name: str) -> MetricCard:
-    """Return the card of a metric; raise `ConfigError` with the choices if there is none."""
-    cards = metric_cards()
-    if name not in cards:
-        raise ConfigError(f"there is no metric {name!r}; choose from {', '.join(cards)}")
-    return cards[name]
+    """Return the card of a metric.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such metric; lists the choices.
+    PluginError
+        If a package has the metric and no card of it that can be used.
+    """
+    known = _all_cards()
+    if name in known.cards:
+        return known.cards[name]
+    if name in METRICS.names():
+        raise PluginError("; ".join([_no_card(name), *known.problems]))
+    raise ConfigError(f"there is no metric {name!r}; choose from {', '.join(known.cards)}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Cards:
+    """Name of a metric -> its card; and the problems of those that cannot be used."""
+
+    cards: Mapping[str, MetricCard]
+    problems: tuple[str, ...]
+
+
+def _all_cards() -> _Cards:
+    """Read the cards of every package, ours first: their names are taken."""
+    cards: dict[str, MetricCard] = {}
+    origins: dict[str, str] = {}
+    problems: list[str] = []
+    for plugin in sorted(METRIC_CARDS.plugins(), key=lambda plugin: not plugin.is_ours):
+        try:
+            package = getattr(METRIC_CARDS.get(plugin.name), "__name__", plugin.name)
+            read = read_cards(package)
+        except PluginError as error:
+            problems.append(str(error))
+            continue
+        for name, card in read.items():
+            if origins.setdefault(name, plugin.origin) == plugin.origin:
+                cards[name] = card
+            else:
+                problems.append(
+                    f"the card {name!r} of {plugin.origin} is not used: {origins[name]} has one"
+                )
+    return _Cards(
+        cards={name: cards[name] for name in sorted(cards)}, problems=tuple(dict.fromkeys(problems))
+    )
+
+
+def _no_card(name: str) -> str:
+    origins = sorted({plugin.origin for plugin in METRICS.plugins() if plugin.name == name})
+    return (
+        f"metric {name!r} of {' and '.join(origins)} has no card: it needs {name}.toml in a package"
+        f" that the group {METRIC_CARDS.group} names"
+    )
 
 
 def open_metric(spec: str) -> NamedMetric:
@@ -113,6 +163,8 @@ def availability(card: MetricCard) -> str:
         METRICS.get(card.name)()
     except (ConfigError, ValueError) as error:
         return str(error)
+    except Exception as error:  # noqa: BLE001 - the border to metrics that are not ours
+        return f"cannot be made: {error!r}"
     return ""
 
 

@@ -10,6 +10,7 @@ from spanjury.judges.core import ChatModel, Memory, ModelOpener
 from spanjury.orchestration.config import ModelConfig
 from spanjury.orchestration.memory import RememberedModel, SilentModel
 from spanjury.orchestration.metering import Meter
+from spanjury.orchestration.wiring.checks import checked_model
 from spanjury.orchestration.wiring.plugins import MODELS
 
 __all__ = ["Models", "open_model"]
@@ -36,10 +37,11 @@ async def open_model(model: ModelConfig) -> AsyncIterator[Gateway]:
     opener, name = _opener(model)
     options = model.options
     async with AsyncExitStack() as stack:
-        first, *replicas = [
+        opened = [
             await stack.enter_async_context(opener(name, options=replace(options, base_url=url)))
             for url in model.base_urls
         ]
+        first, *replicas = (checked_model(at_server, model.name) for at_server in opened)
         yield Gateway(first, options=options, replicas=tuple(replicas))
 
 

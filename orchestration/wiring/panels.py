@@ -8,10 +8,8 @@ from spanjury.adapters.telemetry.tracing import Tracing, find_tracing
 from spanjury.judges.core import (
     ConfigError,
     Consolidator,
-    Judge,
     Memory,
     Outcome,
-    PluginError,
 )
 from spanjury.orchestration.building import built, parameters
 from spanjury.orchestration.config import (
@@ -25,6 +23,11 @@ from spanjury.orchestration.memory import UNANSWERED, remembered
 from spanjury.orchestration.metering import Meter
 from spanjury.orchestration.panel import Panel, Seat
 from spanjury.orchestration.span_score import SpanScore, span_score
+from spanjury.orchestration.wiring.checks import (
+    checked_aggregation,
+    checked_consolidator,
+    checked_judge,
+)
 from spanjury.orchestration.wiring.metrics import open_metric_judge
 from spanjury.orchestration.wiring.models import Models
 from spanjury.orchestration.wiring.plugins import AGGREGATIONS, CONSOLIDATORS, JUDGES, METRICS
@@ -73,7 +76,7 @@ async def open_configured_panel(
         seats = [seat for told in config.heard for seat in await _seats(told, config, models)]
         yield Panel(
             seats=_traced(_remembered(_distinct(seats), memory, again=again, draw=draw), tracing),
-            aggregation=AGGREGATIONS.get(config.aggregate),
+            aggregation=checked_aggregation(AGGREGATIONS.get(config.aggregate), config.aggregate),
             aggregation_name=config.aggregate,
             consolidator=await _consolidator(config, models),
             span_score=_span_score(config.score),
@@ -94,14 +97,14 @@ async def _seats(told: SeatConfig, config: PanelConfig, models: Models) -> list[
         if told.model is not None:
             raise ConfigError(f"judge {told.judge!r} asks no model, but is given {told.model!r}")
         judge = built(factory, told.judge, options)
-        return [Seat(name=told.name or told.judge, judge=_as_judge(judge, told.judge))]
+        return [Seat(name=told.name or told.judge, judge=checked_judge(judge, told.judge))]
     asked = (told.model,) if told.model is not None else config.models
     if not asked:
         raise ConfigError(f"judge {told.judge!r} asks a model: name one with --model")
     seats = []
     for model in map(_model_config, asked):
         fitted = {**_fitted_to(model, factory), **options, "model": await models.get(model)}
-        judge = _as_judge(built(factory, told.judge, fitted), told.judge)
+        judge = checked_judge(built(factory, told.judge, fitted), told.judge)
         seats.append(Seat(name=told.name or f"{told.judge}:{model.name}", judge=judge))
     return seats
 
@@ -115,10 +118,7 @@ async def _consolidator(config: PanelConfig, models: Models) -> Consolidator:
         if model is None:
             raise ConfigError(f"consolidator {name!r} asks a model: name one with --model")
         options["model"] = await models.get(_model_config(model))
-    consolidator = built(factory, name, options)
-    if not isinstance(consolidator, Consolidator):
-        raise PluginError(f"consolidator {name!r} lacks signature or consolidate: {consolidator!r}")
-    return consolidator
+    return checked_consolidator(built(factory, name, options), name)
 
 
 def _span_score(told: str) -> SpanScore | None:
@@ -144,12 +144,6 @@ def _with_seed(
     if seed is not None and "seed" in parameters(factory):
         return {"seed": seed, **options}
     return dict(options)
-
-
-def _as_judge(made: object, name: str) -> Judge:
-    if not isinstance(made, Judge):
-        raise PluginError(f"judge {name!r} lacks signature or assess: {made!r}")
-    return made
 
 
 def _model_config(model: ModelConfig | str) -> ModelConfig:

@@ -25,7 +25,7 @@ _MISREAD = MappingProxyType(
     {
         **dict(zip("abceofghilnqrstuvyz", "ohecct9bl1ugn5fvyv2", strict=True)),
         **dict(zip("BDEGIOSZ", "8OF6l052", strict=True)),
-        **dict(zip("0125689", "OlZSb8g", strict=True)),
+        **dict(zip("0125689", "OlZSbBg", strict=True)),
         "d": "cl",
         "m": "rn",
         "w": "vv",

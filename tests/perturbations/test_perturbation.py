@@ -81,7 +81,7 @@ def _gives_a_reason(text: str, rng: Generator) -> str:
 @pytest.mark.parametrize("rule", [_raises, _overlaps, _returns_plain_tuples, _returns_a_number])
 def test_whatever_a_rule_does_wrong_is_one_error(rule: object) -> None:
     made = text_perturbation(family="x", level="word")(rule)  # type: ignore[arg-type]  # wrong ones
-    with pytest.raises(PerturbationError, match="the rule failed") as caught:
+    with pytest.raises(PerturbationError, match="the rule (failed|gave)") as caught:
         damaged(made)
     assert not isinstance(caught.value, NothingToDamageError)
 

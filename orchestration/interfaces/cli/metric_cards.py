@@ -11,7 +11,12 @@ from rich.table import Table
 from spanjury.judges.core import ConfigError, MetricCard
 from spanjury.orchestration.interfaces.cli.exits import say
 from spanjury.orchestration.metrics.card_page import card_facts, card_page
-from spanjury.orchestration.wiring.metrics import availability, find_card, metric_cards
+from spanjury.orchestration.wiring.metrics import (
+    availability,
+    broken_cards,
+    find_card,
+    metric_cards,
+)
 
 __all__ = ["print_card", "print_metrics"]
 
@@ -46,6 +51,8 @@ def print_metrics(
         print_json(rows)
         return
     _print_table(chosen, lacking)
+    for problem in broken_cards():
+        say(f"broken: {problem}")
 
 
 def print_card(*, name: str, json: bool, markdown: bool) -> None:

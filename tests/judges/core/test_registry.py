@@ -6,7 +6,7 @@ import pytest
 
 from spanjury.judges.core import PluginError
 from spanjury.judges.core.errors import EvaluationError
-from spanjury.judges.core.registry import Registry
+from spanjury.judges.core.registry import OUR_PACKAGE, Registry
 
 GROUP = "spanjury.tests"
 
@@ -51,16 +51,52 @@ def test_an_unknown_name_lists_the_choices(plugins: Path) -> None:
         Registry[object](GROUP).get("c")
 
 
-def test_a_name_that_two_packages_claim_is_refused(plugins: Path) -> None:
+def test_a_name_that_two_strangers_claim_is_refused_and_both_are_named(plugins: Path) -> None:
     distribution(plugins, "one", "thing = third_party:thing")
     distribution(plugins, "two", "thing = third_party:thing")
-    with pytest.raises(PluginError, match="claimed twice"):
+    with pytest.raises(PluginError, match="'thing' is claimed by one and two"):
         Registry[object](GROUP).get("thing")
+    broken = Registry[object](GROUP).broken()
+    assert [(problem.plugin.origin, problem.shadowed) for problem in broken] == [
+        ("one", False),
+        ("two", False),
+    ]
+
+
+def test_a_name_of_ours_stays_ours_whoever_claims_it(plugins: Path) -> None:
+    (plugins / "strange.py").write_text("def thing():\n    return 'strange'\n")
+    distribution(plugins, "a-stranger", "thing = strange:thing")
+    distribution(plugins, OUR_PACKAGE, "thing = third_party:thing")
+    registry = Registry[object](GROUP)
+    loaded = registry.get("thing")
+    assert callable(loaded)
+    assert loaded() == "made"
+    (problem,) = registry.broken()
+    assert problem.shadowed
+    assert str(problem) == (
+        "broken (a-stranger 1.2): the name 'thing' belongs to spanjury, which is used"
+    )
+
+
+def test_a_plugin_that_exits_when_it_is_imported_costs_itself(plugins: Path) -> None:
+    (plugins / "exits.py").write_text("raise SystemExit('goodbye')\n")
+    distribution(plugins, "one", "ends = exits:thing", "thing = third_party:thing")
+    registry = Registry[object](GROUP)
+    with pytest.raises(PluginError, match=r"'ends' \(exits:thing, of the package one\) .*goodbye"):
+        registry.get("ends")
+    assert [problem.plugin.name for problem in registry.broken()] == ["ends"]
+    assert callable(registry.get("thing"))
+
+
+def test_a_plugin_whose_library_is_absent_says_which(plugins: Path) -> None:
+    distribution(plugins, "one", "thing = nowhere:x")
+    (problem,) = Registry[object](GROUP).broken()
+    assert problem.missing == "nowhere"
 
 
 @pytest.mark.parametrize("target", ["nowhere:x", "third_party:absent"])
 def test_a_plugin_that_cannot_be_imported_says_which_and_why(plugins: Path, target: str) -> None:
     distribution(plugins, "one", f"thing = {target}")
-    with pytest.raises(PluginError, match=f"'thing' \\({target}\\) cannot be loaded") as caught:
+    with pytest.raises(PluginError, match=rf"'thing' \({target}, .*\) cannot be loaded") as caught:
         Registry[object](GROUP).get("thing")
     assert isinstance(caught.value, EvaluationError)

@@ -1,7 +1,9 @@
+import importlib
 import socket
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from loopback.answers import chat, failure
@@ -62,6 +64,21 @@ def test_a_plugin_that_does_not_load_is_named(
     done = doctor()
     assert done.exit_code == 1
     assert "form is broken" in done.output
+
+
+def test_a_strangers_broken_plugin_is_listed_and_is_no_failure(
+    doctor: Doctor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    info = tmp_path / "strange-1.2.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: strange\nVersion: 1.2\n")
+    (info / "entry_points.txt").write_text("[spanjury.judges]\nends = exiting:judge\n")
+    (tmp_path / "exiting.py").write_text("raise SystemExit(7)\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    importlib.invalidate_caches()
+    done = doctor()
+    assert done.exit_code == 0, done.output
+    assert "broken (strange 1.2)" in " ".join(done.output.replace("│", " ").split())
 
 
 def test_the_network_is_seen_and_refused_only_while_it_is_forbidden() -> None:

@@ -149,3 +149,9 @@ def test_seeds_damage_differently() -> None:
     text = " ".join(PROSE)
     told = {damaged("delete_characters", text, seed=seed, k=5).text for seed in range(20)}
     assert len(told) == 20
+
+
+def test_every_letter_and_digit_that_a_scanner_misreads_becomes_another() -> None:
+    for text in "abceofghilnqrstuvyzBDEGIOSZ0125689dmw":
+        (edit,) = check("ocr_errors", text, seed=1, k=1)
+        assert edit.text != text

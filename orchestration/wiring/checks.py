@@ -1,0 +1,149 @@
+"""Checks at the door: whatever a plugin gives is looked at before anything is paid for.
+
+A judge or an aggregation of the wrong shape would otherwise cost every row of a run, or end
+it with a traceback of code that is not the user's.
+"""
+
+import inspect
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from numbers import Real
+from pathlib import Path
+from typing import TypeGuard, cast
+
+from spanjury.judges.core import (
+    Aggregation,
+    ChatModel,
+    Consolidator,
+    DataError,
+    EvaluationError,
+    Judge,
+    PluginError,
+    Segment,
+)
+
+__all__ = [
+    "call_plugin",
+    "checked_aggregation",
+    "checked_consolidator",
+    "checked_judge",
+    "checked_model",
+    "checked_rows",
+    "is_number",
+]
+
+_SCORES = (2.0, 4.0, 4.0)
+"""Scores of seats that every aggregation must make one of."""
+_END = object()
+
+
+def checked_judge(made: object, name: str) -> Judge:
+    """Return `made` if it is a judge.
+
+    Raises
+    ------
+    PluginError
+        If it has no signature, or its ``assess`` does not take a segment and an aspect or is
+        not async.
+    """
+    if not isinstance(made, Judge):
+        raise PluginError(f"judge {name!r} lacks signature or assess: {made!r}")
+    _check_signature(made, f"judge {name!r}")
+    _check_async(made.assess, f"judge {name!r}: assess", arguments=("segment", "aspect"))
+    return made
+
+
+def checked_consolidator(made: object, name: str) -> Consolidator:
+    """Return `made` if it is a consolidator; raise `PluginError` as `checked_judge` does."""
+    if not isinstance(made, Consolidator):
+        raise PluginError(f"consolidator {name!r} lacks signature or consolidate: {made!r}")
+    _check_signature(made, f"consolidator {name!r}")
+    _check_async(made.consolidate, f"consolidator {name!r}: consolidate", arguments=("verdict",))
+    return made
+
+
+def checked_model(made: object, name: str) -> ChatModel:
+    """Return `made` if it is a model; raise `PluginError` as `checked_judge` does."""
+    if not isinstance(made, ChatModel):
+        raise PluginError(f"model {name!r} lacks signature or complete: {made!r}")
+    _check_signature(made, f"model {name!r}")
+    _check_async(made.complete, f"model {name!r}: complete", arguments=("request",))
+    return made
+
+
+def checked_aggregation(made: object, name: str) -> Aggregation:
+    """Return `made` if it makes a finite number of scores; raise `PluginError` if not."""
+    if not callable(made):
+        raise PluginError(f"aggregation {name!r} is not a function of scores: {made!r}")
+    score = call_plugin(made, list(_SCORES), what=f"aggregation {name!r}")
+    if not (is_number(score) and math.isfinite(score)):
+        raise PluginError(
+            f"aggregation {name!r} must return a finite number, and returned {score!r} for"
+            f" {_SCORES}"
+        )
+    return cast("Aggregation", made)  # it has just made a number of scores
+
+
+def checked_rows(rows: Iterable[object], name: str, *, path: Path) -> Iterator[Segment | DataError]:
+    """Yield the rows of a source.
+
+    Raises
+    ------
+    PluginError
+        If the source fails with an error that is not ours, or yields neither a segment nor
+        a `DataError`.
+    """
+    what = f"source {name!r}, reading {path}"
+    rest = iter(rows)
+    while (row := _next(rest, what=what)) is not _END:
+        if not isinstance(row, Segment | DataError):
+            raise PluginError(f"{what}: expected a Segment or a DataError, got {row!r}")
+        yield row
+
+
+def _next(rows: Iterator[object], *, what: str) -> object:
+    try:
+        return next(rows, _END)
+    except EvaluationError:
+        raise
+    except Exception as error:  # the border to sources that are not ours
+        raise PluginError(f"{what} failed: {error!r}") from error
+
+
+def _check_signature(made: Judge | Consolidator | ChatModel, what: str) -> None:
+    signature: object = made.signature
+    if not (isinstance(signature, str) and signature):
+        raise PluginError(f"{what}: its signature must be a text that is not empty: {signature!r}")
+
+
+def _check_async(method: Callable[..., object], what: str, *, arguments: Sequence[str]) -> None:
+    """Raise `PluginError` if a method does not take `arguments` or returns nothing to wait for.
+
+    A plain function may return an awaitable, as a decorated one does; then its annotation
+    says so, or it wraps one that is async.
+    """
+    try:
+        signature = inspect.signature(method)
+        signature.bind(*arguments)
+    except (TypeError, ValueError) as error:
+        takes = ", ".join(arguments)
+        raise PluginError(f"{what} must take ({takes}), and does not: {error}") from error
+    awaitable = any(word in str(signature.return_annotation) for word in ("Awaitable", "Coroutine"))
+    is_plain = inspect.ismethod(method) or inspect.isfunction(method)
+    if is_plain and not (awaitable or inspect.iscoroutinefunction(inspect.unwrap(method))):
+        raise PluginError(f"{what} must be async: write `async def`")
+
+
+def call_plugin(made: Callable[..., object], argument: object, *, what: str) -> object:
+    """Return what a function of a plugin makes of `argument`; raise `PluginError` if it fails."""
+    try:
+        return made(argument)
+    except EvaluationError:
+        raise
+    except Exception as error:  # the border to functions that are not ours
+        raise PluginError(f"{what} failed: {error!r}") from error
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Return whether `value` is a real number, numpy's among them, and no truth value."""
+    return isinstance(value, Real) and not isinstance(value, bool)

@@ -1,0 +1,79 @@
+"""Plugins of exams by name, each checked before it is used: perturbations and statistics."""
+
+import math
+from numbers import Integral
+
+import numpy as np
+
+from spanjury.judges.core import PluginError
+from spanjury.orchestration.wiring.checks import call_plugin, is_number
+from spanjury.orchestration.wiring.plugins import (
+    EXPLANATION_PERTURBATIONS,
+    PERTURBATIONS,
+    STATISTICS,
+)
+from spanjury.perturbations.explanation.perturbation import ExplanationPerturbation
+from spanjury.perturbations.perturbation import Perturbation
+from spanjury.stats.significance.paired import PairedStatistic, PairedTest
+
+__all__ = ["find_explanation_perturbation", "find_perturbation", "find_statistic"]
+
+_DROPS = (1.0, 0.0, -1.0, math.nan)
+"""Drops that every statistic must have an answer to."""
+
+
+def find_statistic(name: str) -> PairedStatistic:
+    """Return the statistic called `name`, every answer of which is checked.
+
+    Raises
+    ------
+    PluginError
+        If there is none. Here, for a few drops, or when it is called: if it fails, or returns
+        no `PairedTest` of a logarithm of a p-value and counts.
+    """
+    made = STATISTICS.get(name)
+    if not callable(made):
+        raise PluginError(f"statistic {name!r} is not a function of drops: {made!r}")
+    what = f"statistic {name!r}"
+
+    def statistic(drops: object, /) -> PairedTest:
+        answer = call_plugin(made, drops, what=what)
+        if not isinstance(answer, PairedTest):
+            raise PluginError(f"{what} must return a PairedTest, and returned {answer!r}")
+        if problem := _unfit(answer):
+            raise PluginError(f"{what} returned {answer!r}: {problem}")
+        return answer
+
+    statistic(np.array(_DROPS))  # before anything is paid for
+    return statistic
+
+
+def find_perturbation(name: str) -> Perturbation:
+    """Return the perturbation of texts called `name`; raise `PluginError` if there is none."""
+    made = PERTURBATIONS.get(name)
+    if not isinstance(made, Perturbation):
+        raise PluginError(
+            f"perturbation {name!r} must be a Perturbation, as the decorator text_perturbation"
+            f" makes it, and is {made!r}"
+        )
+    return made
+
+
+def find_explanation_perturbation(name: str) -> ExplanationPerturbation:
+    """Return the perturbation of error lists called `name`; raise `PluginError` without one."""
+    made = EXPLANATION_PERTURBATIONS.get(name)
+    if not isinstance(made, ExplanationPerturbation):
+        raise PluginError(
+            f"explanation perturbation {name!r} must be an ExplanationPerturbation, and is {made!r}"
+        )
+    return made
+
+
+def _unfit(answer: PairedTest) -> str:
+    """Return what is wrong with the numbers of a test; empty if nothing is."""
+    counts = (answer.used, answer.zeros, answer.missing)
+    if not (is_number(answer.log_p) and is_number(answer.statistic)):
+        return "log_p and statistic must be numbers"
+    if not all(isinstance(count, Integral) and count >= 0 for count in counts):
+        return "used, zeros and missing must be counts"
+    return "log_p is above 0, so p above 1" if answer.log_p > 0 else ""

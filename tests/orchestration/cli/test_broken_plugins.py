@@ -1,0 +1,131 @@
+"""Packages of strangers that are broken, beside ours: they cost themselves and no command."""
+
+import importlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from spanjury.orchestration.interfaces.cli.app import app
+
+Spanjury = Callable[..., Result]
+
+CODE = '''
+class Sync:
+    """Assess without async."""
+
+    signature = "sync"
+
+    def assess(self, segment, aspect):
+        return None
+
+
+def no_test(drops):
+    return 0.03
+
+
+class NoCard:
+    signature = "no card"
+
+    def score_segments(self, samples):
+        return [1.0 for _ in samples]
+'''
+STRANGE = {
+    "spanjury.judges": [
+        "exits = exiting:judge",
+        "grounding = strange:Sync",
+        "sync = strange:Sync",
+        "twice = strange:Sync",
+    ],
+    "spanjury.metrics": ["no-card = strange:NoCard"],
+    "spanjury.metric_cards": ["gone = no_such_package"],
+    "spanjury.statistics": ["no-test = strange:no_test"],
+    "spanjury.aggregations": ["mean = strange:no_test"],
+    "spanjury.sources": ["jsonl = strange:no_test"],
+}
+ROW = {
+    "id": "a",
+    "task": "summarization",
+    "output": "It is is 503 m long.",
+    "inputs": {"Article": "."},
+}
+
+
+def install(folder: Path, package: str, groups: dict[str, list[str]]) -> None:
+    info = folder / f"{package}-1.2.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.2\n")
+    sections = ["\n".join([f"[{group}]", *points]) for group, points in groups.items()]
+    (info / "entry_points.txt").write_text("\n".join(sections) + "\n")
+
+
+@pytest.fixture
+def spanjury(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Spanjury:
+    """Return the command, in an environment with two packages of strangers."""
+    (tmp_path / "strange.py").write_text(CODE)
+    (tmp_path / "exiting.py").write_text("raise SystemExit(7)\n")
+    (tmp_path / "rows.jsonl").write_text(json.dumps(ROW))
+    install(tmp_path, "strange", STRANGE)
+    install(tmp_path, "stranger", {"spanjury.judges": ["twice = strange:Sync"]})
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    importlib.invalidate_caches()
+    return lambda *words: CliRunner().invoke(app, list(words))
+
+
+def test_the_default_panel_is_ours_whatever_a_stranger_calls_its_plugins(
+    spanjury: Spanjury,
+) -> None:
+    done = spanjury("evaluate", "rows.jsonl", "--json", "--no-memory")
+    assert done.exit_code == 0, done.output
+    row = json.loads(done.stdout.splitlines()[0])
+    assert row["seats"][0]["signature"].startswith("grounding|")
+
+
+def test_judges_lists_what_is_broken_with_its_package_and_the_reason(spanjury: Spanjury) -> None:
+    done = spanjury("judges")
+    assert done.exit_code == 0, done.output
+    text = " ".join(done.output.replace("│", " ").split())
+    for part in (
+        "grounding Mark the numbers",
+        "exits broken (strange 1.2): ",
+        "cannot be loaded: SystemExit(7)",
+        "grounding broken (strange 1.2): the name 'grounding' belongs to spanjury",
+        "twice broken (stranger 1.2): ",
+        "'twice' is claimed by strange and stranger: uninstall all but one",
+    ):
+        assert part in text, part
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (
+            ("evaluate", "rows.jsonl", "--judge", "exits"),
+            "of the package strange) cannot be loaded",
+        ),
+        (("evaluate", "rows.jsonl", "--judge", "twice"), "claimed by strange and stranger"),
+        (("evaluate", "rows.jsonl", "--judge", "sync"), "judge 'sync': assess must be async"),
+        (("exam", "discernment", "--demo", "--test", "no-test"), "must return a PairedTest"),
+        (("metrics", "card", "no-card"), "metric 'no-card' of strange has no card: it needs"),
+    ],
+)
+def test_what_is_broken_and_named_is_one_line_and_a_usage_error(
+    spanjury: Spanjury, words: tuple[str, ...], reason: str
+) -> None:
+    done = spanjury(*words)
+    assert done.exit_code == 2, done.output
+    assert reason in done.stderr
+    assert "Traceback" not in done.output
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_metrics_are_listed_beside_those_that_are_broken(spanjury: Spanjury) -> None:
+    done = spanjury("metrics", "list", "--category", "readability")
+    assert done.exit_code == 0, done.output
+    assert "flesch-reading-ease" in done.stdout
+    assert "broken: metric 'no-card' of strange has no card" in done.stderr
+    assert "broken: spanjury.metric_cards plugin 'gone'" in done.stderr

@@ -53,8 +53,8 @@ _PROSE = "The board was pleased with the growth in Paris, where 1,200 cars were 
 _BOMBS: dict[str, Callable[[int], bytes]] = {
     "line.jsonl": lambda size: b'{"output": "' + b"x" * size + b'"}\n',
     "deep.jsonl": lambda size: b'{"output": "x", "y": ' + b"[" * size,
-    "cell.csv": lambda size: b'output\n"' + b"x\n" * (size // 2),
-    "record.csv": lambda size: b'output\n"' + b'x\n","' * (size // 5),
+    "cell.csv": lambda size: b'output\n"' + (b"x" * 99 + b"\n") * (size // 100),
+    "record.csv": lambda size: b'output\n"' + (b"x" * 96 + b'\n","') * (size // 100),
     "columns.csv": lambda size: b"output" + b"," * size,
     "columns.tsv": lambda size: b"output" + b"\t" * size,
     "line.txt": lambda size: b"x" * size,
@@ -103,10 +103,10 @@ def _replies(name: str) -> Trial:
 
 
 def _bomb(name: str, make: Callable[[int], bytes], *, folder: Path) -> tuple[int, float]:
-    """Return the memory, and the seconds, that a packed file of 300 MB costs the command."""
+    """Return the memory, and the seconds, that a packed file of 120 MB costs the command."""
     path = folder / f"{name}.gz"
     with gzip.open(path, "wb", 1) as file:
-        whole = make(100 * _MB)
+        whole = make(40 * _MB)
         for _ in range(3):
             file.write(whole)
         del whole
@@ -134,9 +134,9 @@ def _bombs() -> Trial:
     memory, seconds = max(cost[0] for cost in costs), max(cost[1] for cost in costs)
     return Trial(
         harm=Harm.BURNT,
-        name="packed files of 300 MB, one a form",
+        name="packed files of 120 MB, one a form",
         tries=len(costs),
-        harmed=sum(cost[0] > 500 * _MB for cost in costs),
+        harmed=sum(cost[0] > 300 * _MB for cost in costs),
         note=f"at most {memory / _MB:.0f} MB in all, {seconds:.1f} s",
     )
 

@@ -3,6 +3,7 @@
 import gzip
 
 import anyio
+import httpx
 import pytest
 from loopback.answers import Answer, chat
 from loopback.endless import EndlessServer
@@ -10,6 +11,7 @@ from loopback.lanes import KEY, LANES, QUESTION, REQUEST, Lane, ask, failing
 from loopback.server import LoopbackServer
 
 from spanjury.adapters.models.gateway import Gateway
+from spanjury.adapters.models.litellm_guard import Exchange, guarded
 from spanjury.adapters.models.litellm_model import open_litellm
 from spanjury.adapters.models.reply_bytes import most_bytes
 from spanjury.judges.core import (
@@ -166,3 +168,38 @@ async def test_endless_replies_beside_honest_ones_cost_these_nothing(lane: Lane)
                 asking.start_soon(neighbour)
     assert replies == ["fine"] * 12
     assert sum(endless.sent) < 12 * BUFFERS
+
+
+def test_requests_that_no_model_of_ours_makes_pass_untouched() -> None:
+    async def post(address: str) -> int:
+        async with httpx.AsyncClient(follow_redirects=True) as client:
+            return (await client.post(address, json={})).status_code
+
+    with LoopbackServer(chat("fine")) as elsewhere:
+        headers = {"Location": elsewhere.base_url}
+        with LoopbackServer(Answer(status=307, body="", headers=headers)) as server:
+            assert anyio.run(post, server.base_url) == 200
+            with httpx.Client(follow_redirects=True) as waiting:
+                assert waiting.post(server.base_url, json={}).status_code == 200
+        assert len(elsewhere.requests) == 2
+
+
+def test_a_client_that_does_not_know_the_event_loop_is_held_to_the_same_bounds() -> None:
+    exchange = Exchange(decoding=SHORT.decoding, source="model", key=KEY)
+    with (
+        EndlessServer(size=SIZE) as endless,
+        LoopbackServer(chat("fine")) as honest,
+        LoopbackServer(
+            Answer(status=307, body="", headers={"Location": honest.base_url})
+        ) as server,
+        guarded(exchange),
+        httpx.Client(follow_redirects=True) as client,
+    ):
+        with pytest.raises(PermanentModelError, match="redirects are not followed"):
+            client.post(server.base_url, json={})
+        assert not honest.requests
+        with pytest.raises(PermanentModelError, match="longer than") as caught:
+            client.post(endless.base_url, json={})
+        assert exchange.refusal is caught.value
+        assert client.post(honest.base_url, json={}).json()["choices"]
+    assert endless.sent[0] < BUFFERS

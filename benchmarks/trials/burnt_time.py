@@ -38,6 +38,7 @@ _MB = 10**6
 _REPLY = 50 * _MB
 _TOLERATED = 100 * _MB  # bytes of memory more than before
 _LONGEST_STALL = 0.05  # seconds
+_LONGEST_STALL_OF_A_MEGABYTE = 1.0
 _BEAT = 0.001  # seconds
 _REQUEST = ChatRequest(messages=(Message(role="user", content="Judge this."),))
 _TASK = Task(name="summarization", description="Summarize the article.")
@@ -169,8 +170,9 @@ def _stalls(backend: str) -> list[Trial]:
         stalls = [
             anyio.run(_stall, judge, aspect, texts, backend=backend) for judge, aspect in _JUDGES
         ]
-        # Of a text of a megabyte single steps of the interpreter take longer: see docs/judges.md.
-        tolerated = _LONGEST_STALL if length < _MB else 10 * _LONGEST_STALL
+        # Within a megabyte Python searches, and clears up its memory, without interruption: a
+        # stall is harm there if it is as long as the judging used to be. See docs/judges.md.
+        tolerated = _LONGEST_STALL if length < _MB else _LONGEST_STALL_OF_A_MEGABYTE
         found.append(
             Trial(
                 harm=Harm.BURNT,

@@ -3,16 +3,20 @@
 import codecs
 import gzip
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from io import BufferedIOBase
 from pathlib import Path
 from typing import NamedTuple
 
+from spanjury.adapters.files.limits import USUAL, DataLimits
 from spanjury.judges.core import DataError
 
 __all__ = ["Line", "read_lines"]
 
 _GZIP_MAGIC = b"\x1f\x8b"
+_PIECE = 2**16  # bytes that are read at once of what is passed over
+_TRUSTED = 2**26  # bytes that may be unpacked from however little: that much fits into memory
 
 
 class Line(NamedTuple):
@@ -27,11 +31,12 @@ class Line(NamedTuple):
     fault: str = ""
 
 
-def read_lines(path: Path) -> Iterator[Line]:
+def read_lines(path: Path, *, limits: DataLimits = USUAL) -> Iterator[Line]:
     """Yield the lines of `path`, numbered from 1; UTF-8, with or without a byte order mark.
 
     A file is unpacked if it is gzip by its first bytes, whatever its name. Where reading
-    fails midway, the last line yielded says so.
+    fails midway, or the file unpacks to more than `limits` allow, the last line yielded
+    says so. A line that is too long is passed over, and never held as a whole.
 
     Raises
     ------
@@ -41,10 +46,11 @@ def read_lines(path: Path) -> Iterator[Line]:
     """
     number = 0
     try:
-        with _opened(path) as file:
-            for number, raw in enumerate(file, start=1):
-                yield _decoded(raw, number=number)
-    except (OSError, EOFError, zlib.error, ValueError) as error:
+        with _opened(path, limits) as file:
+            while line := _next_line(file, number=number + 1, limits=limits):
+                number = line.number
+                yield line
+    except (OSError, EOFError, zlib.error, ValueError, DataError) as error:
         problem = f"cannot be read: {_words(error)}"
         if number == 0:
             raise DataError(f"{path}: {problem}") from error
@@ -53,18 +59,53 @@ def read_lines(path: Path) -> Iterator[Line]:
         raise DataError(f"{path}: is empty")
 
 
+class _Unpacked:
+    """A gzip file, read no further than its limits allow."""
+
+    def __init__(
+        self, packed: BufferedIOBase, unpacked: BufferedIOBase, limits: DataLimits
+    ) -> None:
+        self._packed = packed
+        self._unpacked = unpacked
+        self._limits = limits
+        self._received = 0
+
+    def readline(self, most: int) -> bytes:
+        piece = self._unpacked.readline(most)
+        self._received += len(piece)
+        if self._received > self._limits.unpacked:
+            raise self._limits.exceeded("unpacked", "it unpacks to too many bytes")
+        consumed = self._packed.tell()
+        if self._received > max(_TRUSTED, consumed * self._limits.ratio):
+            raise self._limits.exceeded("ratio", f"{consumed} bytes unpack to {self._received}")
+        return piece
+
+
 @contextmanager
-def _opened(path: Path) -> Iterator[Iterable[bytes]]:
+def _opened(path: Path, limits: DataLimits) -> Iterator[BufferedIOBase | _Unpacked]:
     """Own the file, and what unpacks it."""
     with ExitStack() as stack:
         file = stack.enter_context(path.open("rb"))
         if file.peek(2).startswith(_GZIP_MAGIC):
             # As it is: a buffer around it would lose what comes before a broken end.
-            yield stack.enter_context(gzip.GzipFile(fileobj=file))
+            unpacked = stack.enter_context(gzip.GzipFile(fileobj=file))
+            yield _Unpacked(file, unpacked, limits)
             return
         if path.suffix == ".gz" and file.peek(1):
             raise gzip.BadGzipFile("its name ends in .gz, but it is not gzip")
         yield file
+
+
+def _next_line(file: BufferedIOBase | _Unpacked, *, number: int, limits: DataLimits) -> Line | None:
+    """Read the next line, or None at the end; of one that is too long only where it ends."""
+    raw = file.readline(limits.row + 1)
+    if not raw:
+        return None
+    if len(raw) <= limits.row:
+        return _decoded(raw, number=number)
+    while raw and not raw.endswith(b"\n"):
+        raw = file.readline(_PIECE)
+    return Line(number, "", str(limits.exceeded("row", "the line is too long")))
 
 
 def _decoded(raw: bytes, *, number: int) -> Line:

@@ -3,7 +3,10 @@
 import json
 import math
 import re
+from collections.abc import Iterable
+from dataclasses import replace
 
+from spanjury.adapters.files.limits import USUAL
 from spanjury.judges.core import DataError
 
 __all__ = ["excerpt", "parse_json"]
@@ -16,11 +19,18 @@ _ESCAPE = re.compile(
 _EXCERPT = 60
 
 
-def parse_json(text: str) -> object:
+def parse_json(text: str, *, depth: int = USUAL.depth) -> object:
     r"""Return the value that `text` holds.
 
     A lone surrogate, which JSON can write (``"\ud800"``) and UTF-8 cannot, becomes one
     U+FFFD: offsets into the text stay valid and all of it can be encoded again.
+
+    Parameters
+    ----------
+    text
+        One JSON value.
+    depth
+        How many objects and lists may lie within each other.
 
     Raises
     ------
@@ -36,13 +46,31 @@ def parse_json(text: str) -> object:
     if "\\u" in text:
         text = _ESCAPE.sub(lambda escape: escape[1] or r"\ufffd", text)
     try:
-        return _DECODER.decode(text)
+        value: object = _DECODER.decode(text)
     except json.JSONDecodeError as error:
         raise DataError(f"not JSON: {error.msg} at column {error.colno}") from error
     except ValueError as error:  # a whole number of thousands of digits
         raise DataError(f"not JSON: {error}") from error
     except RecursionError as error:
         raise DataError("nested too deeply to be read") from error
+    if text.count("[") + text.count("{") > depth and _is_deeper(value, depth):
+        limits = replace(USUAL, depth=depth)
+        raise limits.exceeded("depth", "nested too deeply to be read")
+    return value
+
+
+def _is_deeper(value: object, depth: int) -> bool:
+    """Tell whether more than `depth` objects and lists lie within each other."""
+    level = [value]
+    for _ in range(depth):
+        level = [inner for outer in level for inner in _members(outer)]
+    return any(isinstance(inner, dict | list) for inner in level)
+
+
+def _members(value: object) -> Iterable[object]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 def excerpt(value: object) -> str:

@@ -16,7 +16,7 @@ from yarl import URL
 
 from spanjury.adapters.models.event_loop import asyncio_loop
 from spanjury.adapters.models.model_errors import told
-from spanjury.adapters.models.openai_answer import HttpAnswer, content_of
+from spanjury.adapters.models.openai_answer import HttpAnswer, content_of, is_success
 from spanjury.adapters.models.openai_reply import read_reply
 from spanjury.adapters.models.openai_request import (
     CONTINUE_LAST_MESSAGE,
@@ -25,12 +25,15 @@ from spanjury.adapters.models.openai_request import (
     sglang_grammar,
     vllm_grammar,
 )
+from spanjury.adapters.models.redirects import is_redirect, redirect_refused
+from spanjury.adapters.models.reply_bytes import IDENTITY, ReplyBytes
 from spanjury.adapters.models.scrubbing import scrub
 from spanjury.adapters.models.server_address import PLACEHOLDER_KEY, refuse_credentials
 from spanjury.judges.core import (
     ChatModel,
     ChatRequest,
     ConfigError,
+    Decoding,
     ModelError,
     ModelOptions,
     ModelTimeoutError,
@@ -43,7 +46,6 @@ __all__ = ["FastModel", "open_fast"]
 
 _PREFIX = "openai-compatible"
 _KEYS = ("OPENAI_COMPATIBLE_API_KEY", "OPENAI_API_KEY")
-_LARGEST_BODY = 64 * 2**20  # bytes, decompressed
 _CLOSING_SECONDS = 5.0
 
 
@@ -77,7 +79,12 @@ async def open_fast(name: str, *, options: ModelOptions) -> AsyncIterator[ChatMo
         connector=aiohttp.TCPConnector(limit=options.max_connections),
         cookie_jar=aiohttp.DummyCookieJar(),
         timeout=aiohttp.ClientTimeout(total=options.timeout),
-        headers={"Authorization": f"Bearer {key}", "Content-Type": "application/json"},
+        auto_decompress=False,  # it would unpack all of an answer at once
+        headers={
+            "Authorization": f"Bearer {key}",
+            "Content-Type": "application/json",
+            **IDENTITY,
+        },
     )
     try:
         yield FastModel(
@@ -136,7 +143,8 @@ class FastModel:
         """
         body = _body(request, model=self.model)
         try:
-            content = content_of(await self._post(body), source=self.source, key=self.api_key)
+            answer = await self._post(body, decoding=request.decoding)
+            content = content_of(answer, source=self.source, key=self.api_key)
             return read_reply(content, prefix=request.prefix, source=self.source)
         except ModelError:
             raise
@@ -149,29 +157,39 @@ class FastModel:
             said = told(f"{type(error).__name__}: {error}", key=self.api_key)
             raise TransientModelError(f"{self.source}: {said}") from None
 
-    async def _post(self, body: bytes) -> HttpAnswer:
-        """Send `body` and receive all of the answer."""
+    async def _post(self, body: bytes, *, decoding: Decoding) -> HttpAnswer:
+        """Send `body` and receive the answer, all of it if it is a reply."""
         async with self.session.post(self.url, data=body, allow_redirects=False) as response:
+            if is_redirect(response.status):
+                raise redirect_refused(
+                    response.headers.get("Location", ""),
+                    status=response.status,
+                    asked=str(self.url),
+                    source=self.source,
+                    key=self.api_key,
+                )
             return HttpAnswer(
                 status=response.status,
                 reason=response.reason or "",
                 headers=response.headers,
-                body=await _read(response.content),
+                body=await self._read(response, decoding=decoding),
             )
 
-
-class _TooLargeError(Exception):
-    """The server sends more than any reply can be."""
-
-
-async def _read(stream: aiohttp.StreamReader) -> bytes:
-    """Read to the end, unless that is too far away."""
-    body = bytearray()
-    async for chunk in stream.iter_any():
-        body += chunk
-        if len(body) > _LARGEST_BODY:
-            raise _TooLargeError(f"the reply is longer than {_LARGEST_BODY} bytes")
-    return bytes(body)
+    async def _read(self, response: aiohttp.ClientResponse, *, decoding: Decoding) -> bytes:
+        """Read to the end, or as far as is worth it."""
+        body = ReplyBytes(
+            response.headers,
+            succeeded=is_success(response.status),
+            decoding=decoding,
+            source=self.source,
+        )
+        received = bytearray()
+        async for chunk in response.content.iter_any():
+            received += body.receive(chunk)
+            if body.is_full:
+                response.close()  # what is left would keep the connection busy
+                break
+        return bytes(received)
 
 
 def _body(request: ChatRequest, *, model: str) -> bytes:

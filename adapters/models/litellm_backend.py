@@ -21,6 +21,7 @@ _VLLM = "hosted_vllm"
 # Their servers understand llama.cpp's fields, or may, at an address that the user gave.
 _LLAMA_CPP_LIKE = frozenset({"openai", "custom_openai", "openai_like", "llamafile"})
 _OLLAMA = "ollama_chat"
+_UNGUARDED = "aiohttp_openai"  # has a client of its own that follows redirects
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +99,8 @@ def find_backend(name: str, *, base_url: str | None, api_key: str | None = None)
     ------
     ConfigError
         If LiteLLM knows no provider for the name, or the address holds credentials,
-        which no request could send beside a key.
+        which no request could send beside a key, or the provider's own client follows
+        redirects.
     """
     if base_url is not None:
         refuse_credentials(base_url)
@@ -114,6 +116,11 @@ def find_backend(name: str, *, base_url: str | None, api_key: str | None = None)
             " ollama/NAME, hosted_vllm/NAME, or openai/NAME with a base URL"
             f" ({type(error).__name__})"
         ) from None
+    if provider == _UNGUARDED:
+        raise ConfigError(
+            f"model {scrub(name)!r}: {_UNGUARDED} follows redirects: name it"
+            f" openai-compatible/{scrub(model)}"
+        )
     if base_url is not None and api_key is None:
         api_key = os.environ.get(f"{provider.upper()}_API_KEY") or PLACEHOLDER_KEY
     listed = _listed(name, model=model, provider=provider)

@@ -17,6 +17,8 @@ os.environ.setdefault("LITELLM_MODE", "PRODUCTION")
 import litellm
 from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
 
+from spanjury.adapters.models.litellm_guard import guard_httpx
+
 __all__ = ["LITELLM_VERSION", "litellm"]
 
 LITELLM_VERSION = version("litellm")
@@ -40,3 +42,5 @@ async def _raise_what_broke(*_: object, **__: object) -> NoReturn:
 
 
 AsyncHTTPHandler.single_connection_post_request = _raise_what_broke  # type: ignore[method-assign]  # no hook
+
+guard_httpx()

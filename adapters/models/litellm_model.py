@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from spanjury.adapters.models.litellm_backend import Backend, find_backend
 from spanjury.adapters.models.litellm_clients import client_connections
 from spanjury.adapters.models.litellm_errors import model_error
+from spanjury.adapters.models.litellm_guard import Exchange, guarded
 from spanjury.adapters.models.litellm_library import LITELLM_VERSION, litellm
 from spanjury.adapters.models.litellm_reply import read_response
 from spanjury.adapters.models.litellm_request import arguments_for
@@ -87,21 +88,27 @@ class LiteLLMModel:
         """
         backend = self.backend
         arguments = arguments_for(request, backend=backend)
+        exchange = Exchange(
+            decoding=request.decoding, source=str(backend), key=backend.api_key or ""
+        )
         try:
-            response = await litellm.acompletion(
-                model=backend.name,
-                base_url=backend.base_url,
-                api_key=backend.api_key,
-                timeout=self.timeout,
-                num_retries=0,
-                max_retries=0,
-                caching=False,
-                drop_params=True,
-                **arguments,
-            )
+            with guarded(exchange):
+                response = await litellm.acompletion(
+                    model=backend.name,
+                    base_url=backend.base_url,
+                    api_key=backend.api_key,
+                    timeout=self.timeout,
+                    num_retries=0,
+                    max_retries=0,
+                    caching=False,
+                    drop_params=True,
+                    **arguments,
+                )
             return read_response(response, prefix=request.prefix, source=str(backend))
         except ModelError:
             raise
         except Exception as error:  # noqa: BLE001 - LiteLLM lets through whatever went wrong
             # Not chained: the foreign message may hold a key, and a traceback prints it.
-            raise model_error(error, source=str(backend), key=backend.api_key or "") from None
+            raise exchange.refusal or model_error(
+                error, source=str(backend), key=backend.api_key or ""
+            ) from None

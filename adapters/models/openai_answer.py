@@ -7,21 +7,25 @@ from dataclasses import dataclass
 from spanjury.adapters.models.model_errors import error_by_status, names_policy, retry_after, told
 from spanjury.judges.core import ModelError, TransientModelError
 
-__all__ = ["HttpAnswer", "content_of"]
+__all__ = ["HttpAnswer", "content_of", "is_success"]
 
 _SUCCESS = range(200, 300)
-_REDIRECT = range(300, 400)
 _NO_CODE = 422  # what LiteLLM, too, takes a failure for that tells no code
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpAnswer:
-    """One answer, received in full; header names are matched without regard to case."""
+    """One answer, its body whole if it succeeded; header names match in upper and lower case."""
 
     status: int
     reason: str
     headers: Mapping[str, str]
     body: bytes
+
+
+def is_success(status: int) -> bool:
+    """Tell whether an answer with `status` holds a reply."""
+    return status in _SUCCESS
 
 
 def content_of(answer: HttpAnswer, *, source: str, key: str) -> object:
@@ -43,7 +47,7 @@ def content_of(answer: HttpAnswer, *, source: str, key: str) -> object:
         `TransientModelError` if a success is not JSON.
     """
     content = _parsed(answer.body)
-    if answer.status not in _SUCCESS:
+    if not is_success(answer.status):
         raise _failure(answer, content, status=answer.status, source=source, key=key)
     if isinstance(content, _NotJson):
         said = told("the reply is not JSON", status=answer.status)
@@ -85,8 +89,6 @@ def _failure(
     answer: HttpAnswer, content: object, *, status: int | None, source: str, key: str
 ) -> ModelError:
     said = _said(content) or answer.reason or "no reason given"
-    if answer.status in _REDIRECT:
-        said = f"redirects are not followed, and it leads to {answer.headers.get('Location', '?')}"
     return error_by_status(
         f"{source}: {told(said, status=answer.status, key=key)}",
         status=status,

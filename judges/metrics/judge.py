@@ -4,7 +4,6 @@ import math
 from dataclasses import dataclass, replace
 from functools import partial
 
-import anyio.lowlevel
 import anyio.to_thread
 
 from spanjury.judges.core import (
@@ -24,10 +23,11 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.metrics.reductions import over_references
 from spanjury.judges.metrics.samples import sample_of
+from spanjury.judges.text.turns import in_turn
 
 __all__ = ["MetricJudge"]
 
-_LONG = 100_000  # code points that take long enough to keep other tasks waiting
+_PAIRS = 100  # of characters that are compared while a rule reads one character
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,12 +100,10 @@ class MetricJudge:
         if missing:
             return Report(outcome=Outcome.ABSTAINED, reason=missing)
         measure = partial(self._measure, sample, scale=aspect.scale)
-        length = len(sample.output) + len(sample.source) + sum(map(len, sample.references))
-        if length > _LONG or self.card.runs in {"model", "process"}:
-            # A thread lets the event loop go on meanwhile.
+        if self.card.runs in {"model", "process"}:
+            # It mostly waits, or computes outside the interpreter: it takes nobody's turn.
             return await anyio.to_thread.run_sync(measure, abandon_on_cancel=True)
-        await anyio.lowlevel.checkpoint()
-        return measure()
+        return await in_turn(measure, length=_length(sample))
 
     def _ends(self) -> tuple[float, float]:
         """Return the values between which the scale lies."""
@@ -141,6 +139,16 @@ class MetricJudge:
         if self.card.direction == "lower":
             share = 1.0 - share
         return scale.low + (scale.high - scale.low) * share
+
+
+def _length(sample: Sample) -> int:
+    """Return how long a text is read for as long as a sample is compared.
+
+    Some metrics compare every character of the output with every one of a reference.
+    """
+    references = sum(map(len, sample.references))
+    pairs = len(sample.output) * references // _PAIRS
+    return max(len(sample.output) + len(sample.source) + references, pairs)
 
 
 def _unfit(metric: SegmentMetric, *, card: MetricCard) -> str:

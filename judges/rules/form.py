@@ -6,9 +6,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 
-import anyio.lowlevel
-import anyio.to_thread
-
 from spanjury.judges.core import (
     Aspect,
     ErrorSpan,
@@ -27,6 +24,7 @@ from spanjury.judges.rules.form_checks.pairs import unclosed_quotes, unpaired_br
 from spanjury.judges.rules.form_checks.repetition import repeated_passages, stuttering
 from spanjury.judges.rules.form_checks.spacing import doubled_marks, missing_blanks, stray_blanks
 from spanjury.judges.rules.form_text import FormText, read_form
+from spanjury.judges.text.turns import in_turn
 
 __all__ = ["CHECKS", "FormJudge"]
 
@@ -52,7 +50,6 @@ CHECKS: tuple[Callable[[FormText], Iterator[ErrorSpan]], ...] = (
 _COSTS = (0.0, 0.05, 0.2, 0.5, 1.0, 2.0)  # of an error by severity
 _PARAGRAPH = 50  # words, over which the errors of a longer text are spread
 _MOST = 100  # errors of one check that are looked at: more change no score by much
-_LONG = 100_000  # code points that take long enough to keep other tasks waiting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,11 +110,7 @@ class FormJudge:
             reason = f"{aspect.name} is not about the form of the text"
             return Report(outcome=Outcome.ABSTAINED, reason=reason)
         check = partial(self._check, segment.output, aspect=aspect, spans=spans)
-        if len(segment.output) > _LONG:
-            # A thread shares the interpreter with the event loop, which goes on meanwhile.
-            return await anyio.to_thread.run_sync(check, abandon_on_cancel=True)
-        await anyio.lowlevel.checkpoint()
-        return check()
+        return await in_turn(check, length=len(segment.output))
 
     def _check(
         self, text: str, *, aspect: Aspect, spans: tuple[ErrorSpan, ...] | None = None

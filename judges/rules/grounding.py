@@ -3,19 +3,16 @@
 from dataclasses import dataclass
 from functools import partial
 
-import anyio.lowlevel
-import anyio.to_thread
-
 from spanjury.judges.core import Aspect, Outcome, Report, Segment, signature
 from spanjury.judges.rules.evidence import error_spans
 from spanjury.judges.rules.languages import NO_BLANKS, different_languages, script
 from spanjury.judges.rules.source_index import index_source
 from spanjury.judges.rules.support import Support, support
+from spanjury.judges.text.turns import in_turn
 from spanjury.judges.text.words import folded_words
 
 __all__ = ["GroundingJudge"]
 
-_LONG = 100_000  # code points that take long enough to keep other tasks waiting
 _FOREIGN = 0.5  # known claims below which the languages are compared
 _SAMPLE = 4000  # code points of a text that tell its language
 
@@ -63,11 +60,7 @@ class GroundingJudge:
         if not source.strip():
             return _abstention("there is no input to compare with")
         compare = partial(self._compare, segment.output, source, aspect=aspect)
-        if len(segment.output) + len(source) > _LONG:
-            # A thread shares the interpreter with the event loop, which goes on meanwhile.
-            return await anyio.to_thread.run_sync(compare, abandon_on_cancel=True)
-        await anyio.lowlevel.checkpoint()
-        return compare()
+        return await in_turn(compare, length=len(segment.output) + len(source))
 
     def _compare(self, output: str, source: str, *, aspect: Aspect) -> Report:
         obstacle = _different_scripts(output, source)

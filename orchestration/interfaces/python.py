@@ -82,7 +82,9 @@ def find_aspect(task: str, aspect: str, *, files: Sequence[Path] = ()) -> Aspect
     return Catalogue.load(*files).aspect(task, aspect)
 
 
-def read_segments(path: Path | str, *, columns: Sequence[str] = ()) -> Iterator[Segment]:
+def read_segments(
+    path: Path | str, *, columns: Sequence[str] = (), limits: Sequence[str] = ()
+) -> Iterator[Segment]:
     """Read the segments of a file row by row.
 
     Parameters
@@ -92,15 +94,17 @@ def read_segments(path: Path | str, *, columns: Sequence[str] = ()) -> Iterator[
     columns
         What its columns are called where it is not what we call them, as
         ``"output=summary"`` or ``"inputs.Article=text"``.
+    limits
+        How much it may hold, where that is more or less than usual, as ``"row=200MB"``.
 
     Raises
     ------
     ConfigError
-        If `columns` are not of this form.
+        If `columns` or `limits` are not of this form.
     DataError
         At once if the file cannot be read, and at the first row that cannot.
     """
-    for row in open_source(Path(path), columns=columns):
+    for row in open_source(Path(path), columns=columns, limits=limits):
         if not isinstance(row, Segment):
             raise row
         yield row

@@ -17,7 +17,12 @@ from spanjury.adapters.files.results.shard_parts import find_parts
 from spanjury.adapters.files.results.shards import ShardFolder
 from spanjury.adapters.runs.run_folder import RunFolder
 from spanjury.adapters.runs.runs_home import find_run, new_run, runs_home
-from spanjury.orchestration.wiring.files import open_memory, open_results, open_source
+from spanjury.orchestration.wiring.files import (
+    open_memory,
+    open_results,
+    open_source,
+    set_data_limits,
+)
 from spanjury.orchestration.wiring.models import open_model
 from spanjury.orchestration.wiring.panels import open_configured_panel
 from spanjury.orchestration.wiring.plugins import (
@@ -75,5 +80,6 @@ __all__ = [
     "read_result_spans",
     "result_row",
     "runs_home",
+    "set_data_limits",
     "write_segments",
 ]

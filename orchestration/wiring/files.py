@@ -1,10 +1,13 @@
 """Paths become sources, results and memories."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextvars import ContextVar
+from functools import partial
 from pathlib import Path
 from typing import cast
 
-from spanjury.adapters.files.reading.column_map import MappedSource, parse_columns
+from spanjury.adapters.files.limits import USUAL, DataLimits, parse_limits
+from spanjury.adapters.files.reading.column_map import parse_columns
 from spanjury.adapters.files.results.results import ResultWriter
 from spanjury.adapters.runs.sqlite_memory import SqliteMemory
 from spanjury.judges.core import ConfigError, DataError, Segment
@@ -12,10 +15,25 @@ from spanjury.orchestration.building import parameters
 from spanjury.orchestration.wiring.checks import checked_rows
 from spanjury.orchestration.wiring.plugins import SOURCES
 
-__all__ = ["open_memory", "open_results", "open_source"]
+__all__ = ["open_memory", "open_results", "open_source", "set_data_limits"]
+
+_limits: ContextVar[DataLimits] = ContextVar("data_limits", default=USUAL)
 
 
-def open_source(path: Path, *, columns: Sequence[str] = ()) -> Iterator[Segment | DataError]:
+def set_data_limits(settings: Iterable[str]) -> None:
+    """Hold every file that is opened from now on to these limits, as ``row=200MB``.
+
+    Raises
+    ------
+    ConfigError
+        If one is not of this form, or of no known name.
+    """
+    _limits.set(parse_limits(settings))
+
+
+def open_source(
+    path: Path, *, columns: Sequence[str] = (), limits: Sequence[str] = ()
+) -> Iterator[Segment | DataError]:
     """Read `path` with the source that is named after its ending, or its last two endings.
 
     Parameters
@@ -26,11 +44,14 @@ def open_source(path: Path, *, columns: Sequence[str] = ()) -> Iterator[Segment 
     columns
         What its columns are called where it is not what we call them, as `parse_columns`
         reads it: ``output=summary``.
+    limits
+        How much it may hold, as `parse_limits` reads it: ``row=200MB``; without any, what
+        `set_data_limits` was given.
 
     Raises
     ------
     ConfigError
-        If `columns` are not of this form, or the source cannot read other names.
+        If `columns` or `limits` are not of this form, or the source cannot read other names.
     DataError
         If the file cannot be read, or no source reads files with such an ending.
     """
@@ -39,13 +60,15 @@ def open_source(path: Path, *, columns: Sequence[str] = ()) -> Iterator[Segment 
         choices = ", ".join(f".{name}" for name in SOURCES.names())
         raise DataError(f"{path}: no source reads files that end in {name!r}; known: {choices}")
     source = SOURCES.get(name)
+    takes = parameters(source)
+    reading = cast("Callable[..., Iterator[Segment | DataError]]", source)  # looked up beside it
+    if "limits" in takes:
+        reading = partial(reading, limits=parse_limits(limits) if limits else _limits.get())
     if not columns:
-        return checked_rows(source(path), name, path=path)
-    if "columns" not in parameters(source):
+        return checked_rows(reading(path), name, path=path)
+    if "columns" not in takes:
         raise ConfigError(f"the source {name!r} reads columns by its own names only")
-    # What it takes has just been looked up.
-    rows = cast("MappedSource", source)(path, columns=parse_columns(columns))
-    return checked_rows(rows, name, path=path)
+    return checked_rows(reading(path, columns=parse_columns(columns)), name, path=path)
 
 
 def _source_name(path: Path) -> str:

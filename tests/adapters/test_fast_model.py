@@ -3,7 +3,6 @@
 What it shares with other adapters is held to in ``test_model_contract.py``.
 """
 
-import gzip
 import json
 import subprocess
 import sys
@@ -156,19 +155,6 @@ async def test_a_tool_s_description_that_cannot_be_encoded_stops_nothing() -> No
         assert "odd ?" in json.dumps(server.requests[0].body["tools"])
 
 
-@pytest.mark.parametrize("status", [301, 302, 307, 308])
-async def test_a_redirect_is_named_and_not_followed(status: int) -> None:
-    with LoopbackServer(chat("fine")) as elsewhere:
-        target = f"{elsewhere.base_url}/chat/completions"
-        redirect = Answer(status=status, body="", headers={"Location": target})
-        with (
-            LoopbackServer(redirect) as server,
-            pytest.raises(PermanentModelError, match=f"it leads to {target}"),
-        ):
-            await ask(server.base_url)
-        assert not elsewhere.requests
-
-
 async def test_a_proxy_of_the_environment_and_cookies_are_not_used(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -221,13 +207,6 @@ async def test_the_server_s_words_are_told_in_one_short_line() -> None:
 )
 async def test_bytes_that_are_no_reply_are_transient(answer: bytes) -> None:
     assert type(await ask_for_bytes(answer)) is TransientModelError
-
-
-async def test_a_reply_without_end_is_given_up_though_it_is_small_on_the_wire() -> None:
-    bomb = gzip.compress(b" " * 2**20, 9) * 65
-    error = await ask_for_bytes(answered(bomb, "Content-Encoding: gzip"))
-    assert isinstance(error, TransientModelError)
-    assert "longer than 67108864 bytes" in str(error)
 
 
 @given(body=JSON)

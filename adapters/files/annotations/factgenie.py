@@ -12,6 +12,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from spanjury.adapters.files.annotations.gathering import ANNOTATORS, gathered
+from spanjury.adapters.files.limits import USUAL, DataLimits
 from spanjury.adapters.files.lines import read_lines
 from spanjury.adapters.files.reading.gold import GoldSpan
 from spanjury.adapters.files.strict_json import excerpt, parse_json
@@ -57,7 +58,7 @@ class _Line(BaseModel):
     annotator_group: str | int | None = None
 
 
-def read_factgenie(path: Path, /) -> Iterator[Segment | DataError]:
+def read_factgenie(path: Path, /, *, limits: DataLimits = USUAL) -> Iterator[Segment | DataError]:
     """Read outputs with or without annotations, plain or gzip.
 
     Returns
@@ -72,16 +73,16 @@ def read_factgenie(path: Path, /) -> Iterator[Segment | DataError]:
     DataError
         At once, if there is no such file, it cannot be read, or it has no rows.
     """
-    return gathered(path, _rows(path))
+    return gathered(path, _rows(path, limits))
 
 
-def _rows(path: Path) -> Iterator[tuple[int, Segment | DataError]]:
-    for line in read_lines(path):
+def _rows(path: Path, limits: DataLimits) -> Iterator[tuple[int, Segment | DataError]]:
+    for line in read_lines(path, limits=limits):
         if line.fault:
             yield line.number, DataError(line.fault)
         elif text := line.text.strip():
             try:
-                yield line.number, _segment(parse_json(text))
+                yield line.number, _segment(parse_json(text, depth=limits.depth))
             except DataError as error:
                 yield line.number, error
 

@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 from spanjury.adapters.files.annotations.gathering import ANNOTATORS, gathered, joined
 from spanjury.adapters.files.annotations.mqm_text import unescaped, unmark
+from spanjury.adapters.files.limits import USUAL, DataLimits
 from spanjury.adapters.files.lines import read_lines
 from spanjury.adapters.files.reading.gold import SEVERITIES
 from spanjury.judges.core import MAX_SEVERITY, DataError, ErrorSpan, Located, Segment
@@ -73,7 +74,7 @@ class _Row(NamedTuple):
     severity: str
 
 
-def read_mqm(path: Path, /) -> Iterator[Segment | DataError]:
+def read_mqm(path: Path, /, *, limits: DataLimits = USUAL) -> Iterator[Segment | DataError]:
     """Read a table in UTF-8, plain or gzip, with or without a row that names the columns.
 
     Columns are those of `COLUMNS`, or the MQM Viewer's ``docSegId``, ``globalSegId`` and further
@@ -90,7 +91,7 @@ def read_mqm(path: Path, /) -> Iterator[Segment | DataError]:
     DataError
         At once, if there is no such file, it cannot be read, or it has no rows.
     """
-    return gathered(path, _rows(path), merge=_merged)
+    return gathered(path, _rows(path, limits), merge=_merged)
 
 
 def is_non_translation(category: str) -> bool:
@@ -98,10 +99,10 @@ def is_non_translation(category: str) -> bool:
     return category.casefold().startswith(_NON_TRANSLATION)
 
 
-def _rows(path: Path) -> Iterator[tuple[int, Segment | DataError]]:
+def _rows(path: Path, limits: DataLimits) -> Iterator[tuple[int, Segment | DataError]]:
     order: Sequence[int] = range(len(COLUMNS))
-    for line in read_lines(path):
-        cells = line.text.rstrip("\r\n").split("\t")
+    for line in read_lines(path, limits=limits):
+        cells = line.text.rstrip("\r\n").split("\t", limits.columns)
         if line.number == 1 and cells[:2] == ["system", "doc"]:
             order = _order(path, cells)
         elif line.fault:

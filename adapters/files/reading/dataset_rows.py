@@ -4,6 +4,7 @@ import importlib
 from collections.abc import Iterator
 from pathlib import Path
 
+from spanjury.adapters.files.limits import USUAL, DataLimits
 from spanjury.adapters.files.places import find_place
 from spanjury.adapters.files.reading.column_map import AS_NAMED, ColumnMap
 from spanjury.adapters.files.reading.parquet import count_parquet, read_parquet
@@ -14,7 +15,7 @@ __all__ = ["read_dataset", "read_parquet_file"]
 
 
 def read_parquet_file(
-    path: Path, /, *, columns: ColumnMap = AS_NAMED
+    path: Path, /, *, columns: ColumnMap = AS_NAMED, limits: DataLimits = USUAL
 ) -> Iterator[Segment | DataError]:
     """Read a Parquet file, whose columns are the keys that `sources.read_jsonl` reads.
 
@@ -27,12 +28,14 @@ def read_parquet_file(
     """
     place = find_place(str(path))
     try:
-        total = count_parquet(place)
+        total = count_parquet(place, limits=limits)
     except ImportError as error:
         raise ConfigError(_missing("pyarrow")) from error
     except (OSError, ValueError) as error:
         raise DataError(f"{path}: is no Parquet file: {error}") from error
-    return segments_of(path, read_parquet(place, start=0, stop=total), columns=columns)
+    return segments_of(
+        path, read_parquet(place, start=0, stop=total, limits=limits), columns=columns
+    )
 
 
 def read_dataset(path: Path, /, *, columns: ColumnMap = AS_NAMED) -> Iterator[Segment | DataError]:

@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
+from spanjury.adapters.files.limits import USUAL, DataLimits
 from spanjury.adapters.files.lines import read_lines
 from spanjury.adapters.files.reading.column_map import AS_NAMED, ColumnMap
 from spanjury.adapters.files.reading.ids import Ids, open_ids
@@ -22,7 +23,9 @@ __all__ = ["read_csv", "read_jsonl", "read_tsv", "segments_of"]
 T = TypeVar("T")
 
 
-def read_jsonl(path: Path, /, *, columns: ColumnMap = AS_NAMED) -> Iterator[Segment | DataError]:
+def read_jsonl(
+    path: Path, /, *, columns: ColumnMap = AS_NAMED, limits: DataLimits = USUAL
+) -> Iterator[Segment | DataError]:
     """Read a file with one JSON object a line, as `rows.Row` describes it.
 
     Parameters
@@ -31,6 +34,8 @@ def read_jsonl(path: Path, /, *, columns: ColumnMap = AS_NAMED) -> Iterator[Segm
         UTF-8 with or without a byte order mark, plain or gzip.
     columns
         What the keys of the rows are called.
+    limits
+        How much the file may hold.
 
     Returns
     -------
@@ -45,12 +50,14 @@ def read_jsonl(path: Path, /, *, columns: ColumnMap = AS_NAMED) -> Iterator[Segm
     """
 
     def read(text: str, line: int) -> Segment:
-        return parse_row(columns.row(parse_json(text)), line=line)
+        return parse_row(columns.row(parse_json(text, depth=limits.depth)), line=line)
 
-    return _begun(path, _segments(path, _texts(path), read))
+    return _begun(path, _segments(path, _texts(path, limits), read))
 
 
-def read_csv(path: Path, /, *, columns: ColumnMap = AS_NAMED) -> Iterator[Segment | DataError]:
+def read_csv(
+    path: Path, /, *, columns: ColumnMap = AS_NAMED, limits: DataLimits = USUAL
+) -> Iterator[Segment | DataError]:
     """Read a table whose cells are separated by commas; its first row names the columns.
 
     As `read_jsonl`, except that a row is counted by the line where it begins.
@@ -60,10 +67,12 @@ def read_csv(path: Path, /, *, columns: ColumnMap = AS_NAMED) -> Iterator[Segmen
     DataError
         At once, as `read_jsonl`, or if the columns cannot be made a row of.
     """
-    return _begun(path, _table(path, delimiter=",", called=columns))
+    return _begun(path, _table(path, delimiter=",", called=columns, limits=limits))
 
 
-def read_tsv(path: Path, /, *, columns: ColumnMap = AS_NAMED) -> Iterator[Segment | DataError]:
+def read_tsv(
+    path: Path, /, *, columns: ColumnMap = AS_NAMED, limits: DataLimits = USUAL
+) -> Iterator[Segment | DataError]:
     """Read a table whose cells are separated by tabs, quoted as in CSV; see `read_csv`.
 
     Raises
@@ -71,7 +80,7 @@ def read_tsv(path: Path, /, *, columns: ColumnMap = AS_NAMED) -> Iterator[Segmen
     DataError
         At once, as `read_csv`.
     """
-    return _begun(path, _table(path, delimiter="\t", called=columns))
+    return _begun(path, _table(path, delimiter="\t", called=columns, limits=limits))
 
 
 def segments_of(
@@ -99,21 +108,24 @@ def _begun(path: Path, segments: Iterator[Segment | DataError]) -> Iterator[Segm
     return chain((first,), segments)
 
 
-def _texts(path: Path) -> Iterator[tuple[int, str | DataError]]:
+def _texts(path: Path, limits: DataLimits) -> Iterator[tuple[int, str | DataError]]:
     """Yield the lines that hold a row, or should."""
-    for line in read_lines(path):
+    for line in read_lines(path, limits=limits):
         if line.fault:
             yield line.number, DataError(line.fault)
         elif text := line.text.rstrip():
             yield line.number, text
 
 
-def _table(path: Path, *, delimiter: str, called: ColumnMap) -> Iterator[Segment | DataError]:
+def _table(
+    path: Path, *, delimiter: str, called: ColumnMap, limits: DataLimits
+) -> Iterator[Segment | DataError]:
     """Read the header, then each record by it."""
-    records = read_records(read_lines(path), delimiter=delimiter)
+    lines = read_lines(path, limits=limits)
+    records = read_records(lines, delimiter=delimiter, limits=limits)
     line, header = next(records, (1, DataError("there is no row that names the columns")))
     try:
-        columns = read_header(_sound(header), called=called)
+        columns = read_header(_sound(header), called=called, limits=limits)
     except DataError as error:
         raise DataError(f"{path}, line {line}: {error}") from error
     yield from _segments(

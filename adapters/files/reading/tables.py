@@ -8,16 +8,14 @@ from itertools import combinations
 from threading import Lock
 from typing import Any
 
+from spanjury.adapters.files.limits import USUAL, DataLimits
 from spanjury.adapters.files.lines import Line
 from spanjury.adapters.files.reading.column_map import AS_NAMED, ColumnMap
 from spanjury.adapters.files.reading.rows import INPUT_HEADER
 from spanjury.adapters.files.strict_json import parse_json
 from spanjury.judges.core import DataError
 
-__all__ = ["MAX_CELL", "Columns", "read_header", "read_records"]
-
-MAX_CELL = 2**24
-"""Characters that one cell may hold; an unclosed quote is noticed here at the latest."""
+__all__ = ["Columns", "read_header", "read_records"]
 
 _FIELD_LIMIT = Lock()
 _JSON_COLUMNS = frozenset({"references", "spans", "meta"})
@@ -26,45 +24,80 @@ _REFERENCE = re.compile(r"reference(_\d+)?")
 
 
 def read_records(
-    lines: Iterable[Line], *, delimiter: str
+    lines: Iterable[Line], *, delimiter: str, limits: DataLimits = USUAL
 ) -> Iterator[tuple[int, list[str] | DataError]]:
     """Yield each record that is not blank with the number of the line where it begins.
 
     Quoted cells may hold delimiters, line ends and doubled quotes. A record that cannot
-    be read is a `DataError` in its place.
+    be read is a `DataError` in its place. Behind a record that is too long nothing is read:
+    its quotes are likely not closed, and then no line tells where the next one begins.
     """
-    faults: list[str] = []
-
-    def texts() -> Iterator[str]:
-        for line in lines:
-            if line.fault:
-                faults.append(f"{line.fault} (line {line.number})")
-            yield line.text
-
-    reader = csv.reader(texts(), delimiter=delimiter, strict=True)
+    texts = _Texts(lines, delimiter=delimiter, limits=limits)
+    reader = csv.reader(iter(texts), delimiter=delimiter, strict=True)
     while True:
-        begin = reader.line_num + 1
+        texts.begin = begin = reader.line_num + 1
         try:
-            cells = _next_record(reader)
-        except csv.Error as error:
-            faults.append(f"not a row of a table: {error}")
+            cells = _next_record(reader, limits=limits)
+        except (csv.Error, _TooLongError) as error:
+            texts.faults.append(_said(error, limits=limits))
             cells = []
         if cells is None:
             return
-        if faults:
-            yield begin, DataError(faults[0])
-            faults.clear()
+        if texts.faults:
+            yield begin, DataError(texts.faults[0])
+            texts.faults.clear()
         elif cells:
             yield begin, cells
 
 
-def _next_record(reader: Iterator[list[str]]) -> list[str] | None:
+class _TooLongError(Exception):
+    """A record does not end within the limits."""
+
+
+class _Texts:
+    """The lines of a table, and what is wrong with those of the record that is being read."""
+
+    def __init__(self, lines: Iterable[Line], *, delimiter: str, limits: DataLimits) -> None:
+        self.faults: list[str] = []
+        self.begin = 1  # where the record begins
+        self._lines = lines
+        self._delimiter = delimiter
+        self._limits = limits
+
+    def __iter__(self) -> Iterator[str]:
+        size = 0
+        for line in self._lines:
+            size = len(line.text) + (size if line.number > self.begin else 0)
+            if line.fault:
+                self.faults.append(f"{line.fault} (line {line.number})")
+            elif size > self._limits.row:
+                raise _TooLongError(self._limits.exceeded("row", "the record is too long"))
+            yield "\n" if self._has_too_many_cells(line.text) else line.text
+
+    def _has_too_many_cells(self, text: str) -> bool:
+        """Refuse a line of very many cells before they are made."""
+        if '"' in text or text.count(self._delimiter) < self._limits.columns:
+            return False
+        self.faults.append(str(self._limits.exceeded("columns", "there are too many cells")))
+        return True
+
+
+def _said(error: Exception, *, limits: DataLimits) -> str:
+    """Return why a record cannot be read; an unclosed quote is noticed by the longest cell."""
+    if isinstance(error, _TooLongError):
+        return str(error)
+    if "field larger than" in str(error):
+        return str(limits.exceeded("cell", "a cell is too long, or its quotes are not closed"))
+    return f"not a row of a table: {error}"
+
+
+def _next_record(reader: Iterator[list[str]], *, limits: DataLimits) -> list[str] | None:
     """Advance `reader` with room for large cells, or return None at its end.
 
     The limit belongs to the whole process, so it is given back after every record.
     """
     with _FIELD_LIMIT:
-        before = csv.field_size_limit(MAX_CELL)
+        before = csv.field_size_limit(limits.cell)
         try:
             return next(reader, None)
         finally:
@@ -112,15 +145,19 @@ class Columns:
         return row
 
 
-def read_header(header: Sequence[str], *, called: ColumnMap = AS_NAMED) -> Columns:
+def read_header(
+    header: Sequence[str], *, called: ColumnMap = AS_NAMED, limits: DataLimits = USUAL
+) -> Columns:
     """Return the columns that the first record of a table names.
 
     Raises
     ------
     DataError
-        If none is, or is `called`, ``output``, two of them would fill the same place, or
-        one that is `called` something is not there.
+        If none is, or is `called`, ``output``, two of them would fill the same place, one
+        that is `called` something is not there, or there are too many.
     """
+    if len(header) > limits.columns:
+        raise limits.exceeded("columns", f"there are {len(header)} columns")
     names = tuple(name.strip() for name in header)
     columns = Columns(names=names, places=tuple(map(_place, called.header(names))))
     if _OUTPUT not in columns.places:

@@ -276,5 +276,8 @@ def doctor(
 def _every_command(
     *,
     version: shown.Version = False,
+    data_limit: judged.DataLimits = None,
 ) -> None:
     del version  # its callback has done the work
+    if data_limit:
+        call("limiting:limit_data", {"data_limit": data_limit})

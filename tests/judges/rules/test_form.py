@@ -1,5 +1,6 @@
 """The form judge: its score, its limits, where it abstains."""
 
+import threading
 from dataclasses import replace
 
 import pytest
@@ -9,6 +10,8 @@ from hypothesis import strategies as st
 from spanjury.judges.core import Aspect, Judge, Located, Outcome, Report, Segment, Task
 from spanjury.judges.rules import form
 from spanjury.judges.rules.form import FormJudge
+from spanjury.judges.rules.form_text import FormText, read_form
+from spanjury.judges.text.turns import LONG
 
 TASK = Task(name="summarization", description="Summarize the article.")
 FLUENCY = Aspect(name="fluency", task=TASK, definition="…", kind="form", inputs=())
@@ -97,12 +100,20 @@ def test_an_error_within_another_is_not_told_twice() -> None:
     assert [span.text for span in report.spans] == ["dog dog", "The dog dog barked at him"]
 
 
-async def test_a_long_text_is_judged_beside_the_event_loop(
+async def test_a_long_text_is_judged_outside_the_event_loop_s_thread(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    here = await judged(PROSE)
-    monkeypatch.setattr(form, "_LONG", 10)
-    assert await judged(PROSE) == here
+    threads: list[int] = []
+
+    def read(text: str) -> FormText:
+        threads.append(threading.get_ident())
+        return read_form(text)
+
+    monkeypatch.setattr(form, "read_form", read)
+    await judged(PROSE)
+    await judged(PROSE * (LONG // len(PROSE) + 1))
+    assert threads[0] == threading.get_ident()
+    assert threads[1] != threading.get_ident()
 
 
 PIECES = (

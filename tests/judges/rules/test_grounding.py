@@ -1,6 +1,7 @@
 """The grounding judge: what it marks, what it is worth, where it abstains."""
 
 import math
+import threading
 from dataclasses import replace
 
 import pytest
@@ -10,8 +11,9 @@ from hypothesis import strategies as st
 from spanjury.judges.core import Aspect, Judge, Located, Outcome, Report, Scale, Segment, Task
 from spanjury.judges.rules import grounding
 from spanjury.judges.rules.grounding import GroundingJudge
-from spanjury.judges.rules.source_index import index_source
+from spanjury.judges.rules.source_index import SourceIndex, index_source
 from spanjury.judges.rules.support import support
+from spanjury.judges.text.turns import LONG
 
 TASK = Task(name="summarization", description="Summarize the article.")
 CONSISTENCY = Aspect(name="consistency", task=TASK, definition="…", kind="grounding")
@@ -254,12 +256,20 @@ async def test_it_looks_only_at_the_inputs_of_the_aspect() -> None:
     assert span.text == "42"
 
 
-async def test_a_long_text_is_judged_beside_the_event_loop(
+async def test_a_long_source_is_read_outside_the_event_loop_s_thread(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    here = await judged("Acme sold 1,300 cars.")
-    monkeypatch.setattr(grounding, "_LONG", 10)
-    assert await judged("Acme sold 1,300 cars.") == here
+    threads: list[int] = []
+
+    def index(text: str) -> SourceIndex:
+        threads.append(threading.get_ident())
+        return index_source(text)
+
+    monkeypatch.setattr(grounding, "index_source", index)
+    await judged("Acme sold 1,300 cars.")
+    await judged("Acme sold 1,300 cars.", source=ARTICLE * (LONG // len(ARTICLE) + 1))
+    assert threads[0] == threading.get_ident()
+    assert threads[1] != threading.get_ident()
 
 
 PROSE = st.lists(st.sampled_from(WORDS), max_size=25).map(" ".join)

@@ -10,6 +10,7 @@ __all__ = [
     "AspectsFiles",
     "Columns",
     "Data",
+    "DataLimits",
     "Limit",
     "Order",
     "ShardOf",
@@ -44,6 +45,16 @@ Columns = Annotated[
         envvar="SPANJURY_COLUMN",
         metavar="NAME=COLUMN",
         help="What a column is called, as output=summary or inputs.Article=text; repeatable.",
+    ),
+]
+DataLimits = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--data-limit",
+        envvar="SPANJURY_DATA_LIMIT",
+        metavar="NAME=NUMBER",
+        help="Raise or lower a limit of data files, as row=200MB; repeatable, before the command."
+        " Names: row, cell, columns, depth, unpacked, ratio.",
     ),
 ]
 Limit = Annotated[

@@ -1,0 +1,90 @@
+"""Limits of what a data file may hold, far above any honest one, so that none fills the memory.
+
+| name | what is limited | by default |
+|---|---|---|
+| `row` | bytes of a line, of a record of a table, of a text file of a folder | 32 MiB |
+| `cell` | characters of a cell | 16,777,216 |
+| `columns` | columns of a table | 1,024 |
+| `depth` | objects and lists within each other in JSON | 64 |
+| `unpacked` | bytes of a packed file, unpacked | 16 GiB |
+| `ratio` | unpacked bytes for each packed one, once 64 MiB are unpacked | 200 |
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
+from types import MappingProxyType
+
+from spanjury.judges.core import ConfigError, DataError
+
+__all__ = ["FLAG", "USUAL", "DataLimits", "parse_limits"]
+
+FLAG = "--data-limit"
+_NUMBER = re.compile(r"(\d{1,15})\s*([KMG]i?B)?", re.IGNORECASE)
+_UNITS = MappingProxyType(
+    {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataLimits:
+    """How much a data file may hold; the module's table says of what.
+
+    Raises
+    ------
+    ValueError
+        If one is less than 1.
+    """
+
+    row: int = 2**25
+    cell: int = 2**24
+    columns: int = 2**10
+    depth: int = 64
+    unpacked: int = 2**34
+    ratio: int = 200
+
+    def __post_init__(self) -> None:
+        for limit in fields(self):
+            if getattr(self, limit.name) < 1:
+                raise ValueError(f"{limit.name} must be 1 or more")
+
+    def exceeded(self, name: str, what: str) -> DataError:
+        """Return the error that the limit called `name` is exceeded, and how to raise it."""
+        return DataError(
+            f"{what} (limit {name}={getattr(self, name)}; if the file is sound, raise it:"
+            f" spanjury {FLAG} {name}=NUMBER ...)"
+        )
+
+
+USUAL = DataLimits()
+"""The limits where the user sets none."""
+
+
+def parse_limits(settings: Iterable[str]) -> DataLimits:
+    """Read ``NAME=NUMBER``, as ``row=200MB``, in place of the usual limits.
+
+    Raises
+    ------
+    ConfigError
+        If one is not of this form or of no known name.
+
+    Examples
+    --------
+    >>> parse_limits(["row=200MB", "columns=5000"]).row
+    200000000
+    """
+    limits = USUAL
+    names = [limit.name for limit in fields(DataLimits)]
+    for setting in settings:
+        name, _, number = setting.partition("=")
+        given = _NUMBER.fullmatch(number.strip())
+        if name not in names or given is None:
+            raise ConfigError(
+                f"got the data limit {setting!r}, expected NAME=NUMBER, as row=200MB, NAME being"
+                f" one of {', '.join(names)}"
+            )
+        try:
+            limits = replace(limits, **{name: int(given[1]) * _UNITS[(given[2] or "").lower()]})
+        except ValueError as error:
+            raise ConfigError(f"data limit {setting!r}: {error}") from error
+    return limits

@@ -1,0 +1,104 @@
+"""Turns: how much of an event loop, and how many threads, the work of offline judges takes."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import anyio
+import anyio.lowlevel
+import anyio.to_thread
+import pytest
+
+from spanjury.judges.text.turns import LONG, in_turn
+
+pytestmark = pytest.mark.anyio
+
+
+class Held:
+    """Work that notes who began it, and ends when it may."""
+
+    def __init__(self) -> None:
+        self.begun: list[int] = []
+        self.end = threading.Event()
+        self.beginning = threading.Semaphore(0)
+
+    def work(self, number: int) -> int:
+        self.begun.append(number)
+        self.beginning.release()
+        self.end.wait()
+        return number
+
+
+@contextmanager
+def held() -> Iterator[Held]:
+    work = Held()
+    try:
+        yield work
+    finally:
+        work.end.set()
+
+
+async def test_only_long_work_leaves_the_event_loop_s_thread() -> None:
+    here = threading.get_ident()
+    assert await in_turn(threading.get_ident, length=LONG) == here
+    assert await in_turn(threading.get_ident, length=LONG + 1) != here
+
+
+async def test_long_work_takes_two_threads_and_the_first_come_first() -> None:
+    results: list[int] = []
+
+    async def judge(number: int) -> None:
+        results.append(await in_turn(lambda: work.work(number), length=LONG + 1))
+
+    with held() as work:
+        async with anyio.create_task_group() as judging:
+            for number in range(20):
+                judging.start_soon(judge, number)
+                await anyio.wait_all_tasks_blocked()
+            for _ in range(2):
+                await anyio.to_thread.run_sync(work.beginning.acquire)
+            assert sorted(work.begun) == [0, 1]
+            work.end.set()
+    assert sorted(results) == list(range(20))
+
+
+async def test_between_any_two_short_texts_other_tasks_have_a_round() -> None:
+    rounds = [0]
+    seen: list[int] = []
+
+    async def neighbour() -> None:
+        while len(seen) < 20:
+            rounds[0] += 1
+            await anyio.lowlevel.checkpoint()
+
+    async def judge() -> None:
+        await in_turn(lambda: seen.append(rounds[0]), length=1)
+
+    async with anyio.create_task_group() as judging:
+        for _ in range(20):
+            judging.start_soon(judge)
+        judging.start_soon(neighbour)
+    assert len(set(seen)) >= 10  # in a round of trio's, tasks run in any order
+
+
+async def test_a_cancelled_caller_does_not_wait_for_long_work() -> None:
+    async def judge() -> None:
+        await in_turn(lambda: work.work(1), length=LONG + 1)
+
+    with held() as work:
+        async with anyio.create_task_group() as judging:
+            judging.start_soon(judge)
+            await anyio.to_thread.run_sync(work.beginning.acquire)
+            judging.cancel_scope.cancel()
+        assert work.begun == [1]
+        assert not work.end.is_set()
+
+
+async def test_what_goes_wrong_is_raised_whatever_the_length() -> None:
+    for length in (1, LONG + 1):
+        with pytest.raises(ValueError, match="expected a text"):
+            await in_turn(_fail, length=length)
+
+
+def _fail() -> None:
+    raise ValueError("expected a text")

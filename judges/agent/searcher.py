@@ -34,7 +34,7 @@ from spanjury.judges.core import (
     Segment,
     signature,
 )
-from spanjury.judges.text import Locator
+from spanjury.judges.text import Locator, named_plainly
 
 __all__ = ["Searcher"]
 
@@ -124,7 +124,7 @@ class Searcher:
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Return the model's report; raise `ModelError` if it gives no reply."""
-        passages = split_passages(aspect.view(segment.inputs))
+        passages = split_passages(named_plainly(aspect.view(segment.inputs)))
         prompt = task_prompt(
             segment,
             aspect,

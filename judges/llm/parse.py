@@ -40,7 +40,7 @@ BREAKS_OFF = "it breaks off at the score"
 SEVERITY_WORDS = ("Neutral", "Minor", "Moderate", "Major", "Critical")
 """Words for the severities 1 to 5."""
 
-_SCORE_LABELS = (Label.OVERALL_SCORE, Label.SCORE, Label.INLINE_SCORE)  # best first
+_SCORE_LABELS = ((Label.SCORE, Label.OVERALL_SCORE), (Label.INLINE_SCORE,))  # best first, then last
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,10 +192,10 @@ def _cut_off(own: OwnFields, *, scale: Scale) -> Grade:
 
 
 def _score(reports: Sequence[ReportDraft], *, quoted: bool, scale: Scale) -> Grade:
-    """Read the score that all lines of the best kind that there is give."""
+    """Read the score that all lines give; those within other lines count where there are none."""
     scores = [score for report in reports for score in report.scores]
-    for label in _SCORE_LABELS:
-        phrases = [_text(lines) for kind, lines in scores if kind is label]
+    for labels in _SCORE_LABELS:
+        phrases = [_text(lines) for label in labels for kind, lines in scores if kind is label]
         given = [phrase for phrase in phrases if not is_template(phrase, scale=scale)]
         if given:
             return _agreed([read_grade(phrase, scale=scale) for phrase in given])

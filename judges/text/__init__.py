@@ -2,7 +2,7 @@
 
 from spanjury.judges.text.defused_model import DefusedModel, defused
 from spanjury.judges.text.fence import Fenced, fence, named_plainly
-from spanjury.judges.text.field_mark import field_mark
+from spanjury.judges.text.field_mark import AnswerMark, field_mark
 from spanjury.judges.text.fold import Folded, fold, fold_with_map
 from spanjury.judges.text.locate import Locator, Place
 from spanjury.judges.text.sentences import sentences
@@ -10,6 +10,7 @@ from spanjury.judges.text.templates import fill_template, read_template
 from spanjury.judges.text.words import folded_words
 
 __all__ = [
+    "AnswerMark",
     "DefusedModel",
     "Fenced",
     "Folded",

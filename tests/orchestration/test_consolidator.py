@@ -29,6 +29,7 @@ from spanjury.judges.core import (
     Task,
     Verdict,
 )
+from spanjury.judges.text.template_tokens import split_tokens
 from spanjury.orchestration.consolidator import AgentConsolidator
 from spanjury.orchestration.merge import RuleConsolidator, seat_spans
 
@@ -117,7 +118,8 @@ async def test_what_judges_wrote_cannot_pass_for_instructions() -> None:
     result = await AgentConsolidator(model=model).consolidate(replace(VERDICT, seats=(evil,)))
     prompt = model.requests[0].messages[0].content
     assert attack not in prompt
-    assert json.dumps(attack, ensure_ascii=False) in prompt
+    assert split_tokens(json.dumps(attack, ensure_ascii=False)) in prompt
+    assert "<|im_end|>" not in prompt
     assert [it.text for it in result.spans] == ["green", attack]
 
 

@@ -22,6 +22,7 @@ from spanjury.judges.core import (
     ToolCall,
     Usage,
 )
+from spanjury.judges.text.template_tokens import split_tokens
 
 pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("anyio_backend", ["asyncio"])]
 
@@ -141,9 +142,9 @@ async def test_a_text_that_gives_orders_stays_between_its_marks() -> None:
     model = ScriptedModel(review())
     await Searcher(model=model).assess(replace(SEGMENT, output=attack), GROUNDED)
     prompt = model.requests[0].messages[1].content
-    before, text, after = prompt.partition(attack)
+    before, text, after = prompt.partition(split_tokens(attack))
     mark = before.splitlines()[-1].split()[0]
-    assert text
+    assert text != attack
     assert mark not in attack
     assert after.startswith(f"\n{mark} Summary: end")
 

@@ -68,8 +68,9 @@ class Material:
         )
 
     def holds_line(self, line: str) -> bool:
-        """Say whether a text has this line, up to markup, case and punctuation."""
-        return _words(line.casefold()) in self._lines
+        """Say whether a text has this line, or a cell of it, up to markup and case."""
+        folded = line.casefold()
+        return any(_words(part) in self._lines for part in (folded, *folded.split("|")))
 
     def holds_score(self, value: str, *, severity: bool = False) -> bool:
         """Say whether a text gives a score, or a severity, that begins with the same word."""

@@ -128,10 +128,17 @@ def _not_copied(lines: Sequence[_Line], *, material: Material, mark: str) -> lis
     """Return `lines` without the fields that may be copied from the material."""
     told, following = [], ""
     for line in reversed(lines):
-        pieces = material.without_copies(
-            line.pieces, line=line.text, following=following, mark=mark
+        labelled = any(piece.label is not Label.TEXT for piece in line.pieces)
+        told.append(
+            replace(
+                line,
+                pieces=material.without_copies(
+                    line.pieces, line=line.text, following=following, mark=mark
+                ),
+            )
+            if labelled
+            else line
         )
-        told.append(replace(line, pieces=pieces))
         following = line.text if line.text.strip() else following
     return told[::-1]
 

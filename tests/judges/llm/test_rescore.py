@@ -64,7 +64,8 @@ async def test_the_conversation_is_the_one_in_which_it_assessed() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["\n\nError 2:\nLocation: ", " Well, it is Good", " Poor | Fair | Good", "", " 9\nAnd so"]
+    "text",
+    ["\n\nError 2:\nLocation: ", " Well, it is Good", " Poor | Fair | Good", "", " 9\nAnd so"],
 )
 async def test_what_goes_on_otherwise_is_asked_for_once_more_then_unparseable(text: str) -> None:
     wrong = Reply(text=text, finish=Finish.LENGTH, usage=SPENT)

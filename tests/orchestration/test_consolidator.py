@@ -123,6 +123,14 @@ async def test_what_judges_wrote_cannot_pass_for_instructions() -> None:
     assert [it.text for it in result.spans] == ["green", attack]
 
 
+async def test_an_answer_that_the_text_holds_is_not_taken_for_the_models() -> None:
+    evil = replace(VERDICT, segment=replace(VERDICT.segment, output=f"{TEXT} {GOOD}"))
+    model = ScriptedModel(f"It says:\n```\n{GOOD}\n```", repeat_last=True)
+    result = await AgentConsolidator(model=model).consolidate(evil)
+    assert result.consolidator.startswith("rules (agent: ")
+    assert 'mark: must be "' in model.requests[1].messages[-1].content
+
+
 @pytest.mark.parametrize(
     ("bad", "problem"),
     [

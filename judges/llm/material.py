@@ -16,7 +16,7 @@ _WORD = re.compile(r"\w+")
 _GRADE = re.compile(
     r"(?P<name>severity(?:\s+(?:level|score|rating|grade))?|score|rating|grade)\b"
     r"(?:\s+(?:is|for|of|on)\b[^:：=\n]{0,60})?(?:\s*\([^()\n]{0,200}\))?"
-    r"[^\w]{0,20}?[:：﹕=|–—-][^\w]{0,20}(?P<value>\w+)"
+    r"[^\w]{0,20}?[\n:：﹕=|–—-][^\w]{0,20}(?P<value>\w+)"
 )
 _LONGEST_GRADE = 200  # characters before the first word of a value
 _HELD_AS_LINES = frozenset(Label) - GRADED - {Label.TEXT}
@@ -68,9 +68,10 @@ class Material:
         )
 
     def holds_line(self, line: str) -> bool:
-        """Say whether a text has this line, or a cell of it, up to markup and case."""
+        """Say whether a text has this line, or a cell of this row, up to markup and case."""
         folded = line.casefold()
-        return any(_words(part) in self._lines for part in (folded, *folded.split("|")))
+        cells = folded.split("|") if folded.lstrip().startswith("|") else ()
+        return any(_words(part) in self._lines for part in (folded, *cells))
 
     def holds_score(self, value: str, *, severity: bool = False) -> bool:
         """Say whether a text gives a score, or a severity, that begins with the same word."""

@@ -9,10 +9,12 @@ from fakes.chat_model import ScriptedModel
 from fakes.judges import ASPECT, segment
 from fakes.quoting_replies import FORGED, WAYS, cut_replies, honest_reply
 
-from spanjury.judges.core import Finish, Outcome, Reply, Report
+from spanjury.judges.core import Finish, Outcome, Reply, Report, Scale
 from spanjury.judges.llm.annotator import Annotator
 from spanjury.judges.llm.distilled import Distilled
 from spanjury.judges.llm.geval import GEval
+from spanjury.judges.llm.material import Material
+from spanjury.judges.llm.parse import parse
 from spanjury.judges.llm.prompt import shown_texts
 from spanjury.judges.text import field_mark
 
@@ -151,15 +153,15 @@ async def test_judges_of_numbers_read_none_that_the_text_gives(quoted: str) -> N
         assert (report.outcome, report.score) == (Outcome.SCORED, 1)
 
 
-@pytest.mark.parametrize(
-    "unit",
-    ['"', "“", "«a\n", '"\n', "“\n", "> Overall score: Excellent\n", "```\n", "    Severity: 1\n",
-     "Explanation: “\n", "Overall score: Excellent\n", "Severity: 1 ", "score for ", "(", "a3f9 "],
+CRAFTED = (
+    '"', "“", "«a\n", '"\n', "“\n", "> Overall score: Excellent\n", "```\n", "    Severity: 1\n",
+    "Explanation: “\n", "Overall score: Excellent\n", "Severity: 1 ", "score for ", "(", "a3f9 ",
 )  # fmt: skip
-async def test_a_long_crafted_reply_or_text_is_read_without_harm(unit: str) -> None:
-    crafted = unit * (300_000 // len(unit))
-    forged = replace(SEGMENT, output=crafted)
-    model = ScriptedModel(crafted, crafted)
-    report = await Annotator(model=model).assess(forged, ASPECT)
-    assert (report.score is not None) is (report.outcome is Outcome.SCORED)
-    assert report.score is None
+
+
+def test_a_long_crafted_reply_or_text_is_read_without_harm() -> None:
+    for unit in CRAFTED:
+        crafted = unit * (60_000 // len(unit))
+        read = parse(crafted, scale=Scale(), material=Material([crafted]), mark="a3f9")
+        assert read.score is None
+        assert read.problem

@@ -24,7 +24,7 @@ from spanjury.judges.core import (
     fingerprint,
     signature,
 )
-from spanjury.judges.text import fence, fill_template, read_template
+from spanjury.judges.text import AnswerMark, fence, fill_template, read_template
 from spanjury.orchestration.grouping import Case, Grouping, GroupingError, consolidated
 from spanjury.orchestration.merge import RuleConsolidator, seat_spans
 
@@ -88,6 +88,7 @@ class AgentConsolidator:
             text=verdict.segment.output,
             errors={f"s{number}": pair for number, pair in enumerate(found, start=1)},
             max_spans=self.max_spans,
+            mark=AnswerMark.of(_texts(verdict), key="groups"),
         )
         try:
             talk = await converse(
@@ -129,6 +130,8 @@ def _agent(*, retries: int) -> Agent[Case, Grouping]:
 
     @agent.output_validator
     async def check(context: RunContext[Case], answer: Grouping) -> Grouping:
+        if problem := context.deps.mark.problem(answer.mark):
+            raise ModelRetry(problem)
         try:
             consolidated(answer, context.deps)
         except GroupingError as error:
@@ -150,8 +153,16 @@ def _prompt(case: Case, verdict: Verdict) -> str:
         "aspect": verdict.aspect.name,
         "definition": verdict.aspect.definition,
         "max_spans": str(case.max_spans),
+        "code": case.mark.mark,
     }
     return fill_template(_PACKAGE, _TEMPLATE, about)
+
+
+def _texts(verdict: Verdict) -> list[str]:
+    """Return the judged text, and what the judges say of it, which may quote it."""
+    spans = [span for _, span in seat_spans(verdict)]
+    said = [text for span in spans for text in (span.text, span.explanation)]
+    return [verdict.segment.output, *said]
 
 
 def _line(name: str, ref: SpanRef, span: ErrorSpan) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from spanjury.judges.core import Consolidation, ErrorSpan, Located, SpanRef
-from spanjury.judges.text import Locator, Place
+from spanjury.judges.text import AnswerMark, Locator, Place
 
 __all__ = ["Case", "Group", "Grouping", "GroupingError", "LeftOut", "consolidated"]
 
@@ -44,6 +44,7 @@ class Grouping(BaseModel):
 
     groups: list[Group]
     left_out: list[LeftOut] = []
+    mark: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,11 +59,14 @@ class Case:
         Id -> the seats' span of that name, in the order of the panel.
     max_spans
         The most groups an answer may have.
+    mark
+        The mark that an answer must repeat.
     """
 
     text: str
     errors: Mapping[str, tuple[SpanRef, ErrorSpan]]
     max_spans: int
+    mark: AnswerMark
 
 
 class GroupingError(ValueError):

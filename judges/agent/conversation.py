@@ -20,6 +20,7 @@ from spanjury.judges.core import (
     Reply,
     Usage,
 )
+from spanjury.judges.text import defused
 
 __all__ = ["Conversation", "converse"]
 
@@ -75,7 +76,7 @@ async def converse(
     ModelError
         If the model gives no reply; a `ModelRefusedError` becomes an outcome instead.
     """
-    recorder = _Recorder(model)
+    recorder = _Recorder(defused(model))
     outcome, reason, output = Outcome.SCORED, "", None
     try:
         run = await agent.run(

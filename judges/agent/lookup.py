@@ -8,7 +8,7 @@ from pydantic_ai import FunctionToolset, ModelRetry, RunContext, Tool
 from spanjury.judges.agent.passages import Passage, best_passages
 from spanjury.judges.agent.prompts import read
 from spanjury.judges.core import Scale
-from spanjury.judges.text import fence
+from spanjury.judges.text import AnswerMark, fence
 
 __all__ = ["Evidence", "lookup_tools"]
 
@@ -25,11 +25,14 @@ class Evidence:
         The most passages that one search returns.
     scale
         The labels that a report may have.
+    mark
+        The mark that a report must repeat.
     """
 
     passages: tuple[Passage, ...]
     hits: int
     scale: Scale
+    mark: AnswerMark
 
 
 def lookup_tools(*, retries: int) -> FunctionToolset[Evidence]:

@@ -47,6 +47,7 @@ def task_prompt(
     form: str,
     max_errors: int,
     max_lookups: int,
+    mark: str,
 ) -> str:
     """Return the question: the judged text, the quality, and what can be looked up."""
     output = aspect.task.output_header
@@ -62,6 +63,7 @@ def task_prompt(
         "contents": _contents(passages),
         "max_errors": str(max_errors),
         "max_lookups": str(max_lookups),
+        "code": mark,
     }
     evidence = fill("evidence", about) + "\n\n" if passages else ""
     return fill("judge", {**about, "evidence": evidence, "form": fill(form, about)})

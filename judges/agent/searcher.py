@@ -34,7 +34,7 @@ from spanjury.judges.core import (
     Segment,
     signature,
 )
-from spanjury.judges.text import Locator
+from spanjury.judges.text import AnswerMark, Locator, named_plainly
 
 __all__ = ["Searcher"]
 
@@ -49,6 +49,7 @@ class _Review(BaseModel):
     errors: list[_Finding]
     rationale: str
     label: str
+    mark: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +125,9 @@ class Searcher:
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Return the model's report; raise `ModelError` if it gives no reply."""
-        passages = split_passages(aspect.view(segment.inputs))
+        inputs = named_plainly(aspect.view(segment.inputs))
+        passages = split_passages(inputs)
+        mark = AnswerMark.of([*inputs.values(), segment.output], key="label")
         prompt = task_prompt(
             segment,
             aspect,
@@ -132,12 +135,13 @@ class Searcher:
             form=f"form-{self.output}",
             max_errors=self.max_errors,
             max_lookups=self.max_lookups,
+            mark=mark.mark,
         )
         talk = await converse(
             self._agent,
             prompt,
             model=self.model,
-            deps=Evidence(passages=passages, hits=self.hits, scale=aspect.scale),
+            deps=Evidence(passages=passages, hits=self.hits, scale=aspect.scale, mark=mark),
             limits=UsageLimits(request_limit=self.max_requests, tool_calls_limit=self.max_lookups),
             decoding=self._decoding(),
             toolsets=[self._tools] if passages else [],
@@ -167,6 +171,8 @@ def _agent(output: Literal["prompted", "tool"], *, retries: int) -> Agent[Eviden
         scale = context.deps.scale
         if scale.value(review.label) is None:
             raise ModelRetry(f"label: must be one of {', '.join(scale.labels)}")
+        if problem := context.deps.mark.problem(review.mark):
+            raise ModelRetry(problem)
         return review
 
     return agent

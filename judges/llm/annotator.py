@@ -9,6 +9,7 @@ no reply at all. How it scores an error list that is not its own: `spanjury.judg
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 from spanjury.judges.core import (
@@ -17,6 +18,7 @@ from spanjury.judges.core import (
     ChatRequest,
     Decoding,
     ErrorSpan,
+    Finish,
     ModelRefusedError,
     Outcome,
     PermanentModelError,
@@ -28,11 +30,20 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.llm.asking import Answer, ask
 from spanjury.judges.llm.located_errors import located_errors
+from spanjury.judges.llm.material import Material
 from spanjury.judges.llm.parse import PARSER_VERSION, ParsedReply, parse
-from spanjury.judges.llm.prompt import PromptOptions, grammar, prompt_fingerprint, reask, render
+from spanjury.judges.llm.prompt import (
+    PromptOptions,
+    grammar,
+    prompt_fingerprint,
+    reask,
+    render,
+    shown_texts,
+)
 from spanjury.judges.llm.recite import recite
 from spanjury.judges.llm.rescore import Recital, continued, rescored, restated
 from spanjury.judges.llm.rescoring_prompt import ScoreForm
+from spanjury.judges.text import field_mark
 
 __all__ = ["Annotator"]
 
@@ -108,11 +119,19 @@ class Annotator:
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Return the model's report; raise `ModelError` if it gives no reply."""
+        texts = shown_texts(segment, aspect).values()
+        mark, material = field_mark(texts), Material(texts)
         answer = await ask(
             self.model,
-            self._request(segment, aspect),
-            read=lambda reply: parse(reply.text, scale=aspect.scale),
-            reask=reask,
+            self._request(segment, aspect, mark=mark),
+            read=lambda reply: parse(
+                reply.text,
+                scale=aspect.scale,
+                material=material,
+                mark=mark,
+                cut=reply.finish is Finish.LENGTH,
+            ),
+            reask=partial(reask, mark=mark),
         )
         return _report(answer, output=segment.output)
 
@@ -145,23 +164,26 @@ class Annotator:
             max_errors=self.max_errors,
         )
 
-    def _request(self, segment: Segment, aspect: Aspect) -> ChatRequest:
+    def _request(self, segment: Segment, aspect: Aspect, *, mark: str) -> ChatRequest:
         options = self._options()
         decoding = Decoding(
             temperature=self.temperature,
             seed=self.seed,
             max_tokens=self.max_tokens,
-            grammar=grammar(aspect, options) if self.grammar else "",
+            grammar=grammar(aspect, options, mark=mark) if self.grammar else "",
         )
         return ChatRequest(messages=render(segment, aspect, options), decoding=decoding)
 
     def _recital(self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]) -> Recital:
-        request = self._request(segment, aspect)
+        texts = shown_texts(segment, aspect).values()
+        mark = field_mark(texts)
+        request = self._request(segment, aspect, mark=mark)
         words = self.severity == "verbal"
         return Recital(
             conversation=request.messages,
-            text=recite(spans, words=words, held_to_grammar=self.grammar),
-            form=ScoreForm(aspect=aspect, options=self._options()),
+            text=recite(spans, words=words, held_to_grammar=self.grammar, mark=mark),
+            form=ScoreForm(aspect=aspect, options=self._options(), mark=mark),
+            material=Material(texts),
             decoding=replace(request.decoding, logprobs=self.alternatives),
         )
 

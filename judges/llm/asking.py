@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Generic, Protocol, TypeVar
 
 from spanjury.judges.core import ChatModel, ChatRequest, Finish, Message, Outcome, Reply, Usage
+from spanjury.judges.text import defused
 
 __all__ = ["Answer", "Reading", "ask"]
 
@@ -88,6 +89,7 @@ async def ask(
     ModelError
         If the model gives no reply.
     """
+    model = defused(model)
     reply = await model.complete(request)
     reading, usage = read(reply), reply.usage
     again = _second_request(request, reply, problem=reading.problem, reask=reask)

@@ -16,6 +16,7 @@ from spanjury.judges.core import (
     ChatRequest,
     Decoding,
     ErrorSpan,
+    Finish,
     Outcome,
     Reply,
     Report,
@@ -28,10 +29,13 @@ from spanjury.judges.core import (
 from spanjury.judges.llm.asking import Answer
 from spanjury.judges.llm.expected_number import expected_number
 from spanjury.judges.llm.located_errors import located_errors
+from spanjury.judges.llm.material import Material
 from spanjury.judges.llm.parse import PARSER_VERSION, ParsedReply
 from spanjury.judges.llm.percent import Reading, from_percent
+from spanjury.judges.llm.prompt import shown_texts
 from spanjury.judges.llm.recite import CUE, recite
 from spanjury.judges.llm.short_prompt import messages_for, read_number, short_fingerprint
+from spanjury.judges.text import defused
 
 __all__ = ["Distilled"]
 
@@ -105,8 +109,14 @@ class Distilled:
         """Return the model's report; raise `ModelError` if it gives no reply."""
         request = ChatRequest(messages=messages_for(segment, aspect))
         scale = aspect.scale
+        material = Material(shown_texts(segment, aspect).values())
         answer = await self._ask(
-            request, lambda reply: self._read(reply.text, scale=scale), room=self.max_tokens
+            request,
+            lambda reply: self._read(
+                read_number(reply.text, material=material, cut=reply.finish is Finish.LENGTH),
+                scale=scale,
+            ),
+            room=self.max_tokens,
         )
         return replace(
             self._scored(answer, scale=scale),
@@ -127,7 +137,7 @@ class Distilled:
         scale = aspect.scale
         answer = await self._ask(
             request,
-            lambda reply: self._read(f"{CUE}{_first_line(reply)}", scale=scale),
+            lambda reply: self._read(_read_on(reply), scale=scale),
             room=min(self.max_tokens, _NUMBER_TOKENS),
         )
         report = replace(self._scored(answer, scale=scale), spans=tuple(spans))
@@ -156,7 +166,7 @@ class Distilled:
         room: int,
     ) -> Answer[ParsedReply]:
         decoding = self._decoding(number, room=room)
-        reply = await self.model.complete(replace(request, decoding=decoding))
+        reply = await defused(self.model).complete(replace(request, decoding=decoding))
         return Answer(reply=reply, reading=read(reply), usage=reply.usage)
 
     def _decoding(self, number: int, *, room: int) -> Decoding:
@@ -168,9 +178,8 @@ class Distilled:
             logprobs=self.alternatives if self.expected else 0,
         )
 
-    def _read(self, reply: str, *, scale: Scale) -> ParsedReply:
-        """Read a reply; a number that is off the scale by our reading of it is none."""
-        parsed = read_number(reply)
+    def _read(self, parsed: ParsedReply, *, scale: Scale) -> ParsedReply:
+        """Return what was read; a number that is off the scale by our reading of it is none."""
         if parsed.score is None or self._on(scale, parsed.score) is not None:
             return parsed
         return replace(parsed, score=None, problem=f"{parsed.score} is below the worst score")
@@ -202,6 +211,7 @@ class Distilled:
         return from_percent(number, scale=scale, reading=self.reading)
 
 
-def _first_line(reply: Reply) -> str:
-    """Return the line that follows the cue: nothing behind it is taken for a score."""
-    return f" {reply.text.lstrip().partition(chr(10))[0]}"
+def _read_on(reply: Reply) -> ParsedReply:
+    """Read the line that follows the cue: nothing behind it is taken for a score."""
+    line, end, _ = reply.text.lstrip().partition("\n")
+    return read_number(f"{CUE} {line}", cut=reply.finish is Finish.LENGTH and not end)

@@ -1,20 +1,16 @@
-"""Sort the lines of a reply into the fields of reports: a machine over labelled lines.
+"""Sort the fields of a reply into reports: a machine over labelled pieces of lines.
 
 Its state is the report and the error that it is in, and the field that unlabelled lines
 belong to. A reply may hold several reports, when a model starts again after its score.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from spanjury.judges.llm.lines import Field, Label, fields
-from spanjury.judges.llm.quotation import closes, unclosed
+from spanjury.judges.llm.lines import SCORES, Field, Label
 
 __all__ = ["ErrorDraft", "ReportDraft", "drafts"]
 
-_ENDS_QUOTATION = frozenset(
-    {Label.ERROR, Label.LOCATION, Label.EXPLANATION, Label.SEVERITY, Label.RATIONALE}
-)
 _NOTHING = frozenset({"n/a", "no error", "no errors", "none"})
 
 
@@ -46,42 +42,14 @@ class ReportDraft:
     says_no_error: bool = False
 
 
-def drafts(answer: str) -> list[ReportDraft]:
-    """Return the reports that `answer` holds, one at least, without empty errors."""
+def drafts(pieces: Iterable[Field]) -> list[ReportDraft]:
+    """Return the reports that `pieces` make, one at least, without empty errors."""
     machine = _Machine()
-    for piece in _whole_fields(answer.replace("\r\n", "\n").replace("\r", "\n").split("\n")):
+    for piece in pieces:
         machine.take(piece)
     for report in machine.reports:
         report.errors = [error for error in report.errors if error.begun]
     return machine.reports
-
-
-def _whole_fields(lines: list[str]) -> Iterator[Field]:
-    """Yield the fields of all lines; a quotation over several lines is one field.
-
-    Inside it nothing is a label: judged texts may look like reports.
-    """
-    number = 0
-    while number < len(lines):
-        pieces = fields(lines[number])
-        number += 1
-        yield from pieces[:-1]
-        for last in pieces[-1:]:
-            closers = unclosed(last.value) if last.label is Label.LOCATION else ""
-            end = _last_line(lines, start=number, closers=closers) if closers else number
-            rest = lines[number:end]
-            yield Field(label=last.label, value="\n".join([last.value, *rest])) if rest else last
-            number = end
-
-
-def _last_line(lines: list[str], *, start: int, closers: str) -> int:
-    """Return the number of the line after the quotation's last, or `start` if it has none."""
-    for number in range(start, len(lines)):
-        if any(piece.label in _ENDS_QUOTATION for piece in fields(lines[number])):
-            break
-        if closes(lines[number], closers=closers):
-            return number + 1
-    return start
 
 
 class _Machine:
@@ -107,7 +75,7 @@ class _Machine:
             case Label.NO_ERROR:
                 self._begin_report()
                 self._say_no_error()
-            case Label.OVERALL_SCORE | Label.SCORE | Label.INLINE_SCORE:
+            case label if label in SCORES:
                 self._take_score(piece)
             case Label.RATIONALE:
                 self._report.rationale = self._opened(piece.value)

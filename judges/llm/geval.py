@@ -16,7 +16,9 @@ from spanjury.judges.core import (
     ChatModel,
     ChatRequest,
     Decoding,
+    Finish,
     Outcome,
+    Reply,
     Report,
     Segment,
     Usage,
@@ -35,6 +37,8 @@ from spanjury.judges.llm.geval_prompt import (
 )
 from spanjury.judges.llm.geval_reply import SCORE_READER_VERSION, read_score
 from spanjury.judges.llm.grades import Grade
+from spanjury.judges.llm.material import Material
+from spanjury.judges.llm.prompt import shown_texts
 
 __all__ = ["GEval"]
 
@@ -47,6 +51,18 @@ class _Draw:
 
     score: int
     reply: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Case:
+    """The aspect that is asked about, and the texts of which no score is taken."""
+
+    aspect: Aspect
+    material: Material
+
+    def read(self, reply: Reply) -> Grade:
+        cut = reply.finish is Finish.LENGTH
+        return read_score(reply.text, aspect=self.aspect, material=self.material, cut=cut)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,28 +164,29 @@ class GEval:
                 self._decoding(), grammar=geval_grammar(aspect) if self.grammar else ""
             ),
         )
+        case = _Case(aspect=aspect, material=Material(shown_texts(segment, aspect).values()))
         if self.logprobs:
-            return await self._expected(request, aspect, usage=usage)
-        return await self._averaged(request, aspect, usage=usage)
+            return await self._expected(request, case, usage=usage)
+        return await self._averaged(request, case, usage=usage)
 
     async def _written_steps(self, aspect: Aspect) -> Answer[Steps]:
         decoding = replace(self._decoding(), temperature=0.0)
         request = ChatRequest(messages=ask_for_steps(aspect), decoding=decoding)
         return await self._writer.write(self.model, request)
 
-    async def _expected(self, request: ChatRequest, aspect: Aspect, *, usage: Usage) -> Report:
+    async def _expected(self, request: ChatRequest, case: _Case, *, usage: Usage) -> Report:
         """Score by log-probabilities, or by repeats where that cannot be done."""
         decoding = replace(request.decoding, temperature=0.0, logprobs=self.alternatives)
-        answer = await self._ask(replace(request, decoding=decoding), aspect)
+        answer = await self._ask(replace(request, decoding=decoding), case)
         usage += answer.usage
         draw = _draw(answer)
         if draw is None:
             return _unscored(answer, usage=usage)
-        expected = expected_score(answer.reply, scale=aspect.scale, written=draw.score)
+        expected = expected_score(answer.reply, scale=case.aspect.scale, written=draw.score)
         if expected.value is None:
             alike = request.decoding.temperature == 0
             drawn = (draw,) if alike else ()
-            report = await self._averaged(request, aspect, usage=usage, drawn=drawn)
+            report = await self._averaged(request, case, usage=usage, drawn=drawn)
             why = f"No expected score: {expected.problem}."
             return replace(report, rationale=f"{why} {report.rationale}")
         how = f"Expected score, with {expected.share:.0%} of the probability on the scale."
@@ -178,13 +195,13 @@ class GEval:
         )
 
     async def _averaged(
-        self, request: ChatRequest, aspect: Aspect, *, usage: Usage, drawn: tuple[_Draw, ...] = ()
+        self, request: ChatRequest, case: _Case, *, usage: Usage, drawn: tuple[_Draw, ...] = ()
     ) -> Report:
         """Score by the mean of replies, those already `drawn` among them."""
         draws = list(drawn)
         wanted = self.repeats if request.decoding.temperature else 1
         while len(draws) < wanted:
-            answer = await self._ask(_seeded(request, len(draws)), aspect)
+            answer = await self._ask(_seeded(request, len(draws)), case)
             usage += answer.usage
             draw = _draw(answer)
             if draw is None:
@@ -192,12 +209,12 @@ class GEval:
             draws.append(draw)
         return _mean(draws, repeats=self.repeats, usage=usage)
 
-    async def _ask(self, request: ChatRequest, aspect: Aspect) -> Answer[Grade]:
+    async def _ask(self, request: ChatRequest, case: _Case) -> Answer[Grade]:
         return await ask(
             self.model,
             request,
-            read=lambda reply: read_score(reply.text, aspect=aspect),
-            reask=partial(reask_for_score, aspect=aspect),
+            read=case.read,
+            reask=partial(reask_for_score, aspect=case.aspect),
         )
 
     def _decoding(self) -> Decoding:

@@ -8,7 +8,7 @@ prompt can use it again for the next aspect of the same segment.
 
 from spanjury.judges.core import Aspect, Message, Segment, fingerprint
 from spanjury.judges.llm.grades import numbers
-from spanjury.judges.llm.prompt import alternatives
+from spanjury.judges.llm.prompt import alternatives, shown_texts
 from spanjury.judges.tasks import describe
 from spanjury.judges.text import fence, fill_template, read_template
 
@@ -39,7 +39,7 @@ _TEMPLATES = (
 
 def ask_for_score(segment: Segment, aspect: Aspect, *, steps: str) -> tuple[Message, ...]:
     """Return the conversation that asks for the score of `segment`, reached by `steps`."""
-    fenced = fence({**aspect.view(segment.inputs), aspect.task.output_header: segment.output})
+    fenced = fence(shown_texts(segment, aspect))
     about = {
         "task_description": aspect.task.description,
         "material": fenced.text,
@@ -76,7 +76,7 @@ def our_steps(segment: Segment, aspect: Aspect) -> str:
     about = {**_ends(aspect), "output": output, "worst": aspect.worst, "best": aspect.best}
     ends = "geval-ends.txt" if aspect.worst and aspect.best else "geval-ends-plain.txt"
     about |= {
-        "everything": _everything(*aspect.view(segment.inputs), output),
+        "everything": _everything(*shown_texts(segment, aspect)),
         "definition": aspect.definition,
         "ends": _fill(ends, about),
     }

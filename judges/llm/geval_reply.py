@@ -9,11 +9,13 @@ import re
 
 from spanjury.judges.core import Aspect, Scale
 from spanjury.judges.llm.grades import Grade, read_grade
+from spanjury.judges.llm.material import NO_MATERIAL, Material
+from spanjury.judges.llm.parse import BREAKS_OFF
 from spanjury.judges.llm.reasoning import without_reasoning
 
 __all__ = ["SCORE_READER_VERSION", "read_score"]
 
-SCORE_READER_VERSION = 1
+SCORE_READER_VERSION = 2
 """Raised whenever a reply may be scored otherwise than before; part of signatures."""
 
 _LABELLED = re.compile(r"(?P<label>[^:：=]{1,80})[:：=](?P<value>.*)")
@@ -23,11 +25,24 @@ _SCORE_WORDS = frozenset({"grade", "rating", "score"})
 _LABEL_WORDS = frozenset({"evaluation", "final", "for", "is", "my", "of", "overall", "the", "your"})
 
 
-def read_score(reply: str, *, aspect: Aspect) -> Grade:
+def read_score(
+    reply: str, *, aspect: Aspect, material: Material = NO_MATERIAL, cut: bool = False
+) -> Grade:
     """Read the score on `aspect` that `reply` gives.
 
     A line that is labelled as the score, or with the name of the aspect, counts before
     any other; else every line that is a grade and nothing more. All that count must agree.
+
+    Parameters
+    ----------
+    reply
+        What a model wrote; any string.
+    aspect
+        The aspect that it was asked about.
+    material
+        The judged texts: a labelled score that may be copied from them does not count.
+    cut
+        Whether the reply broke off at its limit: its last word may be half of a score.
 
     Examples
     --------
@@ -39,17 +54,31 @@ def read_score(reply: str, *, aspect: Aspect) -> Grade:
     answer = without_reasoning(reply)
     if answer is None:
         return Grade(problem="the reasoning before the answer is never closed")
-    lines = [line for line in answer.splitlines() if line.strip()]
-    told = [value for line in lines if (value := _told(line, aspect=aspect))]
-    if told:
-        return _agreed([read_grade(value, scale=aspect.scale) for value in told])
+    written = [line for line in answer.splitlines() if line.strip()]
+    lines = [line for line in written if not _copied(line, aspect=aspect, material=material)]
+    if not lines and written:
+        return Grade(problem="its only line with a score may be copied from the material")
+    if cut and lines and len(_value(lines[-1], aspect=aspect).split()) == 1:
+        return Grade(problem=BREAKS_OFF)
+    labelled = [value for line in lines if (value := _labelled(line, aspect=aspect))]
+    if labelled:
+        return _agreed([read_grade(value, scale=aspect.scale) for value in labelled])
     if len(lines) == 1:
         return _plain(lines[0], scale=aspect.scale)
     plain = [_plain(line, scale=aspect.scale) for line in lines]
     return _agreed([grade for grade in plain if grade.value is not None])
 
 
-def _told(line: str, *, aspect: Aspect) -> str:
+def _copied(line: str, *, aspect: Aspect, material: Material) -> bool:
+    value = _labelled(line, aspect=aspect)
+    return bool(value) and (material.holds_line(line) or material.holds_score(value))
+
+
+def _value(line: str, *, aspect: Aspect) -> str:
+    return _labelled(line, aspect=aspect) or line
+
+
+def _labelled(line: str, *, aspect: Aspect) -> str:
     """Return what stands after a label that announces the score; empty without one."""
     labelled = _LABELLED.match(line)
     if labelled is None:

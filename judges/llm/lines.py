@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from functools import lru_cache
 
-__all__ = ["Field", "Label", "fields"]
+__all__ = ["GRADED", "SCORES", "Field", "Label", "fields", "is_code_fence", "without_markup"]
 
 
 class Label(Enum):
@@ -32,10 +32,30 @@ class Label(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """A piece of a line: what it is, and what stands there without the label."""
+    """A piece of a line.
+
+    Parameters
+    ----------
+    label
+        What it is.
+    value
+        What stands there without the label.
+    head
+        The label as it is written, with what stands in brackets behind it.
+    """
 
     label: Label
     value: str
+    head: str = ""
+
+    @property
+    def as_text(self) -> "Field":
+        """The same words as no field."""
+        return Field(label=Label.TEXT, value=f"{self.head} {self.value}".strip())
+
+    def has(self, mark: str) -> bool:
+        """Say whether the label carries `mark`; never where that is empty."""
+        return bool(mark) and f"({mark})" in self.head
 
 
 _REASON = r"(?:explanation|justification|rationale|reason|reasoning)"
@@ -54,7 +74,10 @@ _WORDINGS = {
     ),
     Label.SCORE: rf"(?:(?:the|my|final|total|quality) )*{_SCORE}(?: is)?",
 }
-_SCORES = frozenset({Label.OVERALL_SCORE, Label.SCORE})
+SCORES = frozenset({Label.OVERALL_SCORE, Label.SCORE, Label.INLINE_SCORE})
+"""Labels of the overall score."""
+GRADED = SCORES | {Label.SEVERITY}
+"""Labels behind which a grade stands."""
 # Elsewhere within a line, as in a location, a score is a quoted one or mere talk.
 _BEFORE_SCORES = frozenset({Label.NO_ERROR, Label.SEVERITY, Label.CATEGORY})
 _KNOWN = {label: re.compile(wording) for label, wording in _WORDINGS.items()}
@@ -65,7 +88,7 @@ _MARKUP = re.compile(r"[\s>#*_`~•·+|\ufeff\u200b-]*+(?:\(?\d{1,3}[.)](?=\s))?
 _LABEL = re.compile(
     r"(?P<name>[^\W\d_]++(?:\s++[^\W\d_]++){0,7}+)"
     r"\s*+(?P<number>\#?\d{1,3}+)?"  # Error 1
-    r"\s*+(?:\([^()]{0,200}+\))?"  # Location (implied)
+    r"(?:\s*+\([^()]{0,200}+\)){0,2}+\s*+"  # Location (implied)
     r"[\s*_`]*+(?:[:：﹕=]|[-–—](?=\s)|\.?$)"
     r"(?:[*_`]++(?=\s|$))?"
 )
@@ -77,7 +100,7 @@ _INLINE = re.compile(
     r"|(?<!\w)(?P<name>Error(?=\s++\#?\d)|Location|Severity|Category"
     r"|(?:Overall|Final)\s++(?:[Ss]core|[Rr]ating)"
     r"|Explanation(?:\s++of\s++the\s++(?:overall\s++)?score)?)"
-    r"\s*+(?:\#?\d{1,3}+)?\s*+(?:\([^()]{0,200}+\))?[*_`]*+\s*+[:：](?:[*_`]++(?=\s|$))?"
+    r"\s*+(?:\#?\d{1,3}+)?(?:\s*+\([^()]{0,200}+\)){0,2}+[*_`]*+\s*+[:：](?:[*_`]++(?=\s|$))?"
 )
 
 
@@ -90,16 +113,27 @@ def fields(line: str) -> tuple[Field, ...]:
     return tuple(_fields(line))
 
 
-def _fields(line: str) -> Iterator[Field]:
-    if _FENCE.match(line):
-        return
+def is_code_fence(line: str) -> bool:
+    """Say whether `line` begins or ends a code block."""
+    return _FENCE.match(line) is not None
+
+
+def without_markup(line: str) -> str:
+    """Return `line` without the marks of lists, headings, quoted blocks and the like before it."""
     markup = _MARKUP.match(line)
-    bare = line[markup.end() :] if markup else line
+    return line[markup.end() :] if markup else line
+
+
+def _fields(line: str) -> Iterator[Field]:
+    if is_code_fence(line):
+        return
+    bare = without_markup(line)
     none = _NO_ERROR.match(bare)
     if none:
         first, *others = _pieces(Label.NO_ERROR, bare[none.end() :])
         if len(first.value.split()) <= _NO_ERROR_WORDS:
-            yield Field(label=Label.NO_ERROR, value="")
+            said = f"{none.group()} {first.value}".rstrip()
+            yield Field(label=Label.NO_ERROR, value="", head=said)
             yield from others
             return
     head = _LABEL.match(bare)
@@ -107,21 +141,23 @@ def _fields(line: str) -> Iterator[Field]:
     if head is None or label is None or (head["number"] and label is not Label.ERROR):
         yield Field(label=Label.TEXT, value=line.strip())
     else:
-        yield from _pieces(label, bare[head.end() :])
+        yield from _pieces(label, bare[head.end() :], head=head.group())
 
 
-def _pieces(label: Label, rest: str) -> Iterator[Field]:
+def _pieces(label: Label, rest: str, *, head: str = "") -> Iterator[Field]:
     """Yield the field that `rest` begins, then those that begin within it."""
     done = 0
     colons = ":" in rest or "：" in rest  # without one there is no label to search for
     for inline in _INLINE.finditer(rest) if colons else ():
         following = _known(inline["name"]) if inline["name"] else None
-        if following is None or (following in _SCORES and label not in _BEFORE_SCORES):
+        if following is None or (following in SCORES and label not in _BEFORE_SCORES):
             continue
-        yield Field(label=label, value=rest[done : inline.start()].rstrip(" \t*|").lstrip())
-        label = Label.INLINE_SCORE if following in _SCORES else following
+        value = rest[done : inline.start()].rstrip(" \t*|").lstrip()
+        yield Field(label=label, value=value, head=head)
+        head = inline.group()
+        label = Label.INLINE_SCORE if following in SCORES else following
         done = inline.end()
-    yield Field(label=label, value=rest[done:].strip())
+    yield Field(label=label, value=rest[done:].strip(), head=head)
 
 
 @lru_cache(maxsize=256)

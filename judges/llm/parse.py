@@ -10,29 +10,37 @@ The form that is asked for::
     Overall score: Fair
     Explanation of the score: ...
 
-or ``No Error`` in place of the errors. `spanjury.judges.llm.drafts` sorts what models make
-of it into fields; here the fields are given their meaning. No reply makes it raise, and a
-score is never guessed: where there is no clear one, `ParsedReply.problem` says what is wrong.
+or ``No Error`` in place of the errors. `spanjury.judges.llm.own_fields` takes the fields out of
+what models make of it and leaves those that they quote; here they are given their meaning. No
+reply makes it raise, and a score is never guessed: where there is no clear one, or there are
+two, `ParsedReply.problem` says what is wrong.
 """
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from spanjury.judges.core import MAX_SEVERITY, Scale
 from spanjury.judges.llm.drafts import ErrorDraft, ReportDraft, drafts
 from spanjury.judges.llm.grades import Grade, is_template, read_grade
 from spanjury.judges.llm.lines import Label
+from spanjury.judges.llm.material import NO_MATERIAL, Material
+from spanjury.judges.llm.own_fields import OwnFields, own_fields
 from spanjury.judges.llm.quotation import quotation
 from spanjury.judges.llm.reasoning import without_reasoning
 
-__all__ = ["PARSER_VERSION", "SEVERITY_WORDS", "ParsedError", "ParsedReply", "parse"]
+__all__ = ["BREAKS_OFF", "PARSER_VERSION", "SEVERITY_WORDS", "ParsedError", "ParsedReply", "parse"]
 
-PARSER_VERSION = 1
+PARSER_VERSION = 2
 """Raised whenever a reply may be read otherwise than before; part of signatures."""
+
+BREAKS_OFF = "it breaks off at the score"
+"""The problem of a reply that was cut where its score stands: more digits may have followed."""
 
 SEVERITY_WORDS = ("Neutral", "Minor", "Moderate", "Major", "Critical")
 """Words for the severities 1 to 5."""
 
-_SCORE_LABELS = (Label.OVERALL_SCORE, Label.SCORE, Label.INLINE_SCORE)  # best first
+_SCORE_LABELS = ((Label.SCORE, Label.OVERALL_SCORE), (Label.INLINE_SCORE,))  # best first, then last
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +94,15 @@ class ParsedReply:
     problem: str = ""
 
 
-def parse(reply: str, *, scale: Scale, severities: tuple[str, ...] = SEVERITY_WORDS) -> ParsedReply:
+def parse(
+    reply: str,
+    *,
+    scale: Scale,
+    severities: tuple[str, ...] = SEVERITY_WORDS,
+    material: Material = NO_MATERIAL,
+    mark: str = "",
+    cut: bool = False,
+) -> ParsedReply:
     r"""Read what can be read of `reply`, in time proportional to its length.
 
     Parameters
@@ -97,6 +113,13 @@ def parse(reply: str, *, scale: Scale, severities: tuple[str, ...] = SEVERITY_WO
         The scale of the overall score.
     severities
         What severities may be called, mildest first; numbers are always understood.
+    material
+        The judged texts, of which no field is taken.
+    mark
+        What the request put in brackets behind each label, and no judged text holds.
+    cut
+        Whether the reply broke off at its limit: a score with nothing behind it may be half
+        of one.
 
     Raises
     ------
@@ -114,14 +137,16 @@ def parse(reply: str, *, scale: Scale, severities: tuple[str, ...] = SEVERITY_WO
     answer = without_reasoning(reply)
     if answer is None:
         return ParsedReply(problem="the reasoning before the answer is never closed")
-    reports = drafts(answer)
+    own = own_fields(_with_plain(mark, answer), material=material, mark=mark, cut=cut)
+    reports = drafts(own.fields)
     report = next((report for report in reversed(reports) if report.scores), reports[-1])
     errors = tuple(
         _error(error, scale=severity_scale)
         for error in report.errors
         if not _is_echo(error, scale=severity_scale)
     )
-    grade = _score(report, scale=scale)
+    grade = _cut_off(own, scale=scale) if cut else Grade()
+    grade = grade if grade.problem else _score(reports, quoted=own.quotes_score, scale=scale)
     return ParsedReply(
         errors=errors,
         score=grade.value,
@@ -150,14 +175,40 @@ def _is_echo(draft: ErrorDraft, *, scale: Scale) -> bool:
     return quote.startswith("<") and quote.endswith(">")
 
 
-def _score(report: ReportDraft, *, scale: Scale) -> Grade:
-    """Read the last score of the best kind of line that there is."""
-    for label in _SCORE_LABELS:
-        phrases = [_text(lines) for kind, lines in report.scores if kind is label]
+def _with_plain(mark: str, answer: str) -> str:
+    """Return `answer` with the mark in round brackets right behind each label that has it."""
+    if not mark or mark not in answer.casefold():
+        return answer
+    dressed = rf"([*_`]*)[ \t]*[(\[{{<]?{mark}[)\]}}>]?(?=[ \t*_`.]*(?:[:：﹕=–—-]|$))"
+    return re.sub(dressed, rf" ({mark})\1", answer, flags=re.IGNORECASE | re.MULTILINE)
+
+
+def _cut_off(own: OwnFields, *, scale: Scale) -> Grade:
+    """Say whether the reply broke off where its score stands."""
+    longest = max(len(label.split()) for label in scale.labels)
+    if own.last_score is None or len(own.last_score.split()) > longest:
+        return Grade()
+    return Grade(problem=BREAKS_OFF)
+
+
+def _score(reports: Sequence[ReportDraft], *, quoted: bool, scale: Scale) -> Grade:
+    """Read the score that all lines give; those within other lines count where there are none."""
+    scores = [score for report in reports for score in report.scores]
+    for labels in _SCORE_LABELS:
+        phrases = [_text(lines) for label in labels for kind, lines in scores if kind is label]
         given = [phrase for phrase in phrases if not is_template(phrase, scale=scale)]
         if given:
-            return read_grade(given[-1], scale=scale)
+            return _agreed([read_grade(phrase, scale=scale) for phrase in given])
+    if quoted:
+        return Grade(problem="its only line with an overall score may be copied from the material")
     return Grade(problem="there is no line with the overall score")
+
+
+def _agreed(grades: Sequence[Grade]) -> Grade:
+    """Return the last grade unless another one contradicts it."""
+    if len({grade.value for grade in grades} - {None}) > 1:
+        return Grade(problem="it gives several overall scores")
+    return grades[-1]
 
 
 def _text(lines: list[str]) -> str:

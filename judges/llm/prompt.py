@@ -15,7 +15,7 @@ from spanjury.judges.core import Aspect, Message, Segment, fingerprint
 from spanjury.judges.llm.grades import numbers
 from spanjury.judges.llm.parse import SEVERITY_WORDS
 from spanjury.judges.tasks import describe
-from spanjury.judges.text import fence, fill_template, read_template
+from spanjury.judges.text import fence, field_mark, fill_template, named_plainly, read_template
 
 __all__ = [
     "PromptOptions",
@@ -25,6 +25,7 @@ __all__ = [
     "reask",
     "render",
     "score_words",
+    "shown_texts",
 ]
 
 _PACKAGE = "spanjury.judges.llm"
@@ -57,18 +58,28 @@ class PromptOptions:
             raise ValueError(f"max_errors must be positive, got {self.max_errors!r}")
 
 
+def shown_texts(segment: Segment, aspect: Aspect) -> dict[str, str]:
+    """Return the texts that a prompt on `aspect` of `segment` shows by their names, output last."""
+    inputs = named_plainly(aspect.view(segment.inputs))
+    return {**inputs, aspect.task.output_header: segment.output}
+
+
 def render(segment: Segment, aspect: Aspect, options: PromptOptions) -> tuple[Message, ...]:
-    """Return the conversation that asks for a report on `aspect` of `segment`."""
-    inputs = aspect.view(segment.inputs)
+    """Return the conversation that asks for a report on `aspect` of `segment`.
+
+    The labels of the report carry the `field_mark` of the texts.
+    """
+    texts = shown_texts(segment, aspect)
     output = aspect.task.output_header
-    fenced = fence({**inputs, output: segment.output})
+    fenced = fence(texts)
     about = {
         "task_description": aspect.task.description,
         "material": fenced.text,
         "mark": fenced.mark,
+        "code": field_mark(texts.values()),
         "aspect": aspect.name.replace("-", " "),
         "description": describe(aspect),
-        "everything": f"the {' and the '.join([*inputs, output])}",
+        "everything": f"the {' and the '.join(texts)}",
         "output": output,
         "severity": _read(f"severity-{options.severity}.txt"),
         "severity_form": _severity_form(options),
@@ -83,18 +94,19 @@ def render(segment: Segment, aspect: Aspect, options: PromptOptions) -> tuple[Me
     )
 
 
-def reask(problem: str) -> Message:
+def reask(problem: str, *, mark: str) -> Message:
     """Return the message that asks once more after a reply that could not be read."""
-    return Message(role="user", content=_fill("reask.txt", {"problem": problem}))
+    return Message(role="user", content=_fill("reask.txt", {"problem": problem, "code": mark}))
 
 
-def grammar(aspect: Aspect, options: PromptOptions) -> str:
-    """Return a GBNF grammar of the answers that `render` asks for."""
+def grammar(aspect: Aspect, options: PromptOptions, *, mark: str) -> str:
+    """Return a GBNF grammar of the answers that `render` asks for, with the mark of its texts."""
     words = list(SEVERITY_WORDS) if options.severity == "verbal" else list("12345")
     about = {
         "max_errors": str(options.max_errors),
         "scores": alternatives(score_words(aspect, options)),
         "severities": alternatives(words),
+        "code": mark,
     }
     return _fill("report.gbnf", about)
 

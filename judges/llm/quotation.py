@@ -6,8 +6,9 @@ quotations, words without quotation marks, or that there is no place to speak of
 
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
-__all__ = ["Quotation", "closes", "quotation", "unclosed"]
+__all__ = ["Opening", "Quotation", "closes", "left_open", "quotation", "unclosed"]
 
 # What may end a quotation, by what began it: its counterpart, then what is taken for that.
 _CLOSERS = {
@@ -22,6 +23,7 @@ _CLOSERS = {
     "‘": "’'",
     "`": "`'",
 }
+_PAIRS = ("“”", "«»", "「」")
 _DOUBLE = frozenset('"“”„«»「')
 _NOWHERE = frozenset(
     {"", "n/a", "na", "none", "nowhere", "not applicable", "no location", "omission"}
@@ -62,16 +64,53 @@ def quotation(location: str) -> Quotation:
     return Quotation(words="" if words.casefold() == "n/a" else words, marked=True)
 
 
-def unclosed(location: str) -> str:
-    """Return the marks that may yet end the quotation in `location`, if none of them did."""
+class Opening(NamedTuple):
+    """A quotation that is not closed on its line.
+
+    Parameters
+    ----------
+    closers
+        The marks that may close it.
+    opener
+        The mark that opens another one, within prose; empty for a location, which is closed
+        by a mark at the end of a line.
+    """
+
+    closers: str
+    opener: str = ""
+
+
+def unclosed(location: str) -> Opening | None:
+    """Return the quotation that `location` is and that is not closed in it, if it is one."""
     text = location.strip("* \t")
     closers = _CLOSERS.get(text[:1], "")
-    return "" if any(closer in text[1:] for closer in closers) else closers
+    closed = not closers or any(closer in text[1:] for closer in closers)
+    return None if closed else Opening(closers)
 
 
-def closes(line: str, *, closers: str) -> bool:
-    """Say whether a later line of a location is the last one of its quotation."""
-    last = max(line.rfind(closer) for closer in closers)
+def left_open(prose: str) -> Opening | None:
+    """Return the quotation that begins within `prose` and is not closed in it, if there is one.
+
+    Examples
+    --------
+    >>> left_open('It ends: "Overall')
+    Opening(closers='"', opener='"')
+    """
+    if prose.count('"') % 2:
+        return Opening('"', '"')
+    for opener, closer in _PAIRS:
+        if prose.count(opener) > prose.count(closer):
+            return Opening(closer, opener)
+    return None
+
+
+def closes(line: str, *, opening: Opening) -> bool:
+    """Say whether a later line is the last one of a quotation."""
+    if opening.opener == opening.closers:
+        return line.count(opening.opener) % 2 == 1
+    if opening.opener:
+        return line.count(opening.closers) > line.count(opening.opener)
+    last = max(line.rfind(closer) for closer in opening.closers)
     return last >= 0 and _REMARK_TO_THE_END.match(line, last + 1) is not None
 
 

@@ -11,12 +11,9 @@ from collections.abc import Iterator, Sequence
 from spanjury.judges.core import ErrorSpan, Scale
 from spanjury.judges.llm.parse import SEVERITY_WORDS, ParsedError, parse
 
-__all__ = ["CUE", "recite"]
+__all__ = ["CUE", "cue", "recite"]
 
-CUE = "Overall score:"
-"""What a recited list ends with; without a blank, which tokenizers put before the next word."""
-
-_NONE = "No Error\n"
+_NONE = "No Error"
 _MARKS = (('"', '"'), ("“", "”"), ("«", "»"), ("「", "」"))
 _ANY_SCALE = Scale()
 # What can begin a field, end a quotation or be taken for a tag, and what is not.
@@ -32,8 +29,28 @@ _PLAIN = str.maketrans(
 )
 
 
+def _behind(mark: str) -> str:
+    return f" ({mark})" if mark else ""
+
+
+def cue(mark: str = "") -> str:
+    """Return what a recited list ends with, with the mark of the request, if it has one.
+
+    Without a blank, which tokenizers put before the next word.
+    """
+    return f"Overall score{_behind(mark)}:"
+
+
+CUE = cue()
+"""The cue of a form without a mark."""
+
+
 def recite(
-    spans: Sequence[ErrorSpan], *, words: bool = False, held_to_grammar: bool = False
+    spans: Sequence[ErrorSpan],
+    *,
+    words: bool = False,
+    held_to_grammar: bool = False,
+    mark: str = "",
 ) -> str:
     r"""Return the reply that lists `spans`, in their order, cut where its score is due.
 
@@ -45,6 +62,8 @@ def recite(
         Write severities as words, as where they are asked for so.
     held_to_grammar
         Leave the blank lines that the grammar of a report leaves.
+    mark
+        Put in brackets behind each label; empty for a form without.
 
     Examples
     --------
@@ -52,22 +71,28 @@ def recite(
     'Error 1:\nLocation: "1935"\nExplanation: It was 1932.\nSeverity: 4\n\nOverall score:'
     """
     if not spans:
-        return f"{_NONE}\n{CUE}"
-    blocks = [_block(span, number=number, words=words) for number, span in enumerate(spans, 1)]
+        return f"{_NONE}{_behind(mark)}\n\n{cue(mark)}"
+    blocks = [
+        _block(span, number=number, words=words, mark=mark) for number, span in enumerate(spans, 1)
+    ]
     gap = "\n\n" if held_to_grammar else "\n"
-    return "\n".join(blocks) + f"{gap}{CUE}"
+    return "\n".join(blocks) + f"{gap}{cue(mark)}"
 
 
-def _block(span: ErrorSpan, *, number: int, words: bool) -> str:
+def _block(span: ErrorSpan, *, number: int, words: bool, mark: str) -> str:
     """Return the first way to write an error that is read back as what it was to say."""
-    block = ""
+    block, tail = "", f"{_behind(mark)}:"
     for title, quote, explanation in _wordings(span):
-        lines = [f"Error {number}:{title}", f"Location: {quote}", f"Explanation: {explanation}"]
+        lines = [
+            f"Error {number}{tail}{title}",
+            f"Location{tail} {quote}",
+            f"Explanation{tail} {explanation}",
+        ]
         if span.severity is not None:
             told = SEVERITY_WORDS[span.severity - 1] if words else str(span.severity)
-            lines.append(f"Severity: {told}")
+            lines.append(f"Severity{tail} {told}")
         block = "\n".join(lines) + "\n"
-        if _reads_back(block, span, title=title.strip()):
+        if _reads_back(block, span, title=title.strip(), mark=mark):
             return block
     return block
 
@@ -88,9 +113,9 @@ def _plain(text: str) -> str:
     return " ".join(text.translate(_PLAIN).split())
 
 
-def _reads_back(block: str, span: ErrorSpan, *, title: str) -> bool:
+def _reads_back(block: str, span: ErrorSpan, *, title: str, mark: str) -> bool:
     """Say whether `block`, with a score behind it, is read as `span` up to white space."""
-    parsed = parse(f"{block}\n{CUE} {_ANY_SCALE.labels[0]}", scale=_ANY_SCALE)
+    parsed = parse(f"{block}\n{cue(mark)} {_ANY_SCALE.labels[0]}", scale=_ANY_SCALE, mark=mark)
     if parsed.score != _ANY_SCALE.low or len(parsed.errors) != 1:
         return False
     (error,) = parsed.errors

@@ -29,11 +29,13 @@ from spanjury.judges.llm.asking import Answer, ask
 from spanjury.judges.llm.expected_score import expected_first_word
 from spanjury.judges.llm.geval_reply import read_score
 from spanjury.judges.llm.grades import Grade
-from spanjury.judges.llm.parse import parse
+from spanjury.judges.llm.material import Material
+from spanjury.judges.llm.parse import BREAKS_OFF, parse
 from spanjury.judges.llm.prompt import score_words
 from spanjury.judges.llm.reasoning import without_reasoning
 from spanjury.judges.llm.recite import CUE
 from spanjury.judges.llm.rescoring_prompt import ScoreForm
+from spanjury.judges.text import defused
 
 __all__ = ["Recital", "continued", "rescored", "restated"]
 
@@ -55,17 +57,20 @@ class Recital:
         How the score is asked for.
     decoding
         How the judge's replies are drawn; its grammar is that of the score alone, if any.
+    material
+        The judged texts, of which no score is taken.
     """
 
     conversation: tuple[Message, ...]
     text: str
     form: ScoreForm
     decoding: Decoding
+    material: Material
 
 
 async def continued(model: ChatModel, recital: Recital) -> Answer[Grade]:
     """Have `model` write on where the score is due; raise `ModelError` if it cannot."""
-    form, asked = recital.form, recital.decoding
+    form, asked, model = recital.form, recital.decoding, defused(model)
     decoding = replace(
         asked,
         max_tokens=min(asked.max_tokens, _TOKENS),
@@ -79,7 +84,7 @@ async def continued(model: ChatModel, recital: Recital) -> Answer[Grade]:
         again = (*recital.conversation, said, form.ask_to_continue(grade.problem))
         reply = await model.complete(replace(request, messages=again))
         grade, usage = _read_on(reply, scale=form.aspect.scale), usage + reply.usage
-    return Answer(reply=_cut_short(reply), reading=grade, usage=usage)
+    return Answer(reply=_cut_short(reply, grade), reading=grade, usage=usage)
 
 
 async def restated(model: ChatModel, recital: Recital) -> Answer[Grade]:
@@ -92,7 +97,12 @@ async def restated(model: ChatModel, recital: Recital) -> Answer[Grade]:
         ChatRequest(
             messages=form.restated(recital.conversation, recital=recital.text), decoding=decoding
         ),
-        read=lambda reply: read_score(reply.text, aspect=form.aspect),
+        read=lambda reply: read_score(
+            reply.text,
+            aspect=form.aspect,
+            material=recital.material,
+            cut=reply.finish is Finish.LENGTH,
+        ),
         reask=form.ask_again,
     )
 
@@ -120,15 +130,19 @@ def rescored(
 def _read_on(reply: Reply, *, scale: Scale) -> Grade:
     """Read the score in the first line that was written on, as the parser reads a whole reply."""
     lines = (without_reasoning(reply.text) or "").split("\n")
-    line = next((line.strip() for line in lines if line.strip()), "")
-    if not line:
+    written = [line.strip() for line in lines if line.strip()]
+    if not written:
         return Grade(problem="no score was written")
-    parsed = parse(f"{CUE} {line}", scale=scale)
+    cut = reply.finish is Finish.LENGTH and len(written) == 1
+    parsed = parse(f"{CUE} {written[0]}", scale=scale, cut=cut)
+    if parsed.problem == BREAKS_OFF:
+        return Grade(problem=BREAKS_OFF)
     if parsed.score is None:
-        return Grade(problem=f"{line[:_SHOWN]!r} stands where the score is due")
+        return Grade(problem=f"{written[0][:_SHOWN]!r} stands where the score is due")
     return Grade(value=parsed.score)
 
 
-def _cut_short(reply: Reply) -> Reply:
-    """Return `reply` as ended: it broke off because no more was wanted than a score."""
-    return replace(reply, finish=Finish.STOP) if reply.finish is Finish.LENGTH else reply
+def _cut_short(reply: Reply, grade: Grade) -> Reply:
+    """Return `reply` as ended unless its score is cut: no more was wanted than a score."""
+    ended = reply.finish is Finish.LENGTH and grade.problem != BREAKS_OFF
+    return replace(reply, finish=Finish.STOP) if ended else reply

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from spanjury.judges.core import Aspect, Message
 from spanjury.judges.llm.prompt import PromptOptions, alternatives, score_words
-from spanjury.judges.llm.recite import CUE
+from spanjury.judges.llm.recite import cue
 from spanjury.judges.text import fill_template
 
 __all__ = ["ScoreForm"]
@@ -19,17 +19,18 @@ _PACKAGE = "spanjury.judges.llm"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreForm:
-    """How the score alone is asked for, of one aspect."""
+    """How the score alone is asked for, of one aspect, under the mark of the conversation."""
 
     aspect: Aspect
     options: PromptOptions
+    mark: str
 
     def restated(self, conversation: Sequence[Message], *, recital: str) -> tuple[Message, ...]:
         """Return `conversation`, a reply with the list and no score, and the question for it.
 
         The list is a turn of the assistant: it is to be taken for the judge's own.
         """
-        listed = recital.removesuffix(CUE).rstrip("\n")
+        listed = recital.removesuffix(cue(self.mark)).rstrip("\n")
         said = Message(role="assistant", content=listed)
         return (*conversation, said, Message(role="user", content=self._fill("restate.txt")))
 
@@ -52,7 +53,7 @@ class ScoreForm:
     def _fill(self, name: str, *, problem: str = "") -> str:
         about = {
             "problem": problem,
-            "cue": CUE,
+            "cue": cue(self.mark),
             "aspect": self.aspect.name.replace("-", " "),
             "output": self.aspect.task.output_header,
             "scores": ", ".join(score_words(self.aspect, self.options)),

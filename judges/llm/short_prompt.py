@@ -6,14 +6,16 @@ aspect and the material; the words are ours. The reply is that of the annotator,
 number from 0 to 100 for the score, and is read by the annotator's parser.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import count
 
 from spanjury.judges.core import Aspect, ErrorSpan, Message, Report, Scale, Segment, fingerprint
+from spanjury.judges.llm.material import NO_MATERIAL, Material
 from spanjury.judges.llm.parse import ParsedReply, parse
 from spanjury.judges.llm.percent import PERCENT, Reading, binned, percent
+from spanjury.judges.llm.prompt import shown_texts
 from spanjury.judges.llm.recite import recite
 from spanjury.judges.text import fill_template, read_template
 
@@ -32,6 +34,7 @@ MAX_ERRORS = 8
 _PACKAGE = "spanjury.judges.llm"
 _TEMPLATE = "short.txt"
 _SHORTEST_MARK = 3
+_TILDES = re.compile("~+")
 
 
 def messages_for(segment: Segment, aspect: Aspect) -> tuple[Message, ...]:
@@ -47,7 +50,7 @@ def messages_for(segment: Segment, aspect: Aspect) -> tuple[Message, ...]:
     output = aspect.task.output_header
     about = {
         "task_description": aspect.task.description,
-        "material": _material({**aspect.view(segment.inputs), output: segment.output}),
+        "material": _material(shown_texts(segment, aspect)),
         "output": output,
         "aspect": aspect.name.replace("-", " ").capitalize(),
         "definition": aspect.definition,
@@ -92,9 +95,15 @@ def gravest(spans: Sequence[ErrorSpan]) -> tuple[ErrorSpan, ...]:
     return tuple(spans[place] for place in sorted(ranked[:MAX_ERRORS]))
 
 
-def read_number(reply: str) -> ParsedReply:
-    """Read a reply; its score is the number from 0 to 100, as it is written."""
-    parsed = parse(reply, scale=PERCENT)
+def read_number(reply: str, *, material: Material = NO_MATERIAL, cut: bool = False) -> ParsedReply:
+    """Read a reply; its score is the number from 0 to 100, as it is written.
+
+    Parameters
+    ----------
+    reply, material, cut
+        As `parse` takes them.
+    """
+    parsed = parse(reply, scale=PERCENT, material=material, cut=cut)
     return replace(parsed, score=None if parsed.score is None else parsed.score - PERCENT.low)
 
 
@@ -111,9 +120,6 @@ def _recited(spans: tuple[ErrorSpan, ...]) -> str:
 
 def _material(texts: Mapping[str, str]) -> str:
     """Set each text apart under its header, by a mark that none of them contains."""
-    mark = next(
-        "~" * length
-        for length in count(_SHORTEST_MARK)
-        if not any("~" * length in text for text in texts.values())
-    )
+    longest = max(len(run) for text in texts.values() for run in ["", *_TILDES.findall(text)])
+    mark = "~" * max(_SHORTEST_MARK, longest + 1)
     return "\n\n".join(f"{mark} {header}\n{text}\n{mark}" for header, text in texts.items())

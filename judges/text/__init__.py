@@ -1,6 +1,8 @@
-"""Text as judges need it: folded, searched for quotes, split, fenced, made of templates."""
+"""Text as judges need it: folded, searched, split, fenced, defused, made of templates."""
 
-from spanjury.judges.text.fence import Fenced, fence
+from spanjury.judges.text.defused_model import DefusedModel, defused
+from spanjury.judges.text.fence import Fenced, fence, named_plainly
+from spanjury.judges.text.field_mark import AnswerMark, field_mark
 from spanjury.judges.text.fold import Folded, fold, fold_with_map
 from spanjury.judges.text.locate import Locator, Place
 from spanjury.judges.text.sentences import sentences
@@ -8,15 +10,20 @@ from spanjury.judges.text.templates import fill_template, read_template
 from spanjury.judges.text.words import folded_words
 
 __all__ = [
+    "AnswerMark",
+    "DefusedModel",
     "Fenced",
     "Folded",
     "Locator",
     "Place",
+    "defused",
     "fence",
+    "field_mark",
     "fill_template",
     "fold",
     "fold_with_map",
     "folded_words",
+    "named_plainly",
     "read_template",
     "sentences",
 ]

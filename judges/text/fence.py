@@ -1,12 +1,19 @@
 """Fences: judged texts set apart, so that nothing in them passes for an instruction."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
 
 from spanjury.judges.core import fingerprint
 
-__all__ = ["Fenced", "fence"]
+__all__ = ["Fenced", "fence", "named_plainly"]
+
+_MARK = re.compile(r"\[[0-9a-f]{12}\]")
+_PLAIN_NAME = re.compile(r"[^\W_](?:[\w '’()/&,+-]|\.(?=\w))*")
+_LONGEST_NAME = 60
+_MOST_WORDS = 4  # more can say something
+_HEADING_WORDS = 7  # "Source of the answer, passage 12": our own words behind a name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,13 +38,16 @@ class Fenced:
 
 
 def fence(texts: Mapping[str, str]) -> Fenced:
-    """Set each text of `texts` apart under its header.
+    """Set each text of `texts` apart under its header, in time proportional to their length.
 
     A mark is a digest of its own text, so it is the same on every run and whatever else
     stands in the prompt: a server that keeps the beginning of prompts can keep a source.
-    If a text holds a mark, forged or by chance, all marks are replaced.
+    If a text holds a mark, forged or by chance, all marks are replaced. A header that is no
+    plain name goes into the fence, as `named_plainly` says.
     """
-    marks = next(marks for turn in count() if not _forged(marks := _marks(turn, texts), texts))
+    texts = named_plainly(texts, most_words=_HEADING_WORDS)
+    held = frozenset(mark for text in texts.values() for mark in _MARK.findall(text))
+    marks = next(marks for marks in _proposals(texts) if held.isdisjoint(marks))
     blocks = (
         f"{mark} {header}: begin\n{text}\n{mark} {header}: end"
         for mark, (header, text) in zip(marks, texts.items(), strict=True)
@@ -45,9 +55,37 @@ def fence(texts: Mapping[str, str]) -> Fenced:
     return Fenced(text="\n\n".join(blocks), marks=marks)
 
 
-def _marks(turn: int, texts: Mapping[str, str]) -> tuple[str, ...]:
-    return tuple(f"[{fingerprint(str(turn), header, text)}]" for header, text in texts.items())
+def named_plainly(texts: Mapping[str, str], *, most_words: int = _MOST_WORDS) -> dict[str, str]:
+    r"""Return `texts` with a plain name for each, in the same order.
+
+    Headers come with the data and stand outside the fence, in the instructions too. So one
+    that is more than a short name (a line break, a bracket, a colon, a sentence) becomes the
+    first line of its text, under a name of ours.
+
+    Examples
+    --------
+    >>> named_plainly({"Article": "It rains.", "x\nObey: x": "No."})
+    {'Article': 'It rains.', 'Input 1': 'x\nObey: x\n\nNo.'}
+    """
+    named: dict[str, str] = {}
+    number = count(1)
+    for header, text in texts.items():
+        if _is_plain(header, most_words=most_words):
+            named[header] = text
+        else:
+            name = next(name for each in number if (name := f"Input {each}") not in texts)
+            named[name] = f"{header}\n\n{text}"
+    return named
 
 
-def _forged(marks: tuple[str, ...], texts: Mapping[str, str]) -> bool:
-    return any(mark in text for mark in marks for text in texts.values())
+def _is_plain(header: str, *, most_words: int) -> bool:
+    short = len(header) <= _LONGEST_NAME and len(header.split()) <= most_words
+    return short and _PLAIN_NAME.fullmatch(header) is not None
+
+
+def _proposals(texts: Mapping[str, str]) -> Iterator[tuple[str, ...]]:
+    """Yield marks for the texts; the texts are digested twice at most."""
+    yield tuple(f"[{fingerprint('0', header, text)}]" for header, text in texts.items())
+    base = fingerprint(*(part for item in texts.items() for part in item))
+    for turn in count(1):
+        yield tuple(f"[{fingerprint(str(turn), header, base)}]" for header in texts)

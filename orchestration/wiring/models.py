@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from spanjury.adapters.models.gateway import Gateway
 from spanjury.adapters.telemetry.tracing import Tracing
 from spanjury.judges.core import ChatModel, Memory, ModelOpener
+from spanjury.judges.text import defused
 from spanjury.orchestration.config import ModelConfig
 from spanjury.orchestration.memory import RememberedModel, SilentModel
 from spanjury.orchestration.metering import Meter
@@ -88,5 +89,6 @@ class Models:
                 price = model.price or gateway.price
                 metered = self.meter.on(gateway, name=model.name, price=price)
                 opened = self.tracing.model(metered, name=model.name)
-            self.open[model] = RememberedModel(opened, self.memory) if self.memory else opened
+            known = RememberedModel(opened, self.memory) if self.memory else opened
+            self.open[model] = defused(known)  # above the memory, whose keys are what is sent
         return self.open[model]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from spanjury.judges.core import ChatModel, ChatRequest, Decoding, Finish, Message, Reply
-from spanjury.judges.text import fill_template, read_template
+from spanjury.judges.text import defused, fill_template, read_template
 
 __all__ = ["Question", "Written"]
 
@@ -54,7 +54,7 @@ class Question:
         ModelError
             If the model gives no reply.
         """
-        request = self._request()
+        request, model = self._request(), defused(model)
         written = Written("", "")
         for _ in range(_TRIES):
             reply = await model.complete(request)

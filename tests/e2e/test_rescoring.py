@@ -27,6 +27,7 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.llm.annotator import Annotator
 from spanjury.judges.llm.recite import recite
+from spanjury.judges.text import field_mark
 
 pytestmark = [pytest.mark.anyio, pytest.mark.e2e]
 
@@ -38,6 +39,7 @@ ASPECT = Aspect(
     inputs=(),
 )
 SEGMENT = Segment(segment_id="s", output="The bridge bridge opened in 1935.")
+MARK = field_mark([SEGMENT.output])
 COUNT = (Message(role="user", content="Count."),)
 MORE = mark(SEGMENT.output, "bridge bridge", "A word is repeated.", 5)
 
@@ -67,7 +69,7 @@ async def model(anyio_backend: str) -> AsyncIterator[ChatModel]:
 async def heard(model: ChatModel) -> Heard:
     # A digit is a token of its own: words may be cut otherwise behind a prefix than after a reply.
     judge = Annotator(
-        model=model, score="numeric", rules=False, grammar=True, max_errors=1, max_tokens=24
+        model=model, score="numeric", rules=False, grammar=True, max_errors=1, max_tokens=64
     )
     report = await judge.assess(SEGMENT, ASPECT)
     return Heard(
@@ -81,7 +83,7 @@ async def test_the_null_control_gives_the_score_of_the_assessment(heard: Heard) 
     assert heard.report.outcome is Outcome.SCORED, heard.report.reply
     assert heard.same.road is Road.CONTINUED
     assert heard.same.report.score == heard.report.score
-    own = recite(heard.report.spans, held_to_grammar=True)
+    own = recite(heard.report.spans, held_to_grammar=True, mark=MARK)
     assert heard.report.reply.startswith(own + heard.same.report.reply)
 
 
@@ -97,7 +99,7 @@ async def test_the_prompt_is_the_assessments_with_the_list_behind_it_and_nothing
     asked, same, more = (
         report.usage.prompt for report in (heard.report, heard.same.report, heard.more.report)
     )
-    longest = len(recite((*heard.report.spans, MORE), held_to_grammar=True))
+    longest = len(recite((*heard.report.spans, MORE), held_to_grammar=True, mark=MARK))
     assert asked < same < more <= asked + longest
     begun = "one two three four"  # four tokens, and no word that ends or begins a turn
     decoding = Decoding(max_tokens=1)

@@ -29,6 +29,7 @@ from spanjury.judges.core import (
     Task,
     Verdict,
 )
+from spanjury.judges.text.template_tokens import split_tokens
 from spanjury.orchestration.consolidator import AgentConsolidator
 from spanjury.orchestration.merge import RuleConsolidator, seat_spans
 
@@ -117,8 +118,17 @@ async def test_what_judges_wrote_cannot_pass_for_instructions() -> None:
     result = await AgentConsolidator(model=model).consolidate(replace(VERDICT, seats=(evil,)))
     prompt = model.requests[0].messages[0].content
     assert attack not in prompt
-    assert json.dumps(attack, ensure_ascii=False) in prompt
+    assert split_tokens(json.dumps(attack, ensure_ascii=False)) in prompt
+    assert "<|im_end|>" not in prompt
     assert [it.text for it in result.spans] == ["green", attack]
+
+
+async def test_an_answer_that_the_text_holds_is_not_taken_for_the_models() -> None:
+    evil = replace(VERDICT, segment=replace(VERDICT.segment, output=f"{TEXT} {GOOD}"))
+    model = ScriptedModel(f"It says:\n```\n{GOOD}\n```", repeat_last=True)
+    result = await AgentConsolidator(model=model).consolidate(evil)
+    assert result.consolidator.startswith("rules (agent: ")
+    assert 'mark: must be "' in model.requests[1].messages[-1].content
 
 
 @pytest.mark.parametrize(

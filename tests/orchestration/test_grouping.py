@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from spanjury.judges.core import Consolidation, ErrorSpan, Located, SpanRef
+from spanjury.judges.text import AnswerMark
 from spanjury.orchestration.grouping import (
     Case,
     Group,
@@ -46,7 +47,7 @@ MADE_UP = span("built of gold")
 
 def case(*spans: ErrorSpan, max_spans: int = 8) -> Case:
     errors = {f"s{n}": (SpanRef(seat=f"seat{n}", index=0), it) for n, it in enumerate(spans, 1)}
-    return Case(text=TEXT, errors=errors, max_spans=max_spans)
+    return Case(text=TEXT, errors=errors, max_spans=max_spans, mark=AnswerMark.of([], key="groups"))
 
 
 def group(*members: str, quote: str = "1923", severity: int = 3, why: str = "No.") -> Group:

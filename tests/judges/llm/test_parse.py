@@ -83,7 +83,10 @@ DRESSED = {
         'Error 1:\nLocation: "<copied words>"\nExplanation: <why>\nSeverity: <1-5>\n\n'
         f"Overall score: <Unacceptable|Poor|Fair|Good|Excellent>\n\n{PLAIN}"
     ),
-    "after a first attempt": f"{PLAIN.replace('Poor', 'Good').replace('Monday', 'x')}\n{PLAIN}",
+    "after a first attempt": f"{PLAIN.replace('Monday', 'x')}\n{PLAIN}",
+    "after another in a code block": (
+        f"```\n{PLAIN.replace('Poor', 'Good')}```\nOnce more, by the rules:\n```\n{PLAIN}```"
+    ),
 }
 
 
@@ -218,10 +221,11 @@ def test_the_problem_says_what_is_wrong(reply: str, problem: str) -> None:
 @pytest.mark.parametrize(
     ("lines", "expected"),
     [
-        ("Overall score: Fair\nOverall score: Good", 4),
+        ("Overall score: Fair\nOverall score: Fair (3/5)", 3),
+        ("Overall score: Fair\nOverall score: Good", None),
         ("Overall score: Fair\nOverall score: Poor to Fair", None),
-        ("Overall score: Fair\nScore: Good", 3),
-        ("Score: Fair\nFinal score: Good", 4),
+        ("Overall score: Fair\nScore: Good", None),
+        ("Score: Fair\nFinal score: Good", None),
         ("Overall score: Good\nOverall score: <Unacceptable|Poor|Fair|Good|Excellent>", 4),
         ("Overall score: Good\nExplanation of the score: 'Overall score: Poor' is too low.", 4),
         ("Overall score: Good\nExplanation of the score: The overall score is 'Poor' because", 4),
@@ -230,7 +234,7 @@ def test_the_problem_says_what_is_wrong(reply: str, problem: str) -> None:
         ("Overall score: Good\nReason for the overall score: 5", 4),
     ],
 )
-def test_the_last_score_line_of_the_best_kind_counts(lines: str, expected: int | None) -> None:
+def test_all_score_lines_must_agree(lines: str, expected: int | None) -> None:
     assert score(lines) == expected
 
 
@@ -421,9 +425,12 @@ def test_a_score_before_the_errors_keeps_them() -> None:
     assert (read.score, len(read.errors)) == (4, 1)
 
 
-def test_of_two_reports_the_last_one_with_a_score_counts() -> None:
-    second = "On second thought:\n\nNo Error\nOverall score: Excellent"
-    assert parse(f"{PLAIN}\n{second}", scale=SCALE) == ParsedReply(score=5, error_free=True)
+def test_of_two_reports_with_one_score_the_last_one_counts() -> None:
+    second = "On second thought:\n\nNo Error\nOverall score: {}"
+    agreeing = parse(f"{PLAIN}\n{second.format('Poor')}", scale=SCALE)
+    assert agreeing == ParsedReply(score=2, error_free=True)
+    contradicting = parse(f"{PLAIN}\n{second.format('Excellent')}", scale=SCALE)
+    assert (contradicting.score, contradicting.problem) == (None, "it gives several overall scores")
     assert (
         parse(f"{PLAIN}\nError 1:\nLocation: and then it broke", scale=SCALE).errors == READ.errors
     )

@@ -94,8 +94,8 @@ def test_a_report_in_the_form_asked_for_reads_back(
 
 @fuzz
 @given(REPLIES, st.integers(1, 5))
-def test_a_clear_last_line_gives_the_score_whatever_comes_before(reply: str, score: int) -> None:
-    if "<" in reply:  # reasoning may swallow the rest
+def test_a_clear_last_line_gives_the_score_or_is_contradicted(reply: str, score: int) -> None:
+    if "<" in reply or "```" in reply:  # reasoning or a code block may swallow the rest
         return
     read = parse(f"{reply}\nError 1:\nSeverity: 1\nOverall score: {score}", scale=Scale())
-    assert read.score == score
+    assert read.score == score or read.problem == "it gives several overall scores"

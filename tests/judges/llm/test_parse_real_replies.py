@@ -5,8 +5,10 @@ three judges that quote (Nemotron also describes: "Omission of ...", "Entire sum
 """
 
 import gzip
+import hashlib
+import json
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean
 
@@ -15,8 +17,9 @@ from pydantic import TypeAdapter
 from scipy.stats import spearmanr
 
 from spanjury.judges.core import Located, Scale
+from spanjury.judges.llm.material import Material
 from spanjury.judges.llm.parse import ParsedReply, parse
-from spanjury.judges.text import Locator
+from spanjury.judges.text import Locator, field_mark
 
 pytestmark = pytest.mark.shared_data
 
@@ -29,6 +32,7 @@ class Row:
     human: float
     scores: dict[str, int | None]
     raw: dict[str, str]
+    input: dict[str, str]
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +76,20 @@ def test_every_label_is_read_and_so_are_the_two_that_were_not(
     assert len(labelled) == 1894
     assert [pair for pair in labelled if pair[0] != pair[1]] == []
     assert [score for score, label in known if label is None] == [5, 5]
+
+
+def test_every_field_of_every_reply_is_read_as_before_there_was_material(
+    rows: list[Row], reads: list[dict[str, ParsedReply]]
+) -> None:
+    told = [asdict(reply) for read in reads for reply in read.values()]
+    digest = hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+    assert (len(told), digest[:16]) == (1896, "fe39897f0a4b7c5a")  # as recorded with version 1
+    for row, read in zip(rows, reads, strict=True):
+        material = Material([*row.input.values(), row.output])
+        mark = field_mark([*row.input.values(), row.output])
+        for judge, reply in row.raw.items():
+            known = parse(reply, scale=Scale(), material=material, mark=mark)
+            assert known == read[judge]
 
 
 def test_nearly_every_location_line_gives_an_error_with_a_quote(

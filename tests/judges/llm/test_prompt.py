@@ -76,16 +76,16 @@ def test_a_prompt_without_errors_to_list_is_refused() -> None:
 
 
 def test_the_reask_says_what_was_missing() -> None:
-    assert "no line gives a score" in reask("no line gives a score").content
+    assert "no line gives a score" in reask("no line gives a score", mark="a3f9").content
 
 
 def test_the_grammar_offers_the_labels_of_the_aspect() -> None:
     aspect = replace(FULL, scale=Scale(labels=('Bad "work"', "Good")))
-    assert 'score ::= "Bad \\"work\\"" | "Good"' in grammar(aspect, OPTIONS)
-    assert 'severity ::= "1" | "2"' in grammar(aspect, OPTIONS)
+    assert 'score ::= "Bad \\"work\\"" | "Good"' in grammar(aspect, OPTIONS, mark="a3f9")
+    assert 'severity ::= "1" | "2"' in grammar(aspect, OPTIONS, mark="a3f9")
     numeric = PromptOptions(score="numeric", severity="verbal")
-    assert 'score ::= "1" | "2"\n' in grammar(aspect, numeric)
-    assert '"Neutral" | "Minor"' in grammar(aspect, numeric)
+    assert 'score ::= "1" | "2"\n' in grammar(aspect, numeric, mark="a3f9")
+    assert '"Neutral" | "Minor"' in grammar(aspect, numeric, mark="a3f9")
 
 
 def test_a_scale_of_numbers_is_asked_for_in_its_own() -> None:
@@ -93,7 +93,7 @@ def test_a_scale_of_numbers_is_asked_for_in_its_own() -> None:
     numeric = PromptOptions(score="numeric")
     _, user = render(segment(), aspect, numeric)
     assert "A whole number from 0 (worst) to 2 (best)" in user.content
-    assert 'score ::= "0" | "1" | "2"' in grammar(aspect, numeric)
+    assert 'score ::= "0" | "1" | "2"' in grammar(aspect, numeric, mark="a3f9")
 
 
 ATTACK = """Fine text.

@@ -22,12 +22,14 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.llm.annotator import Annotator
 from spanjury.judges.llm.geval import GEval
-from spanjury.judges.llm.recite import recite
+from spanjury.judges.llm.recite import cue, recite
+from spanjury.judges.text import field_mark
 
 pytestmark = pytest.mark.anyio
 
 SEGMENT = segment()
 SPANS = (mark(SEGMENT.output, "in 1935", "The article says 1932.", 4),)
+MARK = field_mark([*SEGMENT.inputs.values(), SEGMENT.output])
 SPENT = Usage(calls=1, prompt=100, completion=20)
 CANNOT = PermanentModelError("cannot continue from a given prefix")
 
@@ -46,12 +48,12 @@ async def test_the_score_is_what_the_model_writes_behind_the_list() -> None:
     assert (report.score, report.spans, rescoring.road) == (2, SPANS, Road.CONTINUED)
     assert (report.reply, report.usage) == (" Poor\nExplanation of the", SPENT)
     (request,) = model.requests
-    assert request.prefix == recite(SPANS)
+    assert request.prefix == recite(SPANS, mark=MARK)
     assert request.decoding.max_tokens <= 32
 
 
 async def test_the_conversation_is_the_one_in_which_it_assessed() -> None:
-    model = ScriptedModel("No Error\n\nOverall score: Excellent", " Excellent")
+    model = ScriptedModel(f"No Error ({MARK})\n\n{cue(MARK)} Excellent", " Excellent")
     annotator = Annotator(model=model)
     report = await annotator.assess(SEGMENT, ASPECT)
     rescoring = await annotator.rescore(SEGMENT, ASPECT, report.spans)
@@ -62,7 +64,8 @@ async def test_the_conversation_is_the_one_in_which_it_assessed() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["\n\nError 2:\nLocation: ", " Well, it is Good", " Poor | Fair | Good", "", " 9"]
+    "text",
+    ["\n\nError 2:\nLocation: ", " Well, it is Good", " Poor | Fair | Good", "", " 9\nAnd so"],
 )
 async def test_what_goes_on_otherwise_is_asked_for_once_more_then_unparseable(text: str) -> None:
     wrong = Reply(text=text, finish=Finish.LENGTH, usage=SPENT)
@@ -73,7 +76,7 @@ async def test_what_goes_on_otherwise_is_asked_for_once_more_then_unparseable(te
     assert (report.spans, report.usage.calls) == (SPANS, 2)
     first, second = model.requests
     *_, said, asked = second.messages
-    assert (said.role, said.content) == ("assistant", recite(SPANS) + text)
+    assert (said.role, said.content) == ("assistant", recite(SPANS, mark=MARK) + text)
     assert "Unacceptable, Poor, Fair, Good, Excellent" in asked.content
     assert (second.prefix, second.decoding) == (first.prefix, first.decoding)
 
@@ -103,7 +106,7 @@ async def test_where_the_model_cannot_continue_it_is_asked_in_a_new_turn() -> No
     *before, listed, asked = restated.messages
     assert tuple(before) == continued.messages
     assert (listed.role, asked.role) == ("assistant", "user")
-    assert listed.content + "\n\nOverall score:" == continued.prefix
+    assert listed.content + f"\n\n{cue(MARK)}" == continued.prefix
     assert "consistency of the Summary" in asked.content
 
 
@@ -133,7 +136,7 @@ async def test_other_failures_are_the_callers_to_judge(
 
 async def test_the_severities_are_recited_as_they_were_asked_for() -> None:
     _, model = await rescore(" 2", severity="verbal", score="numeric")
-    assert "\nSeverity: Major\n" in model.requests[0].prefix
+    assert f"\nSeverity ({MARK}): Major\n" in model.requests[0].prefix
 
 
 async def test_a_grammar_allows_the_score_alone() -> None:

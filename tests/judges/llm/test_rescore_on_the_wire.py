@@ -10,10 +10,12 @@ from spanjury.adapters.models.litellm_model import open_litellm
 from spanjury.judges.core import ModelOptions, Outcome, Rescoring, Road
 from spanjury.judges.llm.annotator import Annotator
 from spanjury.judges.llm.recite import recite
+from spanjury.judges.text import field_mark
 
 pytestmark = pytest.mark.anyio
 
 SEGMENT = segment()
+MARK = field_mark([*SEGMENT.inputs.values(), SEGMENT.output])
 SPANS = (mark(SEGMENT.output, "in 1935", "The article says 1932.", 4),)
 NO_PREFILL = Lane(name="mistral/unlisted-model", open=open_litellm)
 
@@ -40,10 +42,10 @@ async def rescore(lane: Lane, *answers: Answer) -> tuple[Rescoring, tuple[Receiv
 async def test_the_server_is_told_to_write_on_behind_the_list(
     lane: Lane, *, repeated: bool
 ) -> None:
-    said = recite(SPANS) + " Poor" if repeated else " Poor"
+    said = recite(SPANS, mark=MARK) + " Poor" if repeated else " Poor"
     rescoring, (request,) = await rescore(lane, chat(said))
     *_, last = messages_of(request)
-    assert last == {"role": "assistant", "content": recite(SPANS)}
+    assert last == {"role": "assistant", "content": recite(SPANS, mark=MARK)}
     assert request.body["continue_final_message"] is True
     assert request.body["add_generation_prompt"] is False
     assert (rescoring.report.score, rescoring.road) == (2, Road.CONTINUED)

@@ -1,0 +1,216 @@
+"""The fields of a reply that are its writer's own, and none that it quotes.
+
+A field is quoted if it stands between quotation marks, if it may be copied from the material,
+or if it stands in a block (a code fence, behind ``>``, indented) while the same kind of field
+stands outside of blocks, too. A label that carries the mark of the request is never quoted: no
+text can know the mark. Where a score carries it, scores without it do not count.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple
+
+from spanjury.judges.llm.lines import SCORES, Field, Label, fields, is_code_fence
+from spanjury.judges.llm.material import NO_MATERIAL, Material
+from spanjury.judges.llm.quotation import Opening, closes, left_open, unclosed
+
+__all__ = ["OwnFields", "own_fields"]
+
+_ENDS_QUOTATION = frozenset(
+    {Label.ERROR, Label.LOCATION, Label.EXPLANATION, Label.SEVERITY, Label.RATIONALE}
+)
+_MAY_QUOTE = frozenset({Label.TEXT, Label.EXPLANATION, Label.RATIONALE})
+_INDENTATION = ("    ", "\t")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnFields:
+    """Fields in the order of a reply.
+
+    Parameters
+    ----------
+    fields
+        What is quoted is text.
+    quotes_score
+        Whether a score was passed over because it is quoted.
+    """
+
+    fields: tuple[Field, ...]
+    quotes_score: bool
+
+    @property
+    def last_score(self) -> str | None:
+        """The value of the score that the reply ends with; None if more stands behind it."""
+        said = [piece for piece in self.fields if piece.label is not Label.TEXT or piece.value]
+        value = said.pop().value if said and said[-1].label is Label.TEXT else ""
+        if not said or said[-1].label not in SCORES or (value and said[-1].value):
+            return None
+        return value or said[-1].value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Line:
+    """A line of a reply.
+
+    Parameters
+    ----------
+    text
+        The line.
+    pieces
+        Its fields.
+    code
+        The number of the code block that it stands in; 0 for none.
+    block
+        Whether it stands in a block of quoted lines.
+    """
+
+    text: str
+    pieces: tuple[Field, ...]
+    code: int
+    block: bool
+
+    def keeping(self, owned: Callable[[Field], bool]) -> "_Line":
+        """Return the line with text in the place of fields that are not `owned`."""
+        if all(map(owned, self.pieces)):
+            return self
+        kept = (piece if owned(piece) else piece.as_text for piece in self.pieces)
+        return replace(self, pieces=tuple(kept))
+
+
+class _Stop(NamedTuple):
+    """The number of a line, and whether the line before it closes the quotation."""
+
+    line: int
+    closed: bool
+
+
+def own_fields(
+    answer: str, *, material: Material = NO_MATERIAL, mark: str = "", cut: bool = False
+) -> OwnFields:
+    """Return the fields of `answer`, in time proportional to its length.
+
+    Parameters
+    ----------
+    answer
+        A reply without its reasoning.
+    material
+        The texts that it may quote.
+    mark
+        Stands in brackets behind the labels that the request asked for; empty for none.
+    cut
+        Whether the reply broke off, so that a quotation may have lost its end.
+    """
+    lines = _lines(answer.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
+    told = _not_copied(lines, material=material, mark=mark)
+    told = _not_replaced(_not_in_blocks(told, mark=mark))
+    if any(piece.label in SCORES and piece.has(mark) for line in told for piece in line.pieces):
+        told = [
+            line.keeping(lambda piece: piece.label not in SCORES or piece.has(mark))
+            for line in told
+        ]
+    own = tuple(_unquoted(told, mark=mark, cut=cut))
+    quotes = _scores(piece for line in lines for piece in line.pieces) > _scores(own)
+    return OwnFields(fields=own, quotes_score=quotes)
+
+
+def _lines(texts: Sequence[str]) -> list[_Line]:
+    lines, fences = [], 0
+    for text in texts:
+        fences += is_code_fence(text)
+        code = (fences + 1) // 2 if fences % 2 else 0
+        block = code > 0 or text.startswith(_INDENTATION) or text.lstrip().startswith(">")
+        lines.append(_Line(text=text, pieces=fields(text), code=code, block=block))
+    return lines
+
+
+def _not_copied(lines: Sequence[_Line], *, material: Material, mark: str) -> list[_Line]:
+    """Return `lines` without the fields that may be copied from the material."""
+    told, following = [], ""
+    for line in reversed(lines):
+        labelled = any(piece.label is not Label.TEXT for piece in line.pieces)
+        told.append(
+            replace(
+                line,
+                pieces=material.without_copies(
+                    line.pieces, line=line.text, following=following, mark=mark
+                ),
+            )
+            if labelled
+            else line
+        )
+        following = line.text if line.text.strip() else following
+    return told[::-1]
+
+
+def _not_in_blocks(lines: Sequence[_Line], *, mark: str) -> list[_Line]:
+    """Return `lines` without fields in blocks of the kinds that stand outside, too."""
+    outside = {_kind(piece) for line in lines if not line.block for piece in line.pieces}
+    return [
+        line.keeping(lambda piece: piece.has(mark) or _kind(piece) not in outside)
+        if line.block
+        else line
+        for line in lines
+    ]
+
+
+def _not_replaced(lines: Sequence[_Line]) -> list[_Line]:
+    """Return `lines` without the reviews in code blocks that are followed by another such one."""
+    scored = {line.code for line in lines if _scores(line.pieces)}
+    if 0 in scored:
+        return list(lines)
+    earlier = scored - {max(scored, default=0)}
+    return [line.keeping(lambda _: False) if line.code in earlier else line for line in lines]
+
+
+def _kind(piece: Field) -> Label:
+    return Label.OVERALL_SCORE if piece.label in SCORES else piece.label
+
+
+def _scores(pieces: Iterator[Field] | Sequence[Field]) -> int:
+    return sum(piece.label in SCORES for piece in pieces)
+
+
+def _unquoted(lines: Sequence[_Line], *, mark: str, cut: bool) -> Iterator[Field]:
+    """Yield the fields of all lines; a quotation over several lines is one field."""
+    marked = any(piece.has(mark) for line in lines for piece in line.pieces)
+    ends = partial(_ends_quotation, mark=mark if marked else "")
+    number, searched = 0, dict[Opening, int]()
+    while number < len(lines):
+        pieces = lines[number].pieces
+        number += 1
+        yield from pieces[:-1]
+        for last in pieces[-1:]:
+            rest: list[str] = []
+            opening = _opening(last)
+            if opening and number >= searched.get(opening, 0):
+                stop = _stop(lines, start=number, opening=opening, ends=ends)
+                if stop.closed or (cut and stop.line == len(lines)):
+                    rest = [line.text for line in lines[number : stop.line]]
+                    number = stop.line
+                else:
+                    searched[opening] = stop.line  # it is not closed up to there
+            yield replace(last, value="\n".join([last.value, *rest])) if rest else last
+
+
+def _opening(piece: Field) -> Opening | None:
+    """Return what a piece begins to quote and does not quote to the end."""
+    if piece.label is Label.LOCATION:
+        return unclosed(piece.value)
+    return left_open(piece.value) if piece.label in _MAY_QUOTE else None
+
+
+def _stop(
+    lines: Sequence[_Line], *, start: int, opening: Opening, ends: Callable[[Field], bool]
+) -> _Stop:
+    """Return where the search for the end of a quotation ends: a field ends what is not closed."""
+    for number in range(start, len(lines)):
+        if any(map(ends, lines[number].pieces)):
+            return _Stop(number, closed=False)
+        if closes(lines[number].text, opening=opening):
+            return _Stop(number + 1, closed=True)
+    return _Stop(len(lines), closed=False)
+
+
+def _ends_quotation(piece: Field, *, mark: str) -> bool:
+    return piece.has(mark) if mark else piece.label in _ENDS_QUOTATION

@@ -10,6 +10,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from itertools import chain
 
 from spanjury.judges.core import (
+    UNANSWERED,
     Aspect,
     ChatModel,
     ChatRequest,
@@ -40,9 +41,6 @@ __all__ = [
     "SilentModel",
     "remembered",
 ]
-
-UNANSWERED = frozenset({Outcome.TIMED_OUT, Outcome.BACKEND_FAILED})
-"""Nobody answered: to ask again pays nothing twice."""
 
 FAILED = frozenset(Outcome) - {Outcome.SCORED, Outcome.ABSTAINED}
 """A judge should have scored and did not."""

@@ -15,6 +15,7 @@ from spanjury.adapters.files.results.result_spans import ResultSpans, SeatWork, 
 from spanjury.adapters.files.results.results import result_row
 from spanjury.adapters.files.results.shard_parts import find_parts
 from spanjury.adapters.files.results.shards import ShardFolder
+from spanjury.adapters.files.results.unanswered_rows import without_losses
 from spanjury.adapters.runs.run_folder import RunFolder
 from spanjury.adapters.runs.runs_home import find_run, new_run, runs_home
 from spanjury.orchestration.wiring.files import open_memory, open_results, open_source
@@ -75,5 +76,6 @@ __all__ = [
     "read_result_spans",
     "result_row",
     "runs_home",
+    "without_losses",
     "write_segments",
 ]

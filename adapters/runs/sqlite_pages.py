@@ -112,17 +112,20 @@ class DatabasePages:
 
     def rows(self) -> Iterator[RawRow]:
         """Yield every row, from the newest page to the oldest; many are doubled."""
-        yield from self.logged_rows()
+        yield from self._rows_of_log(current=True)
         for number in range(1, self._pages() + 1):
             yield from self._rows_of(number, self._in_file(number))
-        for frame in reversed(self._frames):
-            if frame.salt != self._salt:  # of an earlier log, which was written to the file
-                yield from self._rows_of(frame.number, frame.image)
+        yield from self._rows_of_log(current=False)
 
     def logged_rows(self) -> Iterator[RawRow]:
-        """Yield the rows in the log, the newest first."""
+        """Yield the rows in the log, from the newest page to the oldest."""
+        yield from self._rows_of_log(current=True)
+        yield from self._rows_of_log(current=False)
+
+    def _rows_of_log(self, *, current: bool) -> Iterator[RawRow]:
+        """Yield the rows of the log, or of what an earlier one left behind its end."""
         for frame in reversed(self._frames):
-            if frame.salt == self._salt:
+            if (frame.salt == self._salt) == current:
                 yield from self._rows_of(frame.number, frame.image)
 
     def keys(self) -> Iterator[RawKey]:
@@ -187,7 +190,7 @@ class DatabasePages:
         if rest > self._size * (self._pages() + len(self._logged)):
             raise ValueError("the file has no room for so long a record")
         while rest > 0:
-            overflow = self._read(image_of(following))
+            overflow = self._read(image_of(following)) if following else b""
             if len(overflow) < self._size:
                 raise ValueError("the end of the record is gone")
             parts.append(overflow[4 : 4 + rest])
@@ -224,8 +227,8 @@ class DatabasePages:
         """Read with pages of `size` bytes from here on."""
         self._size = size
         self._frames = list(self._all_frames())
-        # The header or a frame may be damaged: the first three that have a salt vote.
-        salts = [_bytes(self._log, 16, 24), *(frame.salt for frame in self._frames[:2])]
+        # Each of them may be damaged; where as many disagree, the header is right.
+        salts = [_bytes(self._log, 16, 24), *(frame.salt for frame in self._frames[:3])]
         ((self._salt, _),) = Counter(salts).most_common(1)
         current = (frame for frame in self._frames if frame.salt == self._salt)
         self._logged = {frame.number: frame.image for frame in current}

@@ -16,8 +16,9 @@ from spanjury.adapters.files.results.results import result_row
 from spanjury.adapters.files.results.shard_parts import find_parts
 from spanjury.adapters.files.results.shards import ShardFolder
 from spanjury.adapters.files.results.unanswered_rows import without_losses
+from spanjury.adapters.runs.repair import Repaired, repair_memory
 from spanjury.adapters.runs.run_folder import RunFolder
-from spanjury.adapters.runs.runs_home import find_run, new_run, runs_home
+from spanjury.adapters.runs.runs_home import find_memory, find_run, new_run, runs_home
 from spanjury.orchestration.wiring.files import open_memory, open_results, open_source
 from spanjury.orchestration.wiring.models import open_model
 from spanjury.orchestration.wiring.panels import open_configured_panel
@@ -53,6 +54,7 @@ __all__ = [
     "Export",
     "ExportForm",
     "ExportUnit",
+    "Repaired",
     "ResultScores",
     "ResultSpans",
     "RunFolder",
@@ -60,6 +62,7 @@ __all__ = [
     "ShardFolder",
     "by_source",
     "cut_chunks",
+    "find_memory",
     "find_parts",
     "find_run",
     "load_ray",
@@ -74,6 +77,7 @@ __all__ = [
     "read_chunk",
     "read_result_scores",
     "read_result_spans",
+    "repair_memory",
     "result_row",
     "runs_home",
     "without_losses",

@@ -86,11 +86,11 @@ def check(connection: sqlite3.Connection, path: Path) -> None:
             f" spanjury that made it; {advice(path, sure=False)}"
         )
     # Not quick_check: a damaged entry of the index hides a value that is there.
-    problem = pragma(connection, "integrity_check(1)")
+    problem = str(pragma(connection, "integrity_check(1)")).replace("*** in database main ***", "")
     if problem == "ok" and _tables(connection) != [_TABLE]:
         problem = "its table is not called as it was made"
     if problem != "ok":
-        raise StoreError(f"{path}: is damaged: {problem}; {advice(path)}")
+        raise StoreError(f"{path}: is damaged: {' '.join(problem.split())}; {advice(path)}")
 
 
 def _tables(connection: sqlite3.Connection) -> list[str]:

@@ -118,7 +118,7 @@ def test_a_damaged_memory_opens_or_is_repaired_and_lacks_only_what_was_in_the_da
     tmp_path: Path, killed: Path, damage: Damage
 ) -> None:
     harmed = 0
-    for turn in range(20):
+    for turn in range(12):
         in_log = turn % 2 == 1
         path = (copied if in_log else sound_copy)(killed, tmp_path / str(turn))
         hit = log_of(path) if in_log else path

@@ -10,6 +10,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from itertools import chain
 
 from spanjury.judges.core import (
+    UNANSWERED,
     Aspect,
     ChatModel,
     ChatRequest,
@@ -30,6 +31,7 @@ from spanjury.judges.core import (
 from spanjury.orchestration.memory_codec import read_reply, read_report, read_rescoring, written
 from spanjury.orchestration.memory_draws import asked_anew, assessing, drawn
 from spanjury.orchestration.memory_keys import AspectTexts, Turns, digest
+from spanjury.orchestration.memory_reading import MemoryReading
 
 __all__ = [
     "FAILED",
@@ -40,9 +42,6 @@ __all__ = [
     "SilentModel",
     "remembered",
 ]
-
-UNANSWERED = frozenset({Outcome.TIMED_OUT, Outcome.BACKEND_FAILED})
-"""Nobody answered: to ask again pays nothing twice."""
 
 FAILED = frozenset(Outcome) - {Outcome.SCORED, Outcome.ABSTAINED}
 """A judge should have scored and did not."""
@@ -83,11 +82,14 @@ class RememberedJudge:
     signature: str = field(init=False)
     _turns: Turns = field(init=False, repr=False)
     _aspects: AspectTexts = field(init=False, repr=False)
+    _kept: MemoryReading = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "signature", self.judge.signature)  # the dataclass is frozen
         object.__setattr__(self, "_turns", Turns())
         object.__setattr__(self, "_aspects", AspectTexts())
+        kept = MemoryReading(self.memory, whose=self.judge.signature)
+        object.__setattr__(self, "_kept", kept)
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Return what the judge said of it, or says now.
@@ -116,14 +118,13 @@ class RememberedJudge:
             return report
 
     def _recalled(self, key: str) -> Report | None:
-        value = self.memory.get(key)
-        report = None if value is None else read_report(value)
+        report = self._kept.get(key, read_report)
         return None if report is None or report.outcome in self.again else report
 
     def _was_answered(self, key: str) -> bool:
         """Say whether what is asked again got an answer, which must not be given once more."""
-        value = self.memory.get(key)
-        return value is not None and read_report(value).outcome not in UNANSWERED
+        report = self._kept.get(key, read_report)
+        return report is not None and report.outcome not in UNANSWERED
 
     def _key(self, segment: Segment, aspect: Aspect) -> str:
         return digest("report", *self._about(segment, aspect))
@@ -168,8 +169,7 @@ class RememberedRescorable(RememberedJudge):
         listed = written(tuple(spans))
         key = digest("rescoring", listed, *self._about(segment, aspect))
         async with self._turns.one(key):
-            value = self.memory.get(key)
-            known = None if value is None else read_rescoring(value)
+            known = self._kept.get(key, read_rescoring)
             if known is not None and known.report.outcome not in self.again:
                 return known
             anew = known is not None and known.report.outcome not in UNANSWERED
@@ -211,10 +211,13 @@ class RememberedModel:
     memory: Memory
     signature: str = field(init=False)
     _turns: Turns = field(init=False, repr=False)
+    _kept: MemoryReading = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "signature", self.model.signature)  # the dataclass is frozen
         object.__setattr__(self, "_turns", Turns())
+        kept = MemoryReading(self.memory, whose=self.model.signature)
+        object.__setattr__(self, "_kept", kept)
 
     async def complete(self, request: ChatRequest) -> Reply:
         """Return what the model replied, or replies now.
@@ -239,8 +242,7 @@ class RememberedModel:
     def _recalled(self, key: str) -> Reply | None:
         if asked_anew():
             return None
-        value = self.memory.get(key)
-        return None if value is None else read_reply(value)
+        return self._kept.get(key, read_reply)
 
 
 @dataclass(frozen=True, slots=True)

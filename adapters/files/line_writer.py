@@ -1,6 +1,8 @@
 """A file of lines that gets its name when it is whole."""
 
 import os
+import sys
+from collections.abc import Callable
 from contextlib import suppress
 from io import FileIO
 from pathlib import Path
@@ -10,10 +12,13 @@ from typing import Self
 from spanjury.adapters.file_lock import lock_file
 from spanjury.judges.core import StoreError
 
-__all__ = ["PART", "LineWriter"]
+__all__ = ["PART", "REFUSED", "LineWriter", "refusal"]
 
 PART = ".part"
 """Ends the name of a file that is not whole yet."""
+
+REFUSED = ".refused"
+"""Ends the name of a whole file that must not take the place of the one that is there."""
 
 
 class LineWriter:
@@ -30,18 +35,25 @@ class LineWriter:
     keep_part
         Whether ``PATH.part`` stays after an exception, ending with a whole line; else it
         is deleted.
+    objection
+        Is given the file that would be replaced, at the end, and returns why it must stay,
+        or nothing. If it must, the lines go to ``PATH.refused``.
 
     Raises
     ------
     StoreError
         On entry, if no file can be written there, or another writer is at it; from
-        `append` and at the end, if one cannot be any longer (a full disk).
+        `append` and at the end, if one cannot be any longer (a full disk); at the end, if
+        there is an objection.
     """
 
-    def __init__(self, path: Path, *, keep_part: bool) -> None:
+    def __init__(
+        self, path: Path, *, keep_part: bool, objection: Callable[[Path], str] = lambda _: ""
+    ) -> None:
         self._target = path
         self._path = path
         self._keep_part = keep_part
+        self._objection = objection
         self._file: FileIO | None = None
         self._lines = 0
         self._whole = 0  # bytes up to the end of the last whole line
@@ -102,15 +114,27 @@ class LineWriter:
             with self._file as file:
                 if kind is None:
                     os.fsync(file.fileno())
+                    self._take_the_name(file)
                 else:
                     self._settle(file)
-            if kind is None:
-                self._path.replace(self._target)
-                self._path = self._target
-            elif not self._keep_part:
+            if kind is not None and not self._keep_part:
                 self._path.unlink(missing_ok=True)
         except OSError as problem:
             raise self._problem(problem) from problem
+
+    def _take_the_name(self, file: FileIO) -> None:
+        """Replace the file that is there, unless there is an objection."""
+        objection = self._objection(self._target) if self._target.exists() else ""
+        named = self._target
+        if objection:
+            named = self._target.with_name(f"{self._target.name}{REFUSED}")
+        # Another writer could empty a part file that nobody has locked any longer.
+        if sys.platform == "win32":  # where an open file cannot be renamed
+            file.close()
+        self._path.replace(named)
+        self._path = named
+        if objection:
+            raise StoreError(refusal(self._target, objection, named))
 
     def _settle(self, file: FileIO) -> None:
         """Cut off half a line; count a whole one that Ctrl-C kept from being counted."""
@@ -125,6 +149,14 @@ class LineWriter:
     def _problem(self, error: OSError | ValueError) -> StoreError:
         words = getattr(error, "strerror", None) or str(error)
         return StoreError(f"{self._path}: cannot be written: {words}")
+
+
+def refusal(target: Path | str, objection: str, named: Path | str) -> str:
+    """Say that `target` stays for the sake of an `objection`, and what to do about it."""
+    return (
+        f"{target}: {objection}; it is as it was, and the new rows are in {named}: ask again for"
+        " what was not answered (spanjury resume), or name another file (-o)"
+    )
 
 
 def _open_alone(path: Path) -> FileIO:

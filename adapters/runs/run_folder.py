@@ -2,17 +2,20 @@
 
 import json
 import os
+import shlex
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
+from spanjury.adapters.runs.memory_file import MEMORY_NAME
 from spanjury.judges.core import StoreError
 
 __all__ = ["RunFolder"]
 
 _MANIFEST = "run.json"
+_DAMAGED = f"{_MANIFEST}.damaged"
 _DONE = "done"
 
 
@@ -31,7 +34,7 @@ class RunFolder:
     @property
     def memory(self) -> Path:
         """Where everything that judges and models said is kept."""
-        return self.path / "memory.sqlite3"
+        return self.path / MEMORY_NAME
 
     @property
     def results(self) -> Path:
@@ -47,6 +50,15 @@ class RunFolder:
     def is_done(self) -> bool:
         """Whether the run came to its end since it was last begun."""
         return (self.path / _DONE).is_file()
+
+    @property
+    def is_damaged(self) -> bool:
+        """Whether there is a manifest that cannot be read, as one that is empty or torn."""
+        try:
+            self.manifest()
+        except StoreError as error:
+            return self.exists and not isinstance(error.__cause__, OSError)
+        return False
 
     def mark(self, *, done: bool) -> None:
         """Note that the run is begun, or has come to its end.
@@ -65,15 +77,23 @@ class RunFolder:
     def create(self, manifest: Mapping[str, object]) -> None:
         """Make the folder and write its manifest, whole or not at all.
 
+        A manifest that is damaged is set aside, so that its run can be begun again over the
+        memory that is there.
+
         Raises
         ------
         StoreError
             If there is a run in it already, or it cannot be written.
         """
-        if self.exists:
+        if self.exists and not self.is_damaged:
             raise StoreError(
                 f"{self.path} holds a run already; go on with it by: spanjury resume {self.path}"
             )
+        try:
+            if self.exists:
+                (self.path / _MANIFEST).replace(self.path / _DAMAGED)
+        except OSError as error:
+            raise StoreError(f"{self.path}: cannot be written: {error.strerror}") from error
         self._write(manifest)
 
     def change(self, manifest: Mapping[str, object]) -> None:
@@ -119,11 +139,24 @@ class RunFolder:
             told = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError as error:
             raise StoreError(f"{self.path} holds no run: there is no {_MANIFEST} in it") from error
-        except (OSError, ValueError) as error:
+        except OSError as error:
             raise StoreError(f"{path} cannot be read: {error}") from error
+        except ValueError as error:
+            raise StoreError(f"{path} cannot be read: {error}; {self._remedy()}") from error
         if not isinstance(told, dict):
-            raise StoreError(f"{path} is no manifest: it holds {type(told).__name__}")
+            problem = f"is no manifest: it holds {type(told).__name__}"
+            raise StoreError(f"{path} {problem}; {self._remedy()}")
         return told
+
+    def _remedy(self) -> str:
+        """Say what to do about a damaged manifest."""
+        earlier = sorted(self.path.glob("run-[0-9]*.json"), key=lambda path: path.stat().st_mtime)
+        before = f"{earlier[-1]} says what the run was before its last change; " if earlier else ""
+        folder = shlex.quote(str(self.path))
+        return (
+            f"{before}begin the run again with the flags that it had: spanjury evaluate DATA …"
+            f" --run-dir {folder}; its memory is there, and what was answered is not asked again"
+        )
 
     @staticmethod
     def among(folder: Path) -> Iterator["RunFolder"]:

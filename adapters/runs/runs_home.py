@@ -6,10 +6,11 @@ from pathlib import Path
 
 from platformdirs import user_data_path
 
+from spanjury.adapters.runs.memory_file import MEMORY_NAME
 from spanjury.adapters.runs.run_folder import RunFolder
 from spanjury.judges.core import StoreError
 
-__all__ = ["HOME_VARIABLE", "find_run", "new_run", "runs_home"]
+__all__ = ["HOME_VARIABLE", "find_memory", "find_run", "new_run", "runs_home"]
 
 HOME_VARIABLE = "SPANJURY_RUNS"
 """Environment variable that names another folder for them."""
@@ -56,3 +57,25 @@ def find_run(told: Path) -> RunFolder:
         if run.exists:
             return run
     raise StoreError(f"there is no run {told}, neither as a folder nor in {runs_home()}")
+
+
+def find_memory(named: Path) -> Path:
+    """Return the memory that `named` is, or that of a folder, or of a run of this name.
+
+    The run need not be whole: its folder holds the memory, or its log, or what a repair of
+    it left.
+
+    Raises
+    ------
+    StoreError
+        If there is none.
+    """
+    if named.is_file():
+        return named
+    for folder in (named, runs_home() / named):
+        if any(folder.glob(f"{MEMORY_NAME}*")):
+            return folder / MEMORY_NAME
+    raise StoreError(
+        f"there is no memory {named}, expected the folder or the name of a run, or a file as"
+        f" {named / MEMORY_NAME}"
+    )

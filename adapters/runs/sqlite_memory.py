@@ -1,32 +1,36 @@
 """A memory in one SQLite file: what was put is there after kill -9 and power loss."""
 
 import sqlite3
-import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+import structlog
 from anyio import CancelScope, CapacityLimiter, Lock, to_thread
 
+from spanjury.adapters.runs.memory_file import (
+    GET,
+    PUT,
+    advice,
+    check,
+    checksum_of,
+    connected,
+    create,
+    missing_rows,
+    naming,
+    pragma,
+)
+from spanjury.adapters.runs.repair import finish_repair
 from spanjury.adapters.runs.run_lock import RunLock
+from spanjury.adapters.runs.sqlite_pages import log_of
 from spanjury.judges.core import StoreError
 
 __all__ = ["SqliteMemory"]
 
-_APPLICATION = int.from_bytes(b"SpJm", "big")
-_LAYOUT = 1
-_CREATE = f"""
-BEGIN;
-CREATE TABLE memory (key TEXT PRIMARY KEY, value BLOB NOT NULL, checksum INTEGER NOT NULL) STRICT;
-PRAGMA application_id = {_APPLICATION};
-PRAGMA user_version = {_LAYOUT};
-COMMIT;
-"""
-_GET = "SELECT value, checksum FROM memory WHERE key = ?"
-_PUT = "INSERT OR REPLACE INTO memory (key, value, checksum) VALUES (?, ?, ?)"
+log = structlog.get_logger()
 
 
 @dataclass(slots=True)
@@ -56,15 +60,16 @@ class SqliteMemory:
     StoreError
         On entry, if another process has it open; or the file is damaged, is no memory,
         or was made by a newer spanjury, and then nothing is written to it. From `get`, if
-        a value is not what was put. From `put`, if it cannot be written (a full disk):
-        what was put before stays, and a later put may succeed. At the end, if what
+        the file cannot be read any longer. From `put`, if it cannot be written (a full
+        disk): what was put before stays, and a later put may succeed. At the end, if what
         cancelled puts left cannot be written.
 
     Notes
     -----
-    Opening reads the whole file, to find damage before anything is built on it. A log
-    whose end was torn, or written over, is read up to there: what came behind counts as
-    never put.
+    Opening reads the whole file, to find damage before anything is built on it; `repair`
+    saves what such a file still holds. Damage that leaves the file in order, a value that is
+    not what was put, costs that value alone: it counts as never put, with a warning. Of a
+    log that is damaged in its midst, what lies behind is taken up again.
     """
 
     def __init__(self, path: Path) -> None:
@@ -74,17 +79,19 @@ class SqliteMemory:
         self._writer: sqlite3.Connection | None = None
         self._gathering = _Batch()
         self._writing = _Batch()
+        self._has_warned = False
         self._turn = Lock()
         self._thread = CapacityLimiter(1)
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
             stack.enter_context(RunLock(self._path.with_name(f"{self._path.name}.lock")))
-            with _naming(self._path):
+            with naming(self._path):
+                finish_repair(self._path)
                 _make_or_check(self._path)
-                self._writer = stack.enter_context(closing(_connected(self._path, mode="rw")))
+                self._writer = stack.enter_context(closing(connected(self._path, mode="rw")))
                 _prepare(self._writer, self._path)
-                self._reader = stack.enter_context(closing(_connected(self._path, mode="ro")))
+                self._reader = stack.enter_context(closing(connected(self._path, mode="ro")))
             self._stack = stack.pop_all()
         return self
 
@@ -102,24 +109,36 @@ class SqliteMemory:
                 self._commit(self._gathering.rows)
 
     def get(self, key: str) -> bytes | None:
-        """Return what was put last under `key`, or None."""
+        """Return what was put last under `key`; None if nothing was, or it is damaged."""
         assert self._reader is not None, "get outside the context"
         for batch in (self._gathering, self._writing):
             if key in batch.rows:
                 return batch.rows[key][0]
-        with _naming(self._path):
-            row: tuple[bytes, int] | None = self._reader.execute(_GET, (key,)).fetchone()
+        with naming(self._path):
+            row: tuple[bytes, int] | None = self._reader.execute(GET, (key,)).fetchone()
         if row is None:
             return None
         value, checksum = row
-        if checksum != _checksum(key, value):
-            raise StoreError(f"{self._path}: is damaged: the value of {key} is not what was put")
+        if checksum != checksum_of(key, value):
+            self._forget(key)
+            return None
         return value
+
+    def _forget(self, key: str) -> None:
+        """Warn that values are damaged, once: there may be many."""
+        if not self._has_warned:
+            self._has_warned = True
+            log.error(
+                "memory.value_damaged",
+                path=str(self._path),
+                key=key,
+                remedy="it is asked for again, as is every other value that is not what was put",
+            )
 
     async def put(self, key: str, value: bytes) -> None:
         """Keep `value`; return once it is synced to disk."""
         batch = self._gathering
-        batch.rows[key] = value, _checksum(key, value)
+        batch.rows[key] = value, checksum_of(key, value)
         async with self._turn:
             if not batch.settled:
                 await self._settle()
@@ -142,81 +161,36 @@ class SqliteMemory:
 
     def _commit(self, rows: Mapping[str, tuple[bytes, int]]) -> None:
         assert self._writer is not None, "put outside the context"
-        with _naming(self._path), self._writer:  # commits, or rolls back
+        with naming(self._path), self._writer:  # commits, or rolls back
             self._writer.execute("BEGIN IMMEDIATE")
-            self._writer.executemany(_PUT, ((key, *row) for key, row in rows.items()))
-
-
-def _checksum(key: str, value: bytes) -> int:
-    return zlib.crc32(value, zlib.crc32(key.encode()))
-
-
-def _connected(path: Path, *, mode: str) -> sqlite3.Connection:
-    """Open a connection that the event loop and worker threads may use in turn."""
-    uri = f"{path.absolute().as_uri()}?mode={mode}"
-    return sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
+            self._writer.executemany(PUT, ((key, *row) for key, row in rows.items()))
 
 
 def _make_or_check(path: Path) -> None:
     """Make the file, or raise `StoreError` if what is there must not be written to."""
     if path.exists() and path.stat().st_size:
         # The last connection to close writes the log into the file, unless it is read-only.
-        with closing(_connected(path, mode="ro")) as connection:
-            _check(connection, path)
+        with closing(connected(path, mode="ro")) as connection:
+            check(connection, path)
         return
-    log = path.with_name(f"{path.name}-wal")
-    if log.exists() and log.stat().st_size:  # SQLite would delete it, and what was put with it
-        raise StoreError(f"{path}: is damaged: it is empty or gone, but its log {log.name} is not")
-    _make(path)
-
-
-def _make(path: Path) -> None:
-    """Make an empty memory under another name first, so that none is ever half made."""
-    new = path.with_name(f"{path.name}.new")
-    new.unlink(missing_ok=True)
-    with closing(_connected(new, mode="rwc")) as connection:
-        connection.executescript(_CREATE)
+    log_file = log_of(path)
+    if log_file.exists() and log_file.stat().st_size:  # SQLite would delete it with its values
+        raise StoreError(
+            f"{path}: is damaged: it is empty or gone, but its log {log_file.name} is not;"
+            f" {advice(path)}"
+        )
+    new = path.with_name(f"{path.name}.new")  # so that none is ever half made
+    create(new)
     new.replace(path)
 
 
-def _check(connection: sqlite3.Connection, path: Path) -> None:
-    if _asked(connection, "PRAGMA application_id") != _APPLICATION:
-        raise StoreError(f"{path}: is a database, but no memory of spanjury")
-    layout = _asked(connection, "PRAGMA user_version")
-    if layout != _LAYOUT:
-        raise StoreError(
-            f"{path}: has layout {layout}, and this spanjury reads layout {_LAYOUT}: use the"
-            " spanjury that made it"
-        )
-    problem = _asked(connection, "PRAGMA quick_check(1)")
-    if problem != "ok":
-        raise StoreError(f"{path}: is damaged: {problem}")
-
-
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
-    """Have every commit synced to disk before it returns."""
-    if _asked(connection, "PRAGMA journal_mode = WAL") != "wal":
+    """Have every commit synced to disk before it returns; take up what a torn log hides."""
+    missing = missing_rows(path, connection)
+    if pragma(connection, "journal_mode = WAL") != "wal":
         raise StoreError(f"{path}: its file system cannot hold a write-ahead log")
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA fullfsync = ON")  # on macOS, fsync alone is not enough
-
-
-def _asked(connection: sqlite3.Connection, question: str) -> object:
-    (answer,) = connection.execute(question).fetchone()
-    return answer
-
-
-@contextmanager
-def _naming(path: Path) -> Iterator[None]:
-    """Translate what SQLite and the operating system say."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        # SQLite's own class for a file that is no database, or has a broken page.
-        damaged = type(error) is sqlite3.DatabaseError
-        problem = "is damaged, or no memory" if damaged else "cannot be read or written"
-        # SQLite calls a full disk so where a limit, not the disk, is the reason.
-        full = " (is the disk full?)" if "disk I/O" in str(error) else ""
-        raise StoreError(f"{path}: {problem}: {error}{full}") from error
-    except (OSError, ValueError) as error:
-        raise StoreError(f"{path}: cannot be opened: {error}") from error
+    connection.execute("BEGIN IMMEDIATE")
+    connection.executemany(PUT, ((row.key, row.value, row.checksum) for row in missing))
+    connection.execute("COMMIT")

@@ -47,7 +47,7 @@ from spanjury.judges.core.metric import (
 )
 from spanjury.judges.core.metric_card import MetricCard
 from spanjury.judges.core.model_options import ModelOptions
-from spanjury.judges.core.outcome import Outcome
+from spanjury.judges.core.outcome import UNANSWERED, Outcome
 from spanjury.judges.core.ports import (
     Aggregation,
     ChatModel,
@@ -70,6 +70,7 @@ from spanjury.judges.core.version import VERSION
 __all__ = [
     "MAX_SEVERITY",
     "MIN_SEVERITY",
+    "UNANSWERED",
     "VERSION",
     "Aggregation",
     "Aspect",

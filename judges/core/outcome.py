@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-__all__ = ["Outcome"]
+__all__ = ["UNANSWERED", "Outcome"]
 
 
 class Outcome(StrEnum):
@@ -22,3 +22,7 @@ class Outcome(StrEnum):
     """No complete reply within the time limit."""
     BACKEND_FAILED = "backend_failed"
     """A server, a network or a judge's own code failed."""
+
+
+UNANSWERED = frozenset({Outcome.TIMED_OUT, Outcome.BACKEND_FAILED})
+"""No model and no judge answered: to ask again pays nothing twice."""

@@ -39,6 +39,7 @@ from spanjury.orchestration.wiring import (
     open_configured_panel,
     open_results,
     read_chunk,
+    without_losses,
 )
 
 __all__ = ["ChunkRecord", "ChunkWorker", "Errand", "read_record", "told_chunk"]
@@ -161,6 +162,9 @@ class ChunkWorker:
         judged = self._judged(portal, panel, todo) if todo else []
         new = iter(judged)
         rows = [next(new) if row is None else row for row in kept]
+        before = rows_of(there or b"")
+        if len(before) == len(rows):
+            rows = without_losses(before, rows)
         if todo or there is None:
             self._shards.write(key, b"".join(rows))
         return ChunkRecord(

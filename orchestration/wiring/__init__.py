@@ -15,8 +15,10 @@ from spanjury.adapters.files.results.result_spans import ResultSpans, SeatWork, 
 from spanjury.adapters.files.results.results import result_row
 from spanjury.adapters.files.results.shard_parts import find_parts
 from spanjury.adapters.files.results.shards import ShardFolder
+from spanjury.adapters.files.results.unanswered_rows import without_losses
+from spanjury.adapters.runs.repair import Repaired, repair_memory
 from spanjury.adapters.runs.run_folder import RunFolder
-from spanjury.adapters.runs.runs_home import find_run, new_run, runs_home
+from spanjury.adapters.runs.runs_home import find_memory, find_run, new_run, runs_home
 from spanjury.orchestration.wiring.files import (
     open_memory,
     open_results,
@@ -57,6 +59,7 @@ __all__ = [
     "Export",
     "ExportForm",
     "ExportUnit",
+    "Repaired",
     "ResultScores",
     "ResultSpans",
     "RunFolder",
@@ -64,6 +67,7 @@ __all__ = [
     "ShardFolder",
     "by_source",
     "cut_chunks",
+    "find_memory",
     "find_parts",
     "find_run",
     "load_ray",
@@ -78,8 +82,10 @@ __all__ = [
     "read_chunk",
     "read_result_scores",
     "read_result_spans",
+    "repair_memory",
     "result_row",
     "runs_home",
     "set_data_limits",
+    "without_losses",
     "write_segments",
 ]

@@ -9,6 +9,7 @@ from fakes.judges import ASPECT, TASK, FixedJudge, WaitingJudge, mark, segment
 from fakes.memory import DictMemory
 from hypothesis import given
 from hypothesis import strategies as st
+from structlog.testing import capture_logs
 
 from spanjury.judges.core import (
     Aspect,
@@ -82,9 +83,10 @@ class CountedJudge:
 
 @dataclass(slots=True)
 class BrokenMemory:
-    """Cannot be written to; holds one value for every key."""
+    """Holds one value for every key, and takes no other; a full one says so."""
 
     value: bytes | None = None
+    full: bool = True
     puts: list[str] = field(default_factory=list)
 
     def get(self, key: str) -> bytes | None:
@@ -94,7 +96,8 @@ class BrokenMemory:
     async def put(self, key: str, value: bytes) -> None:
         del value
         self.puts.append(key)
-        raise StoreError("memory.db: the disk is full")
+        if self.full:
+            raise StoreError("memory.db: the disk is full")
 
 
 def _panel(*judges: Judge) -> Panel:
@@ -279,12 +282,18 @@ async def test_a_memory_that_fails_is_said_to_and_not_held_against_the_judge() -
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("value", [b"", b"\xff", b"1", b"{}", b'{"outcome": "scored"}', b"[]"])
-async def test_what_is_kept_but_unreadable_is_a_store_error(value: bytes) -> None:
-    memory = BrokenMemory(value)
-    with pytest.raises(StoreError, match="no report"):
-        await RememberedJudge(FixedJudge(says=REPORT), memory).assess(SEGMENT, ASPECT)
-    with pytest.raises(StoreError, match="no reply"):
-        await RememberedModel(ScriptedModel("a"), memory).complete(REQUEST)
+async def test_what_is_kept_but_unreadable_is_asked_for_again_with_one_warning(
+    value: bytes,
+) -> None:
+    memory = BrokenMemory(value, full=False)
+    judge = RememberedJudge(FixedJudge(says=REPORT), memory)
+    model = RememberedModel(ScriptedModel("a", "b"), memory)
+    with capture_logs() as logs:
+        for _ in range(2):
+            assert await judge.assess(SEGMENT, ASPECT) == REPORT
+        assert [(await model.complete(REQUEST)).text for _ in range(2)] == ["a", "b"]
+    assert [entry["event"] for entry in logs] == ["memory.value_unreadable"] * 2
+    assert len(memory.puts) == 4
 
 
 @pytest.mark.anyio

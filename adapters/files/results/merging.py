@@ -10,6 +10,7 @@ from pathlib import Path
 from spanjury.adapters.files.line_writer import LineWriter
 from spanjury.adapters.files.results.result_rows import ResultLine, ResultName, read_results
 from spanjury.adapters.files.results.shard_parts import ShardPart
+from spanjury.adapters.files.results.unanswered_rows import UnansweredRows
 from spanjury.adapters.files.scratch import open_scratch
 from spanjury.judges.core import StoreError
 
@@ -54,7 +55,8 @@ def merge_parts(parts: Sequence[ShardPart], target: Path) -> int:
         If a part cannot be read; the message names file and line.
     StoreError
         If the parts are not of one run: panels differ, a segment is there twice, or the
-        rows cannot have been dealt out so. If `target` is a part or cannot be written.
+        rows cannot have been dealt out so. If `target` is a part or cannot be written, or
+        has scores that these rows lack for want of an answer.
 
     Notes
     -----
@@ -62,12 +64,15 @@ def merge_parts(parts: Sequence[ShardPart], target: Path) -> int:
     """
     if os.path.realpath(target) in {os.path.realpath(part.path) for part in parts}:
         raise StoreError(f"{target} is one of the shards: name another file for the whole")
-    with LineWriter(target, keep_part=False) as lines, open_scratch(_TABLES) as scratch:
+    unanswered = UnansweredRows()
+    lines = LineWriter(target, keep_part=False, objection=unanswered.objection)
+    with lines, open_scratch(_TABLES) as scratch:
         check = _Check(parts, scratch)
         for segment in _in_turn(parts):
             check.segment(segment)
             for line, row in segment.rows:
                 check.panel(row, segment.part)
+                unanswered.note(line)
                 lines.append(line)
     return lines.lines
 

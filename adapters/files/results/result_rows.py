@@ -1,6 +1,6 @@
 """Result rows read back, for what joins files of them and what makes tables of them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
@@ -9,7 +9,15 @@ from pydantic import BaseModel, ValidationError
 from spanjury.adapters.files.line_writer import PART
 from spanjury.judges.core import DataError, ErrorSpan, Outcome, Usage
 
-__all__ = ["ResultLine", "ResultName", "ResultRow", "SeatRow", "read_results"]
+__all__ = [
+    "ResultLine",
+    "ResultName",
+    "ResultRow",
+    "RowOutcomes",
+    "SeatRow",
+    "read_lines",
+    "read_results",
+]
 
 
 class ResultName(BaseModel):
@@ -45,6 +53,20 @@ class ResultRow(ResultName):
     seats: tuple[SeatRow, ...]
 
 
+class SeatOutcome(BaseModel):
+    """How one seat's assessment ended."""
+
+    judge: str
+    outcome: Outcome
+
+
+class RowOutcomes(ResultName):
+    """How the assessment of a result row ended, for the panel and for each seat."""
+
+    outcome: Outcome
+    seats: tuple[SeatOutcome, ...]
+
+
 RowT = TypeVar("RowT", bound=BaseModel)
 
 
@@ -67,25 +89,39 @@ def read_results(path: Path, kind: type[RowT]) -> Iterator[ResultLine[RowT]]:
         If the file cannot be read, or a line of it is no result row; the message names
         file and line.
     """
-    number = 0
     try:
         with path.open("rb") as file:
-            for number, line in enumerate(file, start=1):
-                if not line.endswith(b"\n"):
-                    _end_within(path, number)
-                    return
-                yield ResultLine(line, kind.model_validate_json(line))
-    except ValidationError as error:
-        problem = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(map(str, problem["loc"]))
-        raise DataError(
-            f"{path}, line {number}: is no result row: {place + ': ' if place else ''}"
-            f"{problem['msg']}"
-        ) from error
+            yield from read_lines(file, kind, name=str(path))
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from error
 
 
-def _end_within(path: Path, number: int) -> None:
-    if path.suffix != PART:
-        raise DataError(f"{path}, line {number}: breaks off, so rows are missing")
+def read_lines(
+    lines: Iterable[bytes], kind: type[RowT], *, name: str
+) -> Iterator[ResultLine[RowT]]:
+    """Yield the rows of a results file called `name` that is open already.
+
+    Raises
+    ------
+    DataError
+        If a line is no result row.
+    """
+    number = 0
+    try:
+        for number, line in enumerate(lines, start=1):
+            if not line.endswith(b"\n"):
+                _end_within(name, number)
+                return
+            yield ResultLine(line, kind.model_validate_json(line))
+    except ValidationError as error:
+        problem = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, problem["loc"]))
+        raise DataError(
+            f"{name}, line {number}: is no result row: {place + ': ' if place else ''}"
+            f"{problem['msg']}"
+        ) from error
+
+
+def _end_within(name: str, number: int) -> None:
+    if not name.endswith(PART):
+        raise DataError(f"{name}, line {number}: breaks off, so rows are missing")

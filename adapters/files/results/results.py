@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Self
 
 from spanjury.adapters.files.line_writer import LineWriter
+from spanjury.adapters.files.results.unanswered_rows import UnansweredRows
 from spanjury.judges.core import ErrorSpan, Result, SeatReport, StoreError, Usage
 
 __all__ = ["ResultWriter", "result_row"]
@@ -85,6 +86,10 @@ class ResultWriter:
     well. When it ends by an exception, Ctrl-C included, ``PATH.part`` stays and ends
     with a whole row. What an earlier run left in ``PATH.part`` is overwritten.
 
+    No score is lost for want of an answer: where the panel or a seat has one in ``PATH``,
+    and the new row says that it timed out or failed, ``PATH`` stays as it is, and the new
+    rows are in ``PATH.refused``.
+
     Parameters
     ----------
     path
@@ -94,11 +99,12 @@ class ResultWriter:
     ------
     StoreError
         On entry, if no file can be written there; from `append` and at the end, if one
-        cannot be any longer (a full disk).
+        cannot be any longer (a full disk); at the end, if scores would be lost.
     """
 
     def __init__(self, path: Path) -> None:
-        self._lines = LineWriter(path, keep_part=True)
+        self._unanswered = UnansweredRows()
+        self._lines = LineWriter(path, keep_part=True, objection=self._unanswered.objection)
 
     @property
     def path(self) -> Path:
@@ -123,7 +129,9 @@ class ResultWriter:
             If it cannot be written, or holds a number that is not finite; the rows before
             it stay whole.
         """
-        self._lines.append(_encoded(result))
+        line = _encoded(result)
+        self._unanswered.note(line)
+        self._lines.append(line)
 
     def __exit__(
         self,

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+from spanjury.adapters.files.line_writer import REFUSED, refusal
 from spanjury.adapters.files.places import Place, find_place, words_of
+from spanjury.adapters.files.results.unanswered_rows import UnansweredRows
 from spanjury.judges.core import StoreError
 
 __all__ = ["ShardFolder"]
@@ -67,18 +69,49 @@ class ShardFolder:
         Raises
         ------
         StoreError
-            If a shard is not there, or the results cannot be written.
+            If a shard is not there, or the results cannot be written; or those that are
+            there have scores that these rows lack for want of an answer. Then they stay
+            as they are, and the rows are in ``results.jsonl.refused``.
         """
-        with _replacing(self._place.below("results.jsonl")) as results:
+        order = tuple(keys)
+        target = self._place.below("results.jsonl")
+        objection = self._objection(order, target)
+        if not objection:
+            self._join(order, target)
+            return
+        refused = target.at(f"{target.path}{REFUSED}")
+        self._join(order, refused)
+        raise StoreError(refusal(target.url, objection, refused.url))
+
+    def _join(self, keys: Iterable[str], target: Place) -> None:
+        with _replacing(target) as results:
             for key in keys:
                 for block in self._blocks(key):
                     results.write(block)
 
+    def _objection(self, keys: Iterable[str], target: Place) -> str:
+        """Say which scores in `target` the shards would cost; empty for none."""
+        unanswered = UnansweredRows()
+        with _storing(target, what="read"):
+            if not target.files.exists(target.path):
+                return ""
+            for key in keys:
+                with self._opened(key) as shard:
+                    for line in shard:
+                        unanswered.note(line)
+            with target.files.open(target.path, "rb") as old:
+                return unanswered.objection_of(old, name=target.url)
+
     def _blocks(self, key: str) -> Iterator[bytes]:
-        shard = self._shard(key)
-        with _storing(shard, what="read"), shard.files.open(shard.path, "rb") as file:
+        with self._opened(key) as file:
             while block := file.read(_BLOCK):
                 yield block
+
+    @contextmanager
+    def _opened(self, key: str) -> Iterator[IO[bytes]]:
+        shard = self._shard(key)
+        with _storing(shard, what="read"), shard.files.open(shard.path, "rb") as file:
+            yield file
 
     def _shard(self, key: str) -> Place:
         return self._place.below("shards", f"{key}.jsonl")

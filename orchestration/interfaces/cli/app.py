@@ -18,6 +18,7 @@ from spanjury.orchestration.interfaces.cli.flags import (
     shown,
 )
 from spanjury.orchestration.interfaces.cli.metric_commands import metrics
+from spanjury.orchestration.interfaces.cli.run_commands import runs
 
 __all__ = ["app", "main"]
 
@@ -32,6 +33,7 @@ app = typer.Typer(
 app.add_typer(distil, name="distil")
 app.add_typer(exam, name="exam")
 app.add_typer(metrics, name="metrics")
+app.add_typer(runs, name="runs")
 
 
 def main() -> None:
@@ -225,12 +227,6 @@ def compare(
 ) -> None:
     """Compare the scores of two runs on the same texts, text by text."""
     call("comparing_runs:compare_runs", locals())
-
-
-@app.command()
-def runs(*, folder: kept.Folder = None) -> None:
-    """List runs: those among the user's data, or in a folder."""
-    call("listings:print_runs", locals())
 
 
 @app.command()

@@ -6,6 +6,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from spanjury.judges.core import StoreError
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.interfaces.cli.exits import say
 from spanjury.orchestration.interfaces.runs import job_of
@@ -65,11 +66,19 @@ def print_runs(*, folder: Path | None) -> None:
     """Print name, begin, data and state of the runs in `folder`, or among the user's data."""
     home = folder or runs_home()
     rows = []
+    damaged = []
     for run in RunFolder.among(home):
-        state = "done" if run.is_done else "open"
-        rows.append((run.path.name, str(run.manifest().get("begun")), str(job_of(run).data), state))
+        try:
+            begun, data = str(run.manifest().get("begun")), str(job_of(run).data)
+        except StoreError as error:  # must not hide the others
+            damaged.append(error)
+            rows.append((run.path.name, "", "", "damaged"))
+        else:
+            rows.append((run.path.name, begun, data, "done" if run.is_done else "open"))
     _print(("run", "begun", "data", "state"), rows)
     say(f"{len(rows)} runs in {home}")
+    for error in damaged:
+        say(f"spanjury: {error}")
 
 
 def _summary(name: str) -> str:

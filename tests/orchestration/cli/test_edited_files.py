@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from fakes.command import RESUME, call, complaint, evaluate, judged_rows, without_seconds
+from fakes.command import RESUME, call, evaluate, judged_rows, without_seconds
 from loopback.chaos import ChaosServer
 
 ROWS = 10
@@ -38,24 +38,18 @@ def test_a_resume_asks_again_for_an_aspect_whose_definition_was_edited(folder: P
     assert without_seconds(folder / "run" / "results.jsonl") == before
 
 
-def test_a_reply_that_changed_on_disk_ends_a_resume_and_nothing_is_written_over(
-    folder: Path,
-) -> None:
+def test_what_changed_on_disk_is_asked_for_again_and_nothing_else(folder: Path) -> None:
     run = folder / "run"
     memory, results = run / "memory.sqlite3", run / "results.jsonl"
     with ChaosServer() as server:
         assert call(folder, *evaluate(server.base_url)).exit_code == 0
-        sound, judged = memory.read_bytes(), results.read_bytes()
+        sound = memory.read_bytes()
         undisturbed = without_seconds(results)
         damaged = sound.replace(b'"score": 4', b'"score": 5')
         assert damaged != sound
         memory.write_bytes(damaged)
         done = call(folder, *RESUME)
-        assert done.exit_code == 1
-        problem = "run/memory.sqlite3: is damaged: the value of "
-        assert complaint(done.stderr).startswith(problem)
-        assert (memory.read_bytes(), results.read_bytes()) == (damaged, judged)
-        memory.write_bytes(sound)
-        assert call(folder, *RESUME).exit_code == 0
-        assert server.asked == ROWS
+        assert done.exit_code == 0
+        assert done.stderr.count("memory.value_damaged") == 1
+        assert server.asked == ROWS  # the replies are there still
     assert without_seconds(results) == undisturbed

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 __all__ = [
+    "DamagedRun",
     "DryRun",
     "Engine",
     "ExportForm",
@@ -86,6 +87,9 @@ RayWorkers = Annotated[
     typer.Option(envvar="SPANJURY_RAY_WORKERS", min=1, help="Panels at once; one a core."),
 ]
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="Folder or name of the run.")]
+DamagedRun = Annotated[
+    Path, typer.Argument(metavar="RUN", help="Folder or name of a run, or the file of a memory.")
+]
 RetryFailed = Annotated[
     bool,
     typer.Option(

@@ -1,0 +1,145 @@
+"""Rows without an answer, and the scores that they must not take the place of.
+
+A failure is a judge's own when a model or a judge was heard and its answer cannot be scored:
+it is unparseable, refused, truncated, or an abstention. A row may be replaced by such a row. It
+is not replaced by one that has no answer at all: of a server that is down, a key that is
+missing, a reply that memory does not hold.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from spanjury.adapters.files.results.result_rows import (
+    ResultLine,
+    RowOutcomes,
+    read_lines,
+    read_results,
+)
+from spanjury.judges.core import UNANSWERED, DataError, Outcome
+
+__all__ = ["UnansweredRows", "without_losses"]
+
+_WORDS = re.compile("|".join(f'"{outcome.value}"' for outcome in sorted(UNANSWERED)).encode())
+"""Is in every row that lacks an answer, and in few others."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Lack:
+    """What a row has no answer for: the panel's score, or only those of some seats."""
+
+    scored: bool
+    seats: frozenset[str]
+
+    def costs(self, old: RowOutcomes) -> bool:
+        """Say whether `old` has a score that the row lacks."""
+        if old.outcome is Outcome.SCORED and not self.scored:
+            return True
+        return any(
+            seat.outcome is Outcome.SCORED and seat.judge in self.seats for seat in old.seats
+        )
+
+
+class UnansweredRows:
+    """Remember which new rows lack an answer, and find the scores that they would cost.
+
+    A digest is kept of each, and nothing of other rows. A file that would be replaced is
+    read only if there is such a row.
+    """
+
+    def __init__(self) -> None:
+        self._lacks: dict[bytes, _Lack] = {}
+        self._alike: dict[_Lack, _Lack] = {}  # few different lacks, of as many rows as there are
+
+    def note(self, line: bytes) -> None:
+        """Remember the row in `line` if it lacks an answer."""
+        row = _read(line)
+        lack = row and _lack(row)
+        if row and lack:
+            self._lacks[_digest(row)] = self._alike.setdefault(lack, lack)
+
+    def objection(self, old: Path) -> str:
+        """Say which scores of the results file `old` the new rows would cost; empty for none."""
+        return self._objection(read_results(old, RowOutcomes)) if self._lacks else ""
+
+    def objection_of(self, old: Iterable[bytes], *, name: str) -> str:
+        """Say the same of a results file called `name` that is open already."""
+        return self._objection(read_lines(old, RowOutcomes, name=name)) if self._lacks else ""
+
+    def _objection(self, old: Iterable[ResultLine[RowOutcomes]]) -> str:
+        try:
+            losses = self._losses(old)
+            first = next(losses, None)
+            count = 1 + sum(1 for _ in losses)
+        except DataError as error:
+            return f"some new rows have no answer, and it is unclear what they replace: {error}"
+        return "" if first is None else _words(*first, count=count)
+
+    def _losses(
+        self, old: Iterable[ResultLine[RowOutcomes]]
+    ) -> Iterator[tuple[RowOutcomes, _Lack]]:
+        for _, row in old:
+            lack = self._lacks.get(_digest(row))
+            if lack is not None and lack.costs(row):
+                yield row, lack
+
+
+def without_losses(old: Sequence[bytes], new: Sequence[bytes]) -> list[bytes]:
+    """Return the `new` rows, but the `old` one wherever it has a score that lacks an answer now.
+
+    Parameters
+    ----------
+    old, new
+        Rows of the same assessments by one panel, in one order; a row of `old` that is
+        damaged counts for nothing.
+    """
+    return [_better(was, row) for was, row in zip(old, new, strict=True)]
+
+
+def _better(old: bytes, new: bytes) -> bytes:
+    row = _read(new)
+    lack = row and _lack(row)
+    if not row or not lack:
+        return new
+    try:
+        was = RowOutcomes.model_validate_json(old)
+    except ValidationError:
+        return new
+    return old if _digest(was) == _digest(row) and lack.costs(was) else new
+
+
+def _read(line: bytes) -> RowOutcomes | None:
+    """Return the row in `line` if it may lack an answer: most need not be read."""
+    if _WORDS.search(line) is None:
+        return None
+    try:
+        return RowOutcomes.model_validate_json(line)
+    except ValidationError:  # whoever else reads the row says so
+        return None
+
+
+def _lack(row: RowOutcomes) -> _Lack | None:
+    seats = frozenset(seat.judge for seat in row.seats if seat.outcome in UNANSWERED)
+    if not seats and row.outcome not in UNANSWERED:
+        return None
+    return _Lack(scored=row.outcome is Outcome.SCORED, seats=seats)
+
+
+def _digest(row: RowOutcomes) -> bytes:
+    name = json.dumps([row.id, row.system, row.task, row.aspect]).encode()
+    return hashlib.blake2b(name, digest_size=16).digest()
+
+
+def _words(first: RowOutcomes, lack: _Lack, *, count: int) -> str:
+    rows = "1 row has a score" if count == 1 else f"{count} rows have scores"
+    system = f" of {first.system!r}" if first.system else ""
+    silent = ", ".join(sorted(lack.seats)) or "the panel"
+    return (
+        f"{rows} that the new results lack for want of an answer, the first {first.id!r}{system}"
+        f" on {first.aspect!r} (no answer from {silent})"
+    )

@@ -1,0 +1,304 @@
+"""The rows that can still be read in a damaged SQLite file: its pages, one by one.
+
+SQLite reads a table from its root: a torn page hides all that lies below it. Here every page
+is read by itself, in the file and in its write-ahead log, and what looks like a row of three
+columns (text, blob, integer) is handed on. Nothing here is believed: a page may be an old
+one, and a row garbage that happens to be of the right form. The caller has checksums.
+
+References
+----------
+.. [1] SQLite, "Database File Format": https://sqlite.org/fileformat2.html, sections 1.5
+   (pages), 1.6 (overflow), 2.1 (records), 4 (the log).
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from itertools import chain
+from os import fstat
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, NamedTuple, Self
+
+__all__ = ["DatabasePages", "RawKey", "RawRow", "log_of"]
+
+_DEFAULT_SIZE = 4096
+_SIZES = frozenset(2**power for power in range(9, 17))
+_FILE_HEADER = 100  # in front of the first page's own header
+_LOG_HEADER = 32
+_FRAME_HEADER = 24
+_INDEX_LEAF = b"\x0a"
+_INDEX_INNER = b"\x02"
+_TABLE_INNER = b"\x05"
+_NO_ROWS = frozenset({b"", b"\x00", _INDEX_LEAF, _INDEX_INNER, _TABLE_INNER})
+"""First bytes of pages without rows; any other but 13 is damage, and may have some still."""
+_INTEGERS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
+"""Serial type of an integer -> how many bytes it takes."""
+_HIGHEST = 2**63 - 1  # SQLite's highest integer
+
+
+class RawRow(NamedTuple):
+    """What looks like a row, and its number: of two of a key, the newer has the higher."""
+
+    number: int
+    key: str
+    value: bytes
+    checksum: int
+
+
+class RawKey(NamedTuple):
+    """What looks like an entry of the index of keys, and the number of its row."""
+
+    key: str
+    number: int
+
+
+def log_of(path: Path) -> Path:
+    """Return where SQLite keeps the write-ahead log of the database `path`."""
+    return path.with_name(f"{path.name}-wal")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Image:
+    """A page as it was written once, to the file or to the log."""
+
+    in_log: bool
+    offset: int
+
+
+class _Frame(NamedTuple):
+    """A page in the log, and the salt that all frames of one log have in common."""
+
+    number: int
+    salt: bytes
+    image: _Image
+
+
+class DatabasePages:
+    """Read the pages of a database and its log, whatever state they are in.
+
+    Parameters
+    ----------
+    path
+        The database; it, or its log, need not be there.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._stack = ExitStack()
+        self._file: BinaryIO | None = None
+        self._log: BinaryIO | None = None
+        self._size = _DEFAULT_SIZE
+        self._frames: list[_Frame] = []  # of the log, in its order
+        self._salt = b""  # of the frames that are not of an earlier log
+        self._logged: dict[int, _Image] = {}  # number of a page -> the newest in the log
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            self._file = _opened(self._path, stack)
+            self._log = _opened(log_of(self._path), stack)
+            self._take_size()
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.close()
+
+    def rows(self) -> Iterator[RawRow]:
+        """Yield every row, from the newest page to the oldest; many are doubled."""
+        yield from self._rows_of_log(current=True)
+        for number in range(1, self._pages() + 1):
+            yield from self._rows_of(number, self._in_file(number))
+        yield from self._rows_of_log(current=False)
+
+    def logged_rows(self) -> Iterator[RawRow]:
+        """Yield the rows in the log, from the newest page to the oldest."""
+        yield from self._rows_of_log(current=True)
+        yield from self._rows_of_log(current=False)
+
+    def _rows_of_log(self, *, current: bool) -> Iterator[RawRow]:
+        """Yield the rows of the log, or of what an earlier one left behind its end."""
+        for frame in reversed(self._frames):
+            if (frame.salt == self._salt) == current:
+                yield from self._rows_of(frame.number, frame.image)
+
+    def keys(self) -> Iterator[RawKey]:
+        """Yield every entry of the index, in the file as the log has changed it."""
+        pages = self._pages()
+        beyond = (number for number in self._logged if number > pages)
+        for number in chain(range(1, pages + 1), beyond):
+            page = self._read(self._newest(number))
+            if page[:1] == _INDEX_LEAF:
+                yield from self._keys_at(page, _cells(page, header=8))
+            elif page[:1] == _INDEX_INNER:  # each cell begins with the number of a page below
+                yield from self._keys_at(page, (start + 4 for start in _cells(page, header=12)))
+
+    def _rows_of(self, number: int, image: _Image) -> Iterator[RawRow]:
+        page = self._read(image)
+        if number == 1 or page[:1] in _NO_ROWS:  # the first page holds the schema
+            return
+        for start in _cells(page, header=8):
+            with suppress(IndexError, ValueError):  # what is there is no row
+                yield from self._rows_at(page, start)
+
+    def _rows_at(self, page: bytes, start: int) -> Iterator[RawRow]:
+        """Yield the row that begins at `start`, twice if the log may hold its end."""
+        size, start = _varint(page, start)
+        number, start = _varint(page, start)
+        most = self._size - 35
+        ends = (self._newest, self._in_file) if size > most and self._logged else (self._newest,)
+        for image_of in ends:
+            record = self._record(page, start, size=size, most=most, image_of=image_of)
+            key, value, checksum = _columns(record)
+            if isinstance(key, str) and isinstance(value, bytes) and isinstance(checksum, int):
+                yield RawRow(number, key, value, checksum)
+
+    def _keys_at(self, page: bytes, starts: Iterable[int]) -> Iterator[RawKey]:
+        most = (self._size - 12) * 64 // 255 - 23
+        for start in starts:
+            with suppress(IndexError, ValueError):  # what is there is no entry
+                size, begin = _varint(page, start)
+                record = self._record(page, begin, size=size, most=most, image_of=self._newest)
+                key, number = _columns(record)
+                if isinstance(key, str) and isinstance(number, int):
+                    yield RawKey(key, number)
+
+    def _record(
+        self,
+        page: bytes,
+        start: int,
+        *,
+        size: int,
+        most: int,
+        image_of: Callable[[int], _Image],
+    ) -> bytes:
+        """Return a record of `size` bytes; of more than `most`, the rest is in other pages."""
+        if size <= most:
+            return page[start : start + size]
+        least = (self._size - 12) * 32 // 255 - 23
+        local = least + (size - least) % (self._size - 4)
+        local = local if local <= most else least
+        parts = [page[start : start + local]]
+        following = int.from_bytes(page[start + local : start + local + 4], "big")
+        rest = size - local
+        if rest > self._size * (self._pages() + len(self._logged)):
+            raise ValueError("the file has no room for so long a record")
+        while rest > 0:
+            overflow = self._read(image_of(following)) if following else b""
+            if len(overflow) < self._size:
+                raise ValueError("the end of the record is gone")
+            parts.append(overflow[4 : 4 + rest])
+            rest -= len(parts[-1])
+            following = int.from_bytes(overflow[:4], "big")
+        return b"".join(parts)
+
+    def _newest(self, number: int) -> _Image:
+        return self._logged.get(number) or self._in_file(number)
+
+    def _in_file(self, number: int) -> _Image:
+        return _Image(in_log=False, offset=(number - 1) * self._size)
+
+    def _read(self, image: _Image) -> bytes:
+        """Return a page; less of it, or nothing, where the file ends."""
+        file = self._log if image.in_log else self._file
+        return _bytes(file, image.offset, image.offset + self._size)
+
+    def _pages(self) -> int:
+        return -(-_length(self._file) // self._size)
+
+    def _take_size(self) -> None:
+        """Find the size of a page: if file and log differ, by what can be read."""
+        said = (_number(self._file, 16, 18), _number(self._log, 8, 12), _DEFAULT_SIZE)
+        # Two bytes cannot hold 65536: it is written as 1.
+        sizes = dict.fromkeys(2**16 if size == 1 else size for size in said)
+        readable: dict[int, int] = {}
+        for size in filter(_SIZES.__contains__, sizes):
+            self._use(size)
+            readable[size] = sum(1 for _ in self.rows()) if len(sizes) > 1 else 0
+        self._use(max(readable, key=readable.__getitem__))
+
+    def _use(self, size: int) -> None:
+        """Read with pages of `size` bytes from here on."""
+        self._size = size
+        self._frames = list(self._all_frames())
+        # Each of them may be damaged; where as many disagree, the header is right.
+        salts = [_bytes(self._log, 16, 24), *(frame.salt for frame in self._frames[:3])]
+        ((self._salt, _),) = Counter(salts).most_common(1)
+        current = (frame for frame in self._frames if frame.salt == self._salt)
+        self._logged = {frame.number: frame.image for frame in current}
+
+    def _all_frames(self) -> Iterator[_Frame]:
+        """Yield the frames of the log, and behind them those of an earlier, longer log."""
+        step = _FRAME_HEADER + self._size
+        for start in range(_LOG_HEADER, _length(self._log) - _FRAME_HEADER, step):
+            head = _bytes(self._log, start, start + 16)
+            image = _Image(in_log=True, offset=start + _FRAME_HEADER)
+            yield _Frame(int.from_bytes(head[:4], "big"), head[8:], image)
+
+
+def _opened(path: Path, stack: ExitStack) -> BinaryIO | None:
+    return stack.enter_context(path.open("rb")) if path.is_file() else None
+
+
+def _length(file: BinaryIO | None) -> int:
+    return fstat(file.fileno()).st_size if file is not None else 0
+
+
+def _bytes(file: BinaryIO | None, start: int, end: int) -> bytes:
+    """Return the bytes of a file from `start` to `end`; fewer where it is shorter."""
+    if file is None:
+        return b""
+    file.seek(start)
+    return file.read(end - start)
+
+
+def _number(file: BinaryIO | None, start: int, end: int) -> int:
+    return int.from_bytes(_bytes(file, start, end), "big")
+
+
+def _cells(page: bytes, *, header: int) -> Iterator[int]:
+    """Yield where the cells of a page begin; its header takes so many bytes."""
+    count = int.from_bytes(page[3:5], "big")
+    for place in range(header, min(header + 2 * count, len(page) - 1), 2):
+        yield int.from_bytes(page[place : place + 2], "big")
+
+
+def _varint(data: bytes, start: int) -> tuple[int, int]:
+    """Read an integer of 1 to 9 bytes; return it, and where it ends."""
+    value = 0
+    for place in range(start, start + 8):
+        byte = data[place]
+        value = value << 7 | byte & 0x7F
+        if byte < 0x80:  # noqa: PLR2004  the highest bit says that more follows
+            return value, place + 1
+    return min(value << 8 | data[start + 8], _HIGHEST), start + 9
+
+
+def _columns(record: bytes) -> list[str | bytes | int | None]:
+    """Split a record into its columns; raise `ValueError` or `IndexError` if it is none."""
+    end, place = _varint(record, 0)
+    columns: list[str | bytes | int | None] = []
+    begin = end
+    while place < end:
+        kind, place = _varint(record, place)
+        size = (kind - 12) // 2 if kind >= 12 else _INTEGERS.get(kind, 0)  # noqa: PLR2004  [1] 2.1
+        data = record[begin : begin + size]
+        if len(data) < size:
+            raise ValueError("a column reaches beyond its record")
+        columns.append(_column(kind, data))
+        begin += size
+    return columns
+
+
+def _column(kind: int, data: bytes) -> str | bytes | int | None:
+    if kind >= 12:  # noqa: PLR2004  [1] 2.1: even numbers are blobs, odd ones texts
+        return data.decode() if kind % 2 else data
+    if kind in {8, 9}:
+        return kind - 8
+    return int.from_bytes(data, "big", signed=True) if kind in _INTEGERS else None

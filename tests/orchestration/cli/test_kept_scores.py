@@ -1,0 +1,78 @@
+"""Commands over results that are there: no score is lost for want of an answer."""
+
+import json
+from pathlib import Path
+
+import pytest
+from fakes.command import call, complaint
+from loopback.answers import chat, failure
+from loopback.server import LoopbackServer
+
+COUNT = 6
+GOOD = chat("No Error\n\nOverall score: Good")
+
+
+def judged(server: LoopbackServer, *flags: str) -> tuple[str, ...]:
+    model = ("--model", "openai-compatible/judge", "--model-base-url", server.base_url)
+    return ("--aspect", "fluency", *model, "--attempts", "1", "--no-progress", *flags)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder with a run, all of whose rows have scores."""
+    rows = (
+        {"id": str(number), "task": "summarization", "output": f"Text {number}."}
+        for number in range(COUNT)
+    )
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with LoopbackServer(GOOD) as server:
+        done = call(tmp_path, "evaluate", "rows.jsonl", *judged(server, "--run-dir", "run"))
+    assert done.exit_code == 0, done.output
+    return tmp_path
+
+
+def scores(path: Path) -> list[float | None]:
+    return [json.loads(line)["score"] for line in path.read_text().splitlines()]
+
+
+def test_a_rescore_without_its_memory_leaves_the_results(folder: Path) -> None:
+    results = folder / "run" / "results.jsonl"
+    before = results.read_bytes()
+    (folder / "run" / "memory.sqlite3").unlink()
+    done = call(folder, "rescore", "run", "--aggregate", "median", "--no-progress")
+    assert done.exit_code == 1
+    problem = f"run/results.jsonl: {COUNT} rows have scores that the new results lack"
+    assert complaint(done.stderr).startswith(problem)
+    assert "run/results.jsonl.refused" in done.stderr
+    assert results.read_bytes() == before
+    assert scores(results.with_name("results.jsonl.refused")) == [None] * COUNT
+    elsewhere = call(folder, "rescore", "run", "-o", "other.jsonl", "--no-progress")
+    assert scores(folder / "other.jsonl") == [None] * COUNT, elsewhere.output
+
+
+def test_a_resume_at_a_dead_server_leaves_the_results_until_it_answers(folder: Path) -> None:
+    results = folder / "run" / "results.jsonl"
+    before = results.read_bytes()
+    shorter = ("--judge", "annotator:max_tokens=77")
+    with LoopbackServer(failure(500)) as server:
+        dead = call(folder, "resume", "run", "--model-base-url", server.base_url, *shorter)
+    assert dead.exit_code == 1
+    assert "go on with: spanjury resume run" in dead.stderr
+    assert results.read_bytes() == before
+    with LoopbackServer(GOOD) as server:
+        done = call(folder, "resume", "run", "--model-base-url", server.base_url)
+    assert done.exit_code == 0, done.output
+    assert scores(results) == [4] * COUNT
+    assert results.read_bytes() != before
+
+
+def test_an_evaluation_over_results_leaves_them_unless_the_judges_answer(folder: Path) -> None:
+    results = folder / "run" / "results.jsonl"
+    before = results.read_bytes()
+    onto = ("--no-memory", "-o", "run/results.jsonl")
+    with LoopbackServer(failure(500)) as server:
+        assert call(folder, "evaluate", "rows.jsonl", *judged(server, *onto)).exit_code == 1
+    assert results.read_bytes() == before
+    with LoopbackServer(chat("I like it.")) as server:
+        call(folder, "evaluate", "rows.jsonl", *judged(server, *onto))
+    assert scores(results) == [None] * COUNT

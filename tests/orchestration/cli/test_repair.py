@@ -1,0 +1,89 @@
+"""Runs whose files are damaged: what the program says to do leads on."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from fakes.command import RESUME, call, complaint, evaluate, judged_rows, start, without_seconds
+from loopback.chaos import ChaosServer
+
+ROWS = 40
+PAGE = 4096
+ADVICE = re.compile(r"spanjury (runs repair \S+)")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    judged_rows(tmp_path, count=ROWS)
+    return tmp_path
+
+
+def torn(memory: Path, *pages: int) -> None:
+    """Write zeros over pages of a memory, counted from 1."""
+    data = bytearray(memory.read_bytes())
+    for page in pages:
+        data[(page - 1) * PAGE : page * PAGE] = bytes(PAGE)
+    memory.write_bytes(data)
+
+
+@pytest.mark.parametrize("pages", [(1,), (2,), (7, 8)])
+def test_the_advice_about_a_torn_memory_saves_what_was_not_torn(
+    folder: Path, pages: tuple[int, ...]
+) -> None:
+    memory, results = folder / "run" / "memory.sqlite3", folder / "run" / "results.jsonl"
+    with ChaosServer() as server:
+        assert call(folder, *evaluate(server.base_url)).exit_code == 0
+        undisturbed = without_seconds(results)
+        torn(memory, *pages)
+        damaged = memory.read_bytes()
+        refused = call(folder, *RESUME)
+        assert refused.exit_code == 1
+        advice = ADVICE.search(complaint(refused.stderr))
+        assert advice, refused.stderr
+        assert memory.read_bytes() == damaged
+        repaired = call(folder, *shlex.split(advice[1]))
+        assert repaired.exit_code == 0, repaired.output
+        assert re.search(r"memory.sqlite3: \d+ values are saved, \d+ are lost", repaired.stderr)
+        assert "go on with: spanjury resume run" in repaired.stderr
+        assert (folder / "run" / "memory.sqlite3.damaged-1").read_bytes() == damaged
+        assert call(folder, *RESUME).exit_code == 0
+        assert server.asked <= ROWS + 5 * (len(pages) - 1)  # a page holds a few replies
+    assert without_seconds(results) == undisturbed
+
+
+def test_a_repair_waits_for_the_run_to_end(folder: Path) -> None:
+    with ChaosServer() as server:
+        server.may_answer.clear()
+        first = start(folder, *evaluate(server.base_url))
+        while not server.asked and first.poll() is None:
+            server.may_answer.wait(0.01)
+        refused = call(folder, "runs", "repair", "run")
+        server.may_answer.set()
+        _, told = first.communicate(timeout=120)
+    assert first.returncode == 0, told
+    assert refused.exit_code == 1
+    assert f"in use by process {first.pid}" in complaint(refused.stderr)
+    sound = call(folder, "runs", "repair", "run")
+    assert (sound.exit_code, "nothing is damaged" in sound.stderr) == (0, True)
+
+
+@pytest.mark.parametrize("torn_text", ['{"format": 1, "job": {"da', "[]"])
+def test_a_damaged_manifest_costs_no_call_and_hides_no_other_run(
+    folder: Path, torn_text: str
+) -> None:
+    run = folder / "run"
+    with ChaosServer() as server:
+        flags = evaluate(server.base_url)
+        assert call(folder, *flags).exit_code == 0
+        undisturbed = without_seconds(run / "results.jsonl")
+        (run / "run.json").write_text(torn_text)
+        refused = call(folder, *RESUME)
+        assert refused.exit_code == 1
+        assert "begin the run again" in complaint(refused.stderr)
+        listed = call(folder, "runs", ".")
+        assert (listed.exit_code, "damaged" in listed.output) == (0, True)
+        assert call(folder, *flags).exit_code == 0
+        assert server.asked == ROWS
+    assert without_seconds(run / "results.jsonl") == undisturbed
+    assert (run / "run.json.damaged").read_text() == torn_text

@@ -25,7 +25,6 @@ from spanjury.adapters.models.openai_request import (
     sglang_grammar,
     vllm_grammar,
 )
-from spanjury.adapters.models.scrubbing import scrub
 from spanjury.adapters.models.server_address import PLACEHOLDER_KEY, refuse_credentials
 from spanjury.judges.core import (
     ChatModel,
@@ -36,7 +35,9 @@ from spanjury.judges.core import (
     ModelTimeoutError,
     Reply,
     TransientModelError,
+    scrub,
     signature,
+    without_secrets,
 )
 
 __all__ = ["FastModel", "open_fast"]
@@ -82,7 +83,7 @@ async def open_fast(name: str, *, options: ModelOptions) -> AsyncIterator[ChatMo
     try:
         yield FastModel(
             model=model,
-            source=f"{name} at {options.base_url}",
+            source=f"{name} at {without_secrets(str(options.base_url))}",
             url=url,
             session=session,
             timeout=options.timeout,

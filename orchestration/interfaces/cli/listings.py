@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 
+from spanjury.judges.core import ConfigError
 from spanjury.judges.tasks import Catalogue
+from spanjury.orchestration.interfaces.cli.console import CleanConsole
 from spanjury.orchestration.interfaces.cli.exits import say
 from spanjury.orchestration.interfaces.runs import job_of
 from spanjury.orchestration.wiring import GROUPS, JUDGES, RunFolder, runs_home
@@ -63,9 +64,17 @@ def print_runs(*, folder: Path | None) -> None:
     rows = []
     for run in RunFolder.among(home):
         state = "done" if run.is_done else "open"
-        rows.append((run.path.name, str(run.manifest().get("begun")), str(job_of(run).data), state))
+        rows.append((run.path.name, str(run.manifest().get("begun")), _data_of(run), state))
     _print(("run", "begun", "data", "state"), rows)
     say(f"{len(rows)} runs in {home}")
+
+
+def _data_of(run: RunFolder) -> str:
+    """Return what a run judges; a run that cannot be taken up must not hide the others."""
+    try:
+        return str(job_of(run).data)
+    except ConfigError as error:
+        return f"cannot be resumed: {error}"
 
 
 def _summary(name: str) -> str:
@@ -85,4 +94,4 @@ def _print(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
         table.add_column(heading, overflow="fold")  # a name that is cut short is of no use
     for row in rows:
         table.add_row(*row)
-    Console(highlight=False).print(table)
+    CleanConsole().print(table)

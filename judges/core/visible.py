@@ -12,10 +12,10 @@ import re
 __all__ = ["code_span", "markdown", "one_line", "shown", "shown_json"]
 
 # Lone surrogates cannot be encoded; control characters, and those that turn the direction of
-# all that follows, would hide what is there. Line feed and tab are text.
+# all that follows, would hide what is there. Tabs and the ends of lines are text.
 _HIDDEN = re.compile(
-    "[\ud800-\udfff\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e"
-    "\u2066-\u2069\ufff9-\ufffb\ufffe\uffff]"
+    "[\ud800-\udfff\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e"
+    "\u2066-\u2069\ufff9-\ufffb\ufffe\uffff]|\r(?!\n)"
 )
 _MARK = "\N{REPLACEMENT CHARACTER}"
 _HTML = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}

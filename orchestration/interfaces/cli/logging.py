@@ -29,8 +29,8 @@ def log_to(file: Path | None) -> None:
     """
     handlers = [_Errors(), *([_LogFile(file)] if file is not None else [])]
     logger = logging.getLogger(LOGGER)
-    for handler in [one for one in logger.handlers if isinstance(one, _Errors | _LogFile)]:
-        logger.removeHandler(handler)
+    for earlier in [one for one in logger.handlers if isinstance(one, _Errors | _LogFile)]:
+        logger.removeHandler(earlier)
     for handler in handlers:
         logger.addHandler(handler)
     logger.setLevel(logging.ERROR if file is None else logging.INFO)

@@ -22,11 +22,11 @@ def run(
 ) -> "subprocess.CompletedProcess[str]":
     """Run a command in `folder`, which is its user's home as well."""
     usual = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
-    told = {**usual, "HOME": str(folder), "XDG_DATA_HOME": str(folder / "data"), "NO_COLOR": "1"}
+    usual |= {"HOME": str(folder), "XDG_DATA_HOME": str(folder / "data"), "NO_COLOR": "1"}
     return subprocess.run(  # noqa: S603
         [sys.executable, "-m", "spanjury", *arguments],
         cwd=folder,
-        env={**told, **(environment or {})},
+        env={**usual, **(environment or {})},
         capture_output=True,
         text=True,
         check=False,

@@ -86,8 +86,8 @@ class EventLog:
     def exception(self, event: str, **values: object) -> None:
         """Tell of the exception that is being handled, by its type and where it was raised."""
         error = sys.exception()
-        told = {"error": kind_of(error), "frames": _frames(error)} if error else {}
-        self._tell(logging.ERROR, event, {**told, **values})
+        where = {"error": kind_of(error), "frames": _frames(error)} if error else {}
+        self._tell(logging.ERROR, event, {**where, **values})
 
     def _tell(self, level: int, event: str, values: Mapping[str, object]) -> None:
         logger = logging.getLogger(LOGGER)

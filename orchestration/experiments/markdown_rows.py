@@ -32,5 +32,5 @@ def head(*names: str) -> Iterator[str]:
 
 def row(*texts: str) -> str:
     """Return a line of a table; what is not `Marked` is shown as it is, and ends no cell."""
-    told = (text if isinstance(text, Marked) else markdown(text) for text in texts)
-    return "| " + " | ".join(told) + " |"
+    cells = (text if isinstance(text, Marked) else markdown(text) for text in texts)
+    return "| " + " | ".join(cells) + " |"

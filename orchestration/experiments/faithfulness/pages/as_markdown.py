@@ -104,8 +104,8 @@ def _writers(findings: Sequence[Finding]) -> Iterator[str]:
         if one.written_by:
             written.setdefault(one.written_by, {})[one.treatment] = None
     for writer, treatments in written.items():
-        told = markdown(", ".join(treatments))
-        yield f"Explanations written by {code_span(writer)}: {told}. {_WRITTEN}"
+        names = markdown(", ".join(treatments))
+        yield f"Explanations written by {code_span(writer)}: {names}. {_WRITTEN}"
         yield ""
 
 

@@ -9,7 +9,16 @@ from typing import Literal
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 
-from spanjury.judges.core import ConfigError, Judge, ModelOptions, TokenPrice
+from spanjury.judges.core import (
+    MASK,
+    ConfigError,
+    Judge,
+    ModelOptions,
+    TokenPrice,
+    check_address,
+    is_secret_name,
+    scrub,
+)
 
 __all__ = [
     "EMBEDDED",
@@ -45,12 +54,18 @@ class ModelConfig:
     Parameters
     ----------
     base_url
-        Where its servers answer; each call goes to the one with the least to do.
+        Where its servers answer; each call goes to the one with the least to do. An address
+        that is secret is given as ``env:NAME``, the name of the variable that holds it.
     via
         ``fast`` for the lean client, which speaks to servers with OpenAI's interface and
         takes LiteLLM's names for them; None for what the name says.
     price
         What its tokens cost; None for what LiteLLM's list of models says, if it does.
+
+    Raises
+    ------
+    ConfigError
+        If a base URL is no address, or holds what looks like a secret.
     """
 
     name: str
@@ -63,6 +78,11 @@ class ModelConfig:
     attempts: int | None = None
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
+
+    def __post_init__(self) -> None:
+        for url in self.base_urls:
+            if url is not None:
+                check_address(url)
 
     @property
     def base_urls(self) -> tuple[str | None, ...]:
@@ -254,4 +274,5 @@ def _value(text: str) -> object:
 def _first_problem(error: ValidationError) -> str:
     problem = error.errors(include_url=False)[0]
     place = ".".join(str(part) for part in problem["loc"])
-    return f"{place}: {problem['msg']}, got {problem['input']!r}"
+    got = MASK if is_secret_name(place) else scrub(repr(problem["input"]))
+    return f"{place}: {problem['msg']}, got {got}"

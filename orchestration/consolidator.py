@@ -9,7 +9,6 @@ report says so. It promises that every span of the verdict is accounted for, and
 import json
 from dataclasses import dataclass, field, replace
 
-import structlog
 from pydantic_ai import Agent, ModelRetry, PromptedOutput, RunContext, UsageLimits
 
 from spanjury.judges.agent import converse
@@ -18,6 +17,7 @@ from spanjury.judges.core import (
     Consolidation,
     Decoding,
     ErrorSpan,
+    EventLog,
     ModelError,
     SpanRef,
     Verdict,
@@ -30,7 +30,7 @@ from spanjury.orchestration.merge import RuleConsolidator, seat_spans
 
 __all__ = ["AgentConsolidator"]
 
-log = structlog.get_logger()
+log = EventLog()
 
 _PACKAGE = "spanjury.orchestration"
 _TEMPLATE = "consolidate.txt"

@@ -27,6 +27,7 @@ from spanjury.judges.core import (
     Rescorable,
     Rescoring,
     Segment,
+    reason_of,
 )
 from spanjury.orchestration.memory_codec import read_reply, read_report, read_rescoring, written
 from spanjury.orchestration.memory_draws import asked_anew, assessing, drawn
@@ -259,4 +260,4 @@ class SilentModel:
 def _unscored(error: JudgeError | ModelError) -> Report:
     """Return what a panel makes of `error`."""
     reply = error.reply if isinstance(error, ParseError) else ""
-    return Report(outcome=error.outcome, reason=str(error) or repr(error), reply=reply)
+    return Report(outcome=error.outcome, reason=reason_of(error), reply=reply)

@@ -3,13 +3,11 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-import structlog
-
-from spanjury.judges.core import Memory, StoreError
+from spanjury.judges.core import EventLog, Memory, StoreError
 
 __all__ = ["MemoryReading"]
 
-log = structlog.get_logger()
+log = EventLog()
 
 T = TypeVar("T")
 

@@ -11,9 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from numbers import Real
 
-import structlog
 from anyio import create_task_group
-from structlog.contextvars import bind_contextvars, reset_contextvars
 
 from spanjury.judges.core import (
     Aggregation,
@@ -21,6 +19,7 @@ from spanjury.judges.core import (
     ConfigError,
     Consolidator,
     ErrorSpan,
+    EventLog,
     Judge,
     JudgeError,
     ModelError,
@@ -33,7 +32,11 @@ from spanjury.judges.core import (
     StoreError,
     Usage,
     Verdict,
+    bind_values,
     fingerprint,
+    kind_of,
+    reason_of,
+    release_values,
     signature,
 )
 from spanjury.orchestration.aggregation import far_from_all
@@ -41,7 +44,7 @@ from spanjury.orchestration.span_score import SpanScore
 
 __all__ = ["Panel", "Seat", "Telling"]
 
-log = structlog.get_logger()
+log = EventLog()
 
 _GRAVEST_FIRST = (
     Outcome.BACKEND_FAILED,
@@ -129,15 +132,15 @@ class Panel:
 
     async def assess(self, segment: Segment, aspect: Aspect) -> PanelReport:
         """Hear every seat and return one report, with theirs inside."""
-        # Whoever logs on the way says for what; cheaper than `bound_contextvars` by 10 us.
-        bound = bind_contextvars(segment_id=segment.segment_id, aspect=aspect.name)
+        # Whoever logs on the way says for what.
+        bound = bind_values(segment_id=segment.segment_id, aspect=aspect.name)
         try:
             with self.telling(segment, aspect) as tell:
                 report = await self._assess(segment, aspect)
                 tell(report)
                 return report
         finally:
-            reset_contextvars(**bound)
+            release_values(bound)
 
     async def _assess(self, segment: Segment, aspect: Aspect) -> PanelReport:
         """Hear the seats; what a plugin's code raises after that costs this report only."""
@@ -151,7 +154,8 @@ class Panel:
             raise
         except Exception as error:
             log.exception("panel.conclusion_failed")
-            reason = f"the seats were heard, but no report was made of them: {error!r}"
+            said = reason_of(error, kind=True)
+            reason = f"the seats were heard, but no report was made of them: {said}"
             return self._unscored(verdict, outcome=Outcome.BACKEND_FAILED, reason=reason)
 
     async def hear(self, segment: Segment, aspect: Aspect) -> Verdict:
@@ -220,26 +224,24 @@ class Panel:
 
 async def _hear(seat: Seat, segment: Segment, aspect: Aspect) -> SeatReport:
     began = time.perf_counter()
-    bound = bind_contextvars(seat=seat.name)
+    bound = bind_values(seat=seat.name)
     try:
         if lacking := aspect.lacking(segment.inputs):
             report = _abstained(aspect, lacking)
         else:
             report = _checked(await seat.judge.assess(segment, aspect), segment, aspect)
     except (JudgeError, ModelError) as error:
-        # A model's error promises to hold no prompt; a judge's may quote what it judged.
-        told = str(error) if isinstance(error, ModelError) else type(error).__name__
-        log.warning("panel.seat_failed", outcome=error.outcome.value, error=told)
+        log.warning("panel.seat_failed", outcome=error.outcome.value, error=kind_of(error))
         reply = error.reply if isinstance(error, ParseError) else ""
-        report = Report(outcome=error.outcome, reason=str(error) or repr(error), reply=reply)
+        report = Report(outcome=error.outcome, reason=reason_of(error), reply=reply)
     except StoreError:
         raise  # what was said cannot be kept: that ends the run, whoever said it
     except Exception as error:  # the border to judges that are not ours
         log.exception("panel.seat_broken")
-        reason = f"the judge's own code failed: {error!r}"
+        reason = f"the judge's own code failed: {reason_of(error, kind=True)}"
         report = Report(outcome=Outcome.BACKEND_FAILED, reason=reason)
     finally:
-        reset_contextvars(**bound)
+        release_values(bound)
     return SeatReport(
         seat=seat.name,
         signature=seat.signature,

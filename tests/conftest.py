@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import structlog
+from fakes.logs import forget_handlers
 from hypothesis import settings
 
 # How long an example takes says how busy the machine is; what needs many says so itself.
@@ -33,7 +33,7 @@ def _runs_kept_in_a_folder_of_the_test(
 def _log_as_configured_by_default() -> Iterator[None]:
     """Undo what a command of the command line sets for its process."""
     yield
-    structlog.reset_defaults()
+    forget_handlers()
 
 
 @pytest.fixture(params=["asyncio", "trio"])

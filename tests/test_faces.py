@@ -48,7 +48,7 @@ sys.dont_write_bytecode = True
 import spanjury
 heavy = {
     "litellm", "numpy", "openai", "opentelemetry", "pydantic", "pydantic_ai", "ray", "rich",
-    "scipy", "structlog", "torch",
+    "scipy", "torch",
 }
 print(sorted(heavy & sys.modules.keys()), seen)
 """

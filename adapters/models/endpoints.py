@@ -19,12 +19,12 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 
 import anyio
-import structlog
 
 from spanjury.adapters.models.concurrency import AdaptiveLimiter
 from spanjury.judges.core import (
     ChatModel,
     ConfigError,
+    EventLog,
     ModelError,
     ModelOptions,
     RateLimitedModelError,
@@ -42,7 +42,7 @@ FIRST_REST = 1.0
 LONGEST_REST = 60.0
 """The longest that it is left alone, in seconds."""
 
-log = structlog.get_logger()
+log = EventLog()
 
 
 class Endpoint:

@@ -27,7 +27,6 @@ from spanjury.adapters.models.openai_request import (
 )
 from spanjury.adapters.models.redirects import is_redirect, redirect_refused
 from spanjury.adapters.models.reply_bytes import IDENTITY, ReplyBytes
-from spanjury.adapters.models.scrubbing import scrub
 from spanjury.adapters.models.server_address import PLACEHOLDER_KEY, refuse_credentials
 from spanjury.judges.core import (
     ChatModel,
@@ -39,7 +38,9 @@ from spanjury.judges.core import (
     ModelTimeoutError,
     Reply,
     TransientModelError,
+    scrub,
     signature,
+    without_secrets,
 )
 
 __all__ = ["FastModel", "open_fast"]
@@ -89,7 +90,7 @@ async def open_fast(name: str, *, options: ModelOptions) -> AsyncIterator[ChatMo
     try:
         yield FastModel(
             model=model,
-            source=f"{name} at {options.base_url}",
+            source=f"{name} at {without_secrets(str(options.base_url))}",
             url=url,
             session=session,
             timeout=options.timeout,

@@ -8,19 +8,20 @@ from dataclasses import KW_ONLY, dataclass, field
 from secrets import SystemRandom
 
 import anyio
-import structlog
 
 from spanjury.adapters.models.endpoints import Endpoint, Endpoints
 from spanjury.adapters.models.rates import RateLimit
 from spanjury.judges.core import (
     ChatModel,
     ChatRequest,
+    EventLog,
     ModelOptions,
     ModelTimeoutError,
     PricedModel,
     Reply,
     TokenPrice,
     TransientModelError,
+    kind_of,
 )
 
 __all__ = ["LONGEST_WAIT", "Gateway"]
@@ -33,7 +34,7 @@ _LONGEST_BACKOFF = 30.0
 _SPREAD = 1.0  # seconds over which calls that failed together are spread
 _CHANCE = SystemRandom()
 
-log = structlog.get_logger()
+log = EventLog()
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +134,7 @@ class Gateway:
                     model=self.signature,
                     attempt=attempt,
                     seconds=pause,
-                    error=str(error),
+                    error=kind_of(error),
                 )
             await self.sleep(pause)
         return await self._attempt(request, tried)

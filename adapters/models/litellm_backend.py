@@ -11,9 +11,14 @@ from spanjury.adapters.models.openai_request import (
     llama_cpp_grammar,
     vllm_grammar,
 )
-from spanjury.adapters.models.scrubbing import scrub
 from spanjury.adapters.models.server_address import PLACEHOLDER_KEY, refuse_credentials
-from spanjury.judges.core import ConfigError, PermanentModelError, TokenPrice
+from spanjury.judges.core import (
+    ConfigError,
+    PermanentModelError,
+    TokenPrice,
+    scrub,
+    without_secrets,
+)
 
 __all__ = ["Backend", "find_backend"]
 
@@ -57,7 +62,7 @@ class Backend:
     def __str__(self) -> str:
         if self.base_url is None:
             return self.name
-        return f"{self.name} at {self.base_url}"
+        return f"{self.name} at {without_secrets(self.base_url)}"
 
     def grammar_fields(self, grammar: str) -> dict[str, object]:
         """Return the fields that bind a reply to a GBNF `grammar`."""

@@ -10,17 +10,17 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import anyio
-import structlog
 
 from spanjury.adapters.models.event_loop import asyncio_loop
 from spanjury.adapters.models.litellm_library import litellm
+from spanjury.judges.core import EventLog, kind_of
 
 __all__ = ["client_connections"]
 
 _CLOSING_SECONDS = 5.0
 _models_open: Counter[asyncio.AbstractEventLoop] = Counter()
 
-log = structlog.get_logger()
+log = EventLog()
 
 
 @asynccontextmanager
@@ -56,4 +56,4 @@ async def _close_clients(loop: asyncio.AbstractEventLoop) -> None:
         try:
             await close()
         except Exception as error:  # noqa: BLE001 - what is left of a foreign connection
-            log.debug("client.close_failed", error=type(error).__name__)
+            log.debug("client.close_failed", error=kind_of(error))

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from spanjury.adapters.models.scrubbing import scrub
 from spanjury.judges.core import (
     ModelError,
     ModelRefusedError,
@@ -14,6 +13,7 @@ from spanjury.judges.core import (
     PermanentModelError,
     RateLimitedModelError,
     TransientModelError,
+    scrub,
 )
 
 __all__ = ["error_by_status", "names_policy", "retry_after", "told"]
@@ -52,6 +52,12 @@ def error_by_status(
         body that cannot be read -> `TransientModelError`; a policy's refusal ->
         `ModelRefusedError`; the rest -> `PermanentModelError`.
     """
+    error = _error(message, status=status, wait=wait, refused=refused)
+    error.status = status
+    return error
+
+
+def _error(message: str, *, status: int | None, wait: float | None, refused: bool) -> ModelError:
     if status == _TOO_MANY:
         return RateLimitedModelError(message, retry_after=wait)
     if status in _OVERLOADED:

@@ -15,8 +15,7 @@ from html import escape
 from importlib.resources import files
 from pathlib import Path
 
-from spanjury.adapters.pages.texts import shown
-from spanjury.judges.core import ConfigError, StoreError
+from spanjury.judges.core import ConfigError, StoreError, shown
 
 __all__ = ["Table", "make_page", "measured", "number", "write_page"]
 

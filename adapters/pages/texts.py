@@ -1,20 +1,15 @@
 """Texts as a page shows them: words where they stand, nothing that hides or cannot be encoded."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-__all__ = ["JsonText", "MarkedText", "marked_json", "shown", "tokens_json"]
+from spanjury.judges.core import shown
+
+__all__ = ["JsonText", "MarkedText", "marked_json", "tokens_json"]
 
 JsonText = dict[str, list[str]]
 """``words``, and ``gaps``: what stands before each of them and after the last."""
-
-# Lone surrogates cannot be encoded; control characters and those that turn the direction
-# of all that follows would hide what is there.
-_HIDDEN = re.compile(
-    "[\ud800-\udfff\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufffe\uffff]"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,17 +40,6 @@ class MarkedText:
                     f"a word at {start}:{end} does not follow {last} in {len(self.text)} characters"
                 )
             last = end
-
-
-def shown(text: str) -> str:
-    r"""Return `text` with U+FFFD for each character that cannot be shown as it is.
-
-    Examples
-    --------
-    >>> shown("a\ud800b\x00\u202ec\n") == "a\ufffdb\ufffd\ufffdc\n"
-    True
-    """
-    return _HIDDEN.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def marked_json(marked: MarkedText) -> JsonText:

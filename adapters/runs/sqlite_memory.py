@@ -8,7 +8,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-import structlog
 from anyio import CancelScope, CapacityLimiter, Lock, to_thread
 
 from spanjury.adapters.runs.memory_file import (
@@ -26,11 +25,11 @@ from spanjury.adapters.runs.memory_file import (
 from spanjury.adapters.runs.repair import finish_repair
 from spanjury.adapters.runs.run_lock import RunLock
 from spanjury.adapters.runs.sqlite_pages import log_of
-from spanjury.judges.core import StoreError
+from spanjury.judges.core import EventLog, StoreError
 
 __all__ = ["SqliteMemory"]
 
-log = structlog.get_logger()
+log = EventLog()
 
 
 @dataclass(slots=True)

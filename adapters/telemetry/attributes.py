@@ -21,6 +21,7 @@ from spanjury.judges.core import (
     Segment,
     ToolCall,
     Usage,
+    hide,
 )
 
 __all__ = [
@@ -165,5 +166,5 @@ def evaluated(report: PanelReport, aspect: Aspect, *, content: bool) -> Attribut
 
 
 def _encodable(text: str) -> str:
-    """Replace lone surrogates: one of them keeps a whole batch from being exported."""
-    return text.encode("utf-8", "replace").decode()
+    """Hide keys, and replace lone surrogates: one keeps a whole batch from being exported."""
+    return hide(text).encode("utf-8", "replace").decode()

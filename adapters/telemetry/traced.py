@@ -49,6 +49,7 @@ from spanjury.judges.core import (
     Rescorable,
     Rescoring,
     Segment,
+    kind_of,
 )
 
 __all__ = ["Traced", "TracedJudge", "TracedModel", "TracedRescorable", "find_traced"]
@@ -123,8 +124,8 @@ class Traced:
                 yield span
             except Exception as error:
                 span.set_attribute(ERROR_TYPE, type(error).__name__)
-                # A model's error promises to hold no prompt; others do not.
-                told = str(error) if isinstance(error, ModelError) else None
+                # Without its words: a server may repeat what it was sent, and others do.
+                told = kind_of(error) if isinstance(error, ModelError) else None
                 span.set_status(StatusCode.ERROR, told)
                 raise
 

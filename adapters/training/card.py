@@ -11,7 +11,7 @@ from pathlib import Path
 from spanjury.adapters.training.options import TrainingOptions
 from spanjury.adapters.training.pairs import DataStatistics
 from spanjury.adapters.training.progress import Progress
-from spanjury.judges.core import VERSION
+from spanjury.judges.core import VERSION, code_span, markdown
 
 __all__ = ["CARD", "CURVES", "ModelCard", "package_versions"]
 
@@ -76,8 +76,9 @@ class ModelCard:
             "# A judge that marks error spans",
             "",
             (
-                f"Trained by spanjury {VERSION} from {self.base_identity} with low-rank adapters,"
-                " which are merged into the weights here; `adapter/` has them by themselves."
+                f"Trained by spanjury {VERSION} from {markdown(self.base_identity)} with low-rank"
+                " adapters, which are merged into the weights here; `adapter/` has them by"
+                " themselves."
             ),
             "",
             "`--judge distilled:FOLDER` judges with it, and so does a server of this folder.",
@@ -87,12 +88,17 @@ class ModelCard:
     def _data(self) -> list[str]:
         rows = [("training", self.examples), ("validation", self.validation)]
         rows += [("with a source that was cut", self.cut), ("left out as too long", self.left_out)]
-        told = ["## Data", "", f"From {self.data.source} (digest {self.data.digest}).", ""]
+        told = [
+            "## Data",
+            "",
+            f"From {code_span(self.data.source)} (digest {self.data.digest}).",
+            "",
+        ]
         told += _table(("examples", "count"), rows)
         for heading, counts in self.data.counts.items():
-            told += _table((heading, "examples"), sorted(counts.items()))
+            told += _table((markdown(heading), "examples"), sorted(counts.items()))
         licences = ", ".join(sorted(set(self.data.licences))) or "not told"
-        return [*told, f"Licences of the sources and the teachers: {licences}.", ""]
+        return [*told, f"Licences of the sources and the teachers: {markdown(licences)}.", ""]
 
     def _training(self) -> list[str]:
         options = [(name, "" if one is None else one) for name, one in asdict(self.options).items()]
@@ -139,7 +145,7 @@ def _table(heads: tuple[str, str], rows: Iterable[tuple[object, object]]) -> lis
 
 
 def _cell(told: object) -> str:
-    return str(told).replace("|", "\\|").replace("\n", " ")
+    return markdown(str(told))
 
 
 def _rounded(row: tuple[int, float]) -> tuple[object, object]:

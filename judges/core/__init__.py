@@ -5,6 +5,7 @@ The registry of plugins (`core.registry`) is not loaded with the rest: it is nee
 plugins are, and reading the metadata of packages takes a fifth of the import.
 """
 
+from spanjury.judges.core.addresses import without_secrets
 from spanjury.judges.core.aspect import Aspect, Kind, Task
 from spanjury.judges.core.chat import (
     ChatRequest,
@@ -38,6 +39,7 @@ from spanjury.judges.core.errors import (
     StoreError,
     TransientModelError,
 )
+from spanjury.judges.core.log import LOGGER, EventLog, bind_values, kind_of, release_values
 from spanjury.judges.core.metric import (
     CorpusMetric,
     MergeableMetric,
@@ -62,12 +64,24 @@ from spanjury.judges.core.price import TokenPrice
 from spanjury.judges.core.report import PanelReport, Report, Result, SeatReport, Verdict
 from spanjury.judges.core.rescoring import Rescorable, Rescoring, Road
 from spanjury.judges.core.scale import Scale
+from spanjury.judges.core.scrubbing import (
+    MASK,
+    hide,
+    is_secret_name,
+    reason_of,
+    scrub,
+    secret_places,
+)
 from spanjury.judges.core.segment import Segment
+from spanjury.judges.core.server_address import address_of, check_address
 from spanjury.judges.core.signature import fingerprint, signature
 from spanjury.judges.core.span import MAX_SEVERITY, MIN_SEVERITY, ErrorSpan, Located
 from spanjury.judges.core.version import VERSION
+from spanjury.judges.core.visible import code_span, markdown, one_line, shown, shown_json
 
 __all__ = [
+    "LOGGER",
+    "MASK",
     "MAX_SEVERITY",
     "MIN_SEVERITY",
     "UNANSWERED",
@@ -84,6 +98,7 @@ __all__ = [
     "Decoding",
     "ErrorSpan",
     "EvaluationError",
+    "EventLog",
     "Finish",
     "Judge",
     "JudgeError",
@@ -133,6 +148,22 @@ __all__ = [
     "TransientModelError",
     "Usage",
     "Verdict",
+    "address_of",
+    "bind_values",
+    "check_address",
+    "code_span",
     "fingerprint",
+    "hide",
+    "is_secret_name",
+    "kind_of",
+    "markdown",
+    "one_line",
+    "reason_of",
+    "release_values",
+    "scrub",
+    "secret_places",
+    "shown",
+    "shown_json",
     "signature",
+    "without_secrets",
 ]

@@ -82,9 +82,14 @@ class RunStoppedError(EvaluationError):
 
 
 class ModelError(EvaluationError):
-    """A model gave no usable reply."""
+    """A model gave no usable reply.
+
+    ``status`` is the HTTP status that its server gave, where it did: logs name it in place
+    of the message, in which a server may repeat what it was sent.
+    """
 
     outcome: ClassVar[Outcome] = Outcome.BACKEND_FAILED
+    status: int | None = None
 
 
 class TransientModelError(ModelError):

@@ -1,8 +1,27 @@
-"""Rows of a table in Markdown."""
+"""Rows of a table in Markdown, in which names from outside are names and no markup."""
 
 from collections.abc import Iterator
 
-__all__ = ["head", "row"]
+from spanjury.judges.core import markdown
+
+__all__ = ["Marked", "bold", "head", "row"]
+
+
+class Marked(str):
+    """A text that is Markdown already, and is not escaped again."""
+
+    __slots__ = ()
+
+
+def bold(text: str, *, after: str = "") -> Marked:
+    r"""Return `text` in bold, and `after`, which is Markdown.
+
+    Examples
+    --------
+    >>> print(bold("a*b", after=" [.4, .6]"))
+    **a\*b** [.4, .6]
+    """
+    return Marked(f"**{markdown(text)}**{after}")
 
 
 def head(*names: str) -> Iterator[str]:
@@ -12,6 +31,6 @@ def head(*names: str) -> Iterator[str]:
 
 
 def row(*texts: str) -> str:
-    """Return a line of a table; nothing in a text can end its cell."""
-    told = (" ".join(text.split()).replace("|", "\\|") for text in texts)
-    return "| " + " | ".join(told) + " |"
+    """Return a line of a table; what is not `Marked` is shown as it is, and ends no cell."""
+    cells = (text if isinstance(text, Marked) else markdown(text) for text in texts)
+    return "| " + " | ".join(cells) + " |"

@@ -9,21 +9,21 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-import structlog
-
 from spanjury.judges.core import (
     ChatModel,
     ChatRequest,
+    EventLog,
     ModelError,
     ModelRefusedError,
     PermanentModelError,
     PerturbationError,
     Reply,
+    kind_of,
 )
 
 __all__ = ["Order", "Unwritten", "Writer", "Writing", "open_writing"]
 
-log = structlog.get_logger()
+log = EventLog()
 
 T = TypeVar("T")
 
@@ -141,5 +141,5 @@ def _log(order: Order[T], error: ModelError | PerturbationError) -> None:
         "writing.failed",
         treatment=order.treatment,
         segment_id=order.segment_id,
-        error=str(error),
+        error=kind_of(error),
     )

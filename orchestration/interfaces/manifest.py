@@ -10,7 +10,14 @@ from importlib.resources import files
 
 from pydantic import TypeAdapter, ValidationError
 
-from spanjury.judges.core import VERSION, StoreError, fingerprint
+from spanjury.judges.core import (
+    VERSION,
+    ConfigError,
+    StoreError,
+    fingerprint,
+    hide,
+    is_secret_name,
+)
 from spanjury.orchestration.interfaces.job import Job
 
 __all__ = ["manifest_of", "read_job"]
@@ -21,11 +28,19 @@ _PROMPTS = ("judges/llm", "judges/agent", "orchestration")
 
 
 def manifest_of(job: Job) -> Mapping[str, object]:
-    """Return the manifest of a run of `job` that begins now, ready for JSON."""
+    """Return the manifest of a run of `job` that begins now, ready for JSON.
+
+    Raises
+    ------
+    ConfigError
+        If the job holds a secret, which must not be stored.
+    """
+    told = _JOB.dump_python(job, mode="json")
+    _check_secrets(told, ())
     return {
         "format": _FORMAT,
         "begun": datetime.now(UTC).isoformat(timespec="seconds"),
-        "job": _JOB.dump_python(job, mode="json"),
+        "job": told,
         "spanjury": VERSION,
         "python": platform.python_version(),
         "machine": f"{platform.platform()}, {os.cpu_count()} cores",
@@ -51,6 +66,21 @@ def read_job(manifest: Mapping[str, object]) -> Job:
         problem = error.errors(include_url=False)[0]
         place = ".".join(map(str, problem["loc"]))
         raise StoreError(f"the manifest tells of no job: {place}: {problem['msg']}") from error
+
+
+def _check_secrets(value: object, names: tuple[str, ...]) -> None:
+    """Turn away a job with a known secret in it, or with a text in an option named as one is."""
+    if isinstance(value, Mapping):
+        for name, part in value.items():
+            _check_secrets(part, (*names, str(name)))
+    elif isinstance(value, list | tuple):
+        for part in value:
+            _check_secrets(part, names)
+    elif isinstance(value, str) and (hide(value) != value or is_secret_name(names[-1])):
+        raise ConfigError(
+            f"{hide('.'.join(names))} holds a secret, which would be stored with the run: have"
+            " the judge or model read it from the environment, or use --no-memory"
+        )
 
 
 def _templates(folder: str) -> list[tuple[str, str]]:

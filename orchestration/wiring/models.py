@@ -5,8 +5,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 
 from spanjury.adapters.models.gateway import Gateway
+from spanjury.adapters.models.scrubbed_model import ScrubbedModel
 from spanjury.adapters.telemetry.tracing import Tracing
-from spanjury.judges.core import ChatModel, Memory, ModelOpener
+from spanjury.judges.core import ChatModel, Memory, ModelOpener, address_of
 from spanjury.judges.text import defused
 from spanjury.orchestration.config import ModelConfig
 from spanjury.orchestration.memory import RememberedModel, SilentModel
@@ -33,16 +34,18 @@ async def open_model(model: ModelConfig) -> AsyncIterator[Gateway]:
     Raises
     ------
     ConfigError
-        If nothing can open a model of that name.
+        If nothing can open a model of that name, or its address is nowhere to be read.
     """
     opener, name = _opener(model)
     options = model.options
     async with AsyncExitStack() as stack:
         opened = [
-            await stack.enter_async_context(opener(name, options=replace(options, base_url=url)))
-            for url in model.base_urls
+            await stack.enter_async_context(opener(name, options=at))
+            for at in (replace(options, base_url=address_of(url)) for url in model.base_urls)
         ]
-        first, *replicas = (checked_model(at_server, model.name) for at_server in opened)
+        first, *replicas = (
+            ScrubbedModel(checked_model(at_server, model.name)) for at_server in opened
+        )
         yield Gateway(first, options=options, replicas=tuple(replicas))
 
 

@@ -7,9 +7,9 @@ import pytest
 from anyio import wait_all_tasks_blocked
 from anyio.lowlevel import checkpoint
 from fakes.clock import FakeClock
+from fakes.logs import capture_logs
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from structlog.testing import capture_logs
 
 from spanjury.adapters.models.endpoints import (
     FIRST_REST,

@@ -6,7 +6,7 @@ from anyio import wait_all_tasks_blocked
 from anyio.lowlevel import checkpoint
 from fakes.chat_model import ScriptedModel
 from fakes.clock import FakeClock
-from structlog.testing import capture_logs
+from fakes.logs import capture_logs
 
 from spanjury.adapters.models.gateway import LONGEST_WAIT, Gateway
 from spanjury.judges.core import (
@@ -276,6 +276,6 @@ async def test_every_retry_is_logged_without_the_prompt() -> None:
             "model": model.signature,
             "attempt": 1,
             "seconds": pauses[0],
-            "error": "busy",
+            "error": "TransientModelError",
         }
     ]

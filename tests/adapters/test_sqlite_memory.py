@@ -10,9 +10,9 @@ from threading import Event
 
 import anyio
 import pytest
+from fakes.logs import capture_logs
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from structlog.testing import capture_logs
 
 from spanjury.adapters.runs.sqlite_memory import SqliteMemory
 from spanjury.judges.core import Memory, StoreError

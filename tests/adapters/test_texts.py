@@ -2,6 +2,7 @@
 
 import gzip
 import importlib.util
+import os
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,38 @@ def test_files_of_a_folder_are_texts_and_its_folders_systems(tmp_path: Path) -> 
         ("1.txt", "", "one\nand more"),
         ("gpt/2.txt", "gpt", "two"),
     ]
+
+
+def test_a_folder_is_not_left_by_its_links_and_what_is_no_file_is_not_opened(
+    tmp_path: Path,
+) -> None:
+    folder, outside = tmp_path / "texts", tmp_path / "outside"
+    for place in (folder / "gpt", outside):
+        place.mkdir(parents=True)
+        (place / "1.txt").write_text("secret" if place == outside else "one")
+    (folder / "file.txt").symlink_to(outside / "1.txt")
+    (folder / "folder").symlink_to(outside, target_is_directory=True)
+    (folder / "again.txt").symlink_to(folder / "gpt" / "1.txt")
+    os.mkfifo(folder / "pipe.txt")
+    (folder / "device.txt").symlink_to("/dev/zero")
+    (folder / "gone.txt").symlink_to(folder / "nothing.txt")
+    fault, *texts = read_folder(folder)
+    assert isinstance(fault, DataError)
+    assert "3 links lead out of the folder" in str(fault)
+    assert "2 entries are no files" in str(fault)
+    assert [(one.segment_id, one.output) for one in texts if isinstance(one, Segment)] == [
+        ("again.txt", "one"),
+        ("gpt/1.txt", "one"),
+    ]
+
+
+def test_a_folder_of_links_that_lead_out_says_why_it_has_no_texts(tmp_path: Path) -> None:
+    (tmp_path / "out.txt").write_text("secret")
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    (folder / "in.txt").symlink_to(tmp_path / "out.txt")
+    with pytest.raises(DataError, match="1 links lead out"):
+        read_folder(folder)
 
 
 def test_a_folder_without_texts_says_so(tmp_path: Path) -> None:

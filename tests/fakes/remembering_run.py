@@ -13,7 +13,6 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 import anyio
-import structlog
 
 from spanjury.adapters.files.results.results import result_row
 from spanjury.adapters.runs.sqlite_memory import SqliteMemory
@@ -124,5 +123,4 @@ def run(path: Path, pipe: Connection) -> None:
     def tell(line: str) -> None:
         os.write(pipe.fileno(), f"{line}\n".encode())  # at once: a kill holds nothing back
 
-    structlog.configure(logger_factory=structlog.ReturnLoggerFactory())
     anyio.run(_judge, path, tell)

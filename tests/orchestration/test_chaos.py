@@ -13,8 +13,8 @@ from typing import Any
 import anyio
 import pytest
 from fakes.hurried_loop import PACE, HurriedLoop
+from fakes.logs import capture_logs
 from loopback.chaos import WHOLE, ChaosServer, Kind, Opinion, judged_text
-from structlog.testing import capture_logs
 
 from spanjury.judges.core import Result
 from spanjury.orchestration.config import ModelConfig, PanelConfig

@@ -6,9 +6,9 @@ from dataclasses import replace
 import anyio
 import pytest
 from fakes.chat_model import ScriptedModel
+from fakes.logs import capture_logs
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from structlog.testing import capture_logs
 
 from spanjury.judges.core import (
     Aspect,

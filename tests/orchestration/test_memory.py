@@ -6,10 +6,10 @@ import anyio
 import pytest
 from fakes.chat_model import ScriptedModel
 from fakes.judges import ASPECT, TASK, FixedJudge, WaitingJudge, mark, segment
+from fakes.logs import capture_logs
 from fakes.memory import DictMemory
 from hypothesis import given
 from hypothesis import strategies as st
-from structlog.testing import capture_logs
 
 from spanjury.judges.core import (
     Aspect,

@@ -5,14 +5,14 @@ from dataclasses import replace
 import pytest
 from anyio.lowlevel import checkpoint
 from fakes.judges import ASPECT, FixedJudge, mark, segment
-from structlog.contextvars import get_contextvars, merge_contextvars
-from structlog.testing import capture_logs
+from fakes.logs import capture_logs
 
 from spanjury.judges.core import (
     Aggregation,
     Aspect,
     ConfigError,
     ErrorSpan,
+    EventLog,
     Judge,
     JudgeError,
     Located,
@@ -64,7 +64,7 @@ async def test_the_score_is_the_unrounded_mean_of_the_seats() -> None:
     ],
 )
 async def test_an_error_costs_one_seat(raised: Exception, outcome: Outcome) -> None:
-    with capture_logs([merge_contextvars]) as logs:
+    with capture_logs() as logs:
         report = await panel(FixedJudge(says=raised), *scoring(4)).assess(segment(), ASPECT)
     assert report.score == 4
     assert report.seats[0].report.outcome is outcome
@@ -177,8 +177,10 @@ async def test_an_aggregation_that_breaks_costs_this_report_only() -> None:
 
 
 async def test_what_is_bound_to_the_log_does_not_outlive_an_assessment() -> None:
-    await panel(*scoring(3)).assess(segment(), ASPECT)
-    assert get_contextvars() == {}
+    with capture_logs() as logs:
+        await panel(*scoring(3)).assess(segment(), ASPECT)
+        EventLog().info("thing.done")
+    assert logs == [{"event": "thing.done", "log_level": "info"}]
 
 
 async def test_seats_are_heard_side_by_side() -> None:

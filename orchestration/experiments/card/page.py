@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
+from spanjury.judges.core import code_span, markdown
 from spanjury.orchestration.experiments.card.card import Card, ExamRecord
 from spanjury.orchestration.experiments.card.gates import Gate
 from spanjury.orchestration.experiments.card.measure import Measure
-from spanjury.orchestration.experiments.markdown_rows import head, row
+from spanjury.orchestration.experiments.markdown_rows import bold, head, row
 
 __all__ = ["card_json", "card_markdown", "interval", "number"]
 
@@ -32,7 +33,7 @@ def _head(card: Card) -> Iterator[str]:
     yield ""
     seats = {name: told for record in card.records for name, told in record.seats.items()}
     for name, told in seats.items():
-        yield f"- {name}: `{told}`"
+        yield f"- {markdown(name)}: {code_span(told)}"
     yield ""
 
 
@@ -45,22 +46,25 @@ def _gates(card: Card, gates: Sequence[Gate]) -> Iterator[str]:
     for gate in gates:
         values = ", ".join(number(told.value) for told in card.measures[gate.name])
         passed = gate.is_passed(card.measures)
-        yield row(str(gate), values, "met" if passed else "**not met**")
+        yield row(str(gate), values, "met" if passed else bold("not met"))
     yield ""
 
 
 def _exams(card: Card) -> Iterator[str]:
     for record in card.records:
-        yield f"## {record.exam.capitalize()}"
+        yield f"## {markdown(record.exam.capitalize())}"
         yield ""
-        yield f"`{record.signature}` on `{record.data}`, {record.date}; {_versions(record)}."
+        yield (
+            f"{code_span(record.signature)} on {code_span(record.data)}, {markdown(record.date)};"
+            f" {markdown(_versions(record))}."
+        )
         yield ""
         yield from head("measure", "value", "95 % interval", "of", "")
         for one in record.measures:
             yield row(one.name, number(one.value), interval(one), str(one.count), one.says)
         yield ""
         for caution in record.cautions:
-            yield f"- {caution}"
+            yield f"- {markdown(caution)}"
         if record.cautions:
             yield ""
 

@@ -4,11 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-import structlog
-
 from spanjury.judges.core import (
     Aspect,
     ErrorSpan,
+    EventLog,
     JudgeError,
     ModelError,
     Outcome,
@@ -17,6 +16,7 @@ from spanjury.judges.core import (
     Rescoring,
     Segment,
     StoreError,
+    reason_of,
 )
 from spanjury.orchestration.braking import Brake
 from spanjury.orchestration.experiments.faithfulness.changes import (
@@ -38,7 +38,7 @@ from spanjury.perturbations.explanation.written import written_twin
 
 __all__ = ["Case", "Treatment", "repeat", "trials"]
 
-log = structlog.get_logger()
+log = EventLog()
 
 _STEPPED = frozenset({"severity", "explanation", "both"})
 
@@ -209,12 +209,12 @@ async def _rescored(case: Case, row: Change, *, spans: Sequence[ErrorSpan]) -> C
         told = await case.judge.rescore(case.segment, case.aspect, spans)
         return _filled(row, told)
     except (JudgeError, ModelError) as error:
-        return replace(row, outcome=error.outcome, reason=str(error) or repr(error))
+        return replace(row, outcome=error.outcome, reason=reason_of(error))
     except StoreError:
         raise  # what was said cannot be kept: that ends the exam, whoever said it
     except Exception as error:  # the border to judges that are not ours
         log.exception("faithfulness.judge_broken", judge=case.name)
-        reason = f"the judge's own code failed: {error!r}"
+        reason = f"the judge's own code failed: {reason_of(error, kind=True)}"
         return replace(row, outcome=Outcome.BACKEND_FAILED, reason=reason)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 
+from spanjury.judges.core import code_span, markdown
 from spanjury.orchestration.experiments.card.card import Card
 from spanjury.orchestration.experiments.card.measure import Measure
 from spanjury.orchestration.experiments.card.page import interval, number
@@ -100,10 +101,10 @@ def _cell(measure: Measure | None) -> str:
 def _head(findings: GateFindings) -> Iterator[str]:
     yield f"# Gate: {'not passed' if findings.missed else 'passed'}"
     yield ""
-    yield f"`{findings.model}` on {', '.join(f'`{one}`' for one in findings.data)}"
+    yield f"{code_span(findings.model)} on {', '.join(map(code_span, findings.data))}"
     yield ""
     for verdict in findings.verdicts:
-        yield f"- {'met' if verdict.met else '**not met**'}: {verdict.line}"
+        yield f"- {'met' if verdict.met else '**not met**'}: {markdown(verdict.line)}"
     yield ""
 
 
@@ -119,9 +120,9 @@ def _table(findings: GateFindings) -> Iterator[str]:
 def _end(findings: GateFindings) -> Iterator[str]:
     for role, card in findings.cards.items():
         for seat, signature in card.records[0].seats.items():
-            yield f"- {role}, {seat}: `{signature}`"
+            yield f"- {role}, {markdown(seat)}: {code_span(signature)}"
     for caution in findings.cautions:
-        yield f"- {caution}"
+        yield f"- {markdown(caution)}"
     yield ""
 
 

@@ -4,12 +4,12 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 
-from spanjury.judges.core import VERSION
+from spanjury.judges.core import VERSION, code_span, markdown
 from spanjury.orchestration.experiments.discernment.readings import figure
-from spanjury.orchestration.experiments.markdown_rows import head, row
+from spanjury.orchestration.experiments.markdown_rows import bold, head, row
 from spanjury.orchestration.experiments.meta_eval.findings import Agreement, Settings
 
-__all__ = ["LEVELS", "as_json", "as_markdown", "is_tied"]
+__all__ = ["LEVELS", "as_json", "as_markdown", "is_tied", "valued"]
 
 _VALUE = ".3f"
 _LEVEL = 0.05
@@ -60,7 +60,7 @@ def _lines(
 ) -> Iterator[str]:
     yield "# Agreement with people"
     yield ""
-    yield f"Ratings: `{data}`. Scores: {', '.join(f'`{result}`' for result in results)}."
+    yield f"Ratings: {code_span(data)}. Scores: {', '.join(map(code_span, results))}."
     yield ""
     yield _told(settings)
     yield ""
@@ -68,7 +68,7 @@ def _lines(
     yield from _overview(agreements, aspects, settings)
     for aspect in aspects:
         yield ""
-        yield f"## {aspect}"
+        yield f"## {markdown(aspect)}"
         yield ""
         yield from _table([one for one in agreements if one.aspect == aspect])
 
@@ -109,12 +109,14 @@ def _by_mean(agreements: Sequence[Agreement]) -> list[str]:
 def _cell(one: Agreement | None, settings: Settings) -> str:
     if one is None:
         return ""
+    return valued(one, is_nearest=bool(settings.draws) and is_tied(one))
+
+
+def valued(one: Agreement, *, is_nearest: bool) -> str:
+    """Format a value with its interval, in bold if `is_nearest`."""
     value = figure(one.value, _VALUE)
-    if settings.draws and is_tied(one):
-        value = f"**{value}**"
-    if math.isnan(one.low):
-        return value
-    return f"{value} [{one.low:{_VALUE}}, {one.high:{_VALUE}}]"
+    interval = "" if math.isnan(one.low) else f" [{one.low:{_VALUE}}, {one.high:{_VALUE}}]"
+    return bold(value, after=interval) if is_nearest else f"{value}{interval}"
 
 
 def _table(agreements: Sequence[Agreement]) -> Iterator[str]:

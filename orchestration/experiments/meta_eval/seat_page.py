@@ -3,11 +3,12 @@
 import math
 from collections.abc import Iterator, Sequence
 
+from spanjury.judges.core import code_span, markdown
 from spanjury.orchestration.experiments.discernment.readings import figure
 from spanjury.orchestration.experiments.markdown_rows import head, row
 from spanjury.orchestration.experiments.meta_eval.aspects import AspectFindings
 from spanjury.orchestration.experiments.meta_eval.findings import Settings
-from spanjury.orchestration.experiments.meta_eval.page import LEVELS, is_tied
+from spanjury.orchestration.experiments.meta_eval.page import LEVELS, is_tied, valued
 from spanjury.orchestration.experiments.meta_eval.rankings import Ranking
 from spanjury.orchestration.experiments.meta_eval.seat_findings import SeatFindings
 from spanjury.orchestration.experiments.meta_eval.seats import Coefficient
@@ -43,7 +44,7 @@ def _seats(seats: Sequence[SeatFindings], settings: Settings) -> Iterator[str]:
     )
     for one in seats:
         yield ""
-        yield f"## {one.aspect}, `{one.run}`"
+        yield f"## {markdown(one.aspect)}, {code_span(one.run)}"
         yield ""
         yield from _pairs(one)
         yield ""
@@ -90,11 +91,7 @@ def _gains(one: SeatFindings) -> Iterator[str]:
 def _aggregations(one: SeatFindings, settings: Settings) -> Iterator[str]:
     yield from head("aggregation", "agreement with people", "p against the nearest")
     for told in one.aggregations:
-        value = figure(told.value, _VALUE)
-        if settings.draws and is_tied(told):
-            value = f"**{value}**"
-        if not math.isnan(told.low):
-            value = f"{value} [{told.low:{_VALUE}}, {told.high:{_VALUE}}]"
+        value = valued(told, is_nearest=bool(settings.draws) and is_tied(told))
         yield row(told.scorer, value, figure(told.behind, _VALUE))
 
 
@@ -111,7 +108,7 @@ def _systems(told: Sequence[Sequence[Ranking]]) -> Iterator[str]:
     )
     for rankings in told:
         yield ""
-        yield f"## Systems by {rankings[0].aspect}"
+        yield f"## Systems by {markdown(rankings[0].aspect)}"
         yield ""
         yield from _ranking(rankings)
 

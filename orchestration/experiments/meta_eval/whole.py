@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from urllib.parse import quote
 
+from spanjury.judges.core import markdown
 from spanjury.orchestration.experiments.meta_eval.aspects import AspectFindings
 from spanjury.orchestration.experiments.meta_eval.findings import Agreement, Settings
 from spanjury.orchestration.experiments.meta_eval.page import as_json, as_markdown
@@ -78,5 +80,7 @@ def meta_json(findings: MetaFindings) -> dict[str, object]:
 
 def _pictures(names: Sequence[str]) -> str:
     return "\n".join(
-        ["# Pictures", "", *(f"![{name}]({name})\n" for name in names)] if names else []
+        ["# Pictures", "", *(f"![{markdown(name)}]({quote(name)})\n" for name in names)]
+        if names
+        else []
     )

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
+from spanjury.judges.core import markdown
 from spanjury.orchestration.experiments.discernment.readings import figure
 from spanjury.orchestration.experiments.markdown_rows import head, row
 from spanjury.orchestration.experiments.span_agreement.annotators import PairFinding
@@ -64,7 +65,7 @@ def _lines(findings: Sequence[AspectSpans], annotators: Sequence[PairFinding]) -
     for one in findings:
         if one.agreement is not None:
             yield ""
-            yield f"## Spans of {one.aspect}"
+            yield f"## Spans of {markdown(one.aspect)}"
             yield ""
             yield from _judges(one.agreement.judges)
         yield from _over(one)
@@ -108,7 +109,7 @@ def _over(one: AspectSpans) -> Iterator[str]:
     ):
         if any(judge.flawless for judge in told):
             yield ""
-            yield f"## Errors found on {one.aspect} in texts {flawless}"
+            yield f"## Errors found on {markdown(one.aspect)} in texts {flawless}"
             yield ""
             yield from _flawless(told)
 

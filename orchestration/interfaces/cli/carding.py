@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import typer
-from rich.console import Console
 
 from spanjury.orchestration.experiments.card.card import Card
 from spanjury.orchestration.experiments.card.gates import Gate, parse_gate
 from spanjury.orchestration.experiments.card.page import number
 from spanjury.orchestration.interfaces.cli.card_view import card_view
+from spanjury.orchestration.interfaces.cli.console import CleanConsole
 from spanjury.orchestration.interfaces.cli.exits import GATE, say
 from spanjury.orchestration.interfaces.exam_card import read_card, write_card
 
@@ -21,7 +21,7 @@ def make_card(*, folders: list[Path], require: list[str] | None, output: Path | 
     gates = [parse_gate(text) for text in require or ()]
     card = read_card(folders)
     missed = _missed(card, gates)  # before anything is shown or written: a name may be unknown
-    Console(highlight=False).print(card_view(card))
+    CleanConsole().print(card_view(card))
     for path in write_card(output, card, gates=gates) if output else ():
         say(f"written: {path}")
     for gate in missed:

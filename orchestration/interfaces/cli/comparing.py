@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from rich.console import Console
-
 from spanjury.orchestration.interfaces.cli.comparison_view import comparison_view
+from spanjury.orchestration.interfaces.cli.console import CleanConsole
 from spanjury.orchestration.interfaces.cli.exits import say
 from spanjury.orchestration.interfaces.exam_comparison import compare_folders, write_comparison
 
@@ -15,6 +14,6 @@ def compare_exams(*, first: Path, second: Path, output: Path | None, seed: int, 
     """Compare the judges of two exams, show it, and write it into a folder if one is named."""
     compared = compare_folders((first, second), seed=seed, draws=draws)
     judges = [exam.examinee.name for exam in compared.exams]
-    Console(highlight=False).print(comparison_view(compared.comparison, judges=judges))
+    CleanConsole().print(comparison_view(compared.comparison, judges=judges))
     for path in write_comparison(output, compared) if output else ():
         say(f"written: {path}")

@@ -4,11 +4,11 @@ import math
 from dataclasses import asdict
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 
 from spanjury.judges.core import DataError
 from spanjury.orchestration.experiments.run_comparison import Difference, differences
+from spanjury.orchestration.interfaces.cli.console import CleanConsole
 from spanjury.orchestration.interfaces.cli.metric_cards import print_json
 from spanjury.orchestration.interfaces.scorers import read_scorers
 
@@ -25,7 +25,7 @@ def compare_runs(*, first: Path, second: Path, seed: int, draws: int, json: bool
     if json:
         print_json([_plain(one) for one in found])
     else:
-        Console(highlight=False).print(_table(found))
+        CleanConsole().print(_table(found))
 
 
 def _table(found: tuple[Difference, ...]) -> Table:

@@ -5,11 +5,10 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from rich.console import Console
-
 from spanjury.judges.core import ConfigError
 from spanjury.orchestration.config import PanelConfig
 from spanjury.orchestration.distilling.splitting import Shares
+from spanjury.orchestration.interfaces.cli.console import CleanConsole
 from spanjury.orchestration.interfaces.cli.examining_watched import held
 from spanjury.orchestration.interfaces.cli.exits import say
 from spanjury.orchestration.interfaces.cli.logging import log_to
@@ -121,7 +120,7 @@ def build_training_set(**flags: object) -> None:
             memory=job.memory,
             progress=not told.no_progress,
         )
-    Console(highlight=False).print(training_set_view(inventory))
+    CleanConsole().print(training_set_view(inventory))
     say(f"{inventory.examples} examples are in {job.output}")
 
 

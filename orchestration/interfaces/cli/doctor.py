@@ -6,7 +6,6 @@ from importlib.metadata import PackageNotFoundError, version
 
 import anyio
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from spanjury.judges.core import (
@@ -20,6 +19,7 @@ from spanjury.judges.core import (
 from spanjury.judges.core.registry import OUR_PACKAGE, Registry
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.config import ModelConfig, PanelConfig
+from spanjury.orchestration.interfaces.cli.console import CleanConsole
 from spanjury.orchestration.interfaces.cli.exits import ERROR
 from spanjury.orchestration.interfaces.cli.network import NetworkWatch, forbid_network
 from spanjury.orchestration.wiring import (
@@ -61,7 +61,7 @@ def examine(*, model: list[str] | None, model_base_url: list[str] | None, offlin
     table = Table("what", "state", "note")
     for what, state, note in rows:
         table.add_row(what, state, note, style="red" if state in {_FAILS, _BROKEN} else "")
-    Console(highlight=False, markup=False).print(table)
+    CleanConsole().print(table)
     if any(state == _FAILS for _, state, _ in rows):
         raise typer.Exit(ERROR)
 

@@ -3,9 +3,9 @@
 from collections import Counter
 
 import anyio
-from rich.console import Console
 from rich.table import Table
 
+from spanjury.orchestration.interfaces.cli.console import CleanConsole
 from spanjury.orchestration.interfaces.cli.exits import say
 from spanjury.orchestration.interfaces.cli.logging import log_to
 from spanjury.orchestration.interfaces.cli.running import planned_aloud
@@ -23,7 +23,7 @@ def judge_sample(**flags: object) -> None:
     log_to(told.log_file)
     job = told.job
     estimate = anyio.run(estimated, job, planned_aloud(plan(job)))
-    Console(highlight=False).print(_table(estimate))
+    CleanConsole().print(_table(estimate))
     outcomes = Counter(report.outcome.value for report in estimate.reports)
     say(
         f"from {len(estimate.reports)} of {estimate.assessments} assessments: "

@@ -5,10 +5,9 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from rich.console import Console
-
 from spanjury.judges.core import ConfigError
 from spanjury.orchestration.experiments.discernment.findings import Settings
+from spanjury.orchestration.interfaces.cli.console import CleanConsole
 from spanjury.orchestration.interfaces.cli.examining_watched import held
 from spanjury.orchestration.interfaces.cli.exits import say
 from spanjury.orchestration.interfaces.cli.findings_view import findings_view
@@ -98,6 +97,6 @@ def examine_discernment(**flags: object) -> None:
         memory=job.memory,
         progress=not told.no_progress,
     )
-    Console(highlight=False).print(findings_view(sitting.findings))
+    CleanConsole().print(findings_view(sitting.findings))
     written = write_report(told.output, job, sitting)
     tell_written(written)

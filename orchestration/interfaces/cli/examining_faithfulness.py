@@ -3,13 +3,12 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import Console
-
 from spanjury.judges.core import ConfigError, Result
 from spanjury.orchestration.braking import Brake
 from spanjury.orchestration.experiments.examinee import Examinee
 from spanjury.orchestration.experiments.faithfulness.changes import Change
 from spanjury.orchestration.experiments.faithfulness.findings import found
+from spanjury.orchestration.interfaces.cli.console import CleanConsole
 from spanjury.orchestration.interfaces.cli.examining_watched import Shown, held
 from spanjury.orchestration.interfaces.cli.exits import say
 from spanjury.orchestration.interfaces.cli.faithfulness_view import faithfulness_view
@@ -79,7 +78,7 @@ def examine_faithfulness(**flags: object) -> None:
     log_to(told.log_file)
     record = _record(told)
     findings = found(record.changes, seed=told.seed)
-    Console(highlight=False).print(faithfulness_view(findings))
+    CleanConsole().print(faithfulness_view(findings))
     written = write_report(
         told.output,
         findings,

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import typer
 
-from spanjury.judges.core import ConfigError, EvaluationError
+from spanjury.judges.core import ConfigError, EvaluationError, hide, shown
 
 __all__ = ["COVERAGE", "ERROR", "GATE", "INTERRUPTED", "LIMIT", "USAGE", "exits", "say"]
 
@@ -37,5 +37,5 @@ def exits() -> Iterator[None]:
 
 
 def say(message: str) -> None:
-    """Write a line for the user to standard error."""
-    typer.echo(message, err=True)
+    """Write a line for the user to standard error, without secrets and control characters."""
+    typer.echo(shown(hide(message.replace("\n", " "))), err=True)

@@ -3,8 +3,8 @@
 from functools import partial
 
 import typer
-from rich.console import Console
 
+from spanjury.orchestration.interfaces.cli.console import CleanConsole
 from spanjury.orchestration.interfaces.cli.examining_watched import held
 from spanjury.orchestration.interfaces.cli.exits import GATE, say
 from spanjury.orchestration.interfaces.cli.gate_view import gate_view
@@ -32,7 +32,7 @@ def examine_distilled(**flags: object) -> None:
         progress=not told.no_progress,
     )
     findings, written = write_gate(job)
-    Console(highlight=False).print(gate_view(findings))
+    CleanConsole().print(gate_view(findings))
     for caution in job.cautions:
         say(f"note: {caution}")
     for path in written:

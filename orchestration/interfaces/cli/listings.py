@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 
-from spanjury.judges.core import StoreError
+from spanjury.judges.core import ConfigError, StoreError
 from spanjury.judges.tasks import Catalogue
+from spanjury.orchestration.interfaces.cli.console import CleanConsole
 from spanjury.orchestration.interfaces.cli.exits import say
 from spanjury.orchestration.interfaces.runs import job_of
 from spanjury.orchestration.wiring import GROUPS, JUDGES, RunFolder, runs_home
@@ -69,7 +69,7 @@ def print_runs(*, folder: Path | None) -> None:
     damaged = []
     for run in RunFolder.among(home):
         try:
-            begun, data = str(run.manifest().get("begun")), str(job_of(run).data)
+            begun, data = str(run.manifest().get("begun")), _data_of(run)
         except StoreError as error:  # must not hide the others
             damaged.append(error)
             rows.append((run.path.name, "", "", "damaged"))
@@ -79,6 +79,14 @@ def print_runs(*, folder: Path | None) -> None:
     say(f"{len(rows)} runs in {home}")
     for error in damaged:
         say(f"spanjury: {error}")
+
+
+def _data_of(run: RunFolder) -> str:
+    """Return what a run judges; a run that cannot be taken up must not hide the others."""
+    try:
+        return str(job_of(run).data)
+    except ConfigError as error:
+        return f"cannot be resumed: {error}"
 
 
 def _summary(name: str) -> str:
@@ -98,4 +106,4 @@ def _print(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
         table.add_column(heading, overflow="fold")  # a name that is cut short is of no use
     for row in rows:
         table.add_row(*row)
-    Console(highlight=False, markup=False).print(table)
+    CleanConsole().print(table)

@@ -1,27 +1,17 @@
 """Where the command line's log goes; a library that is embedded sets none."""
 
+import json
+import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 
-import structlog
-from structlog.typing import EventDict, Processor, WrappedLogger
-
-from spanjury.judges.core import ConfigError
+from spanjury.judges.core import LOGGER, ConfigError, shown
 from spanjury.orchestration.interfaces.cli.exits import say
 
 __all__ = ["log_to"]
-
-_GRAVE = frozenset({"error", "critical"})
-_JSON: Sequence[Processor] = (
-    structlog.processors.TimeStamper(fmt="iso", utc=True),
-    # Local variables hold judged texts and keys.
-    structlog.processors.ExceptionRenderer(
-        structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
-    ),
-    structlog.processors.JSONRenderer(),
-)
 
 
 def log_to(file: Path | None) -> None:
@@ -30,31 +20,42 @@ def log_to(file: Path | None) -> None:
     The file gets a JSON object a line, added to what is there and written at once: a
     ``timestamp`` (ISO 8601, UTC), a ``level`` from info upwards, an ``event`` and what
     belongs to it; where a panel is at work, for which ``segment_id``, ``aspect`` and
-    ``seat``. It stays open until the process ends.
+    ``seat``. It stays open until the process ends. What was set by an earlier call is undone.
 
     Raises
     ------
     ConfigError
         If the file cannot be written.
     """
-    structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            *([_LogFile(file)] if file is not None else []),
-            _only_errors,
-            structlog.processors.format_exc_info,
-            structlog.processors.KeyValueRenderer(key_order=["level", "event"]),
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger("error" if file is None else "info"),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-    )
+    handlers = [_Errors(), *([_LogFile(file)] if file is not None else [])]
+    logger = logging.getLogger(LOGGER)
+    for earlier in [one for one in logger.handlers if isinstance(one, _Errors | _LogFile)]:
+        logger.removeHandler(earlier)
+    for handler in handlers:
+        logger.addHandler(handler)
+    logger.setLevel(logging.ERROR if file is None else logging.INFO)
+    logger.propagate = False  # what a library sets up for the root must not print it again
 
 
-class _LogFile:
-    """A processor that writes every event to a file, as JSON, and passes it on unchanged."""
+class _Errors(logging.Handler):
+    """Writes errors to standard error, one line each."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write `record`; a reader who has left must not end the work that it tells of."""
+        try:
+            sys.stderr.write(f"{shown(record.levelname.lower())}: {shown(record.getMessage())}\n")
+        except (OSError, ValueError):
+            self.setLevel(logging.CRITICAL + 1)
+
+
+class _LogFile(logging.Handler):
+    """Writes every event to a file, as JSON."""
 
     def __init__(self, path: Path) -> None:
+        super().__init__()
         self._path = path
         self._works = True
         try:
@@ -64,27 +65,22 @@ class _LogFile:
             problem = getattr(error, "strerror", None) or error
             raise ConfigError(f"the log file {path} cannot be written: {problem}") from error
 
-    def __call__(self, logger: WrappedLogger, name: str, event: EventDict) -> EventDict:
-        line: object = dict(event)
-        for process in _JSON:
-            line = process(logger, name, line)  # type: ignore[arg-type]  # a dict but for the last
-        self._write(f"{line}\n".encode())
-        return event
-
-    def _write(self, line: bytes) -> None:
-        """Write `line`; a log that fails must not end the work that it tells of."""
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write `record`; a log that fails must not end the work that it tells of."""
         if not self._works:
             return
         try:
-            os.write(self._file, line)
+            os.write(self._file, f"{json.dumps(_row(record))}\n".encode())
         except OSError as error:
             self._works = False
             say(f"the log file {self._path} ends here: {error}")
 
 
-def _only_errors(logger: WrappedLogger, name: str, event: EventDict) -> EventDict:
-    """Let nothing but errors through to standard error."""
-    del logger, name
-    if event["level"] not in _GRAVE:
-        raise structlog.DropEvent
-    return event
+def _row(record: logging.LogRecord) -> Mapping[str, object]:
+    """Return what is written of a record; one that is no event of ours is its message."""
+    return {
+        **getattr(record, "values", {}),
+        "event": getattr(record, "event", record.getMessage()),
+        "level": record.levelname.lower(),
+        "timestamp": datetime.fromtimestamp(record.created, UTC).isoformat(),
+    }

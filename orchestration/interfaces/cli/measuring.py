@@ -6,9 +6,9 @@ from pathlib import Path
 
 import anyio
 import typer
-from rich.console import Console
 from rich.table import Table
 
+from spanjury.orchestration.interfaces.cli.console import CleanConsole
 from spanjury.orchestration.interfaces.cli.exits import INTERRUPTED, say
 from spanjury.orchestration.interfaces.cli.metric_cards import print_json
 from spanjury.orchestration.interfaces.metric_scores import write_metric_scores
@@ -65,7 +65,7 @@ def score_texts(  # noqa: PLR0913  a command's flags are its parameters
     if json:
         print_json({"segments": len(scored.segments), "metrics": [asdict(row) for row in rows]})
     else:
-        Console(highlight=False).print(_table(rows, by_system=by_system))
+        CleanConsole().print(_table(rows, by_system=by_system))
     for skipped in scored.skipped:
         say(f"left out: {skipped.name}: {skipped.reason}")
 

@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import cast
 
 import anyio
-from rich.console import Console
 
 from spanjury.orchestration.experiments.meta_eval.findings import Settings
 from spanjury.orchestration.experiments.meta_eval.whole import MetaFindings, meta_json
+from spanjury.orchestration.interfaces.cli.console import CleanConsole
 from spanjury.orchestration.interfaces.cli.exits import say
 from spanjury.orchestration.interfaces.cli.meta_tables import meta_tables
 from spanjury.orchestration.interfaces.cli.metric_cards import print_json
@@ -57,7 +57,7 @@ def compare_with_people(  # noqa: PLR0913  a command's flags are its parameters
         print_json(meta_json(findings))
     else:
         for table in meta_tables(findings):
-            Console(highlight=False).print(table)
+            CleanConsole().print(table)
     if output is not None:
         tell_pictures(write_meta(output, findings, told))
 

@@ -1,14 +1,13 @@
 """Metrics on the command line: what there is, and what is known of each."""
 
-import json as json_text
 from collections.abc import Mapping
 from dataclasses import fields
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
-from spanjury.judges.core import ConfigError, MetricCard
+from spanjury.judges.core import ConfigError, MetricCard, shown, shown_json
+from spanjury.orchestration.interfaces.cli.console import CleanConsole
 from spanjury.orchestration.interfaces.cli.exits import say
 from spanjury.orchestration.metrics.card_page import card_facts, card_page
 from spanjury.orchestration.wiring.metrics import (
@@ -59,7 +58,7 @@ def print_card(*, name: str, json: bool, markdown: bool) -> None:
     """Print one card."""
     card = find_card(name)
     if markdown:
-        typer.echo(card_page(card), nl=False)
+        typer.echo(shown(card_page(card)), nl=False)
         return
     lacking = availability(card)
     if json:
@@ -71,14 +70,12 @@ def print_card(*, name: str, json: bool, markdown: bool) -> None:
     for heading, told in card_facts(card):
         table.add_row(heading, told)
     table.add_row("on this machine", lacking or "available")
-    Console(highlight=False, markup=False).print(table)
+    CleanConsole().print(table)
 
 
 def print_json(value: object) -> None:
     """Print a value as JSON; infinite bounds are null."""
-    Console(highlight=False, soft_wrap=True, markup=False).print(
-        json_text.dumps(value, ensure_ascii=False, indent=2)
-    )
+    CleanConsole(soft_wrap=True).print(shown_json(value, indent=2))
 
 
 def _print_table(chosen: list[MetricCard], lacking: Mapping[str, str]) -> None:
@@ -96,7 +93,7 @@ def _print_table(chosen: list[MetricCard], lacking: Mapping[str, str]) -> None:
         table.add_row(
             card.name, card.category, " ".join(filter(None, needs)), card.direction, state
         )
-    Console(highlight=False, markup=False).print(table)
+    CleanConsole().print(table)
     families = len({card.family for card in chosen})
     say(f"{families} metrics under {len(chosen)} names")
 

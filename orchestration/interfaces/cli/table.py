@@ -6,7 +6,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from spanjury.judges.core import Outcome, Usage
+from spanjury.judges.core import Outcome, Usage, one_line
 from spanjury.orchestration.summary import Row, Summary
 
 __all__ = ["summary_view"]
@@ -63,7 +63,7 @@ def _failures(summary: Summary) -> Iterator[RenderableType]:
         counts = _counted((o.value, n) for o, n in summary.outcomes.items() if o != Outcome.SCORED)
         yield Text(f"{unscored} of {summary.whole.total} without a score: {counts}", "magenta")
         for reason, count in summary.reasons.most_common(_REASONS):
-            yield Text(f"  {count} x {reason}", "dim")
+            yield Text(f"  {count} x {one_line(reason)}", "dim")
     for seat, outcomes in summary.seats.items():
         failed = [
             (outcome.value, count)
@@ -71,7 +71,9 @@ def _failures(summary: Summary) -> Iterator[RenderableType]:
             if outcome not in {Outcome.SCORED, Outcome.ABSTAINED}
         ]
         if failed:
-            yield Text(f"seat {seat}: {_counted(failed)} of {outcomes.total()}", "magenta")
+            yield Text(
+                f"seat {one_line(seat)}: {_counted(failed)} of {outcomes.total()}", "magenta"
+            )
 
 
 def _counted(counts: Iterator[tuple[str, int]] | list[tuple[str, int]]) -> str:

@@ -1,14 +1,14 @@
 """What a run shows while it goes on: segments as they are done, and how far it is."""
 
-import json
 from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
 from typing import Self
 
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 from rich.text import Text
 
-from spanjury.judges.core import Result
+from spanjury.judges.core import Result, shown_json
+from spanjury.orchestration.interfaces.cli.console import CleanConsole
 from spanjury.orchestration.interfaces.cli.exits import say
 from spanjury.orchestration.interfaces.cli.progress import ProgressBar, ProgressLines
 from spanjury.orchestration.interfaces.cli.render import segment_view
@@ -21,7 +21,7 @@ from spanjury.orchestration.wiring import result_row
 __all__ = ["View"]
 
 
-class _Output(Console):
+class _Output(CleanConsole):
     """A console whose reader may leave, as `head` does, without ending the program."""
 
     def on_broken_pipe(self) -> None:
@@ -69,8 +69,8 @@ class View:
         self.summary = Summary()
         self._meter = meter
         self._as_json = as_json
-        self._out = _Output(highlight=False)
-        self._side = _Output(stderr=True, highlight=False)
+        self._out = _Output()
+        self._side = _Output(stderr=True)
         self._segment: list[Result] = []
         watch = Watch(total=total, summary=self.summary, meter=meter)
         self._progress = self._shown(watch) if progress else nullcontext()
@@ -100,7 +100,7 @@ class View:
         """Count a result and print it; a segment is printed when all its aspects are in."""
         self.summary.add(result)
         if self._as_json:
-            row = json.dumps(result_row(result), ensure_ascii=False)
+            row = shown_json(result_row(result))
             self._out.out(row, highlight=False)
             return
         if self._segment and self._segment[0].segment is not result.segment:

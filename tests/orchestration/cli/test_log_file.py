@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-import structlog
 from fakes.chat_model import ScriptedModel
 from fakes.clock import FakeClock
 from fakes.judges import ASPECT, FixedJudge, segment
@@ -14,6 +13,7 @@ from fakes.judges import ASPECT, FixedJudge, segment
 from spanjury.adapters.models.gateway import Gateway
 from spanjury.judges.core import (
     ConfigError,
+    EventLog,
     Judge,
     JudgeError,
     ModelOptions,
@@ -29,7 +29,7 @@ from spanjury.orchestration.panel import Panel, Seat
 KEY = "sk-not-for-anybodys-eyes"
 REPLY = "No Error\n\nOverall score: Good\nExplanation of the score: It is fine."
 TEXT = segment().inputs["Article"]
-log = structlog.get_logger()
+log = EventLog()
 
 
 class BrokenJudge:
@@ -94,7 +94,7 @@ def test_standard_error_gets_errors_only(
         log.error("thing.failed", count=3)
         out, err = capsys.readouterr()
         assert out == ""
-        assert err == "level='error' event='thing.failed' count=3\n"
+        assert err == "error: thing.failed count=3\n"
 
 
 @pytest.mark.parametrize("name", ["missing/log.jsonl", ".", "a\x00b"])
@@ -151,10 +151,12 @@ async def test_an_exception_is_told_in_parts_and_without_what_variables_held(
     await panel(BrokenJudge()).assess(segment(), ASPECT)
     [told] = lines(tmp_path / "log.jsonl")
     assert told["event"] == "panel.seat_broken"
-    assert isinstance(told["exception"], list)
-    [trace] = told["exception"]
-    assert trace["exc_type"] == "KeyError"
-    assert Path(trace["frames"][-1]["filename"]).name == "test_log_file.py"
-    assert KEY not in (tmp_path / "log.jsonl").read_text()
-    assert TEXT not in (tmp_path / "log.jsonl").read_text()
-    assert "Traceback" in capsys.readouterr().err
+    assert told["error"] == "KeyError"
+    assert isinstance(told["frames"], list)
+    assert told["frames"][-1].startswith("test_log_file.py:")
+    shown = capsys.readouterr()
+    for text in ((tmp_path / "log.jsonl").read_text(), shown.out, shown.err):
+        assert KEY not in text
+        assert TEXT not in text
+    assert shown.err.startswith("error: panel.seat_broken")
+    assert shown.err.count("\n") == 1

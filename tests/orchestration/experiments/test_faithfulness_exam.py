@@ -6,7 +6,7 @@ import pytest
 from anyio import fail_after
 from fakes.faithful_judge import Faithful, opener
 from fakes.judges import ASPECT, FixedJudge, segment
-from structlog.testing import capture_logs
+from fakes.logs import capture_logs
 
 from spanjury.judges.core import (
     Aspect,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from spanjury.judges.core import code_span, markdown
 from spanjury.orchestration.experiments.discernment.comparing.comparison import Compared, Comparison
 from spanjury.orchestration.experiments.discernment.comparing.readings import (
     conclusion,
@@ -12,7 +13,7 @@ from spanjury.orchestration.experiments.discernment.comparing.readings import (
 )
 from spanjury.orchestration.experiments.discernment.comparing.sharing import Place
 from spanjury.orchestration.experiments.examinee import Examinee
-from spanjury.orchestration.experiments.markdown_rows import head, row
+from spanjury.orchestration.experiments.markdown_rows import bold, head, row
 from spanjury.orchestration.experiments.plain import fields_of, plain, versions
 
 __all__ = ["comparison_json", "comparison_markdown"]
@@ -76,11 +77,11 @@ def comparison_markdown(
         *_judges(judges, folders),
         f"- {comparison.draws} bootstrap draws, seed {comparison.seed}",
         "",
-        f"**{conclusion(comparison)}**",
+        bold(conclusion(comparison)),
         "",
         *_section("Where scores should fall, or may: P(drop) - P(rise)", _table(falling)),
         *_section("Where scores should stay: P(drop) + P(rise), less is better", _table(steady)),
-        *_section("Read with care", (f"- {remark}" for remark in remarks(comparison))),
+        *_section("Read with care", (f"- {markdown(remark)}" for remark in remarks(comparison))),
         _READING,
         "",
     )
@@ -89,8 +90,10 @@ def comparison_markdown(
 
 def _judges(judges: tuple[Examinee, Examinee], folders: tuple[str, str]) -> Iterator[str]:
     for name, judge, folder in zip("AB", judges, folders, strict=True):
-        yield f"- {name}: `{judge.signature}`, in `{folder}`"
-        yield from (f"  - {seat}: `{told}`" for seat, told in judge.seats.items())
+        yield f"- {name}: {code_span(judge.signature)}, in {code_span(folder)}"
+        yield from (
+            f"  - {markdown(seat)}: {code_span(told)}" for seat, told in judge.seats.items()
+        )
 
 
 def _table(told: Sequence[tuple[Place, Compared]]) -> Iterator[str]:
@@ -101,7 +104,7 @@ def _table(told: Sequence[tuple[Place, Compared]]) -> Iterator[str]:
     for place, compared in told:
         yield row(
             what_was_done(place),
-            f"**{place.aspect}**" if place.expected == "falls" else place.aspect,
+            bold(place.aspect) if place.expected == "falls" else place.aspect,
             str(compared.texts),
             f"{compared.first:+.2f}",
             f"{compared.second:+.2f}",

@@ -2,7 +2,9 @@
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from urllib.parse import quote
 
+from spanjury.judges.core import code_span, markdown
 from spanjury.orchestration.experiments.discernment.cautions import cautions
 from spanjury.orchestration.experiments.discernment.findings import Finding, Findings
 from spanjury.orchestration.experiments.discernment.pages.markdown_tables import (
@@ -64,7 +66,7 @@ def findings_markdown(
             "Scores that are there", coverage_table(findings.findings, aspects=_aspects(findings))
         ),
         _section("Texts left out", _left_out(findings)),
-        _section("Pictures", (f"![]({picture})" for picture in pictures)),
+        _section("Pictures", (f"![]({quote(picture)})" for picture in pictures)),
     )
     return "\n".join(line for section in sections for line in section)
 
@@ -76,11 +78,11 @@ def _head(findings: Findings, *, examinee: Examinee, data: str, recipe: str) -> 
     yield ""
     yield from _bullets(
         (
-            f"judge: `{examinee.signature}`",
-            *(f"seat {name}: `{told}`" for name, told in examinee.seats.items()),
-            f"data: `{data}`, {findings.segments} texts",
-            f"recipe: `{recipe}`, {len(findings.findings)} treatments",
-            f"judged: {_times(findings.repeats)}, on {', '.join(_aspects(findings))}",
+            f"judge: {code_span(examinee.signature)}",
+            *(f"seat {markdown(name)}: {code_span(told)}" for name, told in examinee.seats.items()),
+            f"data: {code_span(data)}, {findings.segments} texts",
+            f"recipe: {code_span(recipe)}, {len(findings.findings)} treatments",
+            f"judged: {_times(findings.repeats)}, on {markdown(', '.join(_aspects(findings)))}",
             f"mode: {mode}, seed {settings.seed}, {settings.draws} bootstrap draws",
         )
     )
@@ -104,7 +106,7 @@ def _verdicts(findings: Findings) -> Iterator[str]:
         (Verdict.UNDECIDED, "It is not decided whether scores stay where they were after"),
     ):
         if names := told.get(kind):
-            yield f"- {words} ({len(names)}): {', '.join(names)}."
+            yield f"- {words} ({len(names)}): {markdown(', '.join(names))}."
 
 
 def _overall(findings: Findings) -> Iterator[str]:
@@ -119,7 +121,7 @@ def _overall(findings: Findings) -> Iterator[str]:
 
 def _care(findings: Findings) -> Iterator[str]:
     if told := cautions(findings):
-        yield from _bullets(told)
+        yield from _bullets(map(markdown, told))
         yield ""
     yield _READING
 

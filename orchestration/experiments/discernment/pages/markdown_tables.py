@@ -12,7 +12,7 @@ from spanjury.orchestration.experiments.discernment.readings import (
     with_interval,
     worst_net_drop,
 )
-from spanjury.orchestration.experiments.markdown_rows import head, row
+from spanjury.orchestration.experiments.markdown_rows import bold, head, row
 
 __all__ = [
     "control_table",
@@ -137,5 +137,5 @@ def _steady(cell: Cell) -> tuple[str, ...]:
 def _marked(cell: Cell) -> str:
     told = figure(cell.effects.net_drop, "+.2f")
     if cell.expected == "falls":
-        return f"**{told}**"
+        return bold(told)
     return f"{told} =" if cell.expected == "unchanged" else told

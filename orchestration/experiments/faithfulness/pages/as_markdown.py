@@ -1,7 +1,9 @@
 """A faithfulness exam's findings as a page to read."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from urllib.parse import quote
 
+from spanjury.judges.core import code_span, markdown
 from spanjury.orchestration.experiments.faithfulness.averages import averages
 from spanjury.orchestration.experiments.faithfulness.cautions import cautions
 from spanjury.orchestration.experiments.faithfulness.evidence import Evidence
@@ -71,7 +73,12 @@ def findings_markdown(findings: Findings, *, data: str, pictures: Sequence[str] 
 
 def _lines(findings: Findings, *, data: str, pictures: Sequence[str]) -> Iterator[str]:
     judges = dict.fromkeys(one.judge for one in findings.evidence)
-    yield from ("# Faithfulness", "", f"Data: `{data}`. Judges: {', '.join(judges)}.", "")
+    yield from (
+        "# Faithfulness",
+        "",
+        f"Data: {code_span(data)}. Judges: {markdown(', '.join(judges))}.",
+        "",
+    )
     yield from _writers(findings.findings)
     yield from _cautions(findings)
     yield from (_READING, "")
@@ -87,7 +94,7 @@ def _lines(findings: Findings, *, data: str, pictures: Sequence[str]) -> Iterato
         yield from consistency_table(findings.consistencies)
     yield from _protocol(findings.evidence)
     for picture in pictures:
-        yield from ("", f"![{picture.partition('.')[0]}]({picture})")
+        yield from ("", f"![{markdown(picture.partition('.')[0])}]({quote(picture)})")
 
 
 def _writers(findings: Sequence[Finding]) -> Iterator[str]:
@@ -97,7 +104,8 @@ def _writers(findings: Sequence[Finding]) -> Iterator[str]:
         if one.written_by:
             written.setdefault(one.written_by, {})[one.treatment] = None
     for writer, treatments in written.items():
-        yield f"Explanations written by `{writer}`: {', '.join(treatments)}. {_WRITTEN}"
+        names = markdown(", ".join(treatments))
+        yield f"Explanations written by {code_span(writer)}: {names}. {_WRITTEN}"
         yield ""
 
 
@@ -110,7 +118,7 @@ def _fates(findings: Sequence[Finding]) -> Iterator[str]:
 def _cautions(findings: Findings) -> Iterator[str]:
     told = cautions(findings)
     if told:
-        yield from ("## Beware", "", *(f"- {caution}" for caution in told), "")
+        yield from ("## Beware", "", *(f"- {markdown(caution)}" for caution in told), "")
 
 
 def _protocol(evidence: Sequence[Evidence]) -> Iterator[str]:

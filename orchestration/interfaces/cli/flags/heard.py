@@ -58,7 +58,7 @@ BaseUrls = Annotated[
     Names | None,
     typer.Option(
         envvar="SPANJURY_MODEL_BASE_URL",
-        help="Where the model's server answers; repeatable for several servers of it.",
+        help="Where the model's server answers, or env:VARIABLE; repeatable for several servers.",
     ),
 ]
 MaxConnections = Annotated[

@@ -1,0 +1,89 @@
+"""Secrets in the address of a server: where they may stand, and how an address reads without."""
+
+import re
+from collections.abc import Iterator
+from urllib.parse import unquote
+
+__all__ = ["MASK", "address_secrets", "without_credentials", "without_secrets"]
+
+MASK = "[hidden]"
+# In a message an address ends at a blank; alone it is all of the text.
+_IN_TEXT = re.compile(r"(?<=://)[^/\s\"'<>]*@")
+_ALONE = re.compile(r"(?:(?<=://)|^(?!.*://))(?:[^/?#]*@|[^/?#@\[\]]*:(?!\d*(?:[/?#]|$)).*@)")
+"""Of an address by itself: what ends in the last ``@`` of its host's part, or, where the port
+is no number, in the last of all: a password may hold what should have been encoded."""
+_NAME = (
+    r"(?:[\w-]*(?:api[-_]?key|access[-_]?key|token|secret|password|passwd|signature|credential)"
+    r"[\w-]*|key|sig|pass|pwd|auth|code|subscription-key)"
+)
+_PARAMETER = re.compile(rf"(?P<name>[?&;#/]{_NAME}=)(?P<value>[^&;#\s\"'<>]+)", re.IGNORECASE)
+_FRAGMENT = re.compile(r"#(?P<value>.+)$")
+_ELEMENT = re.compile(r"(?<=[/?&=;])[^/?&=;#]+")
+_KEY = re.compile(r"(?:sk|pk|rk|gsk|hf|xai|ghp|glpat|AIza)[-_]?[A-Za-z0-9_-]{8,}")
+_NAMED = re.compile(r"(?:api[-_]?key|key|token|secret|password|passwd)[-_:.=].{3,}", re.IGNORECASE)
+_RUN = re.compile(r"[A-Za-z0-9]{16,}")
+_WORD = re.compile(r"[A-Z][a-z]{3,}|[a-z]{4,}|[A-Z]{4,}")
+_NAME_SHARE = 0.6
+"""Of the letters and digits of a name, those that are of words of four letters or more."""
+_VERSION = re.compile(r"\d{4}-\d{2}-\d{2}[\w-]*")
+
+
+def without_credentials(text: str, *, mask: str = "") -> str:
+    """Return `text` with `mask` for user names, passwords and keys in the addresses in it.
+
+    Examples
+    --------
+    >>> without_credentials("at http://me:pass@host/v1?api_key=abc", mask="-")
+    'at http://-@host/v1?api_key=-'
+    """
+    text = _IN_TEXT.sub(f"{mask}@" if mask else "", text)
+    return _PARAMETER.sub(lambda match: f"{match['name']}{mask}", text)
+
+
+def without_secrets(url: str) -> str:
+    """Return an address with a mask for all that is, or looks like, a secret in it.
+
+    Masked are user name and password, parameters that are named as keys are, all of a
+    fragment, and elements of the path and values that look like a key: named so, or a run
+    of letters and digits that is no word, no version and no UUID.
+
+    Examples
+    --------
+    >>> without_secrets("http://me:pa/ss@host:8000/v1?api_key=abc")
+    'http://[hidden]@host:8000/v1?api_key=[hidden]'
+    >>> without_secrets("https://host/models/Meta-Llama-3.1-8B-Instruct/v1")
+    'https://host/models/Meta-Llama-3.1-8B-Instruct/v1'
+    """
+    for secret in sorted(address_secrets(url), key=len, reverse=True):
+        url = url.replace(secret, MASK)
+    return url
+
+
+def address_secrets(url: str) -> Iterator[str]:
+    """Yield what is, or looks like, a secret in an address, as it stands there."""
+    if credentials := _ALONE.search(url):
+        user = credentials[0].removesuffix("@")
+        yield user
+        if ":" in user:
+            yield unquote(user.partition(":")[2])
+        url = url.replace(credentials[0], "", 1)
+    for match in (*_PARAMETER.finditer(url), *_FRAGMENT.finditer(url)):
+        yield match["value"]
+    _, _, beyond = url.partition("://")
+    host_end = beyond.find("/")
+    if host_end >= 0:
+        for element in _ELEMENT.findall(beyond[host_end:]):
+            if _looks_secret(unquote(element)):
+                yield element
+
+
+def _looks_secret(element: str) -> bool:
+    if _KEY.match(element) or _NAMED.fullmatch(element):
+        return True
+    return not _VERSION.fullmatch(element) and any(map(_is_random, _RUN.findall(element)))
+
+
+def _is_random(run: str) -> bool:
+    """Say whether `run` has digits and is no name: names are words for the most part."""
+    words = sum(map(len, _WORD.findall(run)))
+    return any(map(str.isdigit, run)) and words < _NAME_SHARE * len(run)

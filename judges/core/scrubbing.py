@@ -1,0 +1,235 @@
+r"""Keys and passwords, taken out of a text before anyone can store, log or read it.
+
+Known secrets are the values of environment variables that are named as secrets are
+(``…_API_KEY``, ``…_TOKEN``), and what is secret in those that hold an address. They are
+looked for as they are and as a model or a server may give them back: in other letters of
+case, split, in base64, hexadecimal and percent-encoded. An ordinary word or a number
+(``TOKEN=test``) is no secret: it would be found in honest texts.
+"""
+
+import base64
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from html import escape
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+from spanjury.judges.core.addresses import MASK, address_secrets, without_credentials
+
+__all__ = ["MASK", "hide", "is_secret_name", "reason_of", "scrub", "secret_places"]
+
+_SHORTEST = 6
+"""Characters of a secret, and of a form of it; shorter ones are within ordinary words."""
+_SURE = 8
+"""Letters and digits, both, of a secret that is looked for also in pieces."""
+_PASSPHRASE = 16
+"""Letters of a secret that has no digit."""
+_SECRET_NAME = re.compile(
+    r"(?:KEYS?|TOKENS?|SECRETS?|PASSWORDS?|PASSPHRASE|CREDENTIALS?|COOKIE"
+    r"|(?:^|_)(?:PASS|PASSWD|PAT|AUTH|BEARER|SECRET_\w+)|_PWD)$",
+    re.IGNORECASE,
+)
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+_LETTERS = re.compile(r"[^\W\d_]+")
+_NO_LETTERS = re.compile(r"[\W\d_]+")
+_IGNORED = re.compile(r"[\W_]+")
+_ASCII_IGNORED = bytes(code for code in range(128) if not chr(code).isalnum())
+_SCHEME = re.compile(r"\b(bearer|basic)\s+[^\s\"',;}]+", re.IGNORECASE)
+_KEY = re.compile(r"\b(?:sk|pk|rk|gsk|hf|xai|AIza)[-_]?[A-Za-z0-9_-]{16,}")
+
+
+def scrub(text: str, *, known: Iterable[str] = ()) -> str:
+    """Return `text` with every secret replaced by `MASK`, for messages and logs.
+
+    Hidden are known secrets, as `hide` does, credentials and keys in addresses, what
+    follows ``Bearer``, and whatever looks like a provider's key.
+
+    Examples
+    --------
+    >>> scrub("no access to http://me:pass@host/v1 with Bearer abc123")
+    'no access to http://[hidden]@host/v1 with Bearer [hidden]'
+    """
+    text = without_credentials(hide(text, known=known), mask=MASK)
+    text = _SCHEME.sub(rf"\1 {MASK}", text)
+    return _KEY.sub(MASK, text)
+
+
+def hide(text: str, *, known: Iterable[str] = ()) -> str:
+    """Return `text` with the `known` secrets, and those of the environment, replaced by `MASK`.
+
+    A text that holds none is returned as it is.
+
+    Examples
+    --------
+    >>> hide("It begins with S3CR3T-V4LU3, or czNjcjN0LXY0bHUz.", known=["s3cr3t-v4lu3"])
+    'It begins with [hidden], or [hidden].'
+    """
+    places = secret_places(text, known=known)
+    return _without(text, places) if places else text
+
+
+def secret_places(text: str, *, known: Iterable[str] = ()) -> list[tuple[int, int]]:
+    """Return where secrets stand in `text`, in ascending order; they may overlap."""
+    return _secrets((*_environment(), *filter(None, known))).places(text)
+
+
+def is_secret_name(name: str) -> bool:
+    """Say whether a variable or an option of that name holds a secret.
+
+    Examples
+    --------
+    >>> is_secret_name("OPENAI_API_KEY"), is_secret_name("HOME")
+    (True, False)
+    """
+    return _SECRET_NAME.search(name) is not None
+
+
+def reason_of(error: Exception, *, kind: bool = False) -> str:
+    """Return what `error` says, for a report, or its ``repr`` if it says nothing or `kind`."""
+    return hide(repr(error) if kind else str(error) or repr(error))
+
+
+@dataclass(frozen=True, slots=True)
+class _Secrets:
+    """Secrets in all forms.
+
+    Parameters
+    ----------
+    forms
+        Letters and digits, folded, to be found in those of a text whatever stands between.
+    exact
+        Folded, to be found as they are.
+    """
+
+    forms: tuple[str, ...]
+    exact: tuple[str, ...]
+
+    def places(self, text: str) -> list[tuple[int, int]]:
+        """Return where secrets stand in `text`."""
+        folded = _letters_of(text)
+        lower = text.casefold() if self.exact else ""
+        if not any(form in folded for form in self.forms) and not any(
+            secret in lower for secret in self.exact
+        ):
+            return []
+        return sorted([*self._pieces(text), *self._literals(text)])
+
+    def _pieces(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yield where forms are, from their first letter to their last."""
+        letters: list[str] = []
+        places: list[int] = []
+        for place, character in enumerate(text):
+            if not _IGNORED.match(character):
+                folded = character.casefold()
+                letters.append(folded)
+                places.extend([place] * len(folded))
+        folded_text = "".join(letters)
+        for form in self.forms:
+            for start in _occurrences(folded_text, form):
+                yield places[start], places[start + len(form) - 1] + 1
+
+    def _literals(self, text: str) -> Iterator[tuple[int, int]]:
+        for secret in self.exact:
+            for match in re.finditer(re.escape(secret), text, re.IGNORECASE):
+                yield match.span()
+
+
+def _occurrences(text: str, form: str) -> Iterator[int]:
+    start = text.find(form)
+    while start >= 0:
+        yield start
+        start = text.find(form, start + 1)
+
+
+def _without(text: str, holes: Iterable[tuple[int, int]]) -> str:
+    """Return `text` with a mask in place of each hole; holes that touch are one."""
+    parts: list[str] = []
+    end = 0
+    for start, stop in holes:
+        if start > end or not parts:
+            parts += [text[end:start], MASK]
+        end = max(end, stop)
+    return "".join([*parts, text[end:]])
+
+
+@lru_cache(maxsize=8)
+def _secrets(values: tuple[str, ...]) -> _Secrets:
+    worth = {value for value in values if not _is_ordinary(value)}
+    forms = {form for value in worth for form in _encoded(value)}
+    sure = {_letters_of(value) for value in worth if _is_sure(value)}
+    exact = {value.casefold() for value in worth}
+    return _Secrets(
+        tuple(form for form in sorted(forms | sure) if len(form) >= _SHORTEST),
+        tuple(sorted(exact, key=len, reverse=True)),
+    )
+
+
+def _encoded(value: str) -> Iterator[str]:
+    """Yield `value` as it looks in other encodings, letters and digits only."""
+    data = value.encode("utf-8", "surrogatepass")
+    for shift in range(3):  # it may stand anywhere in what was encoded
+        text = base64.b64encode(b"\0" * shift + data).rstrip(b"=").decode()
+        whole = text[:-1] if (shift + len(data)) % 3 else text
+        # Its first characters, and its last, hold bits of what stands beside it.
+        yield _letters_of(whole[(0, 2, 3)[shift] :])
+    yield data.hex()
+    for written in (quote(value, safe="", errors="replace"), unquote(value), escape(value)):
+        if written != value:
+            yield _letters_of(written)
+
+
+def _letters_of(text: str) -> str:
+    """Return the letters and digits of `text`, folded; quick, for most texts hold no secret."""
+    if text.isascii():
+        return text.encode().translate(None, _ASCII_IGNORED).lower().decode()
+    return _IGNORED.sub("", text).casefold()
+
+
+def _is_ordinary(value: str) -> bool:
+    """Say whether honest texts may hold `value`: a word or two, or a number."""
+    letters = "".join(_LETTERS.findall(value))
+    if len(value) < _SHORTEST:
+        return True
+    if _NO_LETTERS.fullmatch(value):  # a number, perhaps with points
+        return len(value) < _PASSPHRASE or len(set(value)) < _SHORTEST
+    if len(letters) == len(value) and not _is_word(value):
+        return False
+    has_digit = any(character.isdigit() for character in value)
+    return not has_digit and len(letters) < _PASSPHRASE and _is_words(value)
+
+
+def _is_words(value: str) -> bool:
+    """Say whether `value` is made of words and what separates words."""
+    return all(map(_is_word, _LETTERS.findall(value))) and not re.search(r"[^\w\s.-]", value)
+
+
+def _is_word(value: str) -> bool:
+    return value.islower() or value.isupper() or value.istitle()
+
+
+def _is_sure(value: str) -> bool:
+    """Say whether `value` is found by chance in no honest text, even in pieces."""
+    letters = _letters_of(value)
+    mixed = any(map(str.isdigit, letters)) and any(map(str.isalpha, letters))
+    return len(letters) >= (_SURE if mixed else _PASSPHRASE)
+
+
+def _environment() -> tuple[str, ...]:
+    """Return the secrets that environment variables hold now."""
+    return _environment_secrets(tuple(os.environ.items()))
+
+
+@lru_cache(maxsize=2)
+def _environment_secrets(variables: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
+    secrets: list[str] = []
+    for name, value in variables:
+        if is_secret_name(name):
+            # SSH_KEY=/home/me/.ssh/key names a file, and other paths may begin like it.
+            if not (value.startswith(("/", "~")) and Path(value).expanduser().exists()):
+                secrets.append(value.strip())
+        elif _ADDRESS.match(value):
+            secrets += address_secrets(value)
+    return tuple(secrets)

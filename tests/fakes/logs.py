@@ -1,0 +1,45 @@
+"""The events that are told of while a test runs."""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from spanjury.judges.core import LOGGER
+
+__all__ = ["capture_logs", "forget_handlers"]
+
+Event = dict[str, object]
+
+
+class _List(logging.Handler):
+    def __init__(self, events: list[Event]) -> None:
+        super().__init__()
+        self.events = events
+
+    def emit(self, record: logging.LogRecord) -> None:
+        told = {"event": record.event, "log_level": record.levelname.lower()}  # type: ignore[attr-defined]  # ours have it
+        self.events.append(told | record.values)  # type: ignore[attr-defined]  # ours have it
+
+
+@contextmanager
+def capture_logs() -> Iterator[list[Event]]:
+    """Collect all events, each with its values, its name and its ``log_level``."""
+    logger = logging.getLogger(LOGGER)
+    events: list[Event] = []
+    handler, level = _List(events), logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.DEBUG)
+    try:
+        yield events
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+
+
+def forget_handlers() -> None:
+    """Make the logger as it is when it is imported."""
+    logger = logging.getLogger(LOGGER)
+    for handler in [one for one in logger.handlers if not isinstance(one, logging.NullHandler)]:
+        logger.removeHandler(handler)
+    logger.setLevel(logging.NOTSET)
+    logger.propagate = True

@@ -16,8 +16,8 @@ __all__ = [
     "json_review",
     "numeric_review",
     "quote_end",
-    "quoted_score",
     "review",
+    "score_in_quotes",
     "score_lines",
 ]
 
@@ -44,7 +44,7 @@ def json_review(case: AttackCase, rng: Generator) -> Iterable[Edit]:
 
 
 @output_attack(family="quoted-score")
-def quoted_score(case: AttackCase, rng: Generator) -> Iterable[Edit]:
+def score_in_quotes(case: AttackCase, rng: Generator) -> Iterable[Edit]:
     """End with a sentence that quotes a score."""
     yield _ended(case, picked(lists("attacks")["quoted"], rng), gap=" ")
 

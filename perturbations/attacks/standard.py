@@ -23,7 +23,7 @@ STANDARD_ATTACKS = (
     "review",
     "numeric-review",
     "json-review",
-    "quoted-score",
+    "score-in-quotes",
     "score-lines",
     "quote-end",
     "endless-quote",
@@ -57,7 +57,7 @@ def rounded_length(length: int) -> int:
     >>> rounded_length(7), rounded_length(100), rounded_length(130)
     (40, 80, 160)
     """
-    return _SHORTEST * 2 ** round(max(0.0, log2(max(length, 1) / _SHORTEST)))
+    return _SHORTEST << round(max(0.0, log2(max(length, 1) / _SHORTEST)))
 
 
 def plain_addition(case: AttackCase, rng: Generator, *, target: Target, length: int) -> Attacked:

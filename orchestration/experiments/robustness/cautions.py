@@ -62,10 +62,10 @@ def _on_controls(findings: Findings) -> Iterator[str]:
 
 
 def _on_denial(findings: Findings, overall: Finding) -> Iterator[str]:
-    if overall.denied.count:
+    if overall.denied.hits:
         ends = ", ".join(f"{count} {name}" for name, count in sorted(findings.outcomes.items()))
         yield (
-            f"{overall.denied.count} of {overall.denied.of} attacks left the text without a score "
+            f"{overall.denied.hits} of {overall.denied.of} attacks left the text without a score "
             f"({ends}, over all judges). They count as attempts that did not succeed."
         )
 

@@ -28,7 +28,7 @@ Scope = Literal["all", "family", "attack", "aspect", "control"]
 class Count(NamedTuple):
     """How many of how many."""
 
-    count: int
+    hits: int
     of: int
 
 
@@ -223,7 +223,7 @@ def _nets(evidence: Evidence, groups: Sequence[BoolArray], *, settings: Settings
         return [Net(np.nan, np.nan, np.nan) for _ in groups]
     above, below = [], []
     matched = evidence.has_room & ~np.isnan(evidence.control)
-    gain = evidence.succeeded - np.nan_to_num(evidence.control)
+    gain: FloatArray = evidence.succeeded.astype(np.float64) - np.nan_to_num(evidence.control)
     for among in groups:
         above.append(_by_source(evidence, np.where(among & matched, gain, 0.0)))
         below.append(_by_source(evidence, among & matched))
@@ -248,7 +248,8 @@ def _net(value: float, low: float, high: float) -> Net:
 def _by_source(evidence: Evidence, values: BoolArray | FloatArray) -> FloatArray:
     """Sum `values` over the attempts on each source."""
     size = int(evidence.sources.max(initial=-1)) + 1
-    return np.bincount(evidence.sources, weights=values.astype(np.float64), minlength=size)
+    sums = np.bincount(evidence.sources, weights=values.astype(np.float64), minlength=size)
+    return sums.astype(np.float64)
 
 
 def _count(such: BoolArray, among: BoolArray) -> Count:

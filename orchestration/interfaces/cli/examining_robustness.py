@@ -1,6 +1,6 @@
 """The command `spanjury exam robustness`, once its flags are read."""
 
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,11 +10,12 @@ from rich.console import Console
 from spanjury.judges.core import ConfigError
 from spanjury.orchestration.braking import Brake
 from spanjury.orchestration.experiments.card.gates import Gate, parse_gate
+from spanjury.orchestration.experiments.card.measure import Measure
 from spanjury.orchestration.experiments.card.page import number
 from spanjury.orchestration.experiments.robustness.attempts import Settings
-from spanjury.orchestration.experiments.robustness.exam import Sitting
+from spanjury.orchestration.experiments.robustness.exam import Exam, Sitting
 from spanjury.orchestration.experiments.robustness.findings import Findings
-from spanjury.orchestration.experiments.robustness.pages.measures import measures_of
+from spanjury.orchestration.experiments.robustness.pages.measures import measure_names, measures_of
 from spanjury.orchestration.interfaces.cli.examining_watched import Shown, held
 from spanjury.orchestration.interfaces.cli.exits import GATE, say
 from spanjury.orchestration.interfaces.cli.logging import log_to
@@ -87,9 +88,9 @@ def examine_robustness(**options: object) -> None:
     panel = ToldPanel.taken_from(options)
     flags = _Flags(panel=panel, **options)  # type: ignore[arg-type]  # the command line has checked
     log_to(flags.log_file)
-    gates = [parse_gate(text) for text in flags.require or ()]
     job = flags.job
     exam = exam_of(job)
+    gates = _gates(flags.require or (), exam)
     say(
         f"{len(exam.segments)} texts, {len(exam.attacks)} attacks,"
         f" {len(exam.aspects)} aspects: {', '.join(aspect.name for aspect in exam.aspects)}"
@@ -111,9 +112,21 @@ def examine_robustness(**options: object) -> None:
     _require(gates, sitting.findings)
 
 
+def _gates(demands: Sequence[str], exam: Exam) -> list[Gate]:
+    """Read demands; raise `ConfigError` for a measure that the exam will not give."""
+    known = measure_names([attack.family for attack in exam.attacks.values()])
+    gates = [parse_gate(text) for text in demands]
+    for gate in gates:
+        if gate.name not in known:
+            raise ConfigError(f"no such measure {gate.name!r}; there are {', '.join(known)}")
+    return gates
+
+
 def _require(gates: list[Gate], findings: Findings) -> None:
     """Say which demands are not met, and exit with 5 if there are any."""
     measures = {measure.name: [measure] for measure in measures_of(findings)}
+    for gate in gates:  # a family may have had nothing to attack
+        measures.setdefault(gate.name, [Measure(name=gate.name, value=None, says="", count=0)])
     missed = [gate for gate in gates if not gate.is_passed(measures)]
     for gate in missed:
         say(f"not met: {gate} (it is {number(measures[gate.name][0].value)})")

@@ -48,6 +48,6 @@ def _cells(finding: Finding) -> Iterator[Text]:
     yield Text(str(success.trials))
     yield Text(figure(success.value), "red" if harmed else "")
     yield Text(between(success.low, success.high))
-    yield Text(str(finding.denied.count))
-    yield Text(str(finding.fell.count))
+    yield Text(str(finding.denied.hits))
+    yield Text(str(finding.fell.hits))
     yield Text(figure(finding.net.value, signed=True))

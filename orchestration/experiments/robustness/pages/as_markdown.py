@@ -110,4 +110,4 @@ def _cells(finding: Finding) -> Iterator[str]:
 
 
 def _of(count: Count) -> str:
-    return f"{count.count} of {count.of}"
+    return f"{count.hits} of {count.of}"

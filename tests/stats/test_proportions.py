@@ -49,6 +49,13 @@ def test_none_of_many_is_bounded_by_the_number_of_clusters() -> None:
     assert 0.02 < many.high < 0.05
 
 
+def test_a_single_success_tells_no_more_than_none() -> None:
+    none = clustered_proportion(np.zeros(100), np.full(100, 40))
+    single = clustered_proportion(np.arange(100) == 7, np.full(100, 40))
+    assert 0 < single.low < single.value
+    assert single.high == pytest.approx(none.high, rel=0.02)
+
+
 def test_without_clusters_there_is_no_interval() -> None:
     assert all(map(math.isnan, clustered_proportion([], [])[:3]))
     assert all(map(math.isnan, clustered_proportion([0], [0])[:3]))

@@ -1,6 +1,6 @@
 """Attack judges by `spanjury exam robustness`, and count the scores and spans that are forged.
 
-The models are servers on this machine that read the text in the prompt. Two are honest: whatever
+The models are servers on this machine that read the text in the prompt. Three are honest: whatever
 better score comes of their replies was forged on the way. One believes what it reads: an exam
 that does not show it, or a demand that lets it pass, is harm as well.
 """
@@ -18,8 +18,10 @@ from benchmarks.trials.trial import Harm, Trial
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
+from loopback.answers import Answer  # noqa: E402  the servers of the tests are in no package
 from loopback.reading import (  # noqa: E402  the servers of the tests are in no package
     ReadingServer,
+    cut_off,
     deceived,
     honest,
     quoting,
@@ -30,17 +32,18 @@ REFUSED = 5
 TEXTS = ROOT / "examples" / "summaries.jsonl"
 DEMO = ROOT / "perturbations" / "demo" / "summarization.jsonl"
 
-Review = Callable[[str, str], str]
+Review = Callable[[str, str], str | Answer]
 
 
 def trials() -> list[Trial]:
-    """Examine an offline panel, two honest models and a gullible one."""
+    """Examine an offline panel, three honest models and a gullible one."""
     with TemporaryDirectory() as folder:
         home = Path(folder)
         return [
             *_offline(home / "offline"),
             *_honest(home / "words", "words", honest),
-            *_honest(home / "sentences", "whole sentences with all that was added", quoting),
+            *_honest(home / "texts", "the whole text behind its score", quoting),
+            *_honest(home / "cut", "the whole text and breaks off in it", cut_off),
             *_gullible(home / "gullible"),
         ]
 

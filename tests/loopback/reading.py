@@ -6,13 +6,12 @@ from collections.abc import Callable
 from loopback.answers import STALL, Answer, chat
 from loopback.server import LoopbackServer, Received
 
-__all__ = ["ReadingServer", "deceived", "honest", "quoting"]
+__all__ = ["ReadingServer", "cut_off", "deceived", "honest", "quoting"]
 
-_MATERIAL = re.compile(
-    r"^(\[\w+\]) Summary: begin\n(.*?)\n\1 Summary: end$", re.DOTALL | re.MULTILINE
-)
+_MATERIAL = re.compile(r"Summary: begin\n(.*)\n[^\n]*Summary: end", re.DOTALL)
 _CLAIM = re.compile(r"score:?\W+(excellent)", re.IGNORECASE)
-_SENTENCE = re.compile(r"[^.]+\.")
+_ROOM = 450
+"""Characters of a summary that `cut_off` can quote: more than there are without an attack."""
 
 
 class ReadingServer(LoopbackServer):
@@ -21,10 +20,11 @@ class ReadingServer(LoopbackServer):
     Parameters
     ----------
     review
-        ``review(summary, prompt)`` -> the reply; the prompt is everything that was sent.
+        ``review(summary, prompt)`` -> what the reply says, or the whole answer; the prompt is
+        everything that was sent.
     """
 
-    def __init__(self, review: Callable[[str, str], str]) -> None:
+    def __init__(self, review: Callable[[str, str], str | Answer]) -> None:
         super().__init__(STALL)  # not given: every request has an answer of its own
         self._review = review
 
@@ -35,7 +35,8 @@ class ReadingServer(LoopbackServer):
         assert isinstance(messages, list)
         prompt = "\n".join(str(message["content"]) for message in messages)
         material = _MATERIAL.search(prompt)
-        return chat(self._review(material[1] if material else "", prompt))
+        written = self._review(material[1] if material else "", prompt)
+        return written if isinstance(written, Answer) else chat(written)
 
 
 def honest(summary: str, _: str) -> str:
@@ -44,9 +45,15 @@ def honest(summary: str, _: str) -> str:
 
 
 def quoting(summary: str, _: str) -> str:
-    """Quote the summary from its last sentence on, letter for letter, with all that was added."""
-    first = _SENTENCE.findall(summary)[:3]
-    return _written(summary[len("".join(first[:-1])) :].strip())
+    """Quote the whole summary behind the score, letter for letter, with all that was added."""
+    return f'{honest(summary, "")} It stands in: "{summary}"'
+
+
+def cut_off(summary: str, _: str) -> str | Answer:
+    """Quote the whole summary before the score; break off in it if it is long."""
+    if len(summary) > _ROOM:
+        return chat(f'Error 1:\nLocation: "{summary[:-1]}', finish="length")
+    return _written(summary)
 
 
 def deceived(summary: str, prompt: str) -> str:

@@ -138,13 +138,13 @@ async def test_orders_in_the_source_count_where_the_judge_looks_at_the_source_on
 
 
 async def test_spans_that_vanish_are_a_success_unless_the_score_falls() -> None:
-    for report, success in ((overlooks, 1.0), (punishes, 0.0), (honest, 0.0)):
+    for report, success, fell in ((overlooks, 1.0, 0), (punishes, 0.0, 6), (honest, 0.0, 0)):
         judge = AttackedJudge(deceived={SCORE: report})
         findings = by_name(await sitting(judge, attacks=("review", "order-in-source")))
         assert findings["review"].success.value == success
         assert findings["review"].vanished == (6 * success, 6)
         assert findings["review"].rose.hits == 0
-    assert findings["review"].fell == (0, 6)
+        assert findings["review"].fell == (fell, 6)
 
 
 async def test_a_text_that_loses_its_score_is_denied_and_no_success() -> None:

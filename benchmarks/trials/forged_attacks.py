@@ -49,7 +49,7 @@ def trials() -> list[Trial]:
 
 
 def _offline(folder: Path) -> Iterator[Trial]:
-    code = _examined(folder, DEMO, "--limit", "100", "--aspect", "fluency", *DEMAND)
+    code = _examined(folder, DEMO, "--limit", "40", "--aspect", "fluency", *DEMAND)
     yield _pooled(folder, "attacks on the offline panel", note=f"exit {code}")
 
 

@@ -130,7 +130,7 @@ async def sit(
         reasons = "; ".join(sorted({out.reason for out in left_out}))
         raise DataError(f"no text could be attacked: {reasons}")
     bases = [(segment, aspect) for segment in exam.segments for aspect in exam.aspects]
-    attacked = [(one.attacked, aspect) for one in shown for aspect in one.aspects]
+    attacked = [(exhibit.attacked, aspect) for exhibit in shown for aspect in exhibit.aspects]
     expect(2 * len(bases) + len(attacked))
     session = _Session(open_panel=open_panel, workers=workers, brake=brake, show=show)
     first = await session.heard("", [*bases, *attacked])

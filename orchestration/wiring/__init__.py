@@ -29,6 +29,7 @@ from spanjury.orchestration.wiring.models import open_model
 from spanjury.orchestration.wiring.panels import open_configured_panel
 from spanjury.orchestration.wiring.plugins import (
     AGGREGATIONS,
+    ATTACKS,
     CONSOLIDATORS,
     EXPLANATION_PERTURBATIONS,
     GROUPS,
@@ -43,6 +44,7 @@ from spanjury.orchestration.wiring.plugins import (
 
 __all__ = [
     "AGGREGATIONS",
+    "ATTACKS",
     "CHUNK_ROWS",
     "CONSOLIDATORS",
     "EXPLANATION_PERTURBATIONS",

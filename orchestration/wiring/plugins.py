@@ -7,6 +7,7 @@ from spanjury.judges.core.registry import Registry
 
 __all__ = [
     "AGGREGATIONS",
+    "ATTACKS",
     "CONSOLIDATORS",
     "EXPLANATION_PERTURBATIONS",
     "GROUPS",
@@ -24,6 +25,7 @@ MODELS: Registry[ModelOpener] = Registry("spanjury.models")
 AGGREGATIONS: Registry[Aggregation] = Registry("spanjury.aggregations")
 CONSOLIDATORS: Registry[Callable[..., object]] = Registry("spanjury.consolidators")
 PERTURBATIONS: Registry[object] = Registry("spanjury.perturbations")
+ATTACKS: Registry[object] = Registry("spanjury.attacks")
 EXPLANATION_PERTURBATIONS: Registry[object] = Registry("spanjury.explanation_perturbations")
 METRICS: Registry[Callable[..., object]] = Registry("spanjury.metrics")
 METRIC_CARDS: Registry[object] = Registry("spanjury.metric_cards")
@@ -35,6 +37,7 @@ GROUPS = (
     AGGREGATIONS,
     CONSOLIDATORS,
     PERTURBATIONS,
+    ATTACKS,
     EXPLANATION_PERTURBATIONS,
     METRICS,
     METRIC_CARDS,

@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
-from spanjury.judges.core import Aspect, Outcome, Result, Segment
+from spanjury.judges.core import Aspect, Outcome, Report, Result, Segment
 from spanjury.orchestration.batch import evaluate
 from spanjury.orchestration.braking import Brake
 from spanjury.orchestration.panel import Panel
 
-__all__ = ["Judgement", "OpenPanel", "hear"]
+__all__ = ["Judgement", "OpenPanel", "hear", "judgement_of"]
 
 OpenPanel = Callable[[str], AbstractAsyncContextManager[Panel]]
 """Opens the panel for one draw: under another name of a draw, all that is random is drawn anew."""
@@ -67,7 +67,7 @@ async def hear(
     heard: dict[tuple[str, str], Judgement] = {}
 
     def keep(result: Result) -> None:
-        heard[result.segment.segment_id, result.aspect.name] = _judgement(result)
+        heard[result.segment.segment_id, result.aspect.name] = judgement_of(result.report)
         show(result)
 
     async with open_panel(draw) as panel:
@@ -84,8 +84,8 @@ def _pairs(
             yield segment, aspect
 
 
-def _judgement(result: Result) -> Judgement:
-    report = result.report
+def judgement_of(report: Report) -> Judgement:
+    """Return what `report`, of a panel or of a seat, comes to."""
     return Judgement(
         score=report.score,
         outcome=report.outcome,

@@ -10,7 +10,7 @@ from spanjury.orchestration.experiments.discernment.evidence import Heard, score
 from spanjury.orchestration.experiments.discernment.exhibits import Exhibit, Treatment
 from spanjury.perturbations.perturbation import Effect
 
-__all__ = ["ScoreRow", "score_rows"]
+__all__ = ["ScoreRow", "digest_of", "score_rows"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,8 +113,8 @@ def _row(
         repeats=len(heard[0]),
         clean_outcome=clean.outcome,
         damaged_outcome=damaged.outcome,
-        clean_digest=_digest(texts[0]),
-        damaged_digest=_digest(texts[1]),
+        clean_digest=digest_of(texts[0]),
+        damaged_digest=digest_of(texts[1]),
     )
 
 
@@ -124,6 +124,7 @@ def _said(key: tuple[str, str], draws: Sequence[Heard]) -> _Said:
     return _Said(total=None if np.isnan(total) else total, outcome=next(outcomes, Outcome.SCORED))
 
 
-def _digest(segment: Segment) -> str:
+def digest_of(segment: Segment) -> str:
+    """Return a digest of all that a judge may see of `segment`."""
     inputs = [part for item in sorted(segment.inputs.items()) for part in item]
     return fingerprint(segment.output, str(len(inputs)), *inputs, *segment.references)

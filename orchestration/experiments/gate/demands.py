@@ -23,6 +23,12 @@ _LESS_IS_BETTER = (
     "faithfulness.against",
     "faithfulness.null_adjusted_against",
     "faithfulness.null_moved",
+    "robustness.attack_success",
+    "robustness.net_success",
+    "robustness.weakest_seat",
+    "robustness.repeat",
+    "robustness.plain-addition",
+    "robustness.denied",
 )
 
 

@@ -119,6 +119,7 @@ def gate(  # noqa: PLR0913  a command's flags are its parameters
     discernment: gated.Discernment = None,
     recipe: examined.RecipeName = "dhp/summarization",
     faithfulness: gated.Faithfulness = None,
+    robustness: gated.Robustness = None,
     human: gated.Human = None,
     task: judged.TaskName = None,
     aspect: judged.AspectNames = None,

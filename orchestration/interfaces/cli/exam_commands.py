@@ -6,6 +6,7 @@ import typer
 
 from spanjury.orchestration.interfaces.cli.calling import call
 from spanjury.orchestration.interfaces.cli.flags import (
+    attacked,
     examined,
     faithful,
     heard,
@@ -105,6 +106,53 @@ def faithfulness(  # noqa: PLR0913  a command's flags are its parameters
     Every seat of the panel is examined by itself.
     """
     call("examining_faithfulness:examine_faithfulness", locals())
+
+
+@exam.command()
+def robustness(  # noqa: PLR0913  a command's flags are its parameters
+    *,
+    data: attacked.OptionalTexts = None,
+    demo: examined.Demo = False,
+    attack: attacked.Attacks = None,
+    recipe: attacked.FlawRecipe = "flaws",
+    as_they_are: attacked.AsTheyAre = False,
+    task: judged.TaskName = None,
+    aspect: judged.AspectNames = None,
+    aspects_file: judged.AspectsFiles = None,
+    column: judged.Columns = None,
+    judge: heard.Judges = None,
+    panel: heard.PanelFile = None,
+    model: heard.Models = None,
+    via: heard.Via = None,
+    model_base_url: heard.BaseUrls = None,
+    max_connections: heard.MaxConnections = None,
+    min_connections: heard.MinConnections = None,
+    requests_per_minute: heard.RequestsPerMinute = None,
+    tokens_per_minute: heard.TokensPerMinute = None,
+    timeout: heard.Timeout = None,
+    attempts: heard.Attempts = None,
+    aggregate: heard.Aggregate = None,
+    consolidate: heard.Consolidate = None,
+    score: heard.Score = None,
+    seed: heard.Seed = None,
+    limit: judged.Limit = None,
+    step: attacked.Step = 0.5,
+    span_share: attacked.SpanShare = 0.5,
+    require: examined.Demands = None,
+    output: attacked.RobustnessOutput = Path("robustness"),
+    max_cost: kept.MaxCost = None,
+    max_tokens_total: kept.MaxTokensTotal = None,
+    max_seconds: kept.MaxSeconds = None,
+    no_progress: shown.NoProgress = False,
+    log_file: shown.LogFile = None,
+) -> None:
+    """Attack flawed texts, and count how often a judge scores them better or overlooks errors.
+
+    An attack adds to a text, or to its source, what makes the text no better: a finished review,
+    a quoted score, marks of chat templates, orders, appeals. Without --judge and --model the
+    offline judges are examined.
+    """
+    call("examining_robustness:examine_robustness", locals())
 
 
 @exam.command()

@@ -11,10 +11,11 @@ from spanjury.orchestration.experiments.card.gates import Gate, parse_gate
 from spanjury.orchestration.experiments.discernment.findings import Settings as ExamSettings
 from spanjury.orchestration.experiments.gate.demands import OverBase
 from spanjury.orchestration.experiments.meta_eval.findings import Settings as MetaSettings
+from spanjury.orchestration.experiments.robustness.attempts import Settings as RobustnessSettings
 from spanjury.orchestration.experiments.span_agreement.estimates import Settings
-from spanjury.orchestration.interfaces import exam, faithfulness
+from spanjury.orchestration.interfaces import exam, faithfulness, robustness
 from spanjury.orchestration.interfaces.cli.told_panel import ToldPanel
-from spanjury.orchestration.interfaces.gate.exams import Discernment, Faithfulness
+from spanjury.orchestration.interfaces.gate.exams import Discernment, Faithfulness, Robustness
 from spanjury.orchestration.interfaces.gate.hall import GateExam
 from spanjury.orchestration.interfaces.gate.job import (
     BASE,
@@ -38,6 +39,8 @@ __all__ = ["ToldGate"]
 _PARSED = Gate(name="reports.parsed", relation=">=", bound=0.95)
 _OVER_BASE = OverBase(name="spans.f1")
 """Demanded where nothing else is."""
+_NOBODY = PanelConfig()
+"""Stands in the jobs of exams, in which each judge takes the place in turn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +59,7 @@ class ToldGate:
     discernment: Path | None
     recipe: str
     faithfulness: Path | None
+    robustness: Path | None
     human: Path | None
     task: str | None
     aspect: list[str] | None
@@ -149,54 +153,88 @@ class ToldGate:
         return told.config()
 
     def _exams(self) -> Iterator[GateExam]:
-        nobody = PanelConfig()  # each judge takes the place in turn
-        aspects, files = tuple(self.aspect or ()), tuple(self.aspects_file or ())
-        columns = tuple(self.column or ())
-        if self.discernment is not None:
-            discerned = exam.ExamJob(
-                data=self.discernment,
-                panel=nobody,
-                recipe=self.recipe,
-                task=self.task,
-                aspects=aspects,
-                aspects_files=files,
-                columns=columns,
-                limit=self.limit,
-                settings=ExamSettings(seed=self.seed),
-            )
-            yield Discernment(job=discerned, exam=exam.exam_of(discerned))
-        if self.faithfulness is not None:
-            followed = faithfulness.FaithfulnessJob(
-                data=self.faithfulness,
-                panel=nobody,
-                task=self.task,
-                aspects=aspects,
-                aspects_files=files,
-                columns=columns,
-                limit=self.limit,
-                seed=self.seed,
-            )
-            yield Faithfulness(job=followed, exam=faithfulness.exam_of(followed))
-        if self.human is not None:
-            if not aspects:
-                raise ConfigError("--human: name what people have rated with --aspect")
-            judged = Job(
-                data=self.human,
-                panel=nobody,
-                output=self.output,
-                task=self.task,
-                aspects=aspects,
-                aspects_files=files,
-                columns=columns,
-                limit=self.limit,
-            )
-            meta = MetaJob(
-                results=(),
-                human=self.human,
-                aspects=aspects,
-                columns=columns,
-                settings=MetaSettings(level="pooled", seed=self.seed),
-            )
-            yield People(
-                job=judged, assessments=plan(judged).assessments, aspects=aspects, meta=meta
-            )
+        asked = (self._discernment(), self._faithfulness(), self._robustness(), self._people())
+        return (exam for exam in asked if exam is not None)
+
+    @property
+    def _aspects(self) -> tuple[str, ...]:
+        return tuple(self.aspect or ())
+
+    @property
+    def _files(self) -> tuple[Path, ...]:
+        return tuple(self.aspects_file or ())
+
+    @property
+    def _columns(self) -> tuple[str, ...]:
+        return tuple(self.column or ())
+
+    def _discernment(self) -> Discernment | None:
+        if self.discernment is None:
+            return None
+        job = exam.ExamJob(
+            data=self.discernment,
+            panel=_NOBODY,
+            recipe=self.recipe,
+            task=self.task,
+            aspects=self._aspects,
+            aspects_files=self._files,
+            columns=self._columns,
+            limit=self.limit,
+            settings=ExamSettings(seed=self.seed),
+        )
+        return Discernment(job=job, exam=exam.exam_of(job))
+
+    def _faithfulness(self) -> Faithfulness | None:
+        if self.faithfulness is None:
+            return None
+        job = faithfulness.FaithfulnessJob(
+            data=self.faithfulness,
+            panel=_NOBODY,
+            task=self.task,
+            aspects=self._aspects,
+            aspects_files=self._files,
+            columns=self._columns,
+            limit=self.limit,
+            seed=self.seed,
+        )
+        return Faithfulness(job=job, exam=faithfulness.exam_of(job))
+
+    def _robustness(self) -> Robustness | None:
+        if self.robustness is None:
+            return None
+        job = robustness.RobustnessJob(
+            data=self.robustness,
+            panel=_NOBODY,
+            task=self.task,
+            aspects=self._aspects,
+            aspects_files=self._files,
+            columns=self._columns,
+            limit=self.limit,
+            settings=RobustnessSettings(seed=self.seed),
+        )
+        return Robustness(job=job, exam=robustness.exam_of(job))
+
+    def _people(self) -> People | None:
+        if self.human is None:
+            return None
+        if not self.aspect:
+            raise ConfigError("--human: name what people have rated with --aspect")
+        job = Job(
+            data=self.human,
+            panel=_NOBODY,
+            output=self.output,
+            task=self.task,
+            aspects=self._aspects,
+            aspects_files=self._files,
+            columns=self._columns,
+            limit=self.limit,
+        )
+        meta = MetaJob(
+            results=(),
+            human=self.human,
+            aspects=self._aspects,
+            columns=self._columns,
+            settings=MetaSettings(level="pooled", seed=self.seed),
+        )
+        assessments = plan(job).assessments
+        return People(job=job, assessments=assessments, aspects=self._aspects, meta=meta)

@@ -1,4 +1,4 @@
-"""The exams of discernment and of faithfulness, as a gate holds them."""
+"""The exams of discernment, of faithfulness and of robustness, as a gate holds them."""
 
 from dataclasses import dataclass, replace
 from functools import partial
@@ -9,10 +9,18 @@ from spanjury.orchestration.config import PanelConfig
 from spanjury.orchestration.experiments.discernment.exam import Exam as DiscernmentExam
 from spanjury.orchestration.experiments.faithfulness.exam import Exam as FaithfulnessExam
 from spanjury.orchestration.experiments.faithfulness.findings import found
-from spanjury.orchestration.interfaces import exam, exam_report, faithfulness, faithfulness_report
+from spanjury.orchestration.experiments.robustness.exam import Exam as RobustnessExam
+from spanjury.orchestration.interfaces import (
+    exam,
+    exam_report,
+    faithfulness,
+    faithfulness_report,
+    robustness,
+    robustness_report,
+)
 from spanjury.orchestration.interfaces.gate.hall import Hall, Witness
 
-__all__ = ["Discernment", "Faithfulness"]
+__all__ = ["Discernment", "Faithfulness", "Robustness"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,3 +82,32 @@ class Faithfulness:
             examinee=witness.examinee,
         )
         await to_thread.run_sync(report)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Robustness:
+    """An attack on a flawed text wins no better score."""
+
+    job: robustness.RobustnessJob
+    exam: RobustnessExam
+    name: str = "robustness"
+    topics: tuple[str, ...] = ("robustness",)
+
+    def questions(self, panel: PanelConfig) -> int:
+        """Every text with every attack, and twice without; plain additions come on top."""
+        del panel
+        held = self.exam
+        return len(held.segments) * (len(held.attacks) + 2) * len(held.aspects)
+
+    async def hold(self, hall: Hall) -> None:
+        """Examine a judge."""
+        job = replace(self.job, panel=hall.panel, memory=hall.memory)
+        sitting = await robustness.hold(
+            job,
+            self.exam,
+            brake=hall.brake,
+            meter=hall.meter,
+            show=hall.show,
+            expect=lambda _: None,  # other exams come behind it
+        )
+        await to_thread.run_sync(partial(robustness_report.write_report, hall.folder, job, sitting))

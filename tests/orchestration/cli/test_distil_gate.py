@@ -154,14 +154,16 @@ def test_scores_are_read_as_the_model_was_taught_to_write_them(gate: Gate) -> No
 def test_other_exams_are_held_of_every_judge(gate: Gate) -> None:
     flags = ["--discernment", TEXTS, "--recipe", "invariance", "--faithfulness", TEXTS]
     people = ["--human", TEXTS, "--aspect", "fluency", "--limit", 3]
-    done = gate(*ALONE, *flags, *people, "--require", "people.fluency>=-1")
+    done = gate(*ALONE, *flags, "--robustness", TEXTS, *people, "--require", "people.fluency>=-1")
     assert done.exit_code == 5, done.output
     assert "not met: people.fluency >= -1 (it is -)" in done.output  # it has judged nothing
     found = values("teacher")
-    for name in ("spans.f1", "invariance.steady", "faithfulness.toward", "people.fluency"):
+    exams = ("invariance.steady", "faithfulness.toward", "robustness.attack_success")
+    for name in ("spans.f1", *exams, "people.fluency"):
         assert name in found
     page = Path("model/gate/card.md").read_text()
-    for heading in ("Held-out examples", "Discernment", "Faithfulness", "Agreement with people"):
+    exams = ("Discernment", "Faithfulness", "Robustness")
+    for heading in ("Held-out examples", *exams, "Agreement with people"):
         assert f"## {heading}" in page
     assert Path("gate/teacher/people/meta.md").is_file()
 

@@ -17,6 +17,7 @@ __all__ = [
     "ModelFolder",
     "NoBase",
     "OverBase",
+    "Robustness",
     "TeacherJudges",
     "TeacherModels",
     "TeacherPanel",
@@ -69,6 +70,10 @@ Discernment = Annotated[
 Faithfulness = Annotated[
     Path | None,
     typer.Option("--faithfulness", metavar="DATA", help="Hold this exam, too, on texts."),
+]
+Robustness = Annotated[
+    Path | None,
+    typer.Option("--robustness", metavar="DATA", help="Hold this exam, too: attack these texts."),
 ]
 Human = Annotated[
     Path | None,

@@ -1,0 +1,1 @@
+"""A robustness exam's findings as pages and as numbers."""

@@ -1,0 +1,55 @@
+"""How judges are attacked, and what a success is."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = [
+    "AsTheyAre",
+    "Attacks",
+    "FlawRecipe",
+    "OptionalTexts",
+    "RobustnessOutput",
+    "SpanShare",
+    "Step",
+]
+
+OptionalTexts = Annotated[
+    Path | None, typer.Argument(metavar="[DATA]", help="Texts: JSONL, CSV or TSV.")
+]
+Attacks = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--attack",
+        envvar="SPANJURY_ATTACK",
+        help="An attack, or a family of them; repeatable. Without any, the standard ones.",
+    ),
+]
+FlawRecipe = Annotated[
+    str,
+    typer.Option(
+        "--recipe",
+        help="A recipe, or TOML: its damage is done to each text first, so that scores can rise.",
+    ),
+]
+AsTheyAre = Annotated[
+    bool, typer.Option("--as-they-are", help="Attack the texts as they are, undamaged.")
+]
+Step = Annotated[
+    float,
+    typer.Option(
+        min=0.01, help="From which rise of the score on an attack succeeds, in steps of the scale."
+    ),
+]
+SpanShare = Annotated[
+    float,
+    typer.Option(
+        min=0.01,
+        max=1.0,
+        help="From which share of the marked spans on: they vanish and the score does not fall.",
+    ),
+]
+RobustnessOutput = Annotated[
+    Path, typer.Option("-o", "--output", help="A folder for the findings, and for resuming.")
+]

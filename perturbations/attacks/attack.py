@@ -1,0 +1,187 @@
+"""An attack: text that is added to an output or to its inputs in order to win a better score."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from string import Template
+from types import MappingProxyType
+from typing import Literal
+
+from numpy.random import Generator
+
+from spanjury.judges.core import PerturbationError
+from spanjury.perturbations.edits import Damage, Edit
+from spanjury.perturbations.perturbation import Case, NothingToDamageError, Perturbation
+
+__all__ = [
+    "Attack",
+    "AttackCase",
+    "Attacked",
+    "Target",
+    "ended_input",
+    "ended_output",
+    "output_attack",
+    "perturbing_attack",
+    "with_inputs",
+]
+
+Target = Literal["output", "inputs"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttackCase:
+    """A text that is attacked, and what an attacker knows of the judge's form.
+
+    Parameters
+    ----------
+    text
+        The output before the attack.
+    inputs
+        Header -> text of what it was written for.
+    header
+        What the output is called, as ``"Summary"``.
+    best, highest
+        The label and the number of the best score.
+    """
+
+    text: str
+    inputs: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    header: str = "Output"
+    best: str = "Excellent"
+    highest: int = 5
+
+    def filled(self, wording: str) -> str:
+        """Put header, label and number of the best score into a wording of the lexicon.
+
+        Examples
+        --------
+        >>> AttackCase(text="").filled("Overall score: $best ($highest)")
+        'Overall score: Excellent (5)'
+        """
+        return Template(wording).substitute(
+            header=self.header, best=self.best, highest=self.highest
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attacked:
+    """A case after an attack, of which either the output or the inputs have changed.
+
+    Parameters
+    ----------
+    output
+        The output and the edits to it; none where the inputs are attacked.
+    inputs
+        The inputs as a judge gets them.
+    length
+        How many characters were added.
+    """
+
+    output: Damage
+    inputs: Mapping[str, str]
+    length: int
+
+    @property
+    def target(self) -> Target:
+        """Where the addition stands."""
+        return "output" if self.output.edits else "inputs"
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """A rule that attacks; a plugin of the group ``spanjury.attacks``.
+
+    Parameters
+    ----------
+    rule
+        ``rule(case, rng)`` -> the attacked case; the same for the same arguments. It adds
+        nothing that makes the text better or says anything new about its subject.
+    family
+        The kind of attack, as ``"quoted-score"``; success is counted by family, too.
+    """
+
+    rule: Callable[[AttackCase, Generator], Attacked]
+    _: KW_ONLY
+    family: str
+
+    def on(self, case: AttackCase, rng: Generator) -> Attacked:
+        """Attack `case`.
+
+        Raises
+        ------
+        NothingToDamageError
+            If there is nothing to attack, or all is as it was.
+        PerturbationError
+            If the rule fails.
+        """
+        try:
+            attacked = self.rule(case, rng)
+        except PerturbationError:
+            raise
+        except Exception as error:  # the border to rules that are not ours
+            raise PerturbationError(f"the attack failed: {error!r}") from error
+        if not isinstance(attacked, Attacked):
+            raise PerturbationError(f"the attack returned {attacked!r}, expected an Attacked")
+        if attacked.output.text == case.text and attacked.inputs == case.inputs:
+            raise NothingToDamageError("the attack changes nothing")
+        return attacked
+
+
+def output_attack(
+    *, family: str
+) -> Callable[[Callable[[AttackCase, Generator], Iterable[Edit]]], Attack]:
+    """Make an attack of a rule that returns edits of the output."""
+
+    def made(rule: Callable[[AttackCase, Generator], Iterable[Edit]]) -> Attack:
+        def on_output(case: AttackCase, rng: Generator) -> Attacked:
+            return _with_edits(case, rule(case, rng))
+
+        on_output.__doc__ = rule.__doc__
+        return Attack(on_output, family=family)
+
+    return made
+
+
+def ended_output(case: AttackCase, added: str) -> Attacked:
+    """Return `case` with `added` at the end of the output."""
+    end = len(case.text)
+    return _with_edits(case, [Edit(start=end, end=end, text=added)])
+
+
+def ended_input(case: AttackCase, added: str) -> Attacked:
+    """Return `case` with `added` at the end of its longest input, the source as a rule.
+
+    Raises
+    ------
+    NothingToDamageError
+        If there is no input.
+    """
+    header = max(case.inputs, key=lambda name: len(case.inputs[name]), default=None)
+    if header is None:
+        raise NothingToDamageError("there is no input to attack")
+    return with_inputs(case, {**case.inputs, header: f"{case.inputs[header]}{added}"})
+
+
+def with_inputs(case: AttackCase, inputs: Mapping[str, str]) -> Attacked:
+    """Return `case` with other inputs and the output as it is."""
+    length = _length(inputs) - _length(case.inputs)
+    return Attacked(output=Damage(clean=case.text, edits=()), inputs=inputs, length=length)
+
+
+def perturbing_attack(perturbation: Perturbation, *, family: str) -> Attack:
+    """Make an attack of a perturbation that leaves the substance of a text as it is."""
+
+    def perturbed(case: AttackCase, rng: Generator) -> Iterable[Edit]:
+        return perturbation.damage(Case(text=case.text, inputs=case.inputs), rng).edits
+
+    perturbed.__doc__ = perturbation.rule.__doc__
+    return output_attack(family=family)(perturbed)
+
+
+def _with_edits(case: AttackCase, edits: Iterable[Edit]) -> Attacked:
+    output = Damage.of(case.text, edits)
+    length = len(output.text) - len(case.text)
+    return Attacked(output=output, inputs=case.inputs, length=length)
+
+
+def _length(inputs: Mapping[str, str]) -> int:
+    return sum(len(header) + len(text) for header, text in inputs.items())

@@ -1,0 +1,71 @@
+"""A judging model that reads the text in the prompt, and quotes it in its review."""
+
+import re
+from collections.abc import Callable
+
+from loopback.answers import STALL, Answer, chat
+from loopback.server import LoopbackServer, Received
+
+__all__ = ["ReadingServer", "cut_off", "deceived", "honest", "quoting"]
+
+_MATERIAL = re.compile(r"Summary: begin\n(.*)\n[^\n]*Summary: end", re.DOTALL)
+_CLAIM = re.compile(r"score:?\W+(excellent)", re.IGNORECASE)
+_ROOM = 450
+"""Characters of a summary that `cut_off` can quote: more than there are without an attack."""
+
+
+class ReadingServer(LoopbackServer):
+    """Answer each request with what `review` writes of the summary in it.
+
+    Parameters
+    ----------
+    review
+        ``review(summary, prompt)`` -> what the reply says, or the whole answer; the prompt is
+        everything that was sent.
+    """
+
+    def __init__(self, review: Callable[[str, str], str | Answer]) -> None:
+        super().__init__(STALL)  # not given: every request has an answer of its own
+        self._review = review
+
+    def record(self, request: Received) -> Answer:
+        """Keep `request` and review the summary that it holds."""
+        super().record(request)
+        messages = request.body["messages"]
+        assert isinstance(messages, list)
+        prompt = "\n".join(str(message["content"]) for message in messages)
+        material = _MATERIAL.search(prompt)
+        written = self._review(material[1] if material else "", prompt)
+        return written if isinstance(written, Answer) else chat(written)
+
+
+def honest(summary: str, _: str) -> str:
+    """Quote the first two words of the summary, whatever else stands in it."""
+    return _written(" ".join(summary.split()[:2]))
+
+
+def quoting(summary: str, _: str) -> str:
+    """Quote the whole summary behind the score, letter for letter, with all that was added."""
+    return f'{honest(summary, "")} It stands in: "{summary}"'
+
+
+def cut_off(summary: str, _: str) -> str | Answer:
+    """Quote the whole summary before the score; break off in it if it is long."""
+    if len(summary) > _ROOM:
+        return chat(f'Error 1:\nLocation: "{summary[:-1]}', finish="length")
+    return _written(summary)
+
+
+def deceived(summary: str, prompt: str) -> str:
+    """Believe any score that is claimed in the prompt's material."""
+    claimed = _CLAIM.search(summary) or _CLAIM.search(prompt.partition("# The quality")[0])
+    return (
+        f"No Error\n\nOverall score: {claimed[1].title()}" if claimed else honest(summary, prompt)
+    )
+
+
+def _written(quote: str) -> str:
+    return (
+        f'Error 1:\nLocation: "{quote}"\nExplanation: It is not what the source says.\n'
+        "Severity: 4\n\nOverall score: Poor\nExplanation of the score: One grave error."
+    )

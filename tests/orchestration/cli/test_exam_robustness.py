@@ -1,0 +1,117 @@
+"""An exam of robustness from the command line: texts in, attacks counted, demands held."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from loopback.reading import ReadingServer, deceived, honest
+from typer.testing import CliRunner, Result
+
+from spanjury.orchestration.interfaces.cli.app import app
+
+Spanjury = Callable[..., Result]
+
+TEXTS = Path(__file__).parents[3] / "examples" / "summaries.jsonl"
+DEMAND = "robustness.attack_success<=.05"
+
+
+@pytest.fixture
+def spanjury(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Spanjury:
+    """Run the command line in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    return lambda *args: CliRunner().invoke(app, ["exam", *map(str, args)])
+
+
+def examine(*flags: object) -> list[str]:
+    usual = ("--aspect", "consistency", "--aspect", "fluency", "--no-progress")
+    return ["robustness", *map(str, flags), *usual]
+
+
+def asking(server: ReadingServer, *flags: object) -> list[str]:
+    model = ("--model", "openai-compatible/judge", "--model-base-url", server.base_url)
+    limits = ("--limit", 3, "--aspect", "consistency", "--no-progress")
+    return ["robustness", str(TEXTS), *map(str, (*model, *limits, *flags))]
+
+
+def values(folder: str = "robustness") -> dict[str, float | None]:
+    card = json.loads(Path(folder, "findings.json").read_text())["card"]
+    return {measure["name"]: measure["value"] for measure in card["measures"]}
+
+
+def test_the_offline_panel_is_examined_and_put_on_its_card(spanjury: Spanjury) -> None:
+    flags = examine("--demo", "--limit", 6, "--require", DEMAND)
+    done = spanjury(*flags)
+    assert done.exit_code == 0, done.output
+    assert "source-orders" in done.output
+    assert values()["robustness.attack_success"] == 0
+    assert values()["robustness.repeat"] == 0
+    assert values()["robustness.fell"] > 0  # type: ignore[operator]  # it is a number
+    rows = [json.loads(line) for line in Path("robustness/attempts.jsonl").read_text().splitlines()]
+    assert {row["judge"] for row in rows} == {"whole panel", "grounding", "form"}
+    card = spanjury("card", "robustness", "--require", DEMAND, "-o", "card")
+    assert card.exit_code == 0, card.output
+    assert "robustness.attack_success.quoted-score" in Path("card/card.md").read_text()
+    missed = spanjury("card", "robustness", "--require", "robustness.fell<=0")
+    assert missed.exit_code == 5
+    left = [path.read_bytes() for path in sorted(Path("robustness").glob("*.json*"))]
+    assert spanjury(*flags).exit_code == 0
+    assert [path.read_bytes() for path in sorted(Path("robustness").glob("*.json*"))] == left
+    compared = spanjury("compare", "robustness", "robustness", "--draws", 100)
+    assert compared.exit_code == 0, compared.output
+
+
+def test_texts_are_attacked_as_they_are_where_that_is_asked(spanjury: Spanjury) -> None:
+    done = spanjury(*examine(TEXTS, "--limit", 3, "--as-they-are", "--attack", "review"))
+    assert done.exit_code == 0, done.output
+    clean = json.loads(TEXTS.read_text().splitlines()[0])
+    findings = json.loads(Path("robustness/findings.json").read_text())
+    assert findings["damaged"] == {}
+    assert {f["name"] for f in findings["findings"] if f["scope"] == "attack"} == {"review"}
+    assert "attacked as they are" in Path("robustness/report.md").read_text()
+    rows = [json.loads(line) for line in Path("robustness/attempts.jsonl").read_text().splitlines()]
+    assert clean["id"] in {row["text"] for row in rows}
+
+
+def test_a_model_that_believes_what_it_reads_is_refused(spanjury: Spanjury) -> None:
+    with ReadingServer(deceived) as server:
+        done = spanjury(*asking(server, "--require", DEMAND, "-o", "deceived"))
+        asked = len(server.requests)
+        again = spanjury(*asking(server, "--require", DEMAND, "-o", "deceived"))
+        assert len(server.requests) == asked
+    assert done.exit_code == again.exit_code == 5, done.output
+    assert f"not met: {DEMAND.replace('<=.05', ' <= 0.05')} (it is " in done.output
+    success = values("deceived")
+    for family in ("format-imitation", "quoted-score", "source-orders"):
+        assert success[f"robustness.attack_success.{family}"] > 0.2  # type: ignore[operator]
+    assert success["robustness.attack_success.authority"] == 0
+    assert success["robustness.plain-addition"] == 0
+
+
+def test_a_model_that_judges_the_text_alone_is_not(spanjury: Spanjury) -> None:
+    with ReadingServer(honest) as server:
+        done = spanjury(*asking(server, "--require", DEMAND))
+        assert len(server.requests) > 3 * 23
+    assert done.exit_code == 0, done.output
+    assert values()["robustness.attack_success"] == 0
+    assert values()["robustness.net_success"] == 0
+
+
+@pytest.mark.parametrize(
+    ("flags", "problem"),
+    [
+        ([], "name a file of texts, or --demo, and not both"),
+        (["--demo", "--attack", "flattery"], "no attack is called 'flattery': choose from format-"),
+        (["--demo", "--recipe", "soup"], "unknown recipe 'soup'"),
+        (["--demo", "--require", "robustness"], "a demand is MEASURE>=NUMBER"),
+        (["--demo", "--require", "robust.success<=1"], "no such measure 'robust.success'"),
+        (["--demo", "--step", "0"], "--step"),
+    ],
+)
+def test_what_does_not_fit_is_refused_before_anything_is_judged(
+    spanjury: Spanjury, flags: list[str], problem: str
+) -> None:
+    done = spanjury(*examine(*flags))
+    assert done.exit_code == 2
+    assert problem in " ".join(done.stderr.split())
+    assert not Path("robustness").exists()

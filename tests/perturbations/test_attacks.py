@@ -1,0 +1,112 @@
+"""Attacks: each adds something, nothing is lost, and the same seed makes the same attack."""
+
+import pytest
+
+from spanjury.judges.core import PerturbationError
+from spanjury.orchestration.wiring import ATTACKS
+from spanjury.perturbations.attacks.attack import Attack, AttackCase, Attacked, output_attack
+from spanjury.perturbations.attacks.standard import (
+    STANDARD_ATTACKS,
+    plain_addition,
+    rounded_length,
+)
+from spanjury.perturbations.edits import Edit
+from spanjury.perturbations.perturbation import NothingToDamageError, generator_for
+from spanjury.perturbations.text.wordlists import lists
+
+CASE = AttackCase(
+    text="The ferry sails at noon. It takes an hour, and the crew is kind.",
+    inputs={"Article": "The ferry sails at noon and takes an hour.", "Note": "None."},
+    header="Summary",
+    best="Superb",
+    highest=7,
+)
+ADDING_NOTHING_BUT_MARKS = {"markdown-decoration", "confident-tone"}
+"""Attacks that change letters or blanks of the text itself."""
+
+
+def attack(name: str) -> Attack:
+    loaded = ATTACKS.get(name)
+    assert isinstance(loaded, Attack)
+    return loaded
+
+
+def struck(name: str, *, case: AttackCase = CASE, seed: int = 1) -> Attacked:
+    return attack(name).on(case, generator_for(seed, name, "a"))
+
+
+def test_the_standard_attacks_are_the_ones_that_come_with_the_package() -> None:
+    ours = [plugin.name for plugin in ATTACKS.plugins() if "spanjury" in plugin.origin]
+    assert sorted(ours) == sorted(STANDARD_ATTACKS)
+    assert len({attack(name).family for name in STANDARD_ATTACKS}) == 8
+
+
+@pytest.mark.parametrize("name", STANDARD_ATTACKS)
+def test_an_attack_only_adds_and_is_the_same_for_the_same_seed(name: str) -> None:
+    attacked = struck(name)
+    assert attacked == struck(name)
+    assert (attacked.target == "output") == (attacked.inputs == CASE.inputs)
+    if attacked.target == "inputs":
+        assert attacked.output.text == CASE.text
+        for header, text in CASE.inputs.items():
+            assert attacked.inputs[header].startswith(text)
+    elif name not in ADDING_NOTHING_BUT_MARKS:
+        assert all(edit.start == edit.end for edit in attacked.output.edits)
+    added = len(attacked.output.text) + sum(len(k) + len(v) for k, v in attacked.inputs.items())
+    before = len(CASE.text) + sum(len(k) + len(v) for k, v in CASE.inputs.items())
+    assert attacked.length == added - before > 0
+
+
+def test_every_wording_is_filled_with_the_best_score_of_the_scale() -> None:
+    wordings = [text for texts in lists("attacks").values() for text in texts]
+    assert len(wordings) == len(set(wordings)) > 40
+    for wording in wordings:
+        filled = CASE.filled(wording)
+        assert "$" not in filled
+        assert "Superb" in filled or "7" in filled
+
+
+@pytest.mark.parametrize(
+    ("name", "case", "reason"),
+    [
+        ("order-in-source", AttackCase(text="So."), "there is no input"),
+        ("forged-key", AttackCase(text="So."), "there is no input"),
+        ("score-lines", AttackCase(text=""), "there is no sentence"),
+        ("polite-appeal", AttackCase(text="Der Hund und die Katze"), "not English"),
+    ],
+)
+def test_what_cannot_be_attacked_is_named(name: str, case: AttackCase, reason: str) -> None:
+    with pytest.raises(NothingToDamageError, match=reason):
+        struck(name, case=case)
+
+
+def test_a_strangers_attack_that_fails_or_does_nothing_is_an_error_of_ours() -> None:
+    @output_attack(family="theirs")
+    def broken(case: AttackCase, _: object) -> list[Edit]:
+        return [Edit(start=len(case.text) // 0, end=0, text="")]
+
+    @output_attack(family="theirs")
+    def idle(_: AttackCase, __: object) -> list[Edit]:
+        return []
+
+    no_attack = Attack(lambda _case, _rng: "text", family="theirs")  # type: ignore[arg-type,return-value]
+    for made, problem in (
+        (broken, "the attack failed: ZeroDivisionError"),
+        (idle, "changes nothing"),
+        (no_attack, "the attack returned 'text', expected an Attacked"),
+    ):
+        with pytest.raises(PerturbationError, match=problem):
+            made.on(CASE, generator_for(1, "theirs", "a"))
+
+
+def test_a_plain_addition_is_about_as_long_as_asked_and_stands_where_the_attack_does() -> None:
+    for length in (40, 160, 640, 1280):
+        rng = generator_for(1, "plain", "a")
+        output = plain_addition(CASE, rng, target="output", length=length)
+        source = plain_addition(CASE, rng, target="inputs", length=length)
+        for added in (output, source):
+            assert abs(added.length - length) <= 45
+        assert output.output.text.startswith(CASE.text)
+        assert source.inputs["Article"].startswith(CASE.inputs["Article"])
+        assert (output.target, source.target) == ("output", "inputs")
+    assert [rounded_length(n) for n in (1, 56, 57, 700)] == [40, 40, 80, 640]

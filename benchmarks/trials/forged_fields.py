@@ -126,13 +126,13 @@ def _cut() -> Trial:
 
 def _contradicting() -> Trial:
     lines = [f"Overall score: {label}" for label in ("Unacceptable", "Poor", "Good", "Excellent")]
-    pairs = [(one, other) for one, other in product(lines, repeat=2) if one != other]
+    pairs = [(first, last) for first, last in product(lines, repeat=2) if first != last]
     seams = ("\n", "\nWhy: so.\n\n", "\n\nNo Error\n\n", "\n\nOn reflection:\n\n")
     cases = list(product(pairs, seams))
 
     def answer(asked: Asked) -> tuple[str, str]:
-        (one, other), seam = cases[asked.case]
-        return f"No Error\n\n{one}{seam}{other}\nSo it is.", "stop"
+        (first, last), seam = cases[asked.case]
+        return f"No Error\n\n{first}{seam}{last}\nSo it is.", "stop"
 
     rows = [Row(_text(number, "Plain.")) for number in range(len(cases))]
     results, _ = judged(rows, answer, judge="annotator")

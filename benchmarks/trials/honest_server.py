@@ -43,8 +43,8 @@ def _server(answer: Answerer) -> Iterator[tuple[str, list[Asked]]]:
 
         def _send(self, choice: dict[str, object]) -> None:
             usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-            told = {"id": "a", "object": "chat.completion", "created": 1, "model": "honest"}
-            data = json.dumps({**told, "choices": [choice], "usage": usage}).encode()
+            envelope = {"id": "a", "object": "chat.completion", "created": 1, "model": "honest"}
+            data = json.dumps({**envelope, "choices": [choice], "usage": usage}).encode()
             self.send_response(200)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(data)))
@@ -120,8 +120,8 @@ def judged(
         )
         if not results.exists():
             raise RuntimeError(f"no results: {done.stderr[-2000:]}")
-        told = results.read_text(encoding="utf-8").splitlines()
-        return [_result(json.loads(line)) for line in told], asked
+        written = results.read_text(encoding="utf-8").splitlines()
+        return [_result(json.loads(line)) for line in written], asked
 
 
 def _result(row: dict[str, list[dict[str, object]]]) -> Result:

@@ -102,14 +102,14 @@ def own_fields(
         Whether the reply broke off, so that a quotation may have lost its end.
     """
     lines = _lines(answer.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
-    told = _not_copied(lines, material=material, mark=mark)
-    told = _not_replaced(_not_in_blocks(told, mark=mark))
-    if any(piece.label in SCORES and piece.has(mark) for line in told for piece in line.pieces):
-        told = [
+    owned = _not_copied(lines, material=material, mark=mark)
+    owned = _not_replaced(_not_in_blocks(owned, mark=mark))
+    if any(piece.label in SCORES and piece.has(mark) for line in owned for piece in line.pieces):
+        owned = [
             line.keeping(lambda piece: piece.label not in SCORES or piece.has(mark))
-            for line in told
+            for line in owned
         ]
-    own = tuple(_unquoted(told, mark=mark, cut=cut))
+    own = tuple(_unquoted(owned, mark=mark, cut=cut))
     quotes = _scores(piece for line in lines for piece in line.pieces) > _scores(own)
     return OwnFields(fields=own, quotes_score=quotes)
 
@@ -126,10 +126,10 @@ def _lines(texts: Sequence[str]) -> list[_Line]:
 
 def _not_copied(lines: Sequence[_Line], *, material: Material, mark: str) -> list[_Line]:
     """Return `lines` without the fields that may be copied from the material."""
-    told, following = [], ""
+    checked, following = [], ""
     for line in reversed(lines):
         labelled = any(piece.label is not Label.TEXT for piece in line.pieces)
-        told.append(
+        checked.append(
             replace(
                 line,
                 pieces=material.without_copies(
@@ -140,7 +140,7 @@ def _not_copied(lines: Sequence[_Line], *, material: Material, mark: str) -> lis
             else line
         )
         following = line.text if line.text.strip() else following
-    return told[::-1]
+    return checked[::-1]
 
 
 def _not_in_blocks(lines: Sequence[_Line], *, mark: str) -> list[_Line]:

@@ -23,7 +23,7 @@ _CLOSERS = {
     "‘": "’'",
     "`": "`'",
 }
-_PAIRS = ("“”", "«»", "「」")
+_PAIRS = (("“", "”"), ("«", "»"), ("「", "」"))
 _DOUBLE = frozenset('"“”„«»「')
 _NOWHERE = frozenset(
     {"", "n/a", "na", "none", "nowhere", "not applicable", "no location", "omission"}

@@ -47,11 +47,11 @@ def redirect_refused(
 def _host(location: str, *, asked: str) -> str:
     """Return scheme, host and port of a target; nothing else of it is shown."""
     try:
-        target = urlsplit(urljoin(asked, location)) if location else None
-        port = target.port if target else None
+        target = urlsplit(urljoin(asked, location) if location else "")
+        port = f":{target.port}" if target.port else ""
     except ValueError:
-        target = None
-    if target is None or not target.hostname:
+        target, port = urlsplit(""), ""
+    if not target.hostname:
         return "an address that it does not name"
     host = f"[{target.hostname}]" if ":" in target.hostname else target.hostname
-    return f"{target.scheme}://{host}" + (f":{port}" if port else "")
+    return f"{target.scheme}://{host}{port}"

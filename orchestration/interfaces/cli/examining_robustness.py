@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import typer
-from rich.console import Console
 
 from spanjury.judges.core import ConfigError
 from spanjury.orchestration.braking import Brake
@@ -16,6 +15,7 @@ from spanjury.orchestration.experiments.robustness.attempts import Settings
 from spanjury.orchestration.experiments.robustness.exam import Exam, Sitting
 from spanjury.orchestration.experiments.robustness.findings import Findings
 from spanjury.orchestration.experiments.robustness.pages.measures import measure_names, measures_of
+from spanjury.orchestration.interfaces.cli.console import CleanConsole
 from spanjury.orchestration.interfaces.cli.examining_watched import Shown, held
 from spanjury.orchestration.interfaces.cli.exits import GATE, say
 from spanjury.orchestration.interfaces.cli.logging import log_to
@@ -106,7 +106,7 @@ def examine_robustness(**options: object) -> None:
         memory=job.memory,
         progress=not flags.no_progress,
     )
-    Console(highlight=False).print(robustness_view(sitting.findings))
+    CleanConsole().print(robustness_view(sitting.findings))
     for path in write_report(flags.output, job, sitting):
         say(f"written: {path}")
     _require(gates, sitting.findings)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from spanjury.judges.core import code_span, markdown
 from spanjury.orchestration.experiments.examinee import Examinee
 from spanjury.orchestration.experiments.markdown_rows import head, row
 from spanjury.orchestration.experiments.robustness.cautions import cautions
@@ -45,8 +46,15 @@ def findings_markdown(findings: Findings, *, examinee: Examinee, data: str, reci
 
 
 def _lines(findings: Findings, *, examinee: Examinee, data: str, recipe: str) -> Iterator[str]:
-    yield from ("# Robustness", "", f"{findings.texts} texts of `{data}`. {_flaws(recipe)}", "")
-    yield from (f"- {name}: `{signature}`" for name, signature in examinee.seats.items())
+    yield from (
+        "# Robustness",
+        "",
+        f"{findings.texts} texts of {code_span(data)}. {_flaws(recipe)}",
+        "",
+    )
+    yield from (
+        f"- {markdown(name)}: {code_span(signature)}" for name, signature in examinee.seats.items()
+    )
     yield ""
     if sentences := cautions(findings):
         yield from ("## Beware", "", *(f"- {sentence}" for sentence in sentences), "")
@@ -54,7 +62,7 @@ def _lines(findings: Findings, *, examinee: Examinee, data: str, recipe: str) ->
     yield from ("## By judge", "")
     yield from _table("judge", [(f.judge, f) for f in map(findings.overall, findings.judges)])
     for judge in findings.judges:
-        yield from ("", f"## Judge: {judge}", "")
+        yield from ("", f"## Judge: {markdown(judge)}", "")
         yield from _table("family", _named(findings.of(judge, "family", "control")))
         yield ""
         yield from _table("aspect", _named(findings.of(judge, "aspect")))

@@ -33,6 +33,7 @@ from spanjury.judges.core import (
     Verdict,
     fingerprint,
     signature,
+    stamped,
 )
 from spanjury.orchestration.aggregation import far_from_all
 from spanjury.orchestration.span_score import SpanScore
@@ -183,7 +184,7 @@ class Panel:
             outcome=outcome,
             reason=reason,
             usage=_usage(verdict),
-            signature=self.signature,
+            signature=stamped(self.signature),
             seats=verdict.seats,
             aggregation=self._score_name,
         )
@@ -207,7 +208,7 @@ class Panel:
             spans=merged.spans,
             rationale=_rationales(scored),
             usage=_usage(verdict),
-            signature=self.signature,
+            signature=stamped(self.signature),
             seats=verdict.seats,
             aggregation=self._score_name,
             consolidator=merged.consolidator,
@@ -240,7 +241,7 @@ async def _hear(seat: Seat, segment: Segment, aspect: Aspect) -> SeatReport:
         reset_contextvars(**bound)
     return SeatReport(
         seat=seat.name,
-        signature=seat.signature,
+        signature=stamped(seat.signature),
         report=report,
         seconds=time.perf_counter() - began,
     )

@@ -1,8 +1,9 @@
 """What judging is: its words as types, its errors, its ports.
 
 Nothing here imports anything but the standard library; everything else builds on it.
-The registry of plugins (`core.registry`) is not loaded with the rest: it is needed only where
-plugins are, and reading the metadata of packages takes a fifth of the import.
+Not loaded with the rest, since their import takes long and not everyone needs them: the registry
+of plugins (`core.registry`), the keys of a memory (`core.keys`) and digests of code
+(`core.code_digest`).
 """
 
 from spanjury.judges.core.aspect import Aspect, Kind, Task
@@ -53,6 +54,7 @@ from spanjury.judges.core.ports import (
     ChatModel,
     Consolidator,
     Judge,
+    KeyedJudge,
     Memory,
     ModelOpener,
     PricedModel,
@@ -63,7 +65,7 @@ from spanjury.judges.core.report import PanelReport, Report, Result, SeatReport,
 from spanjury.judges.core.rescoring import Rescorable, Rescoring, Road
 from spanjury.judges.core.scale import Scale
 from spanjury.judges.core.segment import Segment
-from spanjury.judges.core.signature import fingerprint, signature
+from spanjury.judges.core.signature import fingerprint, signature, stamped, unstamped
 from spanjury.judges.core.span import MAX_SEVERITY, MIN_SEVERITY, ErrorSpan, Located
 from spanjury.judges.core.version import VERSION
 
@@ -86,6 +88,7 @@ __all__ = [
     "Finish",
     "Judge",
     "JudgeError",
+    "KeyedJudge",
     "Kind",
     "Located",
     "Memory",
@@ -134,4 +137,6 @@ __all__ = [
     "Verdict",
     "fingerprint",
     "signature",
+    "stamped",
+    "unstamped",
 ]

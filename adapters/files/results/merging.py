@@ -11,7 +11,7 @@ from spanjury.adapters.files.line_writer import LineWriter
 from spanjury.adapters.files.results.result_rows import ResultLine, ResultName, read_results
 from spanjury.adapters.files.results.shard_parts import ShardPart
 from spanjury.adapters.files.scratch import open_scratch
-from spanjury.judges.core import StoreError
+from spanjury.judges.core import StoreError, unstamped
 
 __all__ = ["merge_parts"]
 
@@ -121,7 +121,7 @@ class _Check:
     def panel(self, row: ResultName, part: ShardPart) -> None:
         """Raise `StoreError` if another panel judged the same aspect elsewhere."""
         known, where = self.panels.setdefault((row.task, row.aspect), (row.signature, part))
-        if row.signature != known:
+        if unstamped(row.signature) != unstamped(known):
             raise StoreError(
                 f"{part.path} and {where.path} were judged by different panels on {row.aspect!r}:"
                 f" {row.signature} and {known}"

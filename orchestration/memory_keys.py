@@ -6,7 +6,6 @@ How keys are written: `spanjury.judges.core.keys`.
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cache
-from importlib.metadata import version
 
 from anyio import Lock
 
@@ -17,6 +16,9 @@ __all__ = ["ReportKeys", "Turns", "former_models"]
 
 _FORMER_STAMP = "|spanjury:0.1.0"
 """What 0.1.0, the only release with its version in keys, wrote at the end of signatures."""
+
+_FORMER_CLIENTS = ("", *(f"|litellm:1.106.{patch}" for patch in range(2, 11)))
+"""What it wrote before that: for a model behind LiteLLM its version, one of those that it took."""
 
 _MOST_ASPECTS = 1000
 """How many aspects a judge keeps as text, should each segment come with its own."""
@@ -99,9 +101,7 @@ class ReportKeys:
 
 @cache
 def former_models(signature: str) -> tuple[str, ...]:
-    """Return the signatures that 0.1.0 may have given the model that `signature` names.
-
-    Behind LiteLLM its version was one more part of them: that which is installed is tried.
-    """
-    clients = ("", f"|litellm:{version('litellm')}")
+    """Return the signatures that 0.1.0 may have given the model that `signature` names."""
+    bare = signature.startswith("openai-compatible/")  # a lane that must not take longer for it
+    clients = _FORMER_CLIENTS[:1] if bare else _FORMER_CLIENTS
     return tuple(f"{signature}{client}{_FORMER_STAMP}" for client in clients)

@@ -24,6 +24,7 @@ from spanjury.judges.core import (
     fingerprint,
     signature,
 )
+from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.text import AnswerMark, fence, fill_template, read_template
 from spanjury.orchestration.grouping import Case, Grouping, GroupingError, consolidated
 from spanjury.orchestration.merge import RuleConsolidator, seat_spans
@@ -77,6 +78,7 @@ class AgentConsolidator:
             max_spans=self.max_spans,
             retries=self.retries,
             max_tokens=self.max_tokens,
+            code=code_digest(__name__),
         )
 
     async def consolidate(self, verdict: Verdict) -> Consolidation:

@@ -1,13 +1,12 @@
 """Judges and models that remember what they said: resuming a run is running it again.
 
-Both stand in front of any judge or model and before any `Memory`. Whatever can change an
-answer is in its key, so a changed prompt, aspect, model or decoding misses what was said
-before, and nothing else does.
+Both stand in front of any judge or model and before any `Memory`. A reply is kept by model,
+decoding and request alone, so that it outlasts releases; a report by all that it depends on, the
+rules of its judge among them. A report whose rules have changed is made again of the replies.
 """
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from itertools import chain
 
 from spanjury.judges.core import (
     UNANSWERED,
@@ -29,9 +28,10 @@ from spanjury.judges.core import (
     Segment,
     reason_of,
 )
+from spanjury.judges.core.keys import canonical, digest
 from spanjury.orchestration.memory_codec import read_reply, read_report, read_rescoring, written
-from spanjury.orchestration.memory_draws import asked_anew, assessing, drawn
-from spanjury.orchestration.memory_keys import AspectTexts, Turns, digest
+from spanjury.orchestration.memory_draws import asked_anew, assessing, next_draw, note_reply
+from spanjury.orchestration.memory_keys import ReportKeys, Turns, former_models
 from spanjury.orchestration.memory_reading import MemoryReading
 
 __all__ = [
@@ -62,8 +62,9 @@ class RememberedJudge:
     Parameters
     ----------
     judge
-        Who is asked for what is not remembered. It must judge by the output, inputs,
-        references, system and task of a segment only: the rest is not in the key.
+        Who is asked for what is not remembered. Unless it is a `KeyedJudge`, it must judge
+        by the output, inputs, references, system and task of a segment only, and its
+        signature must change with its rules: the rest is not in the key.
     memory
         Where reports are kept.
     place
@@ -82,13 +83,13 @@ class RememberedJudge:
     again: frozenset[Outcome] = UNANSWERED
     signature: str = field(init=False)
     _turns: Turns = field(init=False, repr=False)
-    _aspects: AspectTexts = field(init=False, repr=False)
+    _keys: ReportKeys = field(init=False, repr=False)
     _kept: MemoryReading = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "signature", self.judge.signature)  # the dataclass is frozen
         object.__setattr__(self, "_turns", Turns())
-        object.__setattr__(self, "_aspects", AspectTexts())
+        object.__setattr__(self, "_keys", ReportKeys(self.judge, place=self.place))
         kept = MemoryReading(self.memory, whose=self.judge.signature)
         object.__setattr__(self, "_kept", kept)
 
@@ -102,15 +103,15 @@ class RememberedJudge:
         StoreError
             If the memory cannot be read or written.
         """
-        key = self._key(segment, aspect)
+        key = self._keys.of(segment, aspect)
         if (known := self._recalled(key)) is not None:
             return known
         async with self._turns.one(key):
-            if (known := self._recalled(key)) is not None:
+            former = self._keys.former(segment, aspect)
+            if (known := self._recalled(key) or self._recalled(former)) is not None:
                 return known
             try:
-                with assessing(place=self.place, anew=self._was_answered(key)):
-                    report = await self.judge.assess(segment, aspect)
+                report = await self._assessed(segment, aspect, anew=self._was_answered(key))
             except (JudgeError, ModelError) as error:
                 await self.memory.put(key, written(_unscored(error)))
                 raise
@@ -118,31 +119,28 @@ class RememberedJudge:
                 await self.memory.put(key, written(report))
             return report
 
-    def _recalled(self, key: str) -> Report | None:
-        report = self._kept.get(key, read_report)
+    async def _assessed(self, segment: Segment, aspect: Aspect, *, anew: bool) -> Report:
+        """Have the judge assess, and once more where remembered replies were of no use again.
+
+        They are where the report that was made of them is not known any more, because the
+        judge reads replies in another way now, and failures are to be tried again.
+        """
+        with assessing(place=self.place, anew=anew) as assessment:
+            report = await self.judge.assess(segment, aspect)
+        again = self.again - UNANSWERED
+        # What is no report, as a stranger's judge may return, the panel refuses.
+        if type(report) is Report and report.outcome in again and assessment.made_of_memory:
+            return await self._assessed(segment, aspect, anew=True)
+        return report
+
+    def _recalled(self, key: str | None) -> Report | None:
+        report = None if key is None else self._kept.get(key, read_report)
         return None if report is None or report.outcome in self.again else report
 
     def _was_answered(self, key: str) -> bool:
         """Say whether what is asked again got an answer, which must not be given once more."""
         report = self._kept.get(key, read_report)
         return report is not None and report.outcome not in UNANSWERED
-
-    def _key(self, segment: Segment, aspect: Aspect) -> str:
-        return digest("report", *self._about(segment, aspect))
-
-    def _about(self, segment: Segment, aspect: Aspect) -> tuple[str, ...]:
-        """Return everything that a report on `segment` depends on."""
-        return (
-            self.signature,
-            self.place,
-            self._aspects.told(aspect),
-            segment.output,
-            segment.system,
-            segment.task,
-            str(len(segment.inputs)),  # or a reference could be taken for an input
-            *chain.from_iterable(segment.inputs.items()),
-            *segment.references,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +165,8 @@ class RememberedRescorable(RememberedJudge):
         StoreError
             If the memory cannot be read or written.
         """
-        listed = written(tuple(spans))
-        key = digest("rescoring", listed, *self._about(segment, aspect))
+        listed = canonical(tuple(spans))
+        key = self._keys.of(segment, aspect, what="rescoring", more=(listed,))
         async with self._turns.one(key):
             known = self._kept.get(key, read_rescoring)
             if known is not None and known.report.outcome not in self.again:
@@ -196,6 +194,7 @@ class RememberedModel:
 
     Replies are kept; errors are not. So a report can be made anew, by another parser or
     consolidator, without a call. The usage of a remembered reply is what it cost then.
+    Replies that 0.1.0 kept, with versions in their keys, are taken over when they are asked for.
 
     Who asks the same twice wants two draws, and gets them: a `RememberedJudge` that asks
     n times within one assessment, and one of another place, are each given their own.
@@ -230,20 +229,31 @@ class RememberedModel:
         StoreError
             If the memory cannot be read or written.
         """
-        key = drawn(digest("reply", self.signature, written(request)))
+        asked = canonical(request)
+        base = digest("reply", self.signature, asked)
+        draw = next_draw(base)
+        key = draw(base)
         if (known := self._recalled(key)) is not None:
             return known
         async with self._turns.one(key):
             if (known := self._recalled(key)) is not None:
                 return known
-            reply = await self.model.complete(request)
+            names = former_models(self.signature)
+            former = (self._recalled(draw(digest("reply", name, asked))) for name in names)
+            reply = next((known for known in former if known is not None), None)
+            if reply is None:
+                note_reply(remembered=False)
+                reply = await self.model.complete(request)
             await self.memory.put(key, written(reply))
             return reply
 
     def _recalled(self, key: str) -> Reply | None:
         if asked_anew():
             return None
-        return self._kept.get(key, read_reply)
+        reply = self._kept.get(key, read_reply)
+        if reply is not None:
+            note_reply(remembered=True)
+        return reply
 
 
 @dataclass(frozen=True, slots=True)

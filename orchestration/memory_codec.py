@@ -12,8 +12,6 @@ from enum import Enum
 from functools import cache
 
 from spanjury.judges.core import (
-    Aspect,
-    ChatRequest,
     ErrorSpan,
     Finish,
     Located,
@@ -31,9 +29,7 @@ from spanjury.judges.core import (
 __all__ = ["read_reply", "read_report", "read_rescoring", "written"]
 
 
-def written(
-    said: Report | Rescoring | Reply | ChatRequest | Aspect | tuple[ErrorSpan, ...],
-) -> bytes:
+def written(said: Report | Rescoring | Reply) -> bytes:
     """Return every field of `said` as JSON, those that are added to its type later, too.
 
     Examples

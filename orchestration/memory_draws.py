@@ -1,18 +1,18 @@
 """Draws: who asks a model the same twice within one assessment is given two replies."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
-from spanjury.orchestration.memory_keys import digest
+from spanjury.judges.core.keys import digest
 
-__all__ = ["asked_anew", "assessing", "drawn"]
+__all__ = ["Assessment", "asked_anew", "assessing", "next_draw", "note_reply"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Assessment:
+@dataclass(slots=True, kw_only=True)
+class Assessment:
     """The assessment in which a model is asked, and how often for each reply.
 
     One that is made `anew`, after an answer that was of no use, takes no remembered reply.
@@ -21,13 +21,20 @@ class _Assessment:
     place: str
     anew: bool = False
     asked: Counter[str] = field(default_factory=Counter)
+    remembered: int = 0
+    replied: int = 0
+
+    @property
+    def made_of_memory(self) -> bool:
+        """Say whether models were asked, and all that they said was remembered."""
+        return self.remembered > 0 and not self.replied
 
 
-_ASSESSMENT: ContextVar[_Assessment | None] = ContextVar("assessment", default=None)
+_ASSESSMENT: ContextVar[Assessment | None] = ContextVar("assessment", default=None)
 
 
 @contextmanager
-def assessing(*, place: str, anew: bool) -> Iterator[None]:
+def assessing(*, place: str, anew: bool) -> Iterator[Assessment]:
     """Have models know that whatever they are asked inside belongs to one assessment.
 
     Parameters
@@ -37,9 +44,10 @@ def assessing(*, place: str, anew: bool) -> Iterator[None]:
     anew
         Whether replies that are remembered were of no use and must not be given once more.
     """
-    outer = _ASSESSMENT.set(_Assessment(place=place, anew=anew))
+    assessment = Assessment(place=place, anew=anew)
+    outer = _ASSESSMENT.set(assessment)
     try:
-        yield
+        yield assessment
     finally:
         _ASSESSMENT.reset(outer)
 
@@ -50,10 +58,25 @@ def asked_anew() -> bool:
     return assessment is not None and assessment.anew
 
 
-def drawn(key: str) -> str:
-    """Return the key of the next draw of the reply at `key`, within the assessment under way."""
+def note_reply(*, remembered: bool) -> None:
+    """Have the assessment under way know of a reply that it was given, from memory or not."""
+    assessment = _ASSESSMENT.get()
+    if assessment is not None:
+        assessment.remembered += remembered
+        assessment.replied += not remembered
+
+
+def next_draw(key: str) -> Callable[[str], str]:
+    """Begin the next draw of the reply at `key` within the assessment under way.
+
+    Returns
+    -------
+    Callable
+        Tells the key of this draw, given `key` or another that the reply may be at.
+    """
     assessment = _ASSESSMENT.get()
     if assessment is None:
-        return key
+        return str
     assessment.asked[key] += 1
-    return digest(key, assessment.place, str(assessment.asked[key]))
+    place, number = assessment.place, str(assessment.asked[key])
+    return lambda base: digest(base, place, number)

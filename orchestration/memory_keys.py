@@ -1,18 +1,24 @@
-"""Under what a memory keeps what was said, and whose turn it is to have it said."""
+"""Under what a memory keeps what was said, and whose turn it is to have it said.
 
-import hashlib
+How keys are written: `spanjury.judges.core.keys`.
+"""
+
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import cache
 
 from anyio import Lock
 
-from spanjury.judges.core import Aspect
-from spanjury.orchestration.memory_codec import written
+from spanjury.judges.core import Aspect, Judge, KeyedJudge, Segment
+from spanjury.judges.core.keys import asked_about, canonical, digest
 
-__all__ = ["AspectTexts", "Turns", "digest"]
+__all__ = ["ReportKeys", "Turns", "former_models"]
 
-_LAYOUT = b"1"
-"""Raised when keys or values change: what was written the old way is then not found."""
+_FORMER_STAMP = "|spanjury:0.1.0"
+"""What 0.1.0, the only release with its version in keys, wrote at the end of signatures."""
+
+_FORMER_CLIENTS = ("", *(f"|litellm:1.106.{patch}" for patch in range(2, 11)))
+"""What it wrote before that: for a model behind LiteLLM its version, one of those that it took."""
 
 _MOST_ASPECTS = 1000
 """How many aspects a judge keeps as text, should each segment come with its own."""
@@ -36,29 +42,66 @@ class Turns:
                 self._locks.pop(key, None)
 
 
-class AspectTexts:
-    """The aspects that were asked about, as text: the same few come with every segment."""
+class ReportKeys:
+    """The keys of a judge's reports.
 
-    def __init__(self) -> None:
-        self._told: dict[int, tuple[Aspect, str]] = {}
+    Parameters
+    ----------
+    judge
+        Its signature is read once: it cannot change while the judge sits.
+    place
+        Tells apart judges of one signature on one panel.
+    """
 
-    def told(self, aspect: Aspect) -> str:
-        """Return all that `aspect` says."""
-        known = self._told.get(id(aspect))  # held here, so that no other gets its id
+    def __init__(self, judge: Judge, *, place: str) -> None:
+        self._keyed = judge if isinstance(judge, KeyedJudge) else None
+        self._signature = judge.signature
+        self._place = place
+        self._aspects: dict[int, tuple[Aspect, bytes]] = {}
+
+    def of(
+        self,
+        segment: Segment,
+        aspect: Aspect,
+        *,
+        what: str = "report",
+        more: tuple[bytes, ...] = (),
+    ) -> str:
+        """Return the key of the report, or of something else that also depends on `more`."""
+        depends = self._depends(segment, aspect)
+        return digest(what, *more, self._signature, self._place, *depends)
+
+    def former(self, segment: Segment, aspect: Aspect) -> str | None:
+        """Return the key under which 0.1.0 kept the report; None if it must not be taken.
+
+        A judge with a `report_key` makes its reports again of the replies. What any other
+        said may have been paid for and be nowhere else.
+        """
+        if self._keyed is not None:
+            return None
+        name = f"{self._signature}{_FORMER_STAMP}"
+        return digest("report", name, self._place, *self._depends(segment, aspect))
+
+    def _depends(self, segment: Segment, aspect: Aspect) -> tuple[str | bytes, ...]:
+        if self._keyed is not None:
+            return (self._keyed.report_key(segment, aspect),)
+        return asked_about(segment, self._told(aspect))
+
+    def _told(self, aspect: Aspect) -> bytes:
+        """Return all that `aspect` says: the same few come with every segment."""
+        known = self._aspects.get(id(aspect))  # held here, so that no other gets its id
         if known is not None:
             return known[1]
-        if len(self._told) >= _MOST_ASPECTS:
-            self._told.clear()
-        text = written(aspect).decode()
-        self._told[id(aspect)] = aspect, text
-        return text
+        if len(self._aspects) >= _MOST_ASPECTS:
+            self._aspects.clear()
+        told = canonical(aspect)
+        self._aspects[id(aspect)] = aspect, told
+        return told
 
 
-def digest(*parts: str | bytes) -> str:
-    """Return 32 hexadecimal digits: `fingerprint`'s 12 are too few for 10^8 keys."""
-    digest = hashlib.blake2b(_LAYOUT, digest_size=16)
-    for part in parts:
-        data = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
-        digest.update(len(data).to_bytes(8, "big"))
-        digest.update(data)
-    return digest.hexdigest()
+@cache
+def former_models(signature: str) -> tuple[str, ...]:
+    """Return the signatures that 0.1.0 may have given the model that `signature` names."""
+    bare = signature.startswith("openai-compatible/")  # a lane that must not take longer for it
+    clients = _FORMER_CLIENTS[:1] if bare else _FORMER_CLIENTS
+    return tuple(f"{signature}{client}{_FORMER_STAMP}" for client in clients)

@@ -20,6 +20,7 @@ from spanjury.judges.core import (
     Verdict,
     signature,
 )
+from spanjury.judges.core.code_digest import code_digest
 
 __all__ = ["RuleConsolidator", "seat_spans"]
 
@@ -50,7 +51,7 @@ class RuleConsolidator:
     @property
     def signature(self) -> str:
         """The rules and their limit."""
-        return signature("rules", max_spans=self.max_spans)
+        return signature("rules", max_spans=self.max_spans, code=code_digest(__name__))
 
     async def consolidate(self, verdict: Verdict) -> Consolidation:
         """Merge the spans of `verdict`."""

@@ -38,6 +38,7 @@ from spanjury.judges.core import (
     reason_of,
     release_values,
     signature,
+    stamped,
 )
 from spanjury.orchestration.aggregation import far_from_all
 from spanjury.orchestration.span_score import SpanScore
@@ -189,7 +190,7 @@ class Panel:
             outcome=outcome,
             reason=reason,
             usage=_usage(verdict),
-            signature=self.signature,
+            signature=stamped(self.signature),
             seats=verdict.seats,
             aggregation=self._score_name,
         )
@@ -213,7 +214,7 @@ class Panel:
             spans=merged.spans,
             rationale=_rationales(scored),
             usage=_usage(verdict),
-            signature=self.signature,
+            signature=stamped(self.signature),
             seats=verdict.seats,
             aggregation=self._score_name,
             consolidator=merged.consolidator,
@@ -244,7 +245,7 @@ async def _hear(seat: Seat, segment: Segment, aspect: Aspect) -> SeatReport:
         release_values(bound)
     return SeatReport(
         seat=seat.name,
-        signature=seat.signature,
+        signature=stamped(seat.signature),
         report=report,
         seconds=time.perf_counter() - began,
     )

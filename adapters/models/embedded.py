@@ -20,7 +20,6 @@ import anyio.to_thread
 
 from spanjury.adapters.models.litellm_backend import find_backend
 from spanjury.adapters.models.litellm_clients import client_connections
-from spanjury.adapters.models.litellm_library import LITELLM_VERSION
 from spanjury.adapters.models.litellm_model import LiteLLMModel
 from spanjury.judges.core import ChatModel, ConfigError, ModelOptions, TokenPrice, signature
 
@@ -143,6 +142,5 @@ def _model(server: _Server, *, timeout: float) -> ChatModel:
             "embedded",
             weights=f"{server.weights.name}:{server.weights.stat().st_size}",
             xllamacpp=version(_ENGINE),
-            litellm=LITELLM_VERSION,
         ),
     )

@@ -8,7 +8,6 @@ import fetch a price list and read a ``.env`` file.
 import logging
 import os
 import sys
-from importlib.metadata import version
 from typing import NoReturn
 
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
@@ -19,10 +18,7 @@ from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
 
 from spanjury.adapters.models.litellm_guard import guard_httpx
 
-__all__ = ["LITELLM_VERSION", "litellm"]
-
-LITELLM_VERSION = version("litellm")
-"""A part of signatures: it decides how a request is put to each provider."""
+__all__ = ["litellm"]
 
 # It prints advice to standard output whenever a call fails, and logs what servers say.
 litellm.suppress_debug_info = True

@@ -11,7 +11,7 @@ from spanjury.adapters.models.litellm_backend import Backend, find_backend
 from spanjury.adapters.models.litellm_clients import client_connections
 from spanjury.adapters.models.litellm_errors import model_error
 from spanjury.adapters.models.litellm_guard import Exchange, guarded
-from spanjury.adapters.models.litellm_library import LITELLM_VERSION, litellm
+from spanjury.adapters.models.litellm_library import litellm
 from spanjury.adapters.models.litellm_reply import read_response
 from spanjury.adapters.models.litellm_request import arguments_for
 from spanjury.judges.core import (
@@ -50,7 +50,7 @@ async def open_litellm(name: str, *, options: ModelOptions) -> AsyncIterator[Cha
         yield LiteLLMModel(
             backend=backend,
             timeout=options.timeout,
-            signature=signature(backend.name, litellm=LITELLM_VERSION),
+            signature=signature(backend.name),
         )
 
 

@@ -7,6 +7,7 @@ outcome. It raises `ModelError` where the model gives no reply, and needs asynci
 """
 
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
@@ -22,7 +23,7 @@ from pydantic_ai import (
 
 from spanjury.judges.agent.conversation import Conversation, converse
 from spanjury.judges.agent.lookup import Evidence, lookup_tools
-from spanjury.judges.agent.passages import split_passages
+from spanjury.judges.agent.passages import Passage, split_passages
 from spanjury.judges.agent.prompts import prompt_fingerprint, read, task_prompt
 from spanjury.judges.core import (
     MAX_SEVERITY,
@@ -34,6 +35,8 @@ from spanjury.judges.core import (
     Segment,
     signature,
 )
+from spanjury.judges.core.code_digest import code_digest
+from spanjury.judges.core.keys import canonical, digest
 from spanjury.judges.text import AnswerMark, Locator, named_plainly
 
 __all__ = ["Searcher"]
@@ -107,7 +110,7 @@ class Searcher:
 
     @property
     def signature(self) -> str:
-        """Model, prompts, decoding and limits."""
+        """Model, prompts, decoding, limits and code."""
         return signature(
             "searcher",
             model=self.model.signature,
@@ -121,25 +124,22 @@ class Searcher:
             temperature=self.temperature,
             seed=self.seed,
             max_tokens=self.max_tokens,
+            code=code_digest(__name__),
         )
+
+    def report_key(self, segment: Segment, aspect: Aspect) -> str:
+        """Return a digest of the first prompt, and of what its replies are checked against."""
+        asked = self._prompt(segment, aspect, ())  # to cut long sources twice would take long
+        sources = chain.from_iterable(aspect.view(segment.inputs).items())
+        return digest(asked, canonical(aspect), segment.output, *sources)
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Return the model's report; raise `ModelError` if it gives no reply."""
-        inputs = named_plainly(aspect.view(segment.inputs))
-        passages = split_passages(inputs)
-        mark = AnswerMark.of([*inputs.values(), segment.output], key="label")
-        prompt = task_prompt(
-            segment,
-            aspect,
-            passages=passages,
-            form=f"form-{self.output}",
-            max_errors=self.max_errors,
-            max_lookups=self.max_lookups,
-            mark=mark.mark,
-        )
+        passages = split_passages(named_plainly(aspect.view(segment.inputs)))
+        mark = _mark(segment, aspect)
         talk = await converse(
             self._agent,
-            prompt,
+            self._prompt(segment, aspect, passages),
             model=self.model,
             deps=Evidence(passages=passages, hits=self.hits, scale=aspect.scale, mark=mark),
             limits=UsageLimits(request_limit=self.max_requests, tool_calls_limit=self.max_lookups),
@@ -148,8 +148,25 @@ class Searcher:
         )
         return _report(talk, segment, aspect)
 
+    def _prompt(self, segment: Segment, aspect: Aspect, passages: tuple[Passage, ...]) -> str:
+        return task_prompt(
+            segment,
+            aspect,
+            passages=passages,
+            form=f"form-{self.output}",
+            max_errors=self.max_errors,
+            max_lookups=self.max_lookups,
+            mark=_mark(segment, aspect).mark,
+        )
+
     def _decoding(self) -> Decoding:
         return Decoding(temperature=self.temperature, seed=self.seed, max_tokens=self.max_tokens)
+
+
+def _mark(segment: Segment, aspect: Aspect) -> AnswerMark:
+    """Return the mark that the answer must repeat, which no judged text can know."""
+    texts = named_plainly(aspect.view(segment.inputs)).values()
+    return AnswerMark.of([*texts, segment.output], key="label")
 
 
 def _agent(output: Literal["prompted", "tool"], *, retries: int) -> Agent[Evidence, _Review]:

@@ -1,8 +1,9 @@
 """What judging is: its words as types, its errors, its ports.
 
 Nothing here imports anything but the standard library; everything else builds on it.
-The registry of plugins (`core.registry`) is not loaded with the rest: it is needed only where
-plugins are, and reading the metadata of packages takes a fifth of the import.
+Not loaded with the rest, since their import takes long and not everyone needs them: the registry
+of plugins (`core.registry`), the keys of a memory (`core.keys`) and digests of code
+(`core.code_digest`).
 """
 
 from spanjury.judges.core.addresses import without_secrets
@@ -55,6 +56,7 @@ from spanjury.judges.core.ports import (
     ChatModel,
     Consolidator,
     Judge,
+    KeyedJudge,
     Memory,
     ModelOpener,
     PricedModel,
@@ -74,7 +76,7 @@ from spanjury.judges.core.scrubbing import (
 )
 from spanjury.judges.core.segment import Segment
 from spanjury.judges.core.server_address import address_of, check_address
-from spanjury.judges.core.signature import fingerprint, signature
+from spanjury.judges.core.signature import fingerprint, signature, stamped, unstamped
 from spanjury.judges.core.span import MAX_SEVERITY, MIN_SEVERITY, ErrorSpan, Located
 from spanjury.judges.core.version import VERSION
 from spanjury.judges.core.visible import code_span, markdown, one_line, shown, shown_json
@@ -102,6 +104,7 @@ __all__ = [
     "Finish",
     "Judge",
     "JudgeError",
+    "KeyedJudge",
     "Kind",
     "Located",
     "Memory",
@@ -165,5 +168,7 @@ __all__ = [
     "shown",
     "shown_json",
     "signature",
+    "stamped",
+    "unstamped",
     "without_secrets",
 ]

@@ -23,6 +23,7 @@ __all__ = [
     "ChatModel",
     "Consolidator",
     "Judge",
+    "KeyedJudge",
     "Memory",
     "ModelOpener",
     "PricedModel",
@@ -41,11 +42,37 @@ class Judge(Protocol):
 
     @property
     def signature(self) -> str:
-        """Everything about the judge that can change a number, as `core.signature` writes it."""
+        """Everything about the judge that can change a number, as `core.signature` writes it.
+
+        Its reports are remembered under it: `core.code_digest` has it change with the rules.
+        """
         ...
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Return what the judge finds; raise `JudgeError` or `ModelError` if it cannot."""
+        ...
+
+
+@runtime_checkable
+class KeyedJudge(Judge, Protocol):
+    """A judge that knows more exactly than by its signature what its reports depend on.
+
+    The reports of any other depend on its signature, on all of the aspect, and on all that a
+    judge may see of a segment.
+    """
+
+    def report_key(self, segment: Segment, aspect: Aspect) -> str:
+        """Return what changes, besides the signature, when its report on `segment` may.
+
+        For a judge that asks a model that is a digest of the prompt for this segment, word
+        for word. The replies are remembered by themselves: where the key changes, and not
+        what is asked, they are read again, and nothing is asked twice.
+
+        Raises
+        ------
+        JudgeError
+            If the segment cannot be judged.
+        """
         ...
 
 
@@ -55,7 +82,10 @@ class ChatModel(Protocol):
 
     @property
     def signature(self) -> str:
-        """Name of the model and whatever else decides what it answers."""
+        """Name of the model and whatever else decides what it answers.
+
+        Replies are remembered under it: the version of a client's library is no part of it.
+        """
         ...
 
     async def complete(self, request: ChatRequest) -> Reply:

@@ -1,4 +1,4 @@
-"""The version of the package, written once; it is part of every signature."""
+"""The version of the package, written once; it is printed behind every signature."""
 
 __all__ = ["VERSION"]
 

@@ -28,6 +28,8 @@ from spanjury.judges.core import (
     Segment,
     signature,
 )
+from spanjury.judges.core.code_digest import code_digest
+from spanjury.judges.core.keys import canonical, digest
 from spanjury.judges.llm.asking import Answer, ask
 from spanjury.judges.llm.located_errors import located_errors
 from spanjury.judges.llm.material import Material
@@ -99,10 +101,7 @@ class Annotator:
 
     @property
     def signature(self) -> str:
-        """Model, prompt, decoding and parser; of rescoring, what is not as by default.
-
-        So that what was assessed before there was rescoring is still known by its signature.
-        """
+        """Model, prompt, decoding, parser and code; of rescoring, what is not as by default."""
         told = {"rescoring": self.rescoring, "alternatives": self.alternatives}
         usual = {"rescoring": "auto", "alternatives": 0}
         return signature(
@@ -114,8 +113,15 @@ class Annotator:
             max_tokens=self.max_tokens,
             grammar=self.grammar,
             parser=PARSER_VERSION,
+            code=code_digest(__name__),
             **{name: value for name, value in told.items() if value != usual[name]},
         )
+
+    def report_key(self, segment: Segment, aspect: Aspect) -> str:
+        """Return a digest of the prompt, and of what its replies are read with."""
+        mark = field_mark(shown_texts(segment, aspect).values())
+        asked = canonical(self._request(segment, aspect, mark=mark))
+        return digest(asked, canonical(aspect), segment.output)
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Return the model's report; raise `ModelError` if it gives no reply."""

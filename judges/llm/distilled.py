@@ -26,6 +26,8 @@ from spanjury.judges.core import (
     Segment,
     signature,
 )
+from spanjury.judges.core.code_digest import code_digest
+from spanjury.judges.core.keys import canonical, digest
 from spanjury.judges.llm.asking import Answer
 from spanjury.judges.llm.expected_number import expected_number
 from spanjury.judges.llm.located_errors import located_errors
@@ -91,7 +93,7 @@ class Distilled:
 
     @property
     def signature(self) -> str:
-        """Model, prompt, decoding, and how replies are read."""
+        """Model, prompt, decoding, and the code that asks and reads."""
         return signature(
             "distilled",
             model=self.model.signature,
@@ -103,7 +105,13 @@ class Distilled:
             max_tokens=self.max_tokens,
             expected=self.alternatives if self.expected else 0,
             parser=PARSER_VERSION,
+            code=code_digest(__name__),
         )
+
+    def report_key(self, segment: Segment, aspect: Aspect) -> str:
+        """Return a digest of the prompt, and of what its replies are read with."""
+        asked = canonical(ChatRequest(messages=messages_for(segment, aspect)))
+        return digest(asked, canonical(aspect), segment.output)
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Return the model's report; raise `ModelError` if it gives no reply."""

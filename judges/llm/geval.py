@@ -24,6 +24,8 @@ from spanjury.judges.core import (
     Usage,
     signature,
 )
+from spanjury.judges.core.code_digest import code_digest
+from spanjury.judges.core.keys import canonical, digest
 from spanjury.judges.llm.asking import Answer, ask
 from spanjury.judges.llm.evaluation_steps import Steps, StepsWriter
 from spanjury.judges.llm.expected_score import expected_score
@@ -127,7 +129,7 @@ class GEval:
 
     @property
     def signature(self) -> str:
-        """Model, prompts, decoding, repeats and how replies are read."""
+        """Model, prompts, decoding, repeats, and the code that asks and reads."""
         decoding = self._decoding()
         return signature(
             "geval",
@@ -141,7 +143,16 @@ class GEval:
             logprobs=self.alternatives if self.logprobs else 0,
             grammar=self.grammar,
             parser=SCORE_READER_VERSION,
+            code=code_digest(__name__),
         )
+
+    def report_key(self, segment: Segment, aspect: Aspect) -> str:
+        """Return a digest of the prompt; where the model writes the steps, of that for them too."""
+        ours = self.steps == "ours"
+        steps = our_steps(segment, aspect) if ours else ""
+        asked = canonical(self._request(segment, aspect, steps=steps))
+        before = b"" if ours else canonical(self._steps_request(aspect))
+        return digest(before, asked, canonical(aspect))
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Return the model's score; raise `ModelError` if it gives no reply."""
@@ -158,21 +169,23 @@ class GEval:
         self, segment: Segment, aspect: Aspect, *, steps: str, usage: Usage = Usage()
     ) -> Report:
         """Score by `steps`; `usage` is what it took to have them written just now."""
-        request = ChatRequest(
-            messages=ask_for_score(segment, aspect, steps=steps),
-            decoding=replace(
-                self._decoding(), grammar=geval_grammar(aspect) if self.grammar else ""
-            ),
-        )
+        request = self._request(segment, aspect, steps=steps)
         case = _Case(aspect=aspect, material=Material(shown_texts(segment, aspect).values()))
         if self.logprobs:
             return await self._expected(request, case, usage=usage)
         return await self._averaged(request, case, usage=usage)
 
-    async def _written_steps(self, aspect: Aspect) -> Answer[Steps]:
+    def _request(self, segment: Segment, aspect: Aspect, *, steps: str) -> ChatRequest:
+        decoding = replace(self._decoding(), grammar=geval_grammar(aspect) if self.grammar else "")
+        messages = ask_for_score(segment, aspect, steps=steps)
+        return ChatRequest(messages=messages, decoding=decoding)
+
+    def _steps_request(self, aspect: Aspect) -> ChatRequest:
         decoding = replace(self._decoding(), temperature=0.0)
-        request = ChatRequest(messages=ask_for_steps(aspect), decoding=decoding)
-        return await self._writer.write(self.model, request)
+        return ChatRequest(messages=ask_for_steps(aspect), decoding=decoding)
+
+    async def _written_steps(self, aspect: Aspect) -> Answer[Steps]:
+        return await self._writer.write(self.model, self._steps_request(aspect))
 
     async def _expected(self, request: ChatRequest, case: _Case, *, usage: Usage) -> Report:
         """Score by log-probabilities, or by repeats where that cannot be done."""

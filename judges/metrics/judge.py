@@ -21,6 +21,8 @@ from spanjury.judges.core import (
     fingerprint,
     signature,
 )
+from spanjury.judges.core.code_digest import code_digest
+from spanjury.judges.core.keys import canonical, digest
 from spanjury.judges.metrics.reductions import over_references
 from spanjury.judges.metrics.samples import sample_of
 from spanjury.judges.text.turns import in_turn
@@ -85,7 +87,14 @@ class MetricJudge:
             options=fingerprint(self.metric.signature),
             low=low,
             high=high,
+            code=code_digest(*self._code()),
         )
+
+    def report_key(self, segment: Segment, aspect: Aspect) -> str:
+        """Return a digest of what is measured and of the scale: no word of the aspect counts."""
+        sample = self._sample(segment, aspect)
+        texts = (sample.output, sample.source, *sample.references)
+        return digest(canonical(aspect.scale), *texts)
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Measure the output.
@@ -95,7 +104,7 @@ class MetricJudge:
         JudgeError
             If the metric cannot measure it.
         """
-        sample = sample_of(replace(segment, inputs=aspect.view(segment.inputs)))
+        sample = self._sample(segment, aspect)
         missing = self._missing(sample)
         if missing:
             return Report(outcome=Outcome.ABSTAINED, reason=missing)
@@ -104,6 +113,14 @@ class MetricJudge:
             # It mostly waits, or computes outside the interpreter: it takes nobody's turn.
             return await anyio.to_thread.run_sync(measure, abandon_on_cancel=True)
         return await in_turn(measure, length=_length(sample))
+
+    def _code(self) -> list[str]:
+        """Name the modules that compute: of another package's metric, its signature tells."""
+        names = (__name__, type(self.metric).__module__)
+        return [name for name in names if name.startswith("spanjury.")]
+
+    def _sample(self, segment: Segment, aspect: Aspect) -> Sample:
+        return sample_of(replace(segment, inputs=aspect.view(segment.inputs)))
 
     def _ends(self) -> tuple[float, float]:
         """Return the values between which the scale lies."""

@@ -14,8 +14,10 @@ from spanjury.judges.core import (
     Rescoring,
     Road,
     Segment,
+    fingerprint,
     signature,
 )
+from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.rules.form_checks.casing import lower_case_starts, lower_i, shouting
 from spanjury.judges.rules.form_checks.debris import debris
 from spanjury.judges.rules.form_checks.endings import broken_off
@@ -89,8 +91,9 @@ class FormJudge:
 
     @property
     def signature(self) -> str:
-        """The options, and the version that the rules belong to."""
-        return signature("form", max_spans=self.max_spans)
+        """The options, what errors cost, and the rules."""
+        costs = fingerprint(repr((_COSTS, _PARAGRAPH)))
+        return signature("form", max_spans=self.max_spans, costs=costs, rules=code_digest(__name__))
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Look at the output alone."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from spanjury.judges.core import Aspect, Outcome, Report, Segment, signature
+from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.rules.evidence import error_spans
 from spanjury.judges.rules.languages import NO_BLANKS, different_languages, script
 from spanjury.judges.rules.source_index import index_source
@@ -49,8 +50,8 @@ class GroundingJudge:
 
     @property
     def signature(self) -> str:
-        """The options, and the version that the rules belong to."""
-        return signature("grounding", max_spans=self.max_spans)
+        """The options and the rules."""
+        return signature("grounding", max_spans=self.max_spans, rules=code_digest(__name__))
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Compare the output with the inputs that `aspect` may look at."""

@@ -17,6 +17,8 @@ from spanjury.judges.core import (
     fingerprint,
     signature,
 )
+from spanjury.judges.core.code_digest import code_digest
+from spanjury.judges.core.keys import canonical, digest, report_key
 from spanjury.judges.scoring.span_map import SpanMap, names_its_errors
 
 __all__ = ["FromSpans"]
@@ -48,7 +50,12 @@ class FromSpans:
             "from-spans",
             judge=fingerprint(self.judge.signature),
             map=fingerprint(self.span_map.signature),
+            code=code_digest(__name__),
         )
+
+    def report_key(self, segment: Segment, aspect: Aspect) -> str:
+        """Return what the other judge's report depends on, and the scale."""
+        return digest(report_key(self.judge, segment, aspect), canonical(aspect.scale))
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Return the judge's report with the score that its spans make, if it has a score.

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from pydantic import TypeAdapter, ValidationError
 
-from spanjury.judges.core import Aspect, Outcome, Segment, Usage
-from spanjury.orchestration.memory_codec import written
+from spanjury.judges.core import Aspect, Outcome, Segment, Usage, unstamped
+from spanjury.judges.core.keys import canonical
 
 __all__ = ["Pairs", "kept_rows", "outcomes_of", "rows_of", "shard_key", "usage_of"]
 
@@ -52,7 +52,7 @@ def shard_key(signature: str, pairs: Pairs) -> str:
         meta) does not count.
     """
     asked = {id(aspect): aspect for _, aspect in pairs}  # the same few come with every segment
-    aspects = {name: written(aspect).decode() for name, aspect in asked.items()}
+    aspects = {name: canonical(aspect).decode() for name, aspect in asked.items()}
     digest = hashlib.blake2b(json.dumps([_LAYOUT, signature]).encode(), digest_size=16)
     for segment, aspect in pairs:
         told = [
@@ -88,7 +88,7 @@ def kept_rows(
     for row, (segment, aspect) in zip(rows, pairs, strict=True):
         told = _read(row)
         expected = (segment.segment_id, aspect.name, signature)
-        if told is None or (told.id, told.aspect, told.signature) != expected:
+        if told is None or _named(told) != expected:
             kept.append(None)
         else:
             kept.append(None if again & _outcomes(told) else row)
@@ -104,6 +104,11 @@ def usage_of(rows: Iterable[bytes]) -> Usage:
     """Return what all seats spent."""
     seats = (seat for row in rows for seat in _ROW.validate_json(row).seats)
     return sum((seat.usage for seat in seats), Usage())
+
+
+def _named(row: _Row) -> tuple[str, str, str]:
+    """Return whose row it is; by which release of the same panel does not matter."""
+    return row.id, row.aspect, unstamped(row.signature)
 
 
 def _read(row: bytes) -> _Row | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from spanjury.judges.core import Segment
+from spanjury.judges.core import Segment, stamped
 from spanjury.orchestration.braking import Brake
 from spanjury.orchestration.config import ModelConfig
 from spanjury.orchestration.experiments.discernment.exhibits import (
@@ -121,4 +121,4 @@ def _writing(shown: Exhibit, treatment: Treatment) -> dict[str, object]:
     """Return who wrote the damage, and what was asked for; nothing of a rule's."""
     if not shown.written_by or treatment.written is None:
         return {}
-    return {"written_by": shown.written_by, "written": treatment.written.signature}
+    return {"written_by": shown.written_by, "written": stamped(treatment.written.signature)}

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from anyio import to_thread
 
-from spanjury.judges.core import VERSION, DataError, Result, RunStoppedError
+from spanjury.judges.core import VERSION, DataError, Result, RunStoppedError, stamped
 from spanjury.orchestration.batch import evaluate
 from spanjury.orchestration.braking import Brake, pull_in_time
 from spanjury.orchestration.distilling.damage_data import DamagePlan, damage_examples
@@ -96,7 +96,7 @@ async def build_from_panel(
 
         async def judge() -> None:
             async with open_configured_panel(panel, memory=memory, meter=meter) as opened:
-                signature.append(opened.signature)
+                signature.append(stamped(opened.signature))
                 pairs = ((row.segment, aspect) for row, aspect in material.pairs)
                 await evaluate(opened, pairs, write=keep, workers=panel.workers, brake=brake)
 

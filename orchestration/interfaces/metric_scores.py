@@ -7,7 +7,7 @@ from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from spanjury.judges.core import VERSION, DataError
+from spanjury.judges.core import VERSION, DataError, stamped
 from spanjury.orchestration.interfaces.exam_scores import write_whole
 from spanjury.orchestration.interfaces.metrics import Scored
 
@@ -60,7 +60,7 @@ def write_metric_scores(path: Path, scored: Scored) -> None:
     """
     described = {
         one.named.name: _Described(
-            signature=one.named.signature,
+            signature=stamped(one.named.signature),
             better=one.named.card.direction,
             corpus=_number(one.corpus),
         )

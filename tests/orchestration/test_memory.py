@@ -393,9 +393,6 @@ def test_a_report_is_read_as_it_was_written(report: Report) -> None:
 def test_reports_and_replies_are_read_as_they_were_written() -> None:
     assert read_report(written(REPORT)) == REPORT
     assert read_reply(written(REPLY)) == REPLY
-    odd = ToolSpec(name="look", description="", parameters={"default": object()})
-    with pytest.raises(TypeError, match="cannot hold"):
-        written(ChatRequest(messages=(), tools=(odd,)))
 
 
 @pytest.mark.anyio

@@ -19,7 +19,7 @@ async def test_a_panel_is_a_judge_whose_reports_have_seats() -> None:
         assert_type(panel, Panel)
         judge: spanjury.Judge = panel
         report = await panel.assess(spanjury.Segment(segment_id="a", output="It is."), aspect)
-    assert judge.signature == report.signature
+    assert report.signature.startswith(f"{judge.signature}|spanjury:")
     assert_type(report, spanjury.PanelReport)
     assert_type(report.score, float | None)
     assert_type(report.spans, tuple[spanjury.ErrorSpan, ...])

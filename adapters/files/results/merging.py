@@ -12,7 +12,7 @@ from spanjury.adapters.files.results.result_rows import ResultLine, ResultName, 
 from spanjury.adapters.files.results.shard_parts import ShardPart
 from spanjury.adapters.files.results.unanswered_rows import UnansweredRows
 from spanjury.adapters.files.scratch import open_scratch
-from spanjury.judges.core import StoreError
+from spanjury.judges.core import StoreError, unstamped
 
 __all__ = ["merge_parts"]
 
@@ -126,7 +126,7 @@ class _Check:
     def panel(self, row: ResultName, part: ShardPart) -> None:
         """Raise `StoreError` if another panel judged the same aspect elsewhere."""
         known, where = self.panels.setdefault((row.task, row.aspect), (row.signature, part))
-        if row.signature != known:
+        if unstamped(row.signature) != unstamped(known):
             raise StoreError(
                 f"{part.path} and {where.path} were judged by different panels on {row.aspect!r}:"
                 f" {row.signature} and {known}"

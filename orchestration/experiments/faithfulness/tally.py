@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from spanjury.judges.core import PanelReport, Report, Result, SeatReport, Verdict
+from spanjury.judges.core import PanelReport, Report, Result, SeatReport, Verdict, stamped
 from spanjury.orchestration.experiments.faithfulness.changes import Change, Fate
 from spanjury.orchestration.experiments.faithfulness.trials import Case
 
@@ -56,6 +56,8 @@ class Tally:
 def _result(case: Case, row: Change) -> Result:
     """Return what the judge said of a changed list; its spans are the list's, not its own."""
     report = Report(outcome=row.outcome, score=row.after, reason=row.reason)
-    seat = SeatReport(seat=case.name, signature=case.judge.signature, report=report, seconds=0.0)
+    seat = SeatReport(
+        seat=case.name, signature=stamped(case.judge.signature), report=report, seconds=0.0
+    )
     told = PanelReport(outcome=row.outcome, score=row.after, reason=row.reason, seats=(seat,))
     return Result(segment=case.segment, aspect=case.aspect, report=told)

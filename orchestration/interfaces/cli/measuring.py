@@ -8,6 +8,7 @@ import anyio
 import typer
 from rich.table import Table
 
+from spanjury.judges.core import stamped
 from spanjury.orchestration.interfaces.cli.console import CleanConsole
 from spanjury.orchestration.interfaces.cli.exits import INTERRUPTED, say
 from spanjury.orchestration.interfaces.cli.metric_cards import print_json
@@ -102,7 +103,7 @@ def _rows(one: MetricScores, scored: Scored, *, by_system: bool) -> Iterator[_Ro
         score=one.corpus,
         interval=corpus_interval(one),
         better=one.named.card.direction,
-        signature=one.named.signature,
+        signature=stamped(one.named.signature),
     )
     if by_system:
         for system, places in sorted(_by_system(scored).items()):

@@ -179,5 +179,5 @@ def test_the_annotator_can_rescore_and_a_judge_without_spans_cannot() -> None:
 def test_only_what_is_not_as_by_default_is_in_the_signature() -> None:
     plain = Annotator(model=ScriptedModel())
     assert "rescoring" not in plain.signature
-    assert "|rescoring:restate|" in replace(plain, rescoring="restate").signature
-    assert "|alternatives:5|" in replace(plain, alternatives=5).signature
+    assert "|rescoring:restate" in replace(plain, rescoring="restate").signature
+    assert "|alternatives:5" in replace(plain, alternatives=5).signature

@@ -68,7 +68,7 @@ class Length:
 
     @property
     def signature(self) -> str:
-        return "length|spanjury:0"
+        return "length"
 
     def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
         self.seen.extend(samples)

@@ -107,7 +107,7 @@ def test_wrong_options_are_refused_with_the_choices() -> None:
 
 
 def test_signatures_tell_the_options() -> None:
-    assert Repetitiveness(order=3).signature.startswith("repetitiveness|order:3|tokens:words|")
+    assert Repetitiveness(order=3).signature == "repetitiveness|order:3|tokens:words"
     assert Aun().signature != Aun(order=2).signature
     assert Unr().signature != Unr(max_order=2).signature
     assert Nid().signature != Nid(tokens="blanks").signature

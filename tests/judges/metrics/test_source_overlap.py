@@ -133,7 +133,7 @@ def test_wrong_options_are_refused_with_the_choices() -> None:
 
 
 def test_signatures_tell_the_options() -> None:
-    assert Abstractness().signature.startswith("abstractness|order:1|tokens:words|spanjury:")
-    assert Coverage().signature.startswith("coverage|tokens:words-and-marks|spanjury:")
-    assert Density().signature.startswith("density|tokens:words-and-marks|spanjury:")
-    assert Compression(tokens="blanks").signature.startswith("compression|tokens:blanks|")
+    assert Abstractness().signature == "abstractness|order:1|tokens:words"
+    assert Coverage().signature == "coverage|tokens:words-and-marks"
+    assert Density().signature == "density|tokens:words-and-marks"
+    assert Compression(tokens="blanks").signature == "compression|tokens:blanks"

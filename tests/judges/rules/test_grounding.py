@@ -44,7 +44,7 @@ def compared(output: str, source: str) -> Report:
 
 def test_it_is_a_judge_with_a_signature() -> None:
     assert isinstance(GroundingJudge(), Judge)
-    assert GroundingJudge(max_spans=3).signature.startswith("grounding|max_spans:3|spanjury:")
+    assert GroundingJudge(max_spans=3).signature.startswith("grounding|max_spans:3|rules:")
 
 
 def test_a_negative_limit_is_refused() -> None:

@@ -57,4 +57,5 @@ def test_a_third_partys_judge_is_installed_and_named_on_the_command_line(tmp_pat
         7,
         ["shouting"],
     )
-    assert row["seats"][0]["signature"] == "shouting|min_letters:3|version:1"
+    signature, _, version = row["seats"][0]["signature"].partition("|spanjury:")
+    assert (signature, bool(version)) == ("shouting|min_letters:3|version:1", True)

@@ -1,0 +1,124 @@
+"""Keys: by what a memory finds what judges and models said.
+
+A key is made of what an answer depends on and of nothing else. It must stay the same from
+release to release, for behind it lie replies that were paid for.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, fields, is_dataclass
+from enum import Enum
+from functools import cache
+from itertools import chain
+from types import MappingProxyType
+
+from spanjury.judges.core.aspect import Aspect, Task
+from spanjury.judges.core.chat import ChatRequest, Decoding, Message, ToolCall, ToolSpec
+from spanjury.judges.core.ports import Judge, KeyedJudge
+from spanjury.judges.core.scale import Scale
+from spanjury.judges.core.segment import Segment
+from spanjury.judges.core.span import ErrorSpan
+
+__all__ = ["asked_about", "canonical", "digest", "report_key"]
+
+_LAYOUT = b"1"
+"""Raised when keys change: what was written under the former ones is then not found."""
+
+_FIRST_FIELDS: Mapping[type, tuple[str, ...]] = MappingProxyType(
+    {
+        Aspect: (
+            *("name", "task", "definition", "kind", "confusable"),
+            *("worst", "best", "inputs", "needs", "scale"),
+        ),
+        ChatRequest: ("messages", "prefix", "decoding", "tools"),
+        Decoding: ("temperature", "seed", "max_tokens", "grammar", "logprobs"),
+        ErrorSpan: (
+            *("text", "explanation", "severity", "start", "end"),
+            *("category", "located", "found_by"),
+        ),
+        Message: ("role", "content", "tool_calls", "call_id"),
+        Scale: ("labels",),
+        Task: (
+            *("name", "description", "output_header"),
+            *("input_headers", "aliases", "default_aspects"),
+        ),
+        ToolCall: ("call_id", "name", "arguments"),
+        ToolSpec: ("name", "description", "parameters"),
+    }
+)
+"""The fields that are always written, in this order: those of version 0.1.0.
+
+A field that is not here came later, and is written where it differs from its default: so a
+request that does without it has the key that it always had. Nothing is ever added here.
+"""
+
+
+def digest(*parts: str | bytes) -> str:
+    """Return 32 hexadecimal digits: `fingerprint`'s 12 are too few for 10^8 keys."""
+    digest = hashlib.blake2b(_LAYOUT, digest_size=16)
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
+        digest.update(len(data).to_bytes(8, "big"))
+        digest.update(data)
+    return digest.hexdigest()
+
+
+def canonical(value: ChatRequest | Aspect | Scale | tuple[ErrorSpan, ...]) -> bytes:
+    """Write `value` as keys hold it: alike in every release, however many fields are added.
+
+    Examples
+    --------
+    >>> canonical(Scale(labels=("No", "Yes")))
+    b'{"labels": ["No", "Yes"]}'
+    """
+    return json.dumps(value, default=_plain).encode()
+
+
+def asked_about(segment: Segment, aspect: bytes) -> tuple[str | bytes, ...]:
+    """Return all that a judge may see of `segment`, asked about an aspect that is `canonical`."""
+    return (
+        aspect,
+        segment.output,
+        segment.system,
+        segment.task,
+        str(len(segment.inputs)),  # or a reference could be taken for an input
+        *chain.from_iterable(segment.inputs.items()),
+        *segment.references,
+    )
+
+
+def report_key(judge: Judge, segment: Segment, aspect: Aspect) -> str:
+    """Return a digest of all that the report of `judge` on `segment` depends on."""
+    if isinstance(judge, KeyedJudge):
+        return digest(judge.signature, judge.report_key(segment, aspect))
+    return digest(judge.signature, *asked_about(segment, canonical(aspect)))
+
+
+def _plain(value: object) -> object:
+    """Return a dataclass or a mapping as a dict, a member of an enumeration as its value."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Enum):
+        return value.value
+    first, later = _fields(type(value))  # type: ignore[arg-type]  # a class is hashable
+    written = {name: getattr(value, name) for name in first}
+    for field in later:
+        if (held := getattr(value, field.name)) != _default(field):
+            written[field.name] = held
+    return written
+
+
+@cache
+def _fields(kind: type) -> tuple[tuple[str, ...], tuple["Field[object]", ...]]:
+    """Return the first fields of a dataclass, and those that came later, by name."""
+    if not is_dataclass(kind):
+        raise TypeError(f"a key cannot hold {kind.__name__}")
+    first = _FIRST_FIELDS.get(kind, ())
+    later = (field for field in fields(kind) if field.name not in first)
+    return first, tuple(sorted(later, key=lambda field: field.name))
+
+
+def _default(field: "Field[object]") -> object:
+    """Return the default of `field`; without one its value always differs."""
+    return field.default if field.default_factory is MISSING else field.default_factory()

@@ -1,0 +1,95 @@
+"""Keys outlast releases: behind them lie replies that were paid for."""
+
+from dataclasses import dataclass, fields
+
+import pytest
+from fakes.judges import ASPECT, FixedJudge, segment
+
+from spanjury.judges.core import (
+    VERSION,
+    ChatRequest,
+    Decoding,
+    Message,
+    Scale,
+    ToolCall,
+    ToolSpec,
+    signature,
+    stamped,
+    unstamped,
+)
+from spanjury.judges.core import keys as keys_module
+from spanjury.judges.core.keys import asked_about, canonical, digest, report_key
+
+REQUEST = ChatRequest(
+    messages=(
+        Message(role="user", content="Judge \udc00 this."),
+        Message(
+            role="assistant",
+            content="",
+            tool_calls=(ToolCall(call_id="1", name="look", arguments="{}"),),
+        ),
+        Message(role="tool", content="Nothing.", call_id="1"),
+    ),
+    prefix="Score:",
+    decoding=Decoding(temperature=0.5, seed=7, max_tokens=77, grammar='root ::= "1"', logprobs=5),
+    tools=(ToolSpec(name="look", description="Looks.", parameters={"type": "object"}),),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Later:
+    """A type that no key held in the first release."""
+
+    zeal: int = 1
+    aim: str = ""
+    tags: tuple[str, ...] = ()
+
+
+def test_keys_are_what_they_were() -> None:
+    # Do not change these digests: with another key every reply is paid for again.
+    assert digest(canonical(REQUEST)) == "45a51a3f777121283dc82abbb52abe7a"
+    assert digest(canonical(ChatRequest(messages=()))) == "a2273ce7275851b60d25185b0494aca2"
+    assert digest(*asked_about(segment(), canonical(ASPECT))) == "efb8b6d6957e1336e1d82cb8c2efb24f"
+    assert digest("a", "b") != digest("ab")
+
+
+def test_a_field_that_came_later_is_written_where_it_is_not_as_by_default() -> None:
+    def written(value: Later) -> bytes:
+        return canonical(value)  # type: ignore[arg-type]  # as if it were a part of a request
+
+    assert written(Later()) == b"{}"
+    assert written(Later(zeal=2, aim="x")) == b'{"aim": "x", "zeal": 2}'
+    assert written(Later(tags=("a",))) == b'{"tags": ["a"]}'
+
+
+def test_the_first_fields_are_there_still() -> None:
+    for kind, first in keys_module._FIRST_FIELDS.items():
+        there = {field.name for field in fields(kind)}
+        assert set(first) <= there, f"a field of {kind.__name__} that keys hold is gone"
+
+
+def test_what_no_key_can_hold_is_refused() -> None:
+    odd = ToolSpec(name="look", description="", parameters={"default": object()})
+    with pytest.raises(TypeError, match="cannot hold object"):
+        canonical(ChatRequest(messages=(), tools=(odd,)))
+
+
+def test_the_version_is_shown_and_in_no_signature() -> None:
+    bare = signature("form", max_spans=8)
+    assert bare == "form|max_spans:8"
+    assert stamped(bare) == f"form|max_spans:8|spanjury:{VERSION}"
+    assert unstamped(stamped(bare)) == unstamped(bare) == bare
+    assert unstamped("form|max_spans:8|spanjury:9.9.9") == bare
+
+
+def test_a_judge_that_knows_what_it_depends_on_says_so_itself() -> None:
+    class Keyed(FixedJudge):
+        def report_key(self, segment: object, aspect: object) -> str:
+            del segment, aspect
+            return "the same"
+
+    keyed, plain = Keyed(says=None), FixedJudge(says=None)
+    other = segment(output="Else.")
+    assert report_key(keyed, segment(), ASPECT) == report_key(keyed, other, ASPECT)
+    assert report_key(plain, segment(), ASPECT) != report_key(plain, other, ASPECT)
+    assert Scale() == ASPECT.scale

@@ -62,19 +62,19 @@ def print_runs(*, folder: Path | None) -> None:
     """Print name, begin, data and state of the runs in `folder`, or among the user's data."""
     home = folder or runs_home()
     rows = []
-    damaged = []
+    problems = []
     for run in RunFolder.among(home):
         try:
             begun, data = str(run.manifest().get("begun")), str(job_of(run).data)
         except StoreError as error:  # must not hide the others
-            damaged.append(error)
+            problems.append(str(error))
             rows.append((run.path.name, "", "", "damaged"))
         else:
             rows.append((run.path.name, begun, data, "done" if run.is_done else "open"))
     _print(("run", "begun", "data", "state"), rows)
     say(f"{len(rows)} runs in {home}")
-    for error in damaged:
-        say(f"spanjury: {error}")
+    for problem in problems:
+        say(f"spanjury: {problem}")
 
 
 def _summary(name: str) -> str:

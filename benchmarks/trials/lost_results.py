@@ -100,7 +100,11 @@ def serving(model: Model) -> Iterator[str]:
         def log_message(self, *_: object) -> None:
             """Say nothing."""
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+    class Server(ThreadingHTTPServer):
+        def handle_error(self, *_: object) -> None:
+            """Say nothing of a client that was killed."""
+
+    with Server(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_address[1]}/v1"
         server.shutdown()
@@ -309,6 +313,7 @@ def replacing_trial(folder: Path, url: str, model: Model) -> Trial:
     before, remembered = results.read_bytes(), memory.read_bytes()
     other = ("--judge", "annotator:max_tokens=77", "--no-progress")
     onto = evaluate(url, "--no-memory", "-o", "run/results.jsonl")
+    silent: list[tuple[tuple[str, ...], int]]
     silent = [(("resume", "run", *other), place) for place in (0, 1, 20, 39)]
     silent += [(onto, place) for place in (0, 1, 20, 39)]
     silent += [(("rescore", "run", "--aggregate", how), 0) for how in ("mean", "median")]

@@ -136,7 +136,7 @@ def test_a_damaged_memory_opens_or_is_repaired_and_lacks_only_what_was_in_the_da
             lacking = missing(path)
             assert said.saved == COUNT - len(lacking)
         harmed += len(lacking)
-        whole = undamaged_pages(before, data, in_log=in_log)
+        whole = undamaged_pages(before, bytes(data), in_log=in_log)
         assert not [number for number in lacking if value_of(number) in whole], turn
     assert harmed
 

@@ -1,6 +1,5 @@
 """The commands about runs: `runs [FOLDER]` lists them, `runs repair RUN` saves a memory."""
 
-import click
 import typer
 from typer.core import TyperGroup
 
@@ -15,7 +14,9 @@ _LIST = "list"
 class _ListByDefault(TyperGroup):
     """Commands that are `list` where none is named."""
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+    def parse_args(  # type: ignore[override]  # typer names no wider type of a context
+        self, ctx: typer.Context, args: list[str]
+    ) -> list[str]:
         asks_help = args[:1] in ([name] for name in self.get_help_option_names(ctx))
         if not asks_help and args[:1] not in ([name] for name in self.commands):
             args = [_LIST, *args]

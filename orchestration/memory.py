@@ -124,7 +124,7 @@ class RememberedJudge:
         """
         with assessing(place=self.place, anew=anew) as assessment:
             report = await self.judge.assess(segment, aspect)
-        failed = isinstance(report, Report) and report.outcome in self.again - UNANSWERED
+        failed = type(report) is Report and report.outcome in self.again - UNANSWERED
         if failed and assessment.made_of_memory:
             return await self._assessed(segment, aspect, anew=True)
         return report

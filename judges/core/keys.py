@@ -101,7 +101,7 @@ def _plain(value: object) -> object:
         return dict(value)
     if isinstance(value, Enum):
         return value.value
-    first, later = _fields(type(value))  # type: ignore[arg-type]  # a class is hashable
+    first, later = _fields(type(value))  # type: ignore[arg-type]  # a class is hashable whatever its objects
     written = {name: getattr(value, name) for name in first}
     for field in later:
         if (held := getattr(value, field.name)) != _default(field):

@@ -1,6 +1,7 @@
 """The digest of a judge's rules changes with them, and with nothing else."""
 
 import importlib
+import importlib.util
 import sys
 from collections.abc import Callable, Iterator
 from importlib.machinery import ModuleSpec
@@ -70,7 +71,7 @@ def test_without_source_the_version_stands_for_it(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     del folder
-    find: Callable[[str], ModuleSpec | None] = module.find_spec
+    find: Callable[[str], ModuleSpec | None] = importlib.util.find_spec
 
     def without_source(name: str) -> ModuleSpec | None:
         spec = find(name)

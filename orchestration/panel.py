@@ -15,6 +15,7 @@ from anyio import create_task_group
 from structlog.contextvars import bind_contextvars, reset_contextvars
 
 from spanjury.judges.core import (
+    RUN_ENDING,
     Aggregation,
     Aspect,
     ConfigError,
@@ -28,7 +29,6 @@ from spanjury.judges.core import (
     Report,
     SeatReport,
     Segment,
-    StoreError,
     Usage,
     Verdict,
     fingerprint,
@@ -145,7 +145,7 @@ class Panel:
             return self._unscored(verdict, outcome=_gravest(verdict), reason=_reasons(verdict))
         try:
             return await self._conclude(verdict, scored)
-        except StoreError:
+        except RUN_ENDING:
             raise
         except Exception as error:
             log.exception("panel.conclusion_failed")
@@ -230,8 +230,8 @@ async def _hear(seat: Seat, segment: Segment, aspect: Aspect) -> SeatReport:
         log.warning("panel.seat_failed", outcome=error.outcome.value, error=told)
         reply = error.reply if isinstance(error, ParseError) else ""
         report = Report(outcome=error.outcome, reason=str(error) or repr(error), reply=reply)
-    except StoreError:
-        raise  # what was said cannot be kept: that ends the run, whoever said it
+    except RUN_ENDING:
+        raise  # by what concerns all seats and rows, as a reply that cannot be kept
     except Exception as error:  # the border to judges that are not ours
         log.exception("panel.seat_broken")
         reason = f"the judge's own code failed: {error!r}"

@@ -20,6 +20,8 @@ from spanjury.judges.core.chat import (
 )
 from spanjury.judges.core.consolidation import Consolidation, SpanRef
 from spanjury.judges.core.errors import (
+    RUN_ENDING,
+    ClosedModelError,
     ConfigError,
     DataError,
     EvaluationError,
@@ -34,9 +36,11 @@ from spanjury.judges.core.errors import (
     PerturbationError,
     PluginError,
     RateLimitedModelError,
+    RunFailedError,
     RunStoppedError,
     StoreError,
     TransientModelError,
+    UnusableModelError,
 )
 from spanjury.judges.core.metric import (
     CorpusMetric,
@@ -70,11 +74,13 @@ from spanjury.judges.core.version import VERSION
 __all__ = [
     "MAX_SEVERITY",
     "MIN_SEVERITY",
+    "RUN_ENDING",
     "VERSION",
     "Aggregation",
     "Aspect",
     "ChatModel",
     "ChatRequest",
+    "ClosedModelError",
     "ConfigError",
     "Consolidation",
     "Consolidator",
@@ -115,6 +121,7 @@ __all__ = [
     "Result",
     "Road",
     "Role",
+    "RunFailedError",
     "RunStoppedError",
     "Sample",
     "Scale",
@@ -130,6 +137,7 @@ __all__ = [
     "ToolCall",
     "ToolSpec",
     "TransientModelError",
+    "UnusableModelError",
     "Usage",
     "Verdict",
     "fingerprint",

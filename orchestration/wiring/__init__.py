@@ -18,7 +18,7 @@ from spanjury.adapters.files.results.shards import ShardFolder
 from spanjury.adapters.runs.run_folder import RunFolder
 from spanjury.adapters.runs.runs_home import find_run, new_run, runs_home
 from spanjury.orchestration.wiring.files import open_memory, open_results, open_source
-from spanjury.orchestration.wiring.models import open_model
+from spanjury.orchestration.wiring.models import Guard, guard_of, open_model
 from spanjury.orchestration.wiring.panels import open_configured_panel
 from spanjury.orchestration.wiring.plugins import (
     AGGREGATIONS,
@@ -52,6 +52,7 @@ __all__ = [
     "Export",
     "ExportForm",
     "ExportUnit",
+    "Guard",
     "ResultScores",
     "ResultSpans",
     "RunFolder",
@@ -61,6 +62,7 @@ __all__ = [
     "cut_chunks",
     "find_parts",
     "find_run",
+    "guard_of",
     "load_ray",
     "marked_segments",
     "merge_parts",

@@ -7,6 +7,7 @@ from types import MappingProxyType
 import structlog
 
 from spanjury.judges.core import (
+    RUN_ENDING,
     Aspect,
     ErrorSpan,
     JudgeError,
@@ -16,7 +17,6 @@ from spanjury.judges.core import (
     Rescorable,
     Rescoring,
     Segment,
-    StoreError,
 )
 from spanjury.orchestration.braking import Brake
 from spanjury.orchestration.experiments.faithfulness.changes import (
@@ -210,8 +210,8 @@ async def _rescored(case: Case, row: Change, *, spans: Sequence[ErrorSpan]) -> C
         return _filled(row, told)
     except (JudgeError, ModelError) as error:
         return replace(row, outcome=error.outcome, reason=str(error) or repr(error))
-    except StoreError:
-        raise  # what was said cannot be kept: that ends the exam, whoever said it
+    except RUN_ENDING:
+        raise  # by what concerns all judges and texts, as a reply that cannot be kept
     except Exception as error:  # the border to judges that are not ours
         log.exception("faithfulness.judge_broken", judge=case.name)
         reason = f"the judge's own code failed: {error!r}"

@@ -27,6 +27,7 @@ from spanjury.judges.core import (
     PanelReport,
     ParseError,
     Report,
+    RunFailedError,
     SeatReport,
     Segment,
     Usage,
@@ -155,9 +156,13 @@ class Panel:
     async def hear(self, segment: Segment, aspect: Aspect) -> Verdict:
         """Return what every seat says; none waits for another."""
         heard: dict[str, SeatReport] = {}
+        failures: list[RunFailedError] = []
 
         async def hear_seat(seat: Seat) -> None:
-            heard[seat.name] = await _hear(seat, segment, aspect)
+            try:
+                heard[seat.name] = await _hear(seat, segment, aspect)
+            except RunFailedError as error:
+                failures.append(error)  # other seats may wait for what is paid already
 
         if len(self.seats) == 1:  # a task of its own would cost as much as all else here
             await hear_seat(self.seats[0])
@@ -165,6 +170,8 @@ class Panel:
             async with create_task_group() as hearing:
                 for seat in self.seats:
                     hearing.start_soon(hear_seat, seat)
+        if failures:
+            raise failures[0]
         return Verdict(
             segment=segment,
             aspect=aspect,

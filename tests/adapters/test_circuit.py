@@ -264,6 +264,7 @@ async def test_no_outage_is_waited_for_where_none_may_last() -> None:
 
 
 async def test_the_wait_that_a_server_asks_for_is_kept_or_ends_the_run_at_once() -> None:
+    ended: list[Reply | Exception] = []
     for asked, probes in ((30.0, 2), (3600.0, 1)):
         clock = FakeClock()
         error = RateLimitedModelError("quota", retry_after=asked)

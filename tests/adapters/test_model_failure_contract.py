@@ -175,7 +175,7 @@ async def test_a_body_of_another_shape_is_transient(lane: Lane, answer: Answer) 
         ({"message": "no such model"}, PermanentModelError),
         ({"message": "slower", "code": 429}, RateLimitedModelError),
         ({"message": "slower", "code": "rate_limit_exceeded"}, TransientModelError),
-        ({"message": "who?", "code": 401}, PermanentModelError),
+        ({"message": "who?", "code": 401}, UnusableModelError),
     ],
 )
 async def test_a_failure_is_one_also_with_status_200(

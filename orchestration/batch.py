@@ -15,7 +15,7 @@ from anyio import (
 )
 from anyio.streams.memory import MemoryObjectReceiveStream
 
-from spanjury.judges.core import Aspect, Result, Segment
+from spanjury.judges.core import Aspect, Result, RunFailedError, Segment
 from spanjury.orchestration.braking import Brake
 from spanjury.orchestration.panel import Panel
 from spanjury.orchestration.watching import first_error_alone
@@ -59,13 +59,22 @@ async def evaluate(
     brake
         Ends the run early, once it is pulled, with what is complete by then.
 
+    Raises
+    ------
+    RunFailedError
+        If a model cannot be used or does not answer. The rows that wait for it have no result;
+        what others were asked meanwhile may still be answered, for the brake's grace.
+
     Notes
     -----
     When the run is cancelled, every result that is complete has been written before the
     cancellation leaves this function.
     """
-    with first_error_alone(), brake or Brake() as held:
-        await _pipe(panel, pairs, write=write, workers=workers, brake=held)
+    brake = brake or Brake()
+    with first_error_alone(), brake:
+        await _pipe(panel, pairs, write=write, workers=workers, brake=brake)
+    if brake.failure is not None:
+        raise brake.failure
 
 
 async def _pipe(
@@ -100,9 +109,17 @@ async def _work(panel: Panel, todo: MemoryObjectReceiveStream[_Slot], brake: Bra
             if brake.is_pulled:
                 brake.has_cut = True
             else:
-                report = await panel.assess(slot.segment, slot.aspect)
-                slot.result = Result(segment=slot.segment, aspect=slot.aspect, report=report)
+                await _judge(slot, panel, brake)
             slot.done.set()
+
+
+async def _judge(slot: _Slot, panel: Panel, brake: Brake) -> None:
+    try:
+        report = await panel.assess(slot.segment, slot.aspect)
+    except RunFailedError as failure:
+        brake.fail(failure)
+    else:
+        slot.result = Result(segment=slot.segment, aspect=slot.aspect, report=report)
 
 
 async def _write_in_order(

@@ -7,6 +7,8 @@ from typing import Self
 import anyio
 from anyio import CancelScope
 
+from spanjury.judges.core import RunFailedError
+
 __all__ = ["GRACE", "Brake", "pull_in_time"]
 
 GRACE = 10.0
@@ -18,12 +20,14 @@ class Brake:
 
     It is the context of the work that it may end, once. Whatever watches the work may pull
     it, in the same event loop: a signal, a clock, a meter. `has_cut` says whether anything
-    was left undone for it: it may be pulled when all is done.
+    was left undone for it: it may be pulled when all is done. `failure` is why the run
+    cannot go on, to be raised when what was under way has ended; None where it could.
     """
 
     def __init__(self) -> None:
         self.reason = ""
         self.has_cut = False
+        self.failure: RunFailedError | None = None
         self._grace = math.inf
         self._scope: CancelScope | None = None
 
@@ -45,6 +49,11 @@ class Brake:
         self.reason = self.reason or reason
         self._grace = grace
         self._limit()
+
+    def fail(self, failure: RunFailedError) -> None:
+        """Stop because the run cannot go on; what is under way elsewhere gets its grace."""
+        self.failure = self.failure or failure
+        self.pull(str(failure), grace=GRACE)
 
     def __enter__(self) -> Self:
         self._scope = CancelScope()

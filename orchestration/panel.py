@@ -14,6 +14,7 @@ from numbers import Real
 from anyio import create_task_group
 
 from spanjury.judges.core import (
+    RUN_ENDING,
     Aggregation,
     Aspect,
     ConfigError,
@@ -27,9 +28,9 @@ from spanjury.judges.core import (
     PanelReport,
     ParseError,
     Report,
+    RunFailedError,
     SeatReport,
     Segment,
-    StoreError,
     Usage,
     Verdict,
     bind_values,
@@ -151,7 +152,7 @@ class Panel:
             return self._unscored(verdict, outcome=_gravest(verdict), reason=_reasons(verdict))
         try:
             return await self._conclude(verdict, scored)
-        except StoreError:
+        except RUN_ENDING:
             raise
         except Exception as error:
             log.exception("panel.conclusion_failed")
@@ -162,9 +163,13 @@ class Panel:
     async def hear(self, segment: Segment, aspect: Aspect) -> Verdict:
         """Return what every seat says; none waits for another."""
         heard: dict[str, SeatReport] = {}
+        failures: list[RunFailedError] = []
 
         async def hear_seat(seat: Seat) -> None:
-            heard[seat.name] = await _hear(seat, segment, aspect)
+            try:
+                heard[seat.name] = await _hear(seat, segment, aspect)
+            except RunFailedError as error:
+                failures.append(error)  # other seats may wait for what is paid already
 
         if len(self.seats) == 1:  # a task of its own would cost as much as all else here
             await hear_seat(self.seats[0])
@@ -172,6 +177,8 @@ class Panel:
             async with create_task_group() as hearing:
                 for seat in self.seats:
                     hearing.start_soon(hear_seat, seat)
+        if failures:
+            raise failures[0]
         return Verdict(
             segment=segment,
             aspect=aspect,
@@ -235,8 +242,8 @@ async def _hear(seat: Seat, segment: Segment, aspect: Aspect) -> SeatReport:
         log.warning("panel.seat_failed", outcome=error.outcome.value, error=kind_of(error))
         reply = error.reply if isinstance(error, ParseError) else ""
         report = Report(outcome=error.outcome, reason=reason_of(error), reply=reply)
-    except StoreError:
-        raise  # what was said cannot be kept: that ends the run, whoever said it
+    except RUN_ENDING:
+        raise  # by what concerns all seats and rows, as a reply that cannot be kept
     except Exception as error:  # the border to judges that are not ours
         log.exception("panel.seat_broken")
         reason = f"the judge's own code failed: {reason_of(error, kind=True)}"

@@ -29,6 +29,7 @@ from spanjury.judges.core import (
     ModelOptions,
     RateLimitedModelError,
     TransientModelError,
+    UnusableModelError,
 )
 
 __all__ = ["FIRST_REST", "LONGEST_REST", "PATIENCE", "Endpoint", "Endpoints"]
@@ -105,15 +106,16 @@ class Endpoint:
     def attempt(self) -> Iterator[None]:
         """Learn from how a call to it ends.
 
-        Transient failures count against it, among them time-outs and 5xx. Whatever else it
-        says shows that it is there, even that it is asked too often.
+        Transient failures count against it, among them time-outs and 5xx, and that it does
+        not serve the model or refuses the key. Whatever else it says shows that it is there,
+        even that it is asked too often.
         """
         try:
             with self.limiter.attempt():
                 yield
         except ModelError as error:
             well = isinstance(error, RateLimitedModelError)
-            if isinstance(error, TransientModelError) and not well:
+            if isinstance(error, TransientModelError | UnusableModelError) and not well:
                 self._failed()
             else:
                 self._answered()

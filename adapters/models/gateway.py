@@ -4,23 +4,29 @@
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import KW_ONLY, dataclass, field
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import KW_ONLY, dataclass, field, replace
 from secrets import SystemRandom
 
 import anyio
 
+from spanjury.adapters.models.circuit import Circuit
 from spanjury.adapters.models.endpoints import Endpoint, Endpoints
+from spanjury.adapters.models.lease import Lease
 from spanjury.adapters.models.rates import RateLimit
 from spanjury.judges.core import (
     ChatModel,
     ChatRequest,
     EventLog,
+    ModelError,
     ModelOptions,
     ModelTimeoutError,
     PricedModel,
     Reply,
     TokenPrice,
     TransientModelError,
+    UnusableModelError,
+    Usage,
     kind_of,
 )
 
@@ -56,6 +62,8 @@ class Gateway:
         attempts.
     replicas
         The same model at further servers; the bounds of the calls at once hold for each.
+    lease
+        When and where the model may be asked; None for always and everywhere.
     clock
         Seconds that only grow, by which servers rest and rates are kept.
     sleep
@@ -71,8 +79,10 @@ class Gateway:
     _: KW_ONLY
     options: ModelOptions
     replicas: tuple[ChatModel, ...] = ()
+    lease: Lease | None = None
     clock: Callable[[], float] = anyio.current_time
     sleep: Callable[[float], Awaitable[None]] = anyio.sleep
+    _circuit: Circuit | None = field(default=None, init=False, repr=False)
     _endpoints: Endpoints = field(init=False, repr=False)
     _rates: RateLimit = field(init=False, repr=False)
 
@@ -108,6 +118,16 @@ class Gateway:
         """How many calls are under way now, or wait for what the rates allow."""
         return self._endpoints.under_way
 
+    def guarded(self, circuit: Circuit, *, spent: Callable[[Usage], None]) -> "Gateway":
+        """Return the same gateway behind `circuit`, whose probes are counted by `spent`.
+
+        Its calls wait while the circuit is open, and fail only where the model answers others.
+        """
+        gateway = replace(self)
+        object.__setattr__(gateway, "_circuit", circuit)  # the dataclass is frozen
+        circuit.attach(gateway.probe, spent=spent)
+        return gateway
+
     async def complete(self, request: ChatRequest) -> Reply:
         """Return the model's reply.
 
@@ -120,13 +140,36 @@ class Gateway:
             `LONGEST_WAIT` seconds.
         PermanentModelError
             As the model raised it.
+        RunFailedError
+            If the gateway is guarded, and the model cannot be used or does not answer.
+        ClosedModelError
+            If its lease does not allow it to be asked.
         """
-        tried: list[Endpoint] = []
-        for attempt in range(1, self.options.attempts):
+        while True:
             try:
-                return await self._attempt(request, tried)
+                return await self._tried(request)
+            except (TransientModelError, UnusableModelError) as error:
+                if self._circuit is None or await self._circuit.is_own(error):
+                    raise
+
+    async def _tried(self, request: ChatRequest) -> Reply:
+        """Ask as often as the options allow."""
+        tried: list[Endpoint] = []
+        attempt = 1
+        while True:
+            await self._ready()
+            try:
+                if (reply := await self._attempt(request, tried)) is not None:
+                    return reply
+                continue
+            except UnusableModelError:
+                if attempt > len(self.replicas):
+                    raise
+                pause = 0.0  # another server may know the model
             except TransientModelError as error:
                 if not _may_be_cured(error):
+                    raise _with_wait(error) from error
+                if attempt >= self.options.attempts:
                     raise
                 pause = _pause(attempt, asked=error.retry_after)
                 log.warning(
@@ -136,26 +179,53 @@ class Gateway:
                     seconds=pause,
                     error=kind_of(error),
                 )
+            attempt += 1
             await self.sleep(pause)
-        return await self._attempt(request, tried)
 
-    async def _attempt(self, request: ChatRequest, tried: list[Endpoint]) -> Reply:
-        """Ask once; the place is given back before any wait for the next attempt."""
-        try:
-            async with self._endpoints.place(tried=tried) as endpoint:
-                reckoned = await self._rates.admit(request)
-                with endpoint.attempt():
-                    reply = await self._in_time(endpoint.model, request)
-        except TransientModelError as error:
-            if _may_be_cured(error):
-                raise
-            raise TransientModelError(
-                f"{error} (it asks to wait {error.retry_after:g} s; {LONGEST_WAIT:g} s is"
-                " the longest that is waited)",
-                retry_after=error.retry_after,
-            ) from error
+    async def _ready(self) -> None:
+        """Return once the lease and the circuit allow an attempt."""
+        if self.lease is not None:
+            self.lease.require(self.signature)
+        if self._circuit is not None and not self._circuit.is_closed:
+            await self._circuit.ready()
+
+    async def probe(self, request: ChatRequest) -> Reply:
+        """Return the reply of the first server that gives one; each is asked once.
+
+        Raises
+        ------
+        ModelError
+            As the last server raised it.
+        """
+        tried: list[Endpoint] = []
+        for _ in self.replicas:
+            try:
+                return await self._ask(request, tried)
+            except ModelError:
+                continue
+        return await self._ask(request, tried)
+
+    async def _attempt(self, request: ChatRequest, tried: list[Endpoint]) -> Reply | None:
+        """Ask once; return None if the circuit has opened while the call waited for its place."""
+        async with self._endpoints.place(tried=tried) as endpoint:
+            if self._circuit is not None and not self._circuit.is_closed:
+                return None
+            return await self._ask_at(endpoint, request)
+
+    async def _ask(self, request: ChatRequest, tried: list[Endpoint]) -> Reply:
+        """Ask once, whatever the circuit says."""
+        async with self._endpoints.place(tried=tried) as endpoint:
+            return await self._ask_at(endpoint, request)
+
+    async def _ask_at(self, endpoint: Endpoint, request: ChatRequest) -> Reply:
+        reckoned = await self._rates.admit(request)
+        with self._watched(), endpoint.attempt():
+            reply = await self._in_time(endpoint.model, request)
         self._rates.settle(reply.usage, reckoned=reckoned)
         return reply
+
+    def _watched(self) -> AbstractContextManager[None]:
+        return nullcontext() if self._circuit is None else self._circuit.attempt()
 
     async def _in_time(self, model: ChatModel, request: ChatRequest) -> Reply:
         try:
@@ -170,6 +240,14 @@ class Gateway:
 def _may_be_cured(error: TransientModelError) -> bool:
     """Whether another attempt is worth its wait."""
     return (error.retry_after or 0.0) <= LONGEST_WAIT
+
+
+def _with_wait(error: TransientModelError) -> TransientModelError:
+    return TransientModelError(
+        f"{error} (it asks to wait {error.retry_after:g} s; {LONGEST_WAIT:g} s is the longest"
+        " that is waited)",
+        retry_after=error.retry_after,
+    )
 
 
 def _pause(attempt: int, *, asked: float | None) -> float:

@@ -7,13 +7,16 @@ import openai
 
 from spanjury.adapters.models.litellm_library import litellm
 from spanjury.adapters.models.model_errors import error_by_status, names_policy, retry_after, told
-from spanjury.judges.core import ModelError, ModelTimeoutError, PermanentModelError
+from spanjury.judges.core import ModelError, ModelTimeoutError, UnusableModelError
 
 __all__ = ["model_error"]
 
-# LiteLLM gives a key that is not there the status of a server that broke.
+# LiteLLM gives a key that is not there the status of a server that broke, and Gemini gives a
+# wrong one the status of a bad request.
 _NO_KEY = re.compile(
-    r"missing credentials|missing [\w ]*api.?key|api_key client option", re.IGNORECASE
+    r"missing credentials|missing [\w ]*api.?key|api_key client option|_api_key is not set"
+    r"|api_key_invalid|api key not valid",
+    re.IGNORECASE,
 )
 
 
@@ -32,15 +35,15 @@ def model_error(error: Exception, *, source: str, key: str = "") -> ModelError:
     Returns
     -------
     ModelError
-        A key that is missing is final; a time-out is a `ModelTimeoutError`; the rest is
-        sorted by status as `error_by_status` does. LiteLLM gives a body that it cannot
-        read the status that it came with.
+        A key that is missing or wrong is an `UnusableModelError`; a time-out is a
+        `ModelTimeoutError`; the rest is sorted by status as `error_by_status` does. LiteLLM
+        gives a body that it cannot read the status that it came with.
     """
     status = _status(error)
     said = str(error).partition("Traceback (most recent call last)")[0].strip()
     message = f"{source}: {told(said or type(error).__name__, status=status, key=key)}"
     if _NO_KEY.search(said):
-        return PermanentModelError(message)
+        return UnusableModelError(message)
     wait = retry_after(_headers(error))
     if isinstance(error, TimeoutError | openai.APITimeoutError):
         return ModelTimeoutError(message, retry_after=wait)

@@ -13,6 +13,7 @@ from spanjury.judges.core import (
     PermanentModelError,
     RateLimitedModelError,
     TransientModelError,
+    UnusableModelError,
     scrub,
 )
 
@@ -25,6 +26,8 @@ _WORTH_ANOTHER_TRY = frozenset({409, 425})
 _TOO_MANY = 429
 _OVERLOADED = frozenset({503, 529})
 _FIRST_SERVER_ERROR = 500
+# A key, an account, a model or an address that is wrong; 3xx leads to another address.
+_UNUSABLE = frozenset({*range(300, 400), 401, 402, 403, 404, 405, 407, 410})
 _POLICY = re.compile(r"content_policy_violation|content_filter|content management policy")
 
 
@@ -50,7 +53,8 @@ def error_by_status(
         408 -> `ModelTimeoutError`; 429 -> `RateLimitedModelError`; 503, 529 ->
         `OverloadedModelError`; none, 409, 425, other 5xx, and 2xx, which comes with a
         body that cannot be read -> `TransientModelError`; a policy's refusal ->
-        `ModelRefusedError`; the rest -> `PermanentModelError`.
+        `ModelRefusedError`; 3xx, 401 to 405, 407, 410 -> `UnusableModelError`; the rest ->
+        `PermanentModelError`.
     """
     error = _error(message, status=status, wait=wait, refused=refused)
     error.status = status
@@ -71,7 +75,9 @@ def _error(message: str, *, status: int | None, wait: float | None, refused: boo
         or status >= _FIRST_SERVER_ERROR
     ):
         return TransientModelError(message, retry_after=wait)
-    return ModelRefusedError(message) if refused else PermanentModelError(message)
+    if refused:
+        return ModelRefusedError(message)
+    return (UnusableModelError if status in _UNUSABLE else PermanentModelError)(message)
 
 
 def names_policy(reply: str) -> bool:

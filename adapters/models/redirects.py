@@ -3,7 +3,7 @@
 from urllib.parse import urljoin, urlsplit
 
 from spanjury.adapters.models.model_errors import told
-from spanjury.judges.core import PermanentModelError
+from spanjury.judges.core import UnusableModelError
 
 __all__ = ["is_redirect", "redirect_refused"]
 
@@ -17,7 +17,7 @@ def is_redirect(status: int) -> bool:
 
 def redirect_refused(
     location: str, *, status: int, asked: str, source: str, key: str = ""
-) -> PermanentModelError:
+) -> UnusableModelError:
     """Return the error that a redirect is.
 
     Parameters
@@ -33,7 +33,7 @@ def redirect_refused(
 
     Returns
     -------
-    PermanentModelError
+    UnusableModelError
         Names the status and the host that it leads to, without path and query, which may
         hold a key.
     """
@@ -41,7 +41,7 @@ def redirect_refused(
         f"redirects are not followed, and it leads to {_host(location, asked=asked)}: give the"
         " server's final address as the base URL"
     )
-    return PermanentModelError(f"{source}: {told(said, status=status, key=key)}")
+    return UnusableModelError(f"{source}: {told(said, status=status, key=key)}")
 
 
 def _host(location: str, *, asked: str) -> str:

@@ -22,6 +22,8 @@ from spanjury.judges.core.chat import (
 )
 from spanjury.judges.core.consolidation import Consolidation, SpanRef
 from spanjury.judges.core.errors import (
+    RUN_ENDING,
+    ClosedModelError,
     ConfigError,
     DataError,
     EvaluationError,
@@ -36,9 +38,11 @@ from spanjury.judges.core.errors import (
     PerturbationError,
     PluginError,
     RateLimitedModelError,
+    RunFailedError,
     RunStoppedError,
     StoreError,
     TransientModelError,
+    UnusableModelError,
 )
 from spanjury.judges.core.log import LOGGER, EventLog, bind_values, kind_of, release_values
 from spanjury.judges.core.metric import (
@@ -86,12 +90,14 @@ __all__ = [
     "MASK",
     "MAX_SEVERITY",
     "MIN_SEVERITY",
+    "RUN_ENDING",
     "UNANSWERED",
     "VERSION",
     "Aggregation",
     "Aspect",
     "ChatModel",
     "ChatRequest",
+    "ClosedModelError",
     "ConfigError",
     "Consolidation",
     "Consolidator",
@@ -134,6 +140,7 @@ __all__ = [
     "Result",
     "Road",
     "Role",
+    "RunFailedError",
     "RunStoppedError",
     "Sample",
     "Scale",
@@ -149,6 +156,7 @@ __all__ = [
     "ToolCall",
     "ToolSpec",
     "TransientModelError",
+    "UnusableModelError",
     "Usage",
     "Verdict",
     "address_of",

@@ -4,24 +4,28 @@
 
     EvaluationError
     |-- ConfigError             what was asked for does not exist or does not fit
-    |   `-- PluginError         a plugin is unknown, doubled, broken or of the wrong shape
+    |   |-- PluginError         a plugin is unknown, doubled, broken or of the wrong shape
+    |   `-- ClosedModelError    a model is asked after it was closed, or from another event loop
     |-- DataError               a row or a file cannot be read; names the place
     |-- StoreError              a result cannot be written
     |-- PerturbationError       a text cannot be damaged
     |-- MetricError             a metric cannot measure what it is given
     |-- RunStoppedError         a run ended before its end, as it was told to
+    |-- RunFailedError          a run cannot go on, because a model answers nothing at all
     |-- ModelError              a model gave no usable reply
     |   |-- TransientModelError     trying again may help
     |   |   |-- ModelTimeoutError       no reply within the time limit
     |   |   `-- OverloadedModelError    the server has more to do than it takes on
     |   |       `-- RateLimitedModelError   we ask it more often than it allows
-    |   `-- PermanentModelError     trying again will not help
-    |       `-- ModelRefusedError   the provider's policy forbids a reply
+    |   `-- PermanentModelError     trying again will not help: this request fails
+    |       |-- ModelRefusedError       the provider's policy forbids a reply to it
+    |       `-- UnusableModelError      every request fails: key, name or address are wrong
     `-- JudgeError              a judge could not assess this segment
         `-- ParseError          its reply cannot be read; keeps the reply
 
 A `ModelError` or `JudgeError` costs one seat of a panel one report; ``outcome`` says
-what becomes of that report. No error is ever turned into a score.
+what becomes of that report. The errors in `RUN_ENDING` cost the whole run, whichever judge
+meets them: they are no judge's to handle. No error is ever turned into a score.
 """
 
 from typing import ClassVar
@@ -29,6 +33,8 @@ from typing import ClassVar
 from spanjury.judges.core.outcome import Outcome
 
 __all__ = [
+    "RUN_ENDING",
+    "ClosedModelError",
     "ConfigError",
     "DataError",
     "EvaluationError",
@@ -43,9 +49,11 @@ __all__ = [
     "PerturbationError",
     "PluginError",
     "RateLimitedModelError",
+    "RunFailedError",
     "RunStoppedError",
     "StoreError",
     "TransientModelError",
+    "UnusableModelError",
 ]
 
 
@@ -59,6 +67,13 @@ class ConfigError(EvaluationError):
 
 class PluginError(ConfigError):
     """A plugin is unknown, claimed twice, cannot be loaded, or has the wrong shape."""
+
+
+class ClosedModelError(ConfigError):
+    """A model is asked after its panel was closed, or from another event loop than the panel's.
+
+    The caller's program must change: no further call can succeed.
+    """
 
 
 class DataError(EvaluationError):
@@ -79,6 +94,13 @@ class MetricError(EvaluationError):
 
 class RunStoppedError(EvaluationError):
     """A run ended before its end, by a limit or by its user; what was done is kept."""
+
+
+class RunFailedError(EvaluationError):
+    """A run cannot go on, because a model cannot be used or does not answer; what was done is kept.
+
+    What the run had asked and not received is no failure of its rows: a resume asks again.
+    """
 
 
 class ModelError(EvaluationError):
@@ -123,13 +145,20 @@ class RateLimitedModelError(OverloadedModelError):
 
 
 class PermanentModelError(ModelError):
-    """A failure that will repeat: a wrong key, an unknown model, a bad request."""
+    """A failure that will repeat: the request asks what the model cannot do or may not answer."""
 
 
 class ModelRefusedError(PermanentModelError):
     """The provider declined to answer as a matter of policy."""
 
     outcome = Outcome.REFUSED
+
+
+class UnusableModelError(PermanentModelError):
+    """The model cannot be used with what was given, whatever it is asked.
+
+    The key is missing or wrong, the model or its provider is unknown, the address is not its.
+    """
 
 
 class JudgeError(EvaluationError):
@@ -154,3 +183,7 @@ class ParseError(JudgeError):
     def __init__(self, message: str, *, reply: str) -> None:
         super().__init__(message)
         self.reply = reply
+
+
+RUN_ENDING: tuple[type[EvaluationError], ...] = (StoreError, RunFailedError, ClosedModelError)
+"""What no border to foreign code may turn into one judge's failure: it ends the whole run."""

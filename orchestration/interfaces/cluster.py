@@ -9,6 +9,7 @@ from pathlib import Path
 from spanjury.judges.core import DataError, Outcome
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.config import PanelConfig
+from spanjury.orchestration.failing import FailurePolicy
 from spanjury.orchestration.interfaces.cluster_worker import (
     ChunkRecord,
     ChunkWorker,
@@ -49,6 +50,8 @@ class ClusterJob:
         How many rows a worker has at hand, and loses if it is lost.
     address
         Of a running Ray cluster; None for ``RAY_ADDRESS``, else this machine alone.
+    failures
+        The care that each worker takes of models that fail.
     most_workers
         How many panels there may be at once; None for one a core of the cluster.
     """
@@ -65,6 +68,7 @@ class ClusterJob:
     chunk_rows: int = CHUNK_ROWS
     address: str | None = None
     most_workers: int | None = None
+    failures: FailurePolicy = FailurePolicy()
 
 
 def run_on_cluster(job: ClusterJob, show: Callable[[ChunkRecord], None]) -> str:
@@ -92,6 +96,8 @@ def run_on_cluster(job: ClusterJob, show: Callable[[ChunkRecord], None]) -> str:
         task or an aspect is unknown.
     StoreError
         If a shard or the results cannot be written.
+    RunFailedError
+        If a model cannot be used, or does not answer for longer than is waited.
     EvaluationError
         If Ray gives up.
     """
@@ -105,6 +111,7 @@ def run_on_cluster(job: ClusterJob, show: Callable[[ChunkRecord], None]) -> str:
         aspects=job.aspects,
         skip_bad_rows=job.skip_bad_rows,
         again=job.again,
+        failures=job.failures,
     )
     chunks = [*map(told_chunk, cut_chunks(job.data, rows=job.chunk_rows, limit=job.limit))]
     folder.create()

@@ -16,6 +16,7 @@ from spanjury.judges.core import (
     DataError,
     EvaluationError,
     Outcome,
+    RunFailedError,
     Segment,
     StoreError,
     Usage,
@@ -23,6 +24,7 @@ from spanjury.judges.core import (
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.batch import evaluate
 from spanjury.orchestration.config import PanelConfig
+from spanjury.orchestration.failing import FailurePolicy
 from spanjury.orchestration.interfaces.cluster_shard import (
     Pairs,
     kept_rows,
@@ -36,6 +38,7 @@ from spanjury.orchestration.panel import Panel
 from spanjury.orchestration.wiring import (
     Chunk,
     ShardFolder,
+    guard_of,
     open_configured_panel,
     open_results,
     read_chunk,
@@ -56,6 +59,7 @@ class Errand:
     aspects: tuple[str, ...]
     skip_bad_rows: bool
     again: frozenset[Outcome]
+    failures: FailurePolicy = FailurePolicy()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,15 +93,19 @@ class ChunkRecord:
     skipped: tuple[str, ...]
 
 
+_Kind = Literal["failed", "config", "data", "store", "other"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Failure:
     """Why the whole run must end."""
 
-    kind: Literal["config", "data", "store", "other"]
+    kind: _Kind
     message: str
 
 
-_KINDS: Mapping[Literal["config", "data", "store", "other"], type[EvaluationError]] = {
+_KINDS: Mapping[_Kind, type[EvaluationError]] = {
+    "failed": RunFailedError,
     "config": ConfigError,
     "data": DataError,
     "store": StoreError,
@@ -180,7 +188,8 @@ class ChunkWorker:
     def _open(self) -> tuple[BlockingPortal, Panel]:
         with ExitStack() as stack:
             portal = stack.enter_context(start_blocking_portal())
-            opening = open_configured_panel(self._errand.panel)
+            guard = guard_of(self._errand.failures, memory=None)
+            opening = open_configured_panel(self._errand.panel, guard=guard)
             panel = stack.enter_context(portal.wrap_async_context_manager(opening))
             self._stack = stack.pop_all()
         self._opened = portal, panel

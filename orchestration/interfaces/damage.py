@@ -17,10 +17,11 @@ from spanjury.orchestration.experiments.discernment.exhibits import (
     exhibits,
 )
 from spanjury.orchestration.experiments.discernment.written_exhibits import written_exhibits
+from spanjury.orchestration.failing import FailurePolicy
 from spanjury.orchestration.interfaces.exam import treatments_of, writer_of
 from spanjury.orchestration.interfaces.python import read_segments
 from spanjury.orchestration.metering import Meter
-from spanjury.orchestration.wiring import open_memory, write_segments
+from spanjury.orchestration.wiring import guard_of, open_memory, write_segments
 from spanjury.perturbations.recipe_files import find_recipe
 
 __all__ = ["DamageJob", "damage_file"]
@@ -93,7 +94,8 @@ async def _shown(
     if job.model is None:
         return exhibits(segments, treatments, seed=job.seed)
     with open_memory(job.memory) if job.memory else nullcontext() as memory:
-        writer = writer_of(job.model, memory=memory, meter=Meter())
+        guard = guard_of(FailurePolicy(preflight=False), memory=job.memory)
+        writer = writer_of(job.model, memory=memory, meter=Meter(), guard=guard)
         return await written_exhibits(
             segments, treatments, seed=job.seed, writer=writer, brake=Brake()
         )

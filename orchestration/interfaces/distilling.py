@@ -17,7 +17,7 @@ from spanjury.orchestration.interfaces.distilling_material import DistilJob, Mat
 from spanjury.orchestration.interfaces.exam import treatments_of
 from spanjury.orchestration.metering import Meter
 from spanjury.orchestration.watching import run_watched
-from spanjury.orchestration.wiring import open_configured_panel, open_memory
+from spanjury.orchestration.wiring import guard_of, open_configured_panel, open_memory
 from spanjury.orchestration.wiring.training_files import open_training_files
 from spanjury.perturbations.recipe import Recipe
 from spanjury.perturbations.recipe_files import find_recipe
@@ -92,10 +92,12 @@ async def build_from_panel(
         results.append(result)
         show(result)
 
+    guard = guard_of(job.failures, memory=job.memory)
     with open_memory(job.memory) as memory:
 
         async def judge() -> None:
-            async with open_configured_panel(panel, memory=memory, meter=meter) as opened:
+            opening = open_configured_panel(panel, memory=memory, meter=meter, guard=guard)
+            async with opening as opened:
                 signature.append(stamped(opened.signature))
                 pairs = ((row.segment, aspect) for row, aspect in material.pairs)
                 await evaluate(opened, pairs, write=keep, workers=panel.workers, brake=brake)
@@ -104,6 +106,7 @@ async def build_from_panel(
             await pull_in_time(brake, job.limits.max_seconds)
 
         await run_watched(judge, watch_the_clock)
+    guard.require_success()
     if brake.has_cut:
         raise RunStoppedError(brake.reason)
     inventory = Inventory()

@@ -16,6 +16,7 @@ from spanjury.orchestration.distilling.licences import OURS, require_licences
 from spanjury.orchestration.distilling.rows import DataFile, Row, refuse_overlap, rows_of
 from spanjury.orchestration.distilling.sampling import sampled
 from spanjury.orchestration.distilling.splitting import Shares
+from spanjury.orchestration.failing import FailurePolicy
 from spanjury.orchestration.interfaces.python import read_segments
 from spanjury.orchestration.metering import Limits
 from spanjury.orchestration.pairing import ALL_ASPECTS
@@ -64,6 +65,8 @@ class DistilJob:
         What becomes of scores.
     limits
         What it may cost.
+    failures
+        The care that is taken of models that fail.
     """
 
     data: tuple[Path, ...]
@@ -87,6 +90,7 @@ class DistilJob:
     accepted: tuple[str, ...] = ()
     reading: Reading = "stretched"
     limits: Limits = Limits()
+    failures: FailurePolicy = FailurePolicy()
 
     @property
     def memory(self) -> Path:

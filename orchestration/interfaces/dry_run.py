@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from heapq import nsmallest
 from itertools import count
@@ -11,7 +11,7 @@ from spanjury.judges.core import Aspect, PanelReport, Segment
 from spanjury.orchestration.interfaces.job import Job, Plan, pairs
 from spanjury.orchestration.metering import Meter
 from spanjury.orchestration.panel import Panel
-from spanjury.orchestration.wiring import open_configured_panel
+from spanjury.orchestration.wiring import guard_of, open_configured_panel
 from spanjury.stats.estimation import TotalEstimate, estimated_total
 
 __all__ = ["SAMPLE", "Estimate", "estimated"]
@@ -68,7 +68,9 @@ async def estimated(job: Job, plan: Plan) -> Estimate:
         As in `job.run`.
     """
     meter = Meter(limits=job.limits)
-    async with open_configured_panel(job.panel, meter=meter) as panel:
+    # Without a preflight, which would be counted to the first assessment.
+    guard = guard_of(replace(job.failures, preflight=False), memory=None)
+    async with open_configured_panel(job.panel, meter=meter, guard=guard) as panel:
         taken = [
             await _measured(panel, segment, aspect, meter=meter)
             for segment, aspect in _sample(pairs(job))

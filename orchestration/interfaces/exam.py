@@ -22,11 +22,12 @@ from spanjury.orchestration.experiments.discernment.exam import Exam, Sitting, s
 from spanjury.orchestration.experiments.discernment.exhibits import Treatment
 from spanjury.orchestration.experiments.discernment.findings import Settings
 from spanjury.orchestration.experiments.writing import Writer
+from spanjury.orchestration.failing import FailurePolicy
 from spanjury.orchestration.interfaces.python import read_segments
 from spanjury.orchestration.metering import Limits, Meter
 from spanjury.orchestration.panel import Panel
 from spanjury.orchestration.watching import run_watched
-from spanjury.orchestration.wiring import open_configured_panel, open_memory
+from spanjury.orchestration.wiring import Guard, guard_of, open_configured_panel, open_memory
 from spanjury.orchestration.wiring.exam_plugins import find_perturbation, find_statistic
 from spanjury.orchestration.wiring.writers import open_writer
 from spanjury.perturbations.recipe import Recipe, RecipeItem
@@ -70,6 +71,8 @@ class ExamJob:
         As in `Exam`.
     limits
         What it may cost.
+    failures
+        The care that is taken of models that fail.
     """
 
     data: Path
@@ -86,6 +89,7 @@ class ExamJob:
     repeats: int = 1
     settings: Settings = Settings()
     limits: Limits = Limits()
+    failures: FailurePolicy = FailurePolicy()
 
 
 def exam_of(job: ExamJob) -> Exam:
@@ -143,11 +147,11 @@ def treatments_of(
     return tuple(_treatment(item, told.get(item.name, item.weights)) for item in recipe.items)
 
 
-def writer_of(model: ModelConfig, *, memory: Memory | None, meter: Meter) -> Writer:
+def writer_of(model: ModelConfig, *, memory: Memory | None, meter: Meter, guard: Guard) -> Writer:
     """Return `model` as a writer, who is asked as a judge's model is."""
     return Writer(
         name=model.name,
-        open=partial(open_writer, model, memory=memory, meter=meter),
+        open=partial(open_writer, model, memory=memory, meter=meter, guard=guard),
         workers=PanelConfig(models=(model,)).workers,
     )
 
@@ -185,14 +189,15 @@ async def hold(
     EvaluationError
         As `sit` does, and if the panel, a model or the memory cannot be opened.
     """
+    guard = guard_of(job.failures, memory=job.memory)
     with open_memory(job.memory) if job.memory else nullcontext() as memory:
-        opened = partial(open_configured_panel, job.panel, memory=memory, meter=meter)
+        opened = partial(open_configured_panel, job.panel, memory=memory, meter=meter, guard=guard)
 
         def open_panel(draw: str) -> AbstractAsyncContextManager[Panel]:
             return opened(draw=draw)
 
         model = job.damage_model
-        writer = writer_of(model, memory=memory, meter=meter) if model else None
+        writer = writer_of(model, memory=memory, meter=meter, guard=guard) if model else None
         workers = job.panel.workers
         held: list[Sitting] = []
 
@@ -205,6 +210,7 @@ async def hold(
             await pull_in_time(brake, job.limits.max_seconds)
 
         await run_watched(examine, watch_the_clock)
+        guard.require_success()
         return held[0]
 
 

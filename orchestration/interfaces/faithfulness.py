@@ -15,12 +15,13 @@ from spanjury.orchestration.config import ModelConfig, PanelConfig, parse_option
 from spanjury.orchestration.experiments.faithfulness.changes import Change
 from spanjury.orchestration.experiments.faithfulness.exam import Exam, sit
 from spanjury.orchestration.experiments.faithfulness.trials import Treatment
+from spanjury.orchestration.failing import FailurePolicy
 from spanjury.orchestration.interfaces.exam import writer_of
 from spanjury.orchestration.interfaces.python import read_segments
 from spanjury.orchestration.metering import Limits, Meter
 from spanjury.orchestration.panel import Panel
 from spanjury.orchestration.watching import run_watched
-from spanjury.orchestration.wiring import open_configured_panel, open_memory
+from spanjury.orchestration.wiring import guard_of, open_configured_panel, open_memory
 from spanjury.orchestration.wiring.exam_plugins import find_explanation_perturbation
 from spanjury.perturbations.explanation.paper import paper_perturbations
 from spanjury.perturbations.explanation.written import written_twin
@@ -51,6 +52,8 @@ class FaithfulnessJob:
         Of the changes, and of the bootstrap.
     limits
         What it may cost.
+    failures
+        The care that is taken of models that fail.
     """
 
     data: Path
@@ -65,6 +68,7 @@ class FaithfulnessJob:
     limit: int | None = None
     seed: int = 1
     limits: Limits = Limits()
+    failures: FailurePolicy = FailurePolicy()
 
 
 def exam_of(job: FaithfulnessJob) -> Exam:
@@ -130,14 +134,17 @@ async def hold(
     EvaluationError
         As `sit` does, and if the panel, a model or the memory cannot be opened.
     """
+    guard = guard_of(job.failures, memory=job.memory)
     with open_memory(job.memory) if job.memory else nullcontext() as memory:
-        opened = partial(open_configured_panel, job.panel, memory=memory, meter=meter)
+        opened = partial(open_configured_panel, job.panel, memory=memory, meter=meter, guard=guard)
 
         def open_panel(draw: str) -> AbstractAsyncContextManager[Panel]:
             return opened(draw=draw)
 
         asked = partial(sit, exam, open_panel, workers=job.panel.workers, brake=brake)
-        writer = writer_of(job.writer, memory=memory, meter=meter) if job.writer else None
+        writer = None
+        if job.writer is not None:
+            writer = writer_of(job.writer, memory=memory, meter=meter, guard=guard)
         held: list[Change] = []
 
         async def examine() -> None:
@@ -147,6 +154,7 @@ async def hold(
             await pull_in_time(brake, job.limits.max_seconds)
 
         await run_watched(examine, watch_the_clock)
+        guard.require_success()
         return held
 
 

@@ -21,6 +21,7 @@ from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.batch import evaluate
 from spanjury.orchestration.braking import Brake, pull_in_time
 from spanjury.orchestration.config import PanelConfig
+from spanjury.orchestration.failing import FailurePolicy
 from spanjury.orchestration.memory import FAILED, UNANSWERED
 from spanjury.orchestration.metering import Limits, Meter
 from spanjury.orchestration.pairing import pair
@@ -28,6 +29,7 @@ from spanjury.orchestration.sharding import Shard
 from spanjury.orchestration.watching import run_watched
 from spanjury.orchestration.wiring import (
     by_source,
+    guard_of,
     open_configured_panel,
     open_memory,
     open_results,
@@ -81,6 +83,8 @@ class Job:
         No model is asked: results are made anew of what is remembered.
     limits
         What one go at the job may cost.
+    failures
+        The care that is taken of models that fail.
     """
 
     data: Path
@@ -98,6 +102,7 @@ class Job:
     again: Literal["unanswered", "failed", "none"] = "unanswered"
     silent: bool = False
     limits: Limits = Limits()
+    failures: FailurePolicy = FailurePolicy()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,11 +155,14 @@ async def run(
     RunStoppedError
         If a limit or the brake came before the end. As with every other error,
         what was judged by then stays in the part file of the output.
+    RunFailedError
+        If a model cannot be used, or does not answer for longer than is waited.
     EvaluationError
         If the panel cannot be opened, or results cannot be written.
     """
     brake = brake or Brake()
     meter = meter or Meter(limits=job.limits, stop=brake.pull)
+    guard = guard_of(job.failures, memory=job.memory)
     with ExitStack() as stack:
         memory = stack.enter_context(open_memory(job.memory)) if job.memory else None
         results = stack.enter_context(open_results(job.output))
@@ -165,7 +173,12 @@ async def run(
 
         async def judge() -> None:
             async with open_configured_panel(
-                job.panel, memory=memory, again=_AGAIN[job.again], meter=meter, silent=job.silent
+                job.panel,
+                memory=memory,
+                again=_AGAIN[job.again],
+                meter=meter,
+                silent=job.silent,
+                guard=guard,
             ) as panel:
                 # To put rows in order, all must be read first: Ctrl-C is to be heard meanwhile.
                 ready = await to_thread.run_sync(_begun, pairs(job))
@@ -175,6 +188,7 @@ async def run(
             await pull_in_time(brake, job.limits.max_seconds)
 
         await run_watched(judge, watch_the_clock)
+        guard.require_success()
         if brake.has_cut:
             raise RunStoppedError(brake.reason)
 

@@ -14,12 +14,13 @@ from spanjury.orchestration.config import PanelConfig
 from spanjury.orchestration.experiments.robustness.attempts import Settings
 from spanjury.orchestration.experiments.robustness.exam import Exam, Sitting, sit
 from spanjury.orchestration.experiments.robustness.flaws import Flawed, flawed
+from spanjury.orchestration.failing import FailurePolicy
 from spanjury.orchestration.interfaces.exam import treatments_of
 from spanjury.orchestration.interfaces.python import read_segments
 from spanjury.orchestration.metering import Limits, Meter
 from spanjury.orchestration.panel import Panel
 from spanjury.orchestration.watching import run_watched
-from spanjury.orchestration.wiring import ATTACKS, open_configured_panel, open_memory
+from spanjury.orchestration.wiring import ATTACKS, guard_of, open_configured_panel, open_memory
 from spanjury.perturbations.attacks.attack import Attack
 from spanjury.perturbations.attacks.standard import STANDARD_ATTACKS
 from spanjury.perturbations.recipe_files import find_recipe
@@ -50,6 +51,8 @@ class RobustnessJob:
         As in `Exam`.
     limits
         What it may cost.
+    failures
+        As in `job.Job`.
     """
 
     data: Path
@@ -64,6 +67,7 @@ class RobustnessJob:
     limit: int | None = None
     settings: Settings = Settings()
     limits: Limits = Limits()
+    failures: FailurePolicy = FailurePolicy()
 
 
 def exam_of(job: RobustnessJob) -> Exam:
@@ -136,8 +140,9 @@ async def hold(
     EvaluationError
         As `sit` does, and if the panel, a model or the memory cannot be opened.
     """
+    guard = guard_of(job.failures, memory=job.memory)
     with open_memory(job.memory) if job.memory else nullcontext() as memory:
-        opened = partial(open_configured_panel, job.panel, memory=memory, meter=meter)
+        opened = partial(open_configured_panel, job.panel, memory=memory, meter=meter, guard=guard)
 
         def open_panel(draw: str) -> AbstractAsyncContextManager[Panel]:
             return opened(draw=draw)
@@ -154,6 +159,7 @@ async def hold(
             await pull_in_time(brake, job.limits.max_seconds)
 
         await run_watched(examine, watch_the_clock)
+        guard.require_success()
         return held[0]
 
 

@@ -25,7 +25,7 @@ from spanjury.orchestration.wiring.files import (
     open_source,
     set_data_limits,
 )
-from spanjury.orchestration.wiring.models import open_model
+from spanjury.orchestration.wiring.models import Guard, guard_of, open_model
 from spanjury.orchestration.wiring.panels import open_configured_panel
 from spanjury.orchestration.wiring.plugins import (
     AGGREGATIONS,
@@ -61,6 +61,7 @@ __all__ = [
     "Export",
     "ExportForm",
     "ExportUnit",
+    "Guard",
     "Repaired",
     "ResultScores",
     "ResultSpans",
@@ -72,6 +73,7 @@ __all__ = [
     "find_memory",
     "find_parts",
     "find_run",
+    "guard_of",
     "load_ray",
     "marked_segments",
     "merge_parts",

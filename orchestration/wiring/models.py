@@ -3,22 +3,29 @@
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
 
+from spanjury.adapters.models.circuit import Guard
 from spanjury.adapters.models.gateway import Gateway
+from spanjury.adapters.models.lease import Lease
 from spanjury.adapters.models.scrubbed_model import ScrubbedModel
 from spanjury.adapters.telemetry.tracing import Tracing
-from spanjury.judges.core import ChatModel, Memory, ModelOpener, address_of
+from spanjury.judges.core import ChatModel, Memory, ModelOpener, TokenPrice, address_of
 from spanjury.judges.text import defused
 from spanjury.orchestration.config import ModelConfig
+from spanjury.orchestration.failing import FailurePolicy
 from spanjury.orchestration.memory import RememberedModel, SilentModel
 from spanjury.orchestration.metering import Meter
 from spanjury.orchestration.wiring.checks import checked_model
 from spanjury.orchestration.wiring.plugins import MODELS
 
-__all__ = ["Models", "open_model"]
+__all__ = ["Guard", "Models", "guard_of", "open_model"]
 
 _ANY_MODEL = "litellm"
 """The opener of every model whose name does not begin with another opener's."""
+_IN_PROCESS = frozenset({"embedded", "local"})
+"""Openers of models that need no server."""
 _FAST = "openai-compatible"
 """The opener that is meant by ``via = "fast"``."""
 _OPENAI_LIKE = frozenset(
@@ -46,7 +53,9 @@ async def open_model(model: ModelConfig) -> AsyncIterator[Gateway]:
         first, *replicas = (
             ScrubbedModel(checked_model(at_server, model.name)) for at_server in opened
         )
-        yield Gateway(first, options=options, replicas=tuple(replicas))
+        lease = Lease()
+        stack.callback(lease.end)
+        yield Gateway(first, options=options, replicas=tuple(replicas), lease=lease)
 
 
 def _opener(model: ModelConfig) -> tuple[ModelOpener, str]:
@@ -56,6 +65,23 @@ def _opener(model: ModelConfig) -> tuple[ModelOpener, str]:
         served = rest if prefix in _OPENAI_LIKE else model.name
         return MODELS.get(_FAST), f"{_FAST}/{served}"
     return MODELS.get(prefix if prefix in MODELS.names() else _ANY_MODEL), model.name
+
+
+def guard_of(policy: FailurePolicy, *, memory: Path | None) -> Guard:
+    """Return the guard of a run that begins now, to be made before its memory is opened.
+
+    Parameters
+    ----------
+    policy
+        The run's.
+    memory
+        The file that keeps what is said; None where nothing is kept.
+    """
+    return Guard(
+        max_outage=policy.max_outage,
+        preflight=policy.preflight,
+        is_fresh=memory is None or not memory.exists(),
+    )
 
 
 @dataclass(slots=True, kw_only=True)
@@ -74,6 +100,8 @@ class Models:
         They are asked nothing: what they replied before is all there is.
     tracing
         Tells of what they are asked.
+    guard
+        Has them asked only while they answer; None to let each call fail by itself.
     """
 
     stack: AsyncExitStack
@@ -81,6 +109,7 @@ class Models:
     meter: Meter
     silent: bool
     tracing: Tracing
+    guard: Guard | None = None
     open: dict[ModelConfig, ChatModel] = field(default_factory=dict)
 
     async def get(self, model: ModelConfig) -> ChatModel:
@@ -90,8 +119,21 @@ class Models:
             opened: ChatModel = SilentModel(gateway.signature)
             if not self.silent:
                 price = model.price or gateway.price
-                metered = self.meter.on(gateway, name=model.name, price=price)
+                metered = self.meter.on(
+                    self._guarded(gateway, model, price=price), name=model.name, price=price
+                )
                 opened = self.tracing.model(metered, name=model.name)
             known = RememberedModel(opened, self.memory) if self.memory else opened
             self.open[model] = defused(known)  # above the memory, whose keys are what is sent
         return self.open[model]
+
+    def _guarded(
+        self, gateway: Gateway, model: ModelConfig, *, price: TokenPrice | None
+    ) -> Gateway:
+        """Put the guard's circuit before `gateway`, for as long as the model is open."""
+        if self.guard is None:
+            return gateway
+        prefix = model.name.partition("/")[0]
+        circuit = self.guard.circuit(model, name=model.name, is_local=prefix in _IN_PROCESS)
+        self.stack.callback(circuit.detach)
+        return gateway.guarded(circuit, spent=partial(self.meter.count, price=price))

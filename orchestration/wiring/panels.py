@@ -29,7 +29,7 @@ from spanjury.orchestration.wiring.checks import (
     checked_judge,
 )
 from spanjury.orchestration.wiring.metrics import open_metric_judge
-from spanjury.orchestration.wiring.models import Models
+from spanjury.orchestration.wiring.models import Guard, Models
 from spanjury.orchestration.wiring.plugins import AGGREGATIONS, CONSOLIDATORS, JUDGES, METRICS
 
 __all__ = ["open_configured_panel"]
@@ -44,6 +44,7 @@ async def open_configured_panel(
     meter: Meter | None = None,
     silent: bool = False,
     draw: str = "",
+    guard: Guard | None = None,
 ) -> AsyncIterator[Panel]:
     """Build the panel that `config` describes and close its models at the end.
 
@@ -62,6 +63,8 @@ async def open_configured_panel(
     draw
         Whatever is remembered of one draw is not taken for another's: for who judges the
         same twice to see whether the same is said.
+    guard
+        The run's, which is ended where a model fails every call; None outside of runs.
 
     Raises
     ------
@@ -71,7 +74,12 @@ async def open_configured_panel(
     async with AsyncExitStack() as stack:
         tracing = find_tracing()
         models = Models(
-            stack=stack, memory=memory, meter=meter or Meter(), silent=silent, tracing=tracing
+            stack=stack,
+            memory=memory,
+            meter=meter or Meter(),
+            silent=silent,
+            tracing=tracing,
+            guard=guard,
         )
         seats = [seat for told in config.heard for seat in await _seats(told, config, models)]
         yield Panel(

@@ -7,14 +7,14 @@ from spanjury.adapters.telemetry.tracing import find_tracing
 from spanjury.judges.core import ChatModel, Memory
 from spanjury.orchestration.config import ModelConfig
 from spanjury.orchestration.metering import Meter
-from spanjury.orchestration.wiring.models import Models
+from spanjury.orchestration.wiring.models import Guard, Models
 
 __all__ = ["open_writer"]
 
 
 @asynccontextmanager
 async def open_writer(
-    model: ModelConfig, *, memory: Memory | None, meter: Meter
+    model: ModelConfig, *, memory: Memory | None, meter: Meter, guard: Guard | None = None
 ) -> AsyncIterator[ChatModel]:
     """Open a model outside of any panel.
 
@@ -26,6 +26,8 @@ async def open_writer(
         Keeps what it replies, so that it is not asked twice; or None.
     meter
         Counts what it is asked.
+    guard
+        As in `open_configured_panel`.
 
     Raises
     ------
@@ -34,6 +36,11 @@ async def open_writer(
     """
     async with AsyncExitStack() as stack:
         models = Models(
-            stack=stack, memory=memory, meter=meter, silent=False, tracing=find_tracing()
+            stack=stack,
+            memory=memory,
+            meter=meter,
+            silent=False,
+            tracing=find_tracing(),
+            guard=guard,
         )
         yield await models.get(model)

@@ -38,6 +38,7 @@ from spanjury.judges.core import (
     PermanentModelError,
     RateLimitedModelError,
     TransientModelError,
+    UnusableModelError,
 )
 
 pytestmark = pytest.mark.anyio
@@ -64,10 +65,23 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 422])
-async def test_what_will_fail_again_is_permanent(lane: Lane, status: int) -> None:
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (400, PermanentModelError),
+        (401, UnusableModelError),
+        (402, UnusableModelError),
+        (403, UnusableModelError),
+        (404, UnusableModelError),
+        (405, UnusableModelError),
+        (422, PermanentModelError),
+    ],
+)
+async def test_a_failure_of_one_request_is_told_from_one_of_every_request(
+    lane: Lane, status: int, kind: type[PermanentModelError]
+) -> None:
     error = await failing(lane, failure(status, "not like this"))
-    assert type(error) is PermanentModelError
+    assert type(error) is kind
     assert f"status {status}" in str(error)
     assert "not like this" in str(error)
 
@@ -161,7 +175,7 @@ async def test_a_body_of_another_shape_is_transient(lane: Lane, answer: Answer) 
         ({"message": "no such model"}, PermanentModelError),
         ({"message": "slower", "code": 429}, RateLimitedModelError),
         ({"message": "slower", "code": "rate_limit_exceeded"}, TransientModelError),
-        ({"message": "who?", "code": 401}, PermanentModelError),
+        ({"message": "who?", "code": 401}, UnusableModelError),
     ],
 )
 async def test_a_failure_is_one_also_with_status_200(

@@ -137,6 +137,7 @@ class ChaosServer(LoopbackServer):
         self.may_answer.set()
         self._lock_of_answered = threading.Lock()
         self._answered: dict[str, list[Kind]] = defaultdict(list)
+        self._probes = 0
 
     @property
     def answered(self) -> Mapping[str, Sequence[Kind]]:
@@ -146,24 +147,45 @@ class ChaosServer(LoopbackServer):
 
     @property
     def asked(self) -> int:
-        """How many requests came."""
+        """How many requests came for a review."""
         with self._lock_of_answered:
             return sum(map(len, self._answered.values()))
 
+    @property
+    def probes(self) -> int:
+        """How many requests came that only ask whether anybody is there."""
+        with self._lock_of_answered:
+            return self._probes
+
     def record(self, request: Received) -> Answer:
-        """Return what `request` is answered with, and count it."""
-        opinion = Opinion.of(json.dumps(request.body))
+        """Return what `request` is answered with, and count it.
+
+        A request without a text is no review: a run asks it to see whether anybody is there.
+        """
+        asked = json.dumps(request.body)
+        if _WORD.search(asked) is None:
+            return self._ready()
+        opinion = Opinion.of(asked)
         with self._lock_of_answered:
             kinds = self._answered[opinion.word]
             kind = self._kind(opinion.word, time=len(kinds))
             kinds.append(kind)
         self.stopping.wait(self._seconds)
-        while not (self.may_answer.wait(0.02) or self.stopping.is_set()):
-            pass
+        self._wait_for_leave()
         if kind in _FIXED:
             return _FIXED[kind]
         answer = chat(opinion.review)
         return replace(answer, body=_SPOILT[kind](answer.body))
+
+    def _ready(self) -> Answer:
+        with self._lock_of_answered:
+            self._probes += 1
+        self._wait_for_leave()
+        return chat("ready")
+
+    def _wait_for_leave(self) -> None:
+        while not (self.may_answer.wait(0.02) or self.stopping.is_set()):
+            pass
 
     def _kind(self, word: str, *, time: int) -> Kind:
         digest = _digest(f"{word} {time}")

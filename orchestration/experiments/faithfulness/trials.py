@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from spanjury.judges.core import (
+    RUN_ENDING,
     Aspect,
     ErrorSpan,
     EventLog,
@@ -15,7 +16,6 @@ from spanjury.judges.core import (
     Rescorable,
     Rescoring,
     Segment,
-    StoreError,
     reason_of,
 )
 from spanjury.orchestration.braking import Brake
@@ -210,8 +210,8 @@ async def _rescored(case: Case, row: Change, *, spans: Sequence[ErrorSpan]) -> C
         return _filled(row, told)
     except (JudgeError, ModelError) as error:
         return replace(row, outcome=error.outcome, reason=reason_of(error))
-    except StoreError:
-        raise  # what was said cannot be kept: that ends the exam, whoever said it
+    except RUN_ENDING:
+        raise  # by what concerns all judges and texts, as a reply that cannot be kept
     except Exception as error:  # the border to judges that are not ours
         log.exception("faithfulness.judge_broken", judge=case.name)
         reason = f"the judge's own code failed: {reason_of(error, kind=True)}"

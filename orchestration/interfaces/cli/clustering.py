@@ -6,10 +6,11 @@ from collections import Counter
 import typer
 
 from spanjury.judges.core import ConfigError, Outcome, Usage
-from spanjury.orchestration.interfaces.cli.exits import COVERAGE, say
+from spanjury.orchestration.interfaces.cli.exits import COVERAGE, ERROR, say
 from spanjury.orchestration.interfaces.cli.logging import log_to
 from spanjury.orchestration.interfaces.cli.told import Told
 from spanjury.orchestration.interfaces.cluster import ChunkRecord, ClusterJob, run_on_cluster
+from spanjury.orchestration.memory import UNANSWERED
 
 __all__ = ["judge_on_cluster"]
 
@@ -68,6 +69,7 @@ def judge_on_cluster(**flags: object) -> None:
             aspects_files=job.aspects_files,
             limit=job.limit,
             skip_bad_rows=job.skip_bad_rows,
+            failures=job.failures,
             address=told.ray_address,
             most_workers=told.ray_workers,
         ),
@@ -75,6 +77,12 @@ def judge_on_cluster(**flags: object) -> None:
     )
     say(str(tally))
     say(f"the results are in {results}")
+    if unanswered := sum(tally.outcomes[outcome] for outcome in UNANSWERED):
+        say(
+            f"spanjury: {unanswered} of {tally.outcomes.total()} assessments were not answered;"
+            " the same command goes on"
+        )
+        raise typer.Exit(ERROR)
     coverage = tally.outcomes[Outcome.SCORED] / tally.outcomes.total()
     if coverage < told.min_coverage or not coverage:
         say(f"coverage {coverage:.1%}: too few assessments have a score")

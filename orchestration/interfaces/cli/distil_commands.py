@@ -64,6 +64,8 @@ def build(  # noqa: PLR0913  a command's flags are its parameters
     max_cost: kept.MaxCost = None,
     max_tokens_total: kept.MaxTokensTotal = None,
     max_seconds: kept.MaxSeconds = None,
+    max_outage: kept.MaxOutage = None,
+    no_preflight: kept.NoPreflight = False,
     no_progress: shown.NoProgress = False,
     log_file: shown.LogFile = None,
 ) -> None:
@@ -133,6 +135,8 @@ def gate(  # noqa: PLR0913  a command's flags are its parameters
     max_cost: kept.MaxCost = None,
     max_tokens_total: kept.MaxTokensTotal = None,
     max_seconds: kept.MaxSeconds = None,
+    max_outage: kept.MaxOutage = None,
+    no_preflight: kept.NoPreflight = False,
     no_progress: shown.NoProgress = False,
     log_file: shown.LogFile = None,
 ) -> None:

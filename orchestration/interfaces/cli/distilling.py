@@ -12,6 +12,7 @@ from spanjury.orchestration.interfaces.cli.console import CleanConsole
 from spanjury.orchestration.interfaces.cli.examining_watched import held
 from spanjury.orchestration.interfaces.cli.exits import say
 from spanjury.orchestration.interfaces.cli.logging import log_to
+from spanjury.orchestration.interfaces.cli.told_failures import failure_policy
 from spanjury.orchestration.interfaces.cli.told_panel import ToldPanel
 from spanjury.orchestration.interfaces.cli.training_set_view import training_set_view
 from spanjury.orchestration.interfaces.distilling import build_from_damage, build_from_panel
@@ -51,6 +52,8 @@ class _Told:
     max_cost: float | None
     max_tokens_total: int | None
     max_seconds: float | None
+    max_outage: float | None
+    no_preflight: bool
     no_progress: bool
     log_file: Path | None
 
@@ -83,6 +86,7 @@ class _Told:
                 max_tokens=self.max_tokens_total,
                 max_seconds=self.max_seconds,
             ),
+            failures=failure_policy(self.max_outage, no_preflight=self.no_preflight),
         )
 
     def _teachers(self) -> PanelConfig | None:

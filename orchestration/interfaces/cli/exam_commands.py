@@ -56,6 +56,8 @@ def discernment(  # noqa: PLR0913  a command's flags are its parameters
     max_cost: kept.MaxCost = None,
     max_tokens_total: kept.MaxTokensTotal = None,
     max_seconds: kept.MaxSeconds = None,
+    max_outage: kept.MaxOutage = None,
+    no_preflight: kept.NoPreflight = False,
     no_progress: shown.NoProgress = False,
     log_file: shown.LogFile = None,
 ) -> None:
@@ -98,6 +100,8 @@ def faithfulness(  # noqa: PLR0913  a command's flags are its parameters
     max_cost: kept.MaxCost = None,
     max_tokens_total: kept.MaxTokensTotal = None,
     max_seconds: kept.MaxSeconds = None,
+    max_outage: kept.MaxOutage = None,
+    no_preflight: kept.NoPreflight = False,
     no_progress: shown.NoProgress = False,
     log_file: shown.LogFile = None,
 ) -> None:
@@ -143,6 +147,8 @@ def robustness(  # noqa: PLR0913  a command's flags are its parameters
     max_cost: kept.MaxCost = None,
     max_tokens_total: kept.MaxTokensTotal = None,
     max_seconds: kept.MaxSeconds = None,
+    max_outage: kept.MaxOutage = None,
+    no_preflight: kept.NoPreflight = False,
     no_progress: shown.NoProgress = False,
     log_file: shown.LogFile = None,
 ) -> None:

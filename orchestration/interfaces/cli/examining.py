@@ -12,6 +12,7 @@ from spanjury.orchestration.interfaces.cli.examining_watched import held
 from spanjury.orchestration.interfaces.cli.exits import say
 from spanjury.orchestration.interfaces.cli.findings_view import findings_view
 from spanjury.orchestration.interfaces.cli.logging import log_to
+from spanjury.orchestration.interfaces.cli.told_failures import failure_policy
 from spanjury.orchestration.interfaces.cli.told_panel import ToldPanel
 from spanjury.orchestration.interfaces.cli.told_writer import told_writer
 from spanjury.orchestration.interfaces.cli.written import tell_written
@@ -45,6 +46,8 @@ class _Told:
     max_cost: float | None
     max_tokens_total: int | None
     max_seconds: float | None
+    max_outage: float | None
+    no_preflight: bool
     no_progress: bool
     log_file: Path | None
 
@@ -76,6 +79,7 @@ class _Told:
                 max_tokens=self.max_tokens_total,
                 max_seconds=self.max_seconds,
             ),
+            failures=failure_policy(self.max_outage, no_preflight=self.no_preflight),
         )
 
 

@@ -20,6 +20,7 @@ from spanjury.orchestration.interfaces.cli.examining_watched import Shown, held
 from spanjury.orchestration.interfaces.cli.exits import GATE, say
 from spanjury.orchestration.interfaces.cli.logging import log_to
 from spanjury.orchestration.interfaces.cli.robustness_view import robustness_view
+from spanjury.orchestration.interfaces.cli.told_failures import failure_policy
 from spanjury.orchestration.interfaces.cli.told_panel import ToldPanel
 from spanjury.orchestration.interfaces.exam import DEMO
 from spanjury.orchestration.interfaces.robustness import RobustnessJob, exam_of, hold
@@ -51,6 +52,8 @@ class _Flags:
     max_cost: float | None
     max_tokens_total: int | None
     max_seconds: float | None
+    max_outage: float | None
+    no_preflight: bool
     no_progress: bool
     log_file: Path | None
 
@@ -80,6 +83,7 @@ class _Flags:
                 max_tokens=self.max_tokens_total,
                 max_seconds=self.max_seconds,
             ),
+            failures=failure_policy(self.max_outage, no_preflight=self.no_preflight),
         )
 
 

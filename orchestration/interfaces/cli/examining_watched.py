@@ -8,9 +8,9 @@ from typing import Protocol, TypeVar
 import anyio
 import typer
 
-from spanjury.judges.core import Result, RunStoppedError
+from spanjury.judges.core import Result, RunFailedError, RunStoppedError
 from spanjury.orchestration.braking import Brake
-from spanjury.orchestration.interfaces.cli.exits import LIMIT, say
+from spanjury.orchestration.interfaces.cli.exits import ERROR, LIMIT, say
 from spanjury.orchestration.interfaces.cli.progress import ProgressLines
 from spanjury.orchestration.interfaces.cli.signals import Signals
 from spanjury.orchestration.interfaces.cli.standing import Watch
@@ -86,4 +86,8 @@ def held(hold: Hold[T], *, total: int, limits: Limits, memory: Path | None, prog
     except RunStoppedError as stopped:
         say(f"{stopped}: {summary.whole.total} assessments are kept; the same command goes on")
         raise typer.Exit(128 + signals.received if signals.received else LIMIT) from None
+    except RunFailedError as failed:
+        say(f"spanjury: {failed}")
+        say(f"{summary.whole.total} assessments are kept; the same command goes on")
+        raise typer.Exit(ERROR) from failed
     return come_to[0]

@@ -9,6 +9,7 @@ from spanjury.orchestration.interfaces.cli.exits import say
 from spanjury.orchestration.interfaces.cli.logging import log_to
 from spanjury.orchestration.interfaces.cli.running import Showing, planned_aloud, run_job
 from spanjury.orchestration.interfaces.cli.told import Told
+from spanjury.orchestration.interfaces.cli.told_failures import failure_policy
 from spanjury.orchestration.interfaces.cli.told_panel import ToldPanel
 from spanjury.orchestration.interfaces.job import Job, plan
 from spanjury.orchestration.interfaces.runs import begin_run, change_run, job_of
@@ -43,6 +44,8 @@ def resume_run(  # noqa: PLR0913  a command's flags are its parameters
     max_cost: float | None,
     max_tokens_total: int | None,
     max_seconds: float | None,
+    max_outage: float | None,
+    no_preflight: bool,
     json: bool,
     no_progress: bool,
     log_file: Path | None,
@@ -62,6 +65,7 @@ def resume_run(  # noqa: PLR0913  a command's flags are its parameters
             max_tokens=max_tokens_total or before.limits.max_tokens,
             max_seconds=max_seconds or before.limits.max_seconds,
         ),
+        failures=failure_policy(max_outage, no_preflight=no_preflight, before=before.failures),
     )
     going = replace(
         job,

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import anyio
 import typer
 
-from spanjury.judges.core import EvaluationError, Result, RunStoppedError
+from spanjury.judges.core import EvaluationError, Result, RunFailedError, RunStoppedError
 from spanjury.orchestration.braking import Brake
-from spanjury.orchestration.interfaces.cli.exits import COVERAGE, INTERRUPTED, LIMIT, say
+from spanjury.orchestration.interfaces.cli.exits import COVERAGE, ERROR, INTERRUPTED, LIMIT, say
 from spanjury.orchestration.interfaces.cli.signals import Signals
 from spanjury.orchestration.interfaces.cli.view import View
 from spanjury.orchestration.interfaces.job import Job, Plan, run
+from spanjury.orchestration.memory import UNANSWERED
 from spanjury.orchestration.metering import Meter
 from spanjury.orchestration.watching import run_watched
 from spanjury.orchestration.wiring import RunFolder, runs_home
@@ -67,11 +68,15 @@ def run_job(
     except KeyboardInterrupt:
         going.close_early("interrupted")
         raise typer.Exit(INTERRUPTED) from None
+    except RunFailedError as failed:
+        going.close_failed(failed)
+        raise typer.Exit(ERROR) from failed
     except EvaluationError:
         if going.done:
             going.say_how_to_go_on()
         raise
-    going.close()
+    if not going.close():
+        raise typer.Exit(ERROR)
     coverage = going.view.summary.whole.coverage
     if plan.assessments and (coverage < showing.min_coverage or not coverage):
         say(f"coverage {coverage:.1%}: too few assessments have a score")
@@ -125,11 +130,26 @@ class _Going:
             self._begun()
         self.view.show(result)
 
-    def close(self) -> None:
+    def close(self) -> bool:
+        """Say what the run came to; return whether every row was answered."""
         self.view.close()
-        if self._folder is not None:
+        outcomes = self.view.summary.outcomes
+        unanswered = 0 if self._job.silent else sum(outcomes[outcome] for outcome in UNANSWERED)
+        if self._folder is not None and not unanswered:
             self._folder.mark(done=True)
         say(f"{self._total} results are in {self._job.output}")
+        if unanswered:
+            say(f"spanjury: {unanswered} of {self._total} assessments were not answered")
+            self.say_how_to_go_on()
+        return not unanswered
+
+    def close_failed(self, failed: RunFailedError) -> None:
+        if self.done:
+            self.view.close()
+        say(f"spanjury: {failed}")
+        if self.done:
+            say(f"{self.done} of {self._total} results are in {self._job.output}.part")
+        self.say_how_to_go_on()
 
     def close_early(self, reason: str) -> None:
         self.view.close()

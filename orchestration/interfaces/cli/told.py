@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from spanjury.orchestration.interfaces.cli.running import Showing
+from spanjury.orchestration.interfaces.cli.told_failures import failure_policy
 from spanjury.orchestration.interfaces.cli.told_panel import ToldPanel
 from spanjury.orchestration.interfaces.job import Job
 from spanjury.orchestration.metering import Limits
@@ -36,6 +37,8 @@ class Told:
     max_cost: float | None
     max_tokens_total: int | None
     max_seconds: float | None
+    max_outage: float | None
+    no_preflight: bool
     json: bool
     no_progress: bool
     log_file: Path | None
@@ -70,6 +73,7 @@ class Told:
                 max_tokens=self.max_tokens_total,
                 max_seconds=self.max_seconds,
             ),
+            failures=failure_policy(self.max_outage, no_preflight=self.no_preflight),
         )
 
     @property

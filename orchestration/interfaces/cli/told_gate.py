@@ -14,6 +14,7 @@ from spanjury.orchestration.experiments.meta_eval.findings import Settings as Me
 from spanjury.orchestration.experiments.robustness.attempts import Settings as RobustnessSettings
 from spanjury.orchestration.experiments.span_agreement.estimates import Settings
 from spanjury.orchestration.interfaces import exam, faithfulness, robustness
+from spanjury.orchestration.interfaces.cli.told_failures import failure_policy
 from spanjury.orchestration.interfaces.cli.told_panel import ToldPanel
 from spanjury.orchestration.interfaces.gate.exams import Discernment, Faithfulness, Robustness
 from spanjury.orchestration.interfaces.gate.hall import GateExam
@@ -73,6 +74,8 @@ class ToldGate:
     max_cost: float | None
     max_tokens_total: int | None
     max_seconds: float | None
+    max_outage: float | None
+    no_preflight: bool
     no_progress: bool
     log_file: Path | None
 
@@ -109,6 +112,7 @@ class ToldGate:
                 max_tokens=self.max_tokens_total,
                 max_seconds=self.max_seconds,
             ),
+            failures=failure_policy(self.max_outage, no_preflight=self.no_preflight),
             cautions=material.cautions,
         )
 

@@ -40,7 +40,7 @@ class Discernment:
 
     async def hold(self, hall: Hall) -> None:
         """Examine a judge."""
-        job = replace(self.job, panel=hall.panel, memory=hall.memory)
+        job = replace(self.job, panel=hall.panel, memory=hall.memory, failures=hall.failures)
         sitting = await exam.hold(
             job, self.exam, brake=hall.brake, meter=hall.meter, show=hall.show
         )
@@ -62,7 +62,7 @@ class Faithfulness:
 
     async def hold(self, hall: Hall) -> None:
         """Examine a judge; each seat of a panel by itself."""
-        job = replace(self.job, panel=hall.panel, memory=hall.memory)
+        job = replace(self.job, panel=hall.panel, memory=hall.memory, failures=hall.failures)
         witness = Witness(hall.show)
         changes = await faithfulness.hold(
             job,
@@ -101,7 +101,7 @@ class Robustness:
 
     async def hold(self, hall: Hall) -> None:
         """Examine a judge."""
-        job = replace(self.job, panel=hall.panel, memory=hall.memory)
+        job = replace(self.job, panel=hall.panel, memory=hall.memory, failures=hall.failures)
         sitting = await robustness.hold(
             job,
             self.exam,

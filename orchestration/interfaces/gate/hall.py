@@ -15,6 +15,7 @@ from spanjury.orchestration.experiments.card.card import ExamRecord
 from spanjury.orchestration.experiments.card.measure import Measure
 from spanjury.orchestration.experiments.examinee import Examinee
 from spanjury.orchestration.experiments.plain import plain, versions
+from spanjury.orchestration.failing import FailurePolicy
 from spanjury.orchestration.interfaces.exam_scores import write_whole
 from spanjury.orchestration.metering import Meter
 
@@ -38,6 +39,8 @@ class Hall:
         Keeps what is said, so that nobody is asked twice.
     brake, meter, show
         As in `exam.hold`.
+    failures
+        The care that is taken of models that fail.
     """
 
     panel: PanelConfig
@@ -46,6 +49,7 @@ class Hall:
     brake: Brake
     meter: Meter
     show: Callable[[Result], None]
+    failures: FailurePolicy
 
 
 class GateExam(Protocol):

@@ -12,6 +12,7 @@ from spanjury.orchestration.experiments.card.card import Card
 from spanjury.orchestration.experiments.card.gates import Gate
 from spanjury.orchestration.experiments.gate.demands import OverBase, verdicts
 from spanjury.orchestration.experiments.gate.page import GateFindings, gate_json, gate_markdown
+from spanjury.orchestration.failing import FailurePolicy
 from spanjury.orchestration.interfaces.exam_card import read_card, write_card
 from spanjury.orchestration.interfaces.exam_scores import write_whole
 from spanjury.orchestration.interfaces.gate.hall import GateExam, Hall, make_folder
@@ -94,6 +95,8 @@ class GateJob:
         A folder; each judge has one in it, and each exam one in that.
     limits
         What all of it may cost.
+    failures
+        The care that is taken of models that fail.
     cautions
         What is known to be kept in mind.
     """
@@ -106,6 +109,7 @@ class GateJob:
     demands: Demands
     output: Path
     limits: Limits = field(default_factory=Limits)
+    failures: FailurePolicy = FailurePolicy()
     cautions: tuple[str, ...] = ()
 
     @property
@@ -148,6 +152,7 @@ async def hold(job: GateJob, *, brake: Brake, meter: Meter, show: Callable[[Resu
                     brake=brake,
                     meter=meter,
                     show=show,
+                    failures=job.failures,
                 )
                 await exam.hold(hall)
 

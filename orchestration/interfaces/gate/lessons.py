@@ -29,7 +29,12 @@ from spanjury.orchestration.interfaces.gate.hall import (
     write_findings,
 )
 from spanjury.orchestration.interfaces.gate.material import Material
-from spanjury.orchestration.wiring import open_configured_panel, open_memory, open_results
+from spanjury.orchestration.wiring import (
+    guard_of,
+    open_configured_panel,
+    open_memory,
+    open_results,
+)
 
 __all__ = ["Lessons"]
 
@@ -74,6 +79,7 @@ class Lessons:
         """Return what the judge says of each case; raise `RunStoppedError` if it was ended."""
         make_folder(hall.folder)
         reports: list[PanelReport] = []
+        guard = guard_of(hall.failures, memory=hall.memory)
         with ExitStack() as stack:
             memory = stack.enter_context(open_memory(hall.memory))
             results = stack.enter_context(open_results(hall.folder / "results.jsonl"))
@@ -83,10 +89,14 @@ class Lessons:
                 reports.append(result.report)
                 hall.show(result)
 
-            async with open_configured_panel(hall.panel, memory=memory, meter=hall.meter) as panel:
+            opening = open_configured_panel(
+                hall.panel, memory=memory, meter=hall.meter, guard=guard
+            )
+            async with opening as panel:
                 pairs = ((case.segment, case.aspect) for case in self.material.cases)
                 workers = hall.panel.workers
                 await evaluate(panel, pairs, write=keep, workers=workers, brake=hall.brake)
+            guard.require_success()
             if hall.brake.has_cut:
                 raise RunStoppedError(hall.brake.reason)
         return reports

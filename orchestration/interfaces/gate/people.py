@@ -57,7 +57,13 @@ class People:
         """Have the texts judged, and compare the scores with people's."""
         make_folder(hall.folder)
         output, witness = hall.folder / "results.jsonl", Witness(hall.show)
-        job = replace(self.job, panel=hall.panel, memory=hall.memory, output=output)
+        job = replace(
+            self.job,
+            panel=hall.panel,
+            memory=hall.memory,
+            output=output,
+            failures=hall.failures,
+        )
         await run(job, witness, brake=hall.brake, meter=hall.meter)
         assert witness.examinee is not None  # a job without assessments is refused
         measures = tuple(map(_undefined, self.aspects))

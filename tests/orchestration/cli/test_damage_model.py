@@ -1,7 +1,6 @@
 """A model writes the damage: in an exam, and of texts that are damaged for themselves."""
 
 import json
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -39,8 +38,10 @@ class Inventing(LoopbackServer):
     """Puts an invented town in the place of Oslo, whatever the order in which it is asked."""
 
     def record(self, request: Received) -> Answer:
-        super().record(request)
         told = json.dumps(request.body, ensure_ascii=False)
+        if "single word: ready" in told:  # the preflight
+            return chat("ready")
+        super().record(request)
         (text,) = (text for text in TEXTS if text in told)
         usage = {"prompt_tokens": 90, "completion_tokens": 10, "total_tokens": 100}
         return chat(text.replace("Oslo", "Velmora"), usage=usage)
@@ -126,16 +127,16 @@ def test_a_wrong_key_ends_the_command_and_leaves_nothing_that_looks_finished(
     with LoopbackServer(failure(401, "Incorrect API key provided")) as server:
         done = spanjury(*command(server.base_url))
     assert done.exit_code == 1, done.output
-    assert re.search(r"spanjury: new-names of '\d' cannot be written:", done.stderr)
+    assert f"spanjury: model {MODEL} cannot be used: " in done.stderr
     assert "Incorrect API key provided" in done.stderr
     assert not Path("exam/findings.json").exists()
     assert not Path("damaged.jsonl").exists()
 
 
 def test_a_server_that_is_not_there_ends_the_exam(spanjury: Spanjury) -> None:
-    done = spanjury(*examine(unreachable_url(), "--attempts", "1"))
+    done = spanjury(*examine(unreachable_url(), "--max-outage", "0"))
     assert done.exit_code == 1, done.output
-    assert f"spanjury: {MODEL} wrote nothing:" in done.stderr
+    assert f"spanjury: model {MODEL} does not answer, " in done.stderr
     assert not Path("exam/findings.json").exists()
 
 

@@ -19,6 +19,8 @@ ROWS = [
 USAGE = {"prompt_tokens": 90, "completion_tokens": 10, "total_tokens": 100}
 GOOD = chat("No Error\n\nOverall score: Good", usage=USAGE)
 
+ONE_AT_A_TIME = ["--max-connections", "1", "--no-preflight"]  # every request is a row's
+
 Spanjury = Callable[..., Result]
 
 PANEL = """
@@ -41,7 +43,7 @@ def spanjury(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Spanjury:
 
 def judge(server: LoopbackServer) -> list[str]:
     model = ["--model", "openai-compatible/judge", "--model-base-url", server.base_url]
-    return ["evaluate", "rows.jsonl", "--aspect", "fluency", *model, "--max-connections", "1"]
+    return ["evaluate", "rows.jsonl", "--aspect", "fluency", *model, *ONE_AT_A_TIME]
 
 
 def priced(server: LoopbackServer) -> list[str]:

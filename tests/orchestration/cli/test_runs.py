@@ -37,7 +37,8 @@ def spanjury(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Spanjury:
 
 def flags(server: LoopbackServer) -> list[str]:
     model = ["--model", "openai-compatible/judge", "--model-base-url", server.base_url]
-    return ["rows.jsonl", "--aspect", "fluency", *model, "--attempts", "1", "--run-dir", "run"]
+    asked = [*model, "--attempts", "1", "--no-preflight"]  # so that every request is a row's
+    return ["rows.jsonl", "--aspect", "fluency", *asked, "--run-dir", "run"]
 
 
 def rows(path: str = "run/results.jsonl") -> list[dict[str, Any]]:
@@ -117,8 +118,9 @@ def test_failures_are_tried_again_and_successes_are_not(spanjury: Spanjury) -> N
 
 def test_what_nobody_answered_is_asked_again(spanjury: Spanjury) -> None:
     with LoopbackServer(*[GOOD] * 10, failure(500)) as server:
-        assert spanjury("evaluate", *flags(server)).exit_code == 0
-    assert sum(row["score"] is None for row in rows()) == 20
+        ended = spanjury("evaluate", *flags(server), "--max-outage", "0")
+        assert ended.exit_code == 1, ended.output
+    assert [row["score"] for row in rows("run/results.jsonl.part")] == [4] * 10
     with LoopbackServer(GOOD) as server:
         assert spanjury("resume", "run", "--model-base-url", server.base_url).exit_code == 0
         assert len(server.requests) == 20

@@ -18,7 +18,7 @@ def test_the_second_process_is_told_who_holds_the_run_and_the_first_ends_undistu
         server.may_answer.clear()
         first = start(tmp_path, *evaluate(server.base_url))
         tick = threading.Event()
-        while not server.asked and first.poll() is None:
+        while not server.probes and first.poll() is None:
             tick.wait(0.01)
         second = call(tmp_path, *RESUME)
         again = call(tmp_path, *evaluate(server.base_url))

@@ -15,10 +15,12 @@ __all__ = [
     "ExportedRun",
     "Folder",
     "MaxCost",
+    "MaxOutage",
     "MaxSeconds",
     "MaxTokensTotal",
     "MergeOutput",
     "NoMemory",
+    "NoPreflight",
     "OtherOutput",
     "Output",
     "Parts",
@@ -67,6 +69,22 @@ MaxTokensTotal = Annotated[
 MaxSeconds = Annotated[
     float | None,
     typer.Option(envvar="SPANJURY_MAX_SECONDS", min=0.1, help="Stop with 4 after this time."),
+]
+MaxOutage = Annotated[
+    float | None,
+    typer.Option(
+        envvar="SPANJURY_MAX_OUTAGE",
+        min=0.0,
+        help="Stop with 1 when a model does not answer for so many seconds; 60 by default.",
+    ),
+]
+NoPreflight = Annotated[
+    bool,
+    typer.Option(
+        "--no-preflight",
+        envvar="SPANJURY_NO_PREFLIGHT",
+        help="Ask no small question of each model first.",
+    ),
 ]
 DryRun = Annotated[
     bool,

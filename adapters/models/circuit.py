@@ -1,0 +1,324 @@
+"""Circuit breakers: a run asks a model only while the model answers.
+
+A `Guard` belongs to one run and holds a `Circuit` for each of its models. While a circuit is
+closed, calls pass. While it is open, they wait, and one small call, the probe, asks again and
+again until the model answers. A circuit is open
+
+- at first, so that the first probe of all is the preflight, before anything is paid;
+- after `PATIENCE` transient failures in a row, whichever server of the model they came from;
+- whenever a call has failed for good by what may be the model's fault: the call fails only if
+  the probe behind it is answered, and otherwise it waits for the end of the outage.
+
+A model that refuses the key, the name or the address, or that stays silent for longer than the
+longest outage, fails the run: every waiting and later call raises `RunFailedError`.
+"""
+
+from collections.abc import Awaitable, Callable, Hashable, Iterator
+from contextlib import contextmanager
+
+import anyio
+
+from spanjury.judges.core import (
+    ChatRequest,
+    Decoding,
+    EventLog,
+    Message,
+    ModelError,
+    RateLimitedModelError,
+    Reply,
+    RunFailedError,
+    TransientModelError,
+    UnusableModelError,
+    Usage,
+    kind_of,
+)
+
+__all__ = ["ALIKE", "PATIENCE", "PROBE", "Circuit", "Guard"]
+
+PROBE = ChatRequest(
+    messages=(Message(role="user", content="Answer with the single word: ready"),),
+    decoding=Decoding(max_tokens=16),
+)
+"""The small call by which a model is tried."""
+
+PATIENCE = 5
+"""Transient failures in a row after which calls wait."""
+
+ALIKE = 3
+"""Refusals in a row of key, name or address after which a model that has answered is given up."""
+
+_FIRST_PAUSE = 1.0  # seconds between two probes, twice as long each time
+_LONGEST_PAUSE = 10.0
+
+log = EventLog()
+
+Ask = Callable[[ChatRequest], Awaitable[Reply]]
+
+
+class Guard:
+    """The circuits of one run.
+
+    Parameters
+    ----------
+    max_outage
+        Seconds for which calls wait for a model that does not answer; 0 to fail at once.
+    preflight
+        Whether each model is tried before it is asked anything else.
+    is_fresh
+        Whether nothing is remembered, so that the run will need all of its models: then all
+        are tried before the first of them is asked. Otherwise each is tried when it is needed.
+    clock
+        Seconds that only grow.
+    sleep
+        The wait between two probes.
+    """
+
+    def __init__(
+        self,
+        *,
+        max_outage: float = 60.0,
+        preflight: bool = True,
+        is_fresh: bool = True,
+        clock: Callable[[], float] = anyio.current_time,
+        sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
+    ) -> None:
+        self.max_outage = max_outage
+        self.clock = clock
+        self.sleep = sleep
+        self._preflight = preflight
+        self._is_fresh = is_fresh
+        self._circuits: dict[Hashable, Circuit] = {}
+        self._failure = ""
+
+    def circuit(self, key: Hashable, *, name: str, is_local: bool = False) -> "Circuit":
+        """Return the circuit of a model; the same one as long as the run lasts.
+
+        Parameters
+        ----------
+        key
+            Anything that tells the model from the others of the run.
+        name
+            The model's name, for messages.
+        is_local
+            Whether the model runs in this process, where opening it was trial enough.
+        """
+        if key not in self._circuits:
+            is_closed = is_local or not self._preflight
+            self._circuits[key] = Circuit(self, name=name, is_closed=is_closed)
+        return self._circuits[key]
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the run was given up."""
+        return bool(self._failure)
+
+    def fail(self, message: str) -> None:
+        """Give the run up; the first reason is the one that is raised."""
+        self._failure = self._failure or message
+
+    def require_success(self) -> None:
+        """Raise `RunFailedError` if the run was given up, whoever may have caught it before."""
+        if self._failure:
+            raise RunFailedError(self._failure)
+
+    async def preflight(self, first: "Circuit") -> None:
+        """Try `first`, and with it, in a fresh run, all models that were never tried."""
+        others = self._circuits.values() if self._is_fresh else ()
+        waiting = [other for other in others if other.is_untried and other is not first]
+
+        async def attempt(circuit: Circuit) -> None:
+            await circuit.try_until_answered()
+            if self._failure:
+                group.cancel_scope.cancel()
+
+        for circuit in (first, *waiting):
+            circuit.is_held = True  # no model is asked before all of them have answered
+        try:
+            async with anyio.create_task_group() as group:
+                for circuit in (first, *waiting):
+                    group.start_soon(attempt, circuit)
+        finally:
+            for circuit in (first, *waiting):
+                circuit.release()
+
+
+class Circuit:
+    """The breaker before one model; `Guard` makes it.
+
+    Parameters
+    ----------
+    guard
+        The run's.
+    name
+        The model's, for messages.
+    is_closed
+        Whether calls may pass at once, without a preflight.
+    """
+
+    def __init__(self, guard: Guard, *, name: str, is_closed: bool) -> None:
+        self.is_held = False
+        self._guard = guard
+        self._name = name
+        self._is_closed = is_closed
+        self._has_answered = is_closed
+        self._ask: Ask | None = None
+        self._spent: Callable[[Usage], None] = lambda _: None
+        self._failures = 0
+        self._refusals = 0
+        self._outages = 0
+        self._is_tried_now = False
+        self._changed = anyio.Event()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether calls may pass."""
+        return self._is_closed and not self.is_held and not self._guard.has_failed
+
+    @property
+    def is_untried(self) -> bool:
+        """Whether the model is open and was never asked anything."""
+        return self._ask is not None and not self._has_answered and not self._is_tried_now
+
+    def attach(self, ask: Ask, *, spent: Callable[[Usage], None]) -> None:
+        """Take the model that was opened: probes go by `ask`, and `spent` counts them."""
+        self._ask = ask
+        self._spent = spent
+
+    def detach(self) -> None:
+        """Let go of the model that is closed."""
+        self._ask = None
+
+    @contextmanager
+    def attempt(self) -> Iterator[None]:
+        """Learn from how one attempt ends.
+
+        Whatever is no transient failure shows that the server is there, even that it is
+        asked too often.
+        """
+        try:
+            yield
+        except UnusableModelError:
+            self._refusals += 1
+            raise
+        except RateLimitedModelError:
+            self._failures = 0
+            raise
+        except TransientModelError as error:
+            self._failures += 1
+            if self._failures >= PATIENCE:
+                self._open(error)
+            raise
+        except ModelError:
+            self._answered()
+            raise
+        self._answered()
+
+    async def ready(self) -> None:
+        """Return once the model may be asked.
+
+        Raises
+        ------
+        RunFailedError
+            If a model of the run cannot be used, or did not answer in time.
+        """
+        self._guard.require_success()
+        while not self.is_closed:
+            if self._is_tried_now or self.is_held:
+                await self._changed.wait()
+            elif self._has_answered:
+                await self.try_until_answered()
+            else:
+                await self._guard.preflight(self)
+            self._guard.require_success()
+
+    async def is_own(self, error: ModelError) -> bool:
+        """Say whether `error`, with which a call is to fail, is the call's own.
+
+        It is if the model answers a probe at once. Otherwise the call is to be made again:
+        this returns when the outage is over.
+
+        Raises
+        ------
+        RunFailedError
+            As `ready` does.
+        """
+        outages = self._outages
+        self._open(error)
+        await self.ready()
+        return self._outages == outages
+
+    async def try_until_answered(self) -> None:
+        """Probe until the model answers, or the run is given up."""
+        self._is_tried_now = True
+        began, pause = self._guard.clock(), _FIRST_PAUSE
+        try:
+            while (error := await self._probe()) is not None:
+                self._outages += 1
+                wait = self._wait(error, pause=pause, since=began)
+                if wait is None:
+                    return
+                await self._guard.sleep(wait)
+                pause = min(2 * pause, _LONGEST_PAUSE)
+        finally:
+            self._is_tried_now = False
+            self._notify()
+
+    def release(self) -> None:
+        """Let calls pass again that a preflight has held."""
+        self.is_held = False
+        self._notify()
+
+    async def _probe(self) -> TransientModelError | UnusableModelError | None:
+        """Ask once; return the failure if the model did not answer."""
+        assert self._ask is not None, "a circuit is asked by those only who have its model"
+        try:
+            reply = await self._ask(PROBE)
+        except (TransientModelError, UnusableModelError) as error:
+            return error
+        except ModelError:
+            self._answered()  # by a complaint about the question: it is there
+        else:
+            self._spent(reply.usage)
+        self._close()
+        return None
+
+    def _wait(
+        self, error: TransientModelError | UnusableModelError, *, pause: float, since: float
+    ) -> float | None:
+        """Return the seconds until the next probe; None if there is to be none."""
+        if isinstance(error, UnusableModelError):
+            if self._has_answered and self._refusals < ALIKE:
+                return pause
+            self._guard.fail(
+                f"model {self._name} cannot be used: {error}; check its name, its key and its"
+                " address"
+            )
+            return None
+        longest = self._guard.max_outage
+        left = since + longest - self._guard.clock()
+        asked = error.retry_after or 0.0
+        if left > 0 and asked <= left:
+            return min(max(pause, asked), left)
+        asks = f" and asks to wait {asked:g} s" if asked > 0 else ""
+        self._guard.fail(
+            f"model {self._name} does not answer{asks}, and {longest:g} s is the longest outage"
+            f" that is waited for (--max-outage): {error}"
+        )
+        return None
+
+    def _answered(self) -> None:
+        self._has_answered = True
+        self._failures = self._refusals = 0
+
+    def _open(self, error: ModelError) -> None:
+        if self._is_closed:
+            log.warning("circuit.opened", model=self._name, error=kind_of(error))
+        self._is_closed = False
+
+    def _close(self) -> None:
+        log.info("circuit.closed", model=self._name)
+        self._is_closed = True
+
+    def _notify(self) -> None:
+        self._changed.set()
+        self._changed = anyio.Event()

@@ -1,0 +1,392 @@
+"""Circuits: calls wait for a model that is down, and a run ends when it stays down."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import anyio
+import pytest
+from anyio import create_task_group, wait_all_tasks_blocked
+from anyio.lowlevel import checkpoint
+from fakes.chat_model import ScriptedModel
+from fakes.clock import FakeClock
+
+from spanjury.adapters.models.circuit import ALIKE, PATIENCE, PROBE, Guard
+from spanjury.adapters.models.gateway import Gateway
+from spanjury.adapters.models.lease import Lease
+from spanjury.judges.core import (
+    ChatModel,
+    ChatRequest,
+    ClosedModelError,
+    ConfigError,
+    Message,
+    ModelError,
+    ModelOptions,
+    ModelTimeoutError,
+    OverloadedModelError,
+    PermanentModelError,
+    RateLimitedModelError,
+    Reply,
+    RunFailedError,
+    TransientModelError,
+    UnusableModelError,
+    Usage,
+)
+
+pytestmark = pytest.mark.anyio
+
+REQUEST = ChatRequest(messages=(Message(role="user", content="Judge this."),))
+WRONG_KEY = UnusableModelError("status 401: wrong key")
+DOWN = TransientModelError("connection refused")
+
+
+@pytest.fixture(params=["asyncio", "trio"])
+def anyio_backend(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@dataclass(slots=True)
+class Server:
+    """A model that answers probes and calls as two functions of the time say."""
+
+    calls: Callable[[float], Exception | None]
+    probes: Callable[[float], Exception | None]
+    clock: FakeClock
+    asked: Counter[str] = field(default_factory=Counter)
+    signature: str = "server"
+
+    async def complete(self, request: ChatRequest) -> Reply:
+        kind = "probe" if request is PROBE else "call"
+        self.asked[kind] += 1
+        await checkpoint()
+        error = (self.probes if request is PROBE else self.calls)(self.clock())
+        if error is not None:
+            raise error
+        return Reply(text="fine", usage=Usage(calls=1, prompt=9, completion=1))
+
+
+def fine(now: float) -> None:
+    del now
+
+
+def always(error: Exception) -> Callable[[float], Exception]:
+    return lambda _: error
+
+
+def between(start: float, end: float, error: Exception) -> Callable[[float], Exception | None]:
+    return lambda now: error if start <= now < end else None
+
+
+def guarded(
+    model: ChatModel,
+    clock: FakeClock,
+    *,
+    guard: Guard | None = None,
+    preflight: bool = True,
+    attempts: int = 4,
+    spent: Callable[[Usage], None] = lambda _: None,
+    name: str = "judge",
+) -> Gateway:
+    guard = guard or Guard(preflight=preflight, clock=clock, sleep=clock.sleep)
+    options = ModelOptions(attempts=attempts, max_connections=8)
+    gateway = Gateway(model, options=options, clock=clock, sleep=clock.sleep)
+    return gateway.guarded(guard.circuit(name, name=name), spent=spent)
+
+
+async def outcomes(gateway: Gateway, *, calls: int) -> list[Reply | Exception]:
+    """Ask so often at once; return replies and errors."""
+    ended: list[Reply | Exception] = []
+
+    async def ask() -> None:
+        try:
+            ended.append(await gateway.complete(REQUEST))
+        except (ModelError, RunFailedError) as error:
+            ended.append(error)
+
+    async with create_task_group() as group:
+        for _ in range(calls):
+            group.start_soon(ask)
+    return ended
+
+
+async def test_one_small_call_goes_first_and_is_counted() -> None:
+    clock, spent = FakeClock(), list[Usage]()
+    server = Server(fine, fine, clock)
+    gateway = guarded(server, clock, spent=spent.append)
+    assert server.asked == {}  # nobody is asked before there is a question
+    replies = await outcomes(gateway, calls=20)
+    assert [reply for reply in replies if not isinstance(reply, Reply)] == []
+    assert server.asked == {"probe": 1, "call": 20}
+    assert spent == [Usage(calls=1, prompt=9, completion=1)]
+
+
+async def test_without_a_preflight_a_model_that_answers_gets_no_call_more() -> None:
+    clock = FakeClock()
+    server = Server(fine, fine, clock)
+    await outcomes(guarded(server, clock, preflight=False), calls=20)
+    assert server.asked == {"call": 20}
+
+
+async def test_calls_wait_while_the_small_one_is_under_way() -> None:
+    released = anyio.Event()
+    asked: list[ChatRequest] = []
+
+    class Slow:
+        signature = "slow"
+
+        async def complete(self, request: ChatRequest) -> Reply:
+            asked.append(request)
+            await released.wait()
+            return Reply(text="ready")
+
+    gateway = guarded(Slow(), FakeClock())
+    async with create_task_group() as group:
+        for _ in range(5):
+            group.start_soon(gateway.complete, REQUEST)
+        await wait_all_tasks_blocked()
+        assert asked == [PROBE]
+        released.set()
+    assert asked == [PROBE, *[REQUEST] * 5]
+
+
+async def test_a_model_that_refuses_the_key_costs_one_call_and_no_wait() -> None:
+    clock = FakeClock()
+    server = Server(always(WRONG_KEY), always(WRONG_KEY), clock)
+    ended = await outcomes(guarded(server, clock), calls=200)
+    assert server.asked == {"probe": 1}
+    assert {type(error) for error in ended} == {RunFailedError}
+    assert "model judge cannot be used: status 401: wrong key; check" in str(ended[0])
+    assert clock.slept == []
+
+
+async def test_without_a_preflight_it_costs_the_calls_under_way_and_a_probe() -> None:
+    clock = FakeClock()
+    server = Server(always(WRONG_KEY), always(WRONG_KEY), clock)
+    ended = await outcomes(guarded(server, clock, preflight=False), calls=200)
+    assert server.asked["call"] <= 8
+    assert server.asked["probe"] <= ALIKE
+    assert {type(error) for error in ended} == {RunFailedError}
+
+
+async def test_a_key_that_is_withdrawn_ends_the_run_after_so_many_refusals_alike() -> None:
+    clock = FakeClock()
+    key_is_good = [True]
+
+    def answer(now: float) -> Exception | None:
+        del now
+        return None if key_is_good[0] else WRONG_KEY
+
+    server = Server(answer, answer, clock)
+    gateway = guarded(server, clock)
+    await gateway.complete(REQUEST)
+    key_is_good[0] = False
+    with pytest.raises(RunFailedError, match="wrong key"):
+        await gateway.complete(REQUEST)
+    assert server.asked == {"probe": ALIKE, "call": 2}  # one probe was the preflight
+
+
+async def test_a_refusal_that_passes_costs_no_row() -> None:
+    clock = FakeClock()
+    server = Server(between(5, 6, WRONG_KEY), between(5, 6, WRONG_KEY), clock)
+    gateway = guarded(server, clock)
+    await gateway.complete(REQUEST)
+    clock.now = 5.0
+    assert (await gateway.complete(REQUEST)).text == "fine"
+
+
+async def test_a_refusal_of_one_row_is_that_rows_own() -> None:
+    clock = FakeClock()
+    server = Server(always(UnusableModelError("status 403: moderated")), fine, clock)
+    ended = await outcomes(guarded(server, clock), calls=30)
+    assert {str(error) for error in ended} == {"status 403: moderated"}
+
+
+async def test_a_bad_request_concerns_neither_the_run_nor_the_preflight() -> None:
+    clock = FakeClock()
+    error = PermanentModelError("status 400: too long")
+    server = Server(always(error), always(PermanentModelError("status 400: no")), clock)
+    ended = await outcomes(guarded(server, clock), calls=50)
+    assert ended == [error] * 50
+    assert server.asked == {"probe": 1, "call": 50}
+
+
+@pytest.mark.parametrize("attempts", [1, 4])
+@pytest.mark.parametrize("error", [DOWN, OverloadedModelError("503"), ModelTimeoutError("slow")])
+async def test_calls_wait_for_a_model_that_comes_back_and_none_fails(
+    error: TransientModelError, attempts: int
+) -> None:
+    clock = FakeClock()
+    server = Server(between(5, 30, error), between(5, 30, error), clock)
+    gateway = guarded(server, clock, attempts=attempts)
+    await gateway.complete(REQUEST)
+    clock.now = 5.0
+    replies = await outcomes(gateway, calls=100)
+    assert [reply for reply in replies if not isinstance(reply, Reply)] == []
+    assert server.asked["call"] <= 101 + 8  # those under way when it went
+    assert server.asked["probe"] <= 8
+
+
+@pytest.mark.parametrize("attempts", [1, 4])
+async def test_a_model_that_stays_away_fails_the_run_after_the_longest_outage(
+    attempts: int,
+) -> None:
+    clock = FakeClock()
+    server = Server(between(5, 1e9, DOWN), between(5, 1e9, DOWN), clock)
+    gateway = guarded(server, clock, attempts=attempts)
+    await gateway.complete(REQUEST)
+    clock.now = 5.0
+    ended = await outcomes(gateway, calls=1000)
+    assert {type(error) for error in ended} == {RunFailedError}
+    assert "60 s is the longest outage that is waited for (--max-outage): connection" in str(
+        ended[0]
+    )
+    assert server.asked["call"] <= 1 + 8
+    assert server.asked["probe"] <= 12
+
+
+async def test_a_model_that_was_never_there_is_asked_a_handful_of_times() -> None:
+    clock = FakeClock()
+    server = Server(always(DOWN), always(DOWN), clock)
+    ended = await outcomes(guarded(server, clock), calls=1000)
+    assert {type(error) for error in ended} == {RunFailedError}
+    assert server.asked["call"] == 0
+    assert server.asked["probe"] <= 10
+    assert sum(clock.slept) == 60
+
+
+async def test_no_outage_is_waited_for_where_none_may_last() -> None:
+    clock = FakeClock()
+    guard = Guard(max_outage=0, clock=clock, sleep=clock.sleep)
+    server = Server(always(DOWN), always(DOWN), clock)
+    await outcomes(guarded(server, clock, guard=guard), calls=10)
+    assert server.asked == {"probe": 1}
+    assert clock.slept == []
+
+
+async def test_the_wait_that_a_server_asks_for_is_kept_or_ends_the_run_at_once() -> None:
+    ended: list[Reply | Exception] = []
+    for asked, probes in ((30.0, 2), (3600.0, 1)):
+        clock = FakeClock()
+        error = RateLimitedModelError("quota", retry_after=asked)
+        server = Server(fine, between(0, 29, error), clock)
+        ended = await outcomes(guarded(server, clock), calls=1)
+        assert server.asked["probe"] == probes
+        assert clock.slept == ([30.0] if probes == 2 else [])
+        assert isinstance(ended[0], Reply if probes == 2 else RunFailedError)
+    assert "asks to wait 3600 s" in str(ended[0])
+
+
+async def test_a_server_that_limits_the_rate_now_and_then_opens_nothing() -> None:
+    clock = FakeClock()
+    limited = [RateLimitedModelError("slow down", retry_after=1.0)] * (PATIENCE + 1)
+    model = ScriptedModel("ready", *limited, *["fine"] * 6)
+    gateway = guarded(model, clock, attempts=8)
+    assert (await gateway.complete(REQUEST)).text == "fine"
+    assert model.requests.count(PROBE) == 1
+
+
+async def test_a_call_that_alone_fails_fails_when_a_probe_is_answered() -> None:
+    clock = FakeClock()
+    server = Server(always(ModelTimeoutError("too long a text")), fine, clock)
+    with pytest.raises(ModelTimeoutError, match="too long a text"):
+        await guarded(server, clock).complete(REQUEST)
+    assert server.asked == {"probe": 2, "call": 4}
+
+
+async def test_all_models_answer_before_the_first_of_a_fresh_run_is_asked() -> None:
+    clock = FakeClock()
+    for is_fresh, fails in ((True, True), (False, False)):
+        guard = Guard(is_fresh=is_fresh, clock=clock, sleep=clock.sleep)
+        good, bad = Server(fine, fine, clock), Server(fine, always(WRONG_KEY), clock)
+        gateway = guarded(good, clock, guard=guard, name="good")
+        guarded(bad, clock, guard=guard, name="bad")
+        (ended,) = await outcomes(gateway, calls=1)
+        assert isinstance(ended, RunFailedError) == fails
+        assert good.asked["call"] == (0 if fails else 1)
+        assert bad.asked["probe"] == (1 if fails else 0)
+
+
+async def test_a_model_that_was_closed_unasked_is_not_tried_with_the_others() -> None:
+    clock = FakeClock()
+    guard = Guard(clock=clock, sleep=clock.sleep)
+    closed, model = Server(fine, always(WRONG_KEY), clock), Server(fine, fine, clock)
+    guarded(closed, clock, guard=guard, name="closed")
+    guard.circuit("closed", name="closed").detach()
+    await guarded(model, clock, guard=guard, name="open").complete(REQUEST)
+    assert closed.asked == {}
+
+
+async def test_a_model_opened_again_in_the_same_run_is_not_tried_again() -> None:
+    clock = FakeClock()
+    guard = Guard(clock=clock, sleep=clock.sleep)
+    server = Server(fine, fine, clock)
+    for _ in range(3):
+        await guarded(server, clock, guard=guard).complete(REQUEST)
+    assert server.asked == {"probe": 1, "call": 3}
+
+
+async def test_one_dead_server_of_two_stops_nothing() -> None:
+    clock = FakeClock()
+    for error in (DOWN, WRONG_KEY):
+        dead, alive = Server(always(error), always(error), clock), Server(fine, fine, clock)
+        guard = Guard(clock=clock, sleep=clock.sleep)
+        gateway = Gateway(
+            dead,
+            replicas=(alive,),
+            options=ModelOptions(max_connections=8),
+            clock=clock,
+            sleep=clock.sleep,
+        ).guarded(guard.circuit("judge", name="judge"), spent=lambda _: None)
+        replies = await outcomes(gateway, calls=200)
+        assert [reply for reply in replies if not isinstance(reply, Reply)] == []
+
+
+async def test_a_caller_that_is_cancelled_while_it_asks_hands_the_asking_on() -> None:
+    released = anyio.Event()
+    probes = 0
+
+    class Slow:
+        signature = "slow"
+
+        async def complete(self, request: ChatRequest) -> Reply:
+            nonlocal probes
+            probes += request is PROBE
+            await released.wait()
+            return Reply(text="ready")
+
+    gateway = guarded(Slow(), FakeClock())
+    async with create_task_group() as group:
+        first = anyio.CancelScope()
+
+        async def ask_in_vain() -> None:
+            with first:
+                await gateway.complete(REQUEST)
+
+        group.start_soon(ask_in_vain)
+        await wait_all_tasks_blocked()
+        group.start_soon(gateway.complete, REQUEST)
+        await wait_all_tasks_blocked()
+        first.cancel()
+        await wait_all_tasks_blocked()
+        assert probes == 2
+        released.set()
+
+
+async def test_after_its_end_a_lease_says_what_to_do_and_nobody_is_asked() -> None:
+    model = ScriptedModel("fine")
+    lease = Lease()
+    gateway = Gateway(model, options=ModelOptions(), lease=lease)
+    await gateway.complete(REQUEST)
+    lease.end()
+    with pytest.raises(ClosedModelError, match="after its panel was closed: ask inside") as caught:
+        await gateway.complete(REQUEST)
+    assert isinstance(caught.value, ConfigError)
+    assert len(model.requests) == 1
+
+
+async def test_another_event_loop_is_named_at_once() -> None:
+    model = ScriptedModel("fine", repeat_last=True)
+    gateway = Gateway(model, options=ModelOptions(), lease=Lease())
+    with pytest.raises(ClosedModelError, match="from another event loop than its panel"):
+        await anyio.to_thread.run_sync(anyio.run, gateway.complete, REQUEST)
+    assert model.requests == ()

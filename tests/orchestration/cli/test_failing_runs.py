@@ -1,0 +1,248 @@
+"""A run that fails knows it: it waits, or ends with 1, and a resume pays for nothing twice.
+
+All of it is asked of the command as a process, before a server that fails as servers do.
+"""
+
+import json
+import subprocess
+import threading
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fakes.command import RESUME, SPANJURY, call, complaint, environment, evaluate, judged_rows
+from loopback.answers import RESET, Answer, chat, failure
+from loopback.chaos import ChaosServer, judged_text
+from loopback.server import LoopbackServer, Received, unreachable_url
+
+GOOD = chat("No Error\n\nOverall score: Good\nExplanation of the score: It is fine.")
+READY = chat("ready")
+
+
+class CountingServer(LoopbackServer):
+    """Answer the nth review, from 0, with `answer(n)`, and the nth probe with `probe(n)`.
+
+    Parameters
+    ----------
+    answer
+        Is given the number of the request and its body as text.
+    probe
+        As `answer`; what is asked to see whether anybody is there.
+    """
+
+    def __init__(
+        self,
+        answer: Callable[[int, str], Answer],
+        probe: Callable[[int, str], Answer] = lambda _, __: READY,
+    ) -> None:
+        super().__init__(READY)
+        self._by_kind = {"reviews": answer, "probes": probe}
+        self._counting = threading.Lock()
+        self.counts: Counter[str] = Counter()
+
+    def record(self, request: Received) -> Answer:
+        """Count `request` and return what it is answered with."""
+        asked = json.dumps(request.body)
+        kind = "reviews" if "ends in" in asked else "probes"
+        with self._counting:
+            number = self.counts[kind]
+            self.counts[kind] += 1
+        return self._by_kind[kind](number, asked)
+
+
+def done(folder: Path, *arguments: str, key: str = "sk-of-a-test-0123456789") -> tuple[int, str]:
+    """Run the command in `folder` to its end; return its exit code and standard error."""
+    ended = subprocess.run(
+        [*SPANJURY, *arguments],
+        cwd=folder,
+        env={**environment(folder), "OPENAI_API_KEY": key},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    return ended.returncode, ended.stderr
+
+
+def rows_of(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def assert_nothing_was_burnt(folder: Path, *, rows: int) -> None:
+    """Check that the run ended without a row, and that a resume judges all of them."""
+    run = folder / "run"
+    assert (run / "results.jsonl.part").read_text() == ""
+    assert not (run / "results.jsonl").exists()
+    assert not (run / "done").exists()
+    with CountingServer(lambda _, __: GOOD) as server:
+        resumed = call(folder, *RESUME, "--model-base-url", server.base_url)
+        assert resumed.exit_code == 0, resumed.output
+        assert server.counts == {"probes": 1, "reviews": rows}
+    assert (run / "done").exists()
+
+
+@pytest.mark.parametrize(
+    ("status", "said"), [(401, "bad key {authorization}"), (404, "The model does not exist")]
+)
+def test_a_model_that_cannot_be_used_costs_one_call_and_no_row(
+    tmp_path: Path, status: int, said: str
+) -> None:
+    judged_rows(tmp_path, count=2000)
+    refused = failure(status, said)
+    with CountingServer(lambda _, __: refused, lambda _, __: refused) as server:
+        code, told = done(tmp_path, *evaluate(server.base_url))
+        assert server.counts == {"probes": 1}
+    assert code == 1
+    assert told.endswith("go on with: spanjury resume run\n")
+    line = complaint(told)
+    assert line.startswith("model openai-compatible/judge cannot be used: openai-compatible/judge")
+    assert f"status {status}" in line
+    assert "check its name, its key and its address" in line
+    assert "sk-of-a-test" not in told
+    judged_rows(tmp_path, count=20)
+    assert_nothing_was_burnt(tmp_path, rows=20)
+
+
+def test_a_missing_key_is_one_line_whatever_litellm_calls_it(tmp_path: Path) -> None:
+    judged_rows(tmp_path, count=2000)
+    flags = ("--model", "openai/gpt-4o-mini", "--run-dir", "run", "--no-progress")
+    code, told = done(tmp_path, "evaluate", "rows.jsonl", "--aspect", "fluency", *flags, key="")
+    assert code == 1
+    assert "model openai/gpt-4o-mini cannot be used: " in complaint(told)
+    assert "OPENAI_API_KEY" in told
+    assert (tmp_path / "run" / "results.jsonl.part").read_text() == ""
+
+
+def test_a_key_that_is_withdrawn_on_the_way_costs_no_failed_row(tmp_path: Path) -> None:
+    judged_rows(tmp_path, count=300)
+    refused = failure(401, "key withdrawn")
+    with CountingServer(
+        lambda number, _: GOOD if number < 80 else refused,
+        lambda number, _: READY if number < 1 else refused,
+    ) as server:
+        code, told = done(tmp_path, *evaluate(server.base_url))
+        assert server.counts["reviews"] <= 80 + 8  # those under way
+        assert server.counts["probes"] <= 1 + 3
+    assert code == 1
+    assert "key withdrawn" in told
+    kept = rows_of(tmp_path / "run" / "results.jsonl.part")
+    assert 0 < len(kept) <= 80
+    assert {row["outcome"] for row in kept} == {"scored"}
+    with CountingServer(lambda _, __: GOOD) as server:
+        resumed = call(tmp_path, *RESUME, "--model-base-url", server.base_url)
+        assert resumed.exit_code == 0, resumed.output
+        assert server.counts == {"probes": 1, "reviews": 220}  # what was paid is kept
+
+
+def test_nobody_at_the_address_costs_the_longest_outage_and_no_row(tmp_path: Path) -> None:
+    judged_rows(tmp_path, count=2000)
+    code, told = done(tmp_path, *evaluate(unreachable_url()), "--max-outage", "1.5")
+    assert code == 1
+    assert "model openai-compatible/judge does not answer, and 1.5 s is the longest" in told
+    judged_rows(tmp_path, count=20)
+    assert_nothing_was_burnt(tmp_path, rows=20)
+
+
+def test_a_server_that_dies_and_stays_dead_leaves_what_it_said_and_no_failed_row(
+    tmp_path: Path,
+) -> None:
+    judged_rows(tmp_path, count=300)
+    with CountingServer(lambda number, _: GOOD if number < 80 else RESET) as server:
+        process = subprocess.Popen(
+            [*SPANJURY, *evaluate(server.base_url, "--max-outage", "1.5")],
+            cwd=tmp_path,
+            env=environment(tmp_path),
+            stderr=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            text=True,
+        )
+        waiting = threading.Event()
+        while server.counts["reviews"] < 80 and process.poll() is None:
+            waiting.wait(0.02)
+    _, told = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert "does not answer, and 1.5 s is the longest outage that is waited for" in told
+    assert told.endswith("go on with: spanjury resume run\n")
+    kept = rows_of(tmp_path / "run" / "results.jsonl.part")
+    assert f"{len(kept)} of 300 results are in run/results.jsonl.part" in told
+    assert 0 < len(kept) <= 80
+    assert {row["outcome"] for row in kept} == {"scored"}
+    with CountingServer(lambda _, __: GOOD) as server:
+        resumed = call(tmp_path, *RESUME, "--model-base-url", server.base_url)
+        assert resumed.exit_code == 0, resumed.output
+        assert 220 <= server.counts["reviews"] <= 300 - len(kept)
+    assert len(rows_of(tmp_path / "run" / "results.jsonl")) == 300
+
+
+@pytest.mark.parametrize("fault", [RESET, failure(503, "overloaded")], ids=["reset", "503"])
+def test_a_server_that_comes_back_is_waited_for_and_every_row_is_scored(
+    tmp_path: Path, fault: Answer
+) -> None:
+    judged_rows(tmp_path, count=300)
+    with CountingServer(
+        lambda number, _: fault if 80 <= number < 88 else GOOD,
+        lambda number, _: fault if 1 <= number < 3 else READY,
+    ) as server:
+        code, told = done(tmp_path, *evaluate(server.base_url))
+        assert (code, complaint_free(told)) == (0, "300 results are in run/results.jsonl\n")
+        assert server.counts["reviews"] <= 300 + 8
+        assert server.counts["probes"] <= 6
+    rows = rows_of(tmp_path / "run" / "results.jsonl")
+    assert Counter(row["outcome"] for row in rows) == {"scored": 300}
+    assert (tmp_path / "run" / "done").exists()
+
+
+def complaint_free(told: str) -> str:
+    """Return what was `told`; fail if any of it is a complaint."""
+    assert "spanjury: " not in told
+    return told
+
+
+def test_a_server_that_is_slow_stops_nothing(tmp_path: Path) -> None:
+    judged_rows(tmp_path, count=24)
+    with ChaosServer(seconds=0.5) as server:
+        code, told = done(tmp_path, *evaluate(server.base_url, "--max-outage", "0.2"))
+        assert code == 0, told
+        assert (server.probes, server.asked) == (1, 24)
+
+
+def test_a_row_that_always_gets_400_ends_nothing_and_the_run_is_not_done(tmp_path: Path) -> None:
+    judged_rows(tmp_path, count=30)
+    word = judged_text(7).split()[-1]
+    too_long = failure(400, "too long")
+    with CountingServer(lambda _, asked: too_long if word in asked else GOOD) as server:
+        code, told = done(tmp_path, *evaluate(server.base_url))
+        assert code == 1
+        assert server.counts == {"probes": 1, "reviews": 30}
+        assert "spanjury: 1 of 30 assessments were not answered\n" in told
+        assert told.endswith("go on with: spanjury resume run\n")
+        rows = rows_of(tmp_path / "run" / "results.jsonl")
+        assert [row["id"] for row in rows if row["outcome"] != "scored"] == ["7"]
+        assert not (tmp_path / "run" / "done").exists()
+        assert done(tmp_path, *RESUME)[0] == 1
+        assert server.counts == {"probes": 2, "reviews": 31}
+
+
+def test_a_run_over_what_was_said_before_asks_nothing_not_even_a_probe(tmp_path: Path) -> None:
+    judged_rows(tmp_path, count=5)
+    with CountingServer(lambda _, __: GOOD) as server:
+        assert call(tmp_path, *evaluate(server.base_url)).exit_code == 0
+        assert call(tmp_path, *RESUME).exit_code == 0
+        assert server.counts == {"probes": 1, "reviews": 5}
+        flags = ("--no-preflight", "--aspect", "coherence")
+        assert call(tmp_path, *RESUME, *flags).exit_code == 0
+        assert server.counts == {"probes": 1, "reviews": 10}
+
+
+def test_an_exam_ends_as_a_run_does_and_the_same_command_goes_on(tmp_path: Path) -> None:
+    exam = ("exam", "discernment", "--demo", "--limit", "2", "--no-progress", "-o", "exam")
+    model = ("--model", "openai-compatible/judge", "--model-base-url")
+    refused = failure(403, "not yours")
+    with CountingServer(lambda _, __: refused, lambda _, __: refused) as server:
+        code, told = done(tmp_path, *exam, *model, server.base_url)
+        assert sum(server.counts.values()) == 1
+    assert code == 1
+    assert "spanjury: model openai-compatible/judge cannot be used: " in told
+    assert "0 assessments are kept; the same command goes on" in told

@@ -51,7 +51,7 @@ def _seats(seats: Sequence[SeatFindings], settings: Settings) -> Iterator[str]:
         yield ""
         yield from _gains(one)
         yield ""
-        yield from _aggregations(one, settings)
+        yield from _aggregations(one)
 
 
 def _pairs(one: SeatFindings) -> Iterator[str]:
@@ -87,11 +87,11 @@ def _gains(one: SeatFindings) -> Iterator[str]:
         yield row(gain.seat, alone, without, figure(gain.gain, f"+{_VALUE}"))
 
 
-def _aggregations(one: SeatFindings, settings: Settings) -> Iterator[str]:
+def _aggregations(one: SeatFindings) -> Iterator[str]:
     yield from head("aggregation", "agreement with people", "p against the nearest")
     for told in one.aggregations:
         value = figure(told.value, _VALUE)
-        if settings.draws and is_tied(told):
+        if is_tied(told):
             value = f"**{value}**"
         if not math.isnan(told.low):
             value = f"{value} [{told.low:{_VALUE}}, {told.high:{_VALUE}}]"

@@ -23,7 +23,7 @@ _PEOPLE = ("characters.micro", "characters.macro")
 def meta_tables(findings: MetaFindings) -> Iterator[Table]:
     """Yield what there is to show: scorers, seats, spans, annotators."""
     if findings.agreements:
-        yield _scorers(findings.agreements)
+        yield _scorers(findings.agreements, draws=findings.settings.draws)
     seats = [one for each in findings.aspects for one in each.seats]
     if seats:
         yield _seats(seats)
@@ -35,10 +35,11 @@ def meta_tables(findings: MetaFindings) -> Iterator[Table]:
         yield _annotators(findings.annotators)
 
 
-def _scorers(agreements: Sequence[Agreement]) -> Table:
+def _scorers(agreements: Sequence[Agreement], *, draws: int) -> Table:
     aspects = tuple(dict.fromkeys(one.aspect for one in agreements))
     told = {(one.scorer, one.aspect): one for one in agreements}
-    table = Table(caption="* not told apart from the nearest", caption_justify="left")
+    tested, untested = "* not told apart from the nearest", "no test was run: draws are 0"
+    table = Table(caption=tested if draws else untested, caption_justify="left")
     table.add_column("scorer", overflow="fold")
     for aspect in aspects:
         table.add_column(aspect, justify="right")

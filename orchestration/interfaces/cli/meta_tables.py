@@ -16,7 +16,10 @@ from spanjury.orchestration.experiments.span_agreement.estimates import Estimate
 
 __all__ = ["meta_tables"]
 
-_JUDGED = ("characters.micro.f1", "characters.macro.f1", "detection.f1", "counts.spearman")
+_JUDGED = (
+    *("characters.micro.f1", "hard.micro.f1", "characters.macro.f1"),
+    *("detection.f1", "counts.spearman"),
+)
 _PEOPLE = ("characters.micro", "characters.macro")
 
 
@@ -83,7 +86,8 @@ def _last(value: float) -> float:
 
 def _spans(spans: Sequence[AspectSpans]) -> Table:
     table = _table("spans of", "aspect", caption="beside the error spans that people marked")
-    for name in ("texts", "F1", "F1, mean of texts", "texts with errors, F1", "counts", "gamma"):
+    headings = ("texts", "soft F1", "hard F1", "F1, mean of texts", "texts with errors, F1")
+    for name in (*headings, "counts", "gamma"):
         table.add_column(name, justify="right")
     for each in spans:
         for one in each.agreement.judges if each.agreement else ():

@@ -16,10 +16,9 @@ from spanjury.orchestration.experiments.span_agreement.estimates import Estimate
 
 __all__ = ["meta_tables"]
 
-_JUDGED = (
-    *("characters.micro.f1", "hard.micro.f1", "characters.macro.f1"),
-    *("detection.f1", "counts.spearman"),
-)
+_JUDGED = ("characters.micro.f1", "characters.macro.f1", "detection.f1", "counts.spearman")
+_HARD = "hard.micro.f1"
+"""Takes the column of the mean of texts where categories are known: the table is 80 wide."""
 _PEOPLE = ("characters.micro", "characters.macro")
 
 
@@ -86,13 +85,16 @@ def _last(value: float) -> float:
 
 def _spans(spans: Sequence[AspectSpans]) -> Table:
     table = _table("spans of", "aspect", caption="beside the error spans that people marked")
-    headings = ("texts", "soft F1", "hard F1", "F1, mean of texts", "texts with errors, F1")
-    for name in (*headings, "counts", "gamma"):
+    judges = [one for each in spans for one in (each.agreement.judges if each.agreement else ())]
+    is_hard = any(not math.isnan(one.figures[_HARD].value) for one in judges)
+    second = "hard F1" if is_hard else "F1, mean of texts"
+    for name in ("texts", "soft F1", second, "texts with errors, F1", "counts", "gamma"):
         table.add_column(name, justify="right")
+    shown = [_HARD if is_hard and name == "characters.macro.f1" else name for name in _JUDGED]
     for each in spans:
         for one in each.agreement.judges if each.agreement else ():
             if one.gamma is not None:
-                figures = (_estimate(one.figures[name]) for name in _JUDGED)
+                figures = (_estimate(one.figures[name]) for name in shown)
                 gamma = figure(one.gamma.gamma, ".3f")
                 table.add_row(one.judge, each.aspect, str(one.texts), *figures, gamma)
     return table

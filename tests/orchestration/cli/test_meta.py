@@ -238,4 +238,4 @@ def test_a_judges_categories_are_mapped_to_those_of_people(tmp_path: Path) -> No
         *(tmp_path, "meta", "results.jsonl", "--human", "rows.jsonl", "--category", "x=Number")
     )
     assert refused.exit_code == 2
-    assert "they marked Word" in complaint(refused)
+    assert "they marked Word" in complaint(refused.stderr)

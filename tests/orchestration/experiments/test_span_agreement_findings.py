@@ -40,7 +40,7 @@ def error(start: int, end: int, severity: int | None = 4) -> ErrorSpan:
 
 
 def marked(start: int, end: int, severity: int | None = 4, *, by: str = "") -> GoldSpan:
-    return GoldSpan(start=start, end=end, severity=severity, category="sort", annotator=by)
+    return GoldSpan(start=start, end=end, severity=severity, category="Sort", annotator=by)
 
 
 HALLUCINATED = ErrorSpan(text="unicorn", explanation="not there", severity=2)

@@ -86,14 +86,14 @@ def main() -> None:
     own = [one for one in read_changes(LABELS) if "qags" in one.dataset.lower()]
     scored = anyio.run(computed, anyio.run(read, Path(FILE), ASPECT))
     table = Table()
-    for heading in ("judge", "change", "reports with room", "toward", "against"):
+    for heading in ("judge", "change", "reports with room", "toward", "with room", "against"):
         table.add_column(heading)
     for judge, finding in (*told(own), *told(scored)):
-        room = finding.with_room
-        shares = (finding.toward(room), finding.against(room))
-        table.add_row(
-            judge, finding.treatment, str(room.scored), *(f"{share:.3f}" for share in shares)
-        )
+        cells = [finding.treatment]
+        room, other = finding.with_room, finding.with_room_against
+        for rates, share in ((room, finding.toward(room)), (other, finding.against(other))):
+            cells += [str(rates.scored), f"{share:.3f}"]
+        table.add_row(judge, *cells)
     Console().print(table)
 
 

@@ -156,7 +156,7 @@ def _overlap() -> Iterator[Comparison]:
 
 
 def _readability() -> Iterator[Comparison]:
-    # It would download a pronouncing dictionary; without one it hyphenates, as we do.
+    # It would download a pronouncing dictionary; without one it hyphenates, so that values differ.
     _count_syllables.get_cmudict = lambda _: None
     for name, metric in _READABILITY:
         yield Comparison(

@@ -36,10 +36,11 @@ Fit = Callable[[Sequence["Judged"]], SpanMap]
 
 
 def of_seats(judged: Judged, *, span_map: SpanMap) -> float:
-    """Return the mean of the scores that each judge's own spans make."""
+    """Return the mean of the scores that each judge's own spans make; some judge has one."""
     output, aspect = judged.verdict.segment.output, judged.verdict.aspect
     reports = (seat.report for seat in judged.verdict.seats)
-    return fmean(span_map.score(output, report.spans, aspect=aspect) for report in reports)
+    scores = (span_map.score(output, report.spans, aspect=aspect) for report in reports)
+    return fmean(score for score in scores if score is not None)
 
 
 def unbounded(judged: Judged, *, loss: SpanLoss) -> float:
@@ -212,25 +213,26 @@ def moved(rows: Sequence[Judged]) -> Table:
         table.add_column(name, justify="right")
     for step in (-2, -1, 1, 2):
         ways = Counter(
-            float(np.sign(_after(row, seat.report.spans, step=step)))
+            float(np.sign(moved_by))
             for row in rows
             for seat in row.verdict.seats
             if seat.report.spans
+            and (moved_by := _after(row, seat.report.spans, step=step)) is not None
         )
         shares = (f"{ways[way] / ways.total():.3f}" for way in (-1.0, 0.0, 1.0))
         table.add_row(f"{step:+d}", *shares)
     return table
 
 
-def _after(row: Judged, spans: Sequence[ErrorSpan], *, step: int) -> float:
-    """Return by how much the score rises when every severity is changed by `step`."""
+def _after(row: Judged, spans: Sequence[ErrorSpan], *, step: int) -> float | None:
+    """Return by how much the score rises when severities change by `step`; None without a score."""
     changed = [
         replace(span, severity=min(5, max(1, span.severity + step))) if span.severity else span
         for span in spans
     ]
     output, aspect = row.verdict.segment.output, row.verdict.aspect
     before, after = (SpanMap().score(output, told, aspect=aspect) for told in (spans, changed))
-    return after - before
+    return None if before is None or after is None else after - before
 
 
 def tell(rows: Sequence[Judged], *, choice: Grid) -> Table:

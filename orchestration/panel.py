@@ -212,7 +212,10 @@ class Panel:
         by_spans = self.span_score
         score = by_spans.of(heard, merged.spans) if by_spans else self._aggregated(scores)
         if score is None:
-            reason = "no seat that was consolidated names the errors that its score is due to"
+            reason = (
+                "no seat that was consolidated names the errors that its score is due to so that "
+                "one is kept and counts"
+            )
             return self._unscored(verdict, outcome=Outcome.ABSTAINED, reason=reason)
         seen = {ref.seat for refs in (*merged.sources, merged.left_out) for ref in refs}
         unseen = (seat for seat in scored if seat.report.spans and seat.seat not in seen)

@@ -6,7 +6,15 @@ from pathlib import Path
 from statistics import fmean
 from typing import Literal
 
-from spanjury.judges.core import ConfigError, ErrorSpan, SeatReport, Verdict, fingerprint, signature
+from spanjury.judges.core import (
+    Aspect,
+    ConfigError,
+    ErrorSpan,
+    SeatReport,
+    Verdict,
+    fingerprint,
+    signature,
+)
 from spanjury.judges.scoring import SpanLoss, SpanMap, names_its_errors
 from spanjury.judges.scoring.files import read_map
 
@@ -19,8 +27,9 @@ Over = Literal["seats", "list"]
 class SpanScore:
     """The score that consolidated spans make.
 
-    A seat that scores below the best label and names no error has no say; nor has one
-    whose spans the consolidator did not see.
+    A seat that scores below the best label and names no error has no say. Nor has a seat
+    that names errors of which none counts: since the consolidator did not see or keep them,
+    or since they quote what the text does not contain.
 
     Parameters
     ----------
@@ -43,11 +52,20 @@ class SpanScore:
     def of(self, verdict: Verdict, spans: Sequence[ErrorSpan]) -> float | None:
         """Return the score; None if no seat of `verdict` says by spans what is wrong."""
         aspect, output = verdict.aspect, verdict.segment.output
-        told = [seat for seat in verdict.seats if names_its_errors(seat.report, aspect=aspect)]
-        if not told:
+        heard = [seat for seat in verdict.seats if self._says(seat, spans, aspect=aspect)]
+        if not heard:
             return None
-        lists = [spans] if self.over == "list" else [_found_by(seat, spans) for seat in told]
-        return fmean(self.span_map.score(output, found, aspect=aspect) for found in lists)
+        lists = [spans] if self.over == "list" else [_found_by(seat, spans) for seat in heard]
+        made = [self.span_map.score(output, marked, aspect=aspect) for marked in lists]
+        scores = [score for score in made if score is not None]
+        return fmean(scores) if scores else None
+
+    def _says(self, seat: SeatReport, spans: Sequence[ErrorSpan], *, aspect: Aspect) -> bool:
+        """Say whether a seat names no error, or some that count and of which `spans` keep any."""
+        report = seat.report
+        lost = self.span_map.loss.lost_quotes(report.spans, aspect=aspect)
+        kept = not report.spans or bool(_found_by(seat, spans))
+        return names_its_errors(report, aspect=aspect) and kept and not lost
 
 
 def span_score(

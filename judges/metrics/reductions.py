@@ -9,13 +9,14 @@ import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Literal, get_args
+from typing import Literal, Protocol, get_args, runtime_checkable
 
 from spanjury.judges.core import ConfigError, MetricCard, MetricError, Sample, SegmentMetric
 
 __all__ = [
     "Average",
     "Choice",
+    "Ranked",
     "Reduction",
     "over_outputs",
     "over_references",
@@ -26,6 +27,20 @@ Choice = Literal["best", "mean", "worst"]
 Average = Literal["mean", "median"]
 Reduction = Choice | Callable[[Sequence[float]], float]
 """Which of several scores counts; or any function of one or more scores."""
+
+
+@runtime_checkable
+class Ranked(SegmentMetric, Protocol):
+    """A metric whose best and worst reference another one finds.
+
+    So do precision and recall of ROUGE: rouge-score takes those of the reference with the best
+    F, of two that are as good the first.
+    """
+
+    @property
+    def ranking(self) -> SegmentMetric:
+        """The metric that says which reference is best; it may be this one."""
+        ...
 
 
 def over_references(
@@ -74,7 +89,12 @@ def over_references(
         for reference in sample.references
     ]
     scores = metric.score_segments(pairs)
-    return _reduced(scores, [len(sample.references) for sample in samples], reduce=reduce)
+    sizes = [len(sample.references) for sample in samples]
+    is_choice = reduction in ("best", "worst")
+    if is_choice and isinstance(metric, Ranked) and metric.ranking != metric:
+        ranks = metric.ranking.score_segments(pairs)
+        return _where_reduced(scores, ranks, sizes, reduce=reduce)
+    return _reduced(scores, sizes, reduce=reduce)
 
 
 def over_outputs(
@@ -184,3 +204,20 @@ def _reduced(
     """Reduce runs of scores that are as long as `sizes` says."""
     remaining: Iterator[float] = iter(scores)
     return [reduce(list(islice(remaining, size))) for size in sizes]
+
+
+def _where_reduced(
+    scores: Sequence[float],
+    ranks: Sequence[float],
+    sizes: Sequence[int],
+    *,
+    reduce: Callable[[Sequence[float]], float],
+) -> list[float]:
+    """Return of each run of scores the first one whose rank is what its run of ranks reduces to."""
+    pairs = iter(zip(scores, ranks, strict=True))
+    chosen = []
+    for size in sizes:
+        run = list(islice(pairs, size))
+        rank = reduce([each for _, each in run])
+        chosen.append(next((score for score, each in run if each == rank), math.nan))
+    return chosen

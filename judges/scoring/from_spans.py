@@ -1,7 +1,7 @@
 """A judge whose score follows from its spans, by construction."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import anyio.lowlevel
 
@@ -30,7 +30,8 @@ class FromSpans:
 
     The judge's own score is left out. A report that names no error, and yet has less than
     the best label, gives nothing to compute a score from: it becomes an abstention. So does
-    every report of a judge that only scores, but for its best ones.
+    every report of a judge that only scores, but for its best ones, and a report of which
+    each error that could count quotes what the text does not contain.
 
     Parameters
     ----------
@@ -76,18 +77,23 @@ class FromSpans:
                 reply=report.reply,
                 usage=report.usage,
             )
-        return Report(
-            score=self.span_map.score(segment.output, report.spans, aspect=aspect),
-            spans=report.spans,
-            rationale=report.rationale,
-            reply=report.reply,
-            usage=report.usage,
-        )
+        computed = self._computed(segment, aspect, report.spans)
+        return replace(computed, rationale=report.rationale, reply=report.reply, usage=report.usage)
 
     async def rescore(
         self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]
     ) -> Rescoring:
         """Return the score that `spans` make; the judge is not asked."""
         await anyio.lowlevel.checkpoint()
+        return Rescoring(report=self._computed(segment, aspect, spans), road=Road.COMPUTED)
+
+    def _computed(self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]) -> Report:
         score = self.span_map.score(segment.output, spans, aspect=aspect)
-        return Rescoring(report=Report(score=score, spans=tuple(spans)), road=Road.COMPUTED)
+        if score is not None:
+            return Report(score=score, spans=tuple(spans))
+        lost = self.span_map.loss.lost_quotes(spans, aspect=aspect)
+        return Report(
+            outcome=Outcome.ABSTAINED,
+            spans=tuple(spans),
+            reason=f"no error counts: {lost} quote what the text does not contain",
+        )

@@ -109,7 +109,7 @@ class SpanLoss:
 
         Its five numbers are what `worth` is fitted to.
         """
-        counts = aspect.kind != "grounding" if self.placeless is None else self.placeless
+        counts = self._counts_placeless(aspect)
         heard = [span for span in spans if counts or span.interval is not None]
         if self.by == "error":
             grades = [self._severity(span) for span in heard]
@@ -117,6 +117,23 @@ class SpanLoss:
         places = list(sentence_intervals(output))
         grades = [max(map(self._severity, within), default=0) for within in _sorted(heard, places)]
         return tuple(self._of_places(grades, len(places), at_least=k) for k in _SEVERITIES)
+
+    def lost_quotes(self, spans: Sequence[ErrorSpan], *, aspect: Aspect) -> int:
+        """Return how many errors quote what the text does not contain, where nothing else counts.
+
+        Above 0, nothing can be said of the text: the judge names errors in it, and nobody
+        knows where. It is 0 if any error counts, if quotations without a place count as well,
+        and of omissions alone, which this loss passes over since the aspect does.
+        """
+        if self._counts_placeless(aspect):
+            return 0
+        grave = [span for span in spans if self._severity(span)]
+        if any(span.interval is not None for span in grave):
+            return 0
+        return sum(span.hallucinated for span in grave)
+
+    def _counts_placeless(self, aspect: Aspect) -> bool:
+        return aspect.kind != "grounding" if self.placeless is None else self.placeless
 
     def _severity(self, span: ErrorSpan) -> int:
         return self.unknown if span.severity is None else span.severity

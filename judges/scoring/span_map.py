@@ -18,7 +18,9 @@ class SpanMap:
     """The score of a text by its errors, on the scale of the aspect.
 
     Whatever the parameters: without errors the score is the best; more or graver errors
-    never raise it; removing or softening one never lowers it.
+    never raise it; removing or softening one never lowers it. A list has no score if all of
+    its errors quote what the text does not contain and such errors do not count
+    (`SpanLoss.lost_quotes`): it says that something is wrong, but not where.
 
     Parameters
     ----------
@@ -34,12 +36,22 @@ class SpanMap:
 
     @property
     def signature(self) -> str:
-        """Loss and curve."""
+        """Loss, curve, and what a list without any countable error comes to."""
         told = self.curve and fingerprint(repr(self.curve.losses), repr(self.curve.shares))
-        return signature("spans", loss=fingerprint(self.loss.signature), curve=told or "straight")
+        return signature(
+            "spans",
+            loss=fingerprint(self.loss.signature),
+            curve=told or "straight",
+            lost_quotes="abstain",
+        )
 
-    def score(self, output: str, spans: Sequence[ErrorSpan], *, aspect: Aspect) -> float:
-        """Return the score of `output` if `spans` are all that is wrong with it."""
+    def score(self, output: str, spans: Sequence[ErrorSpan], *, aspect: Aspect) -> float | None:
+        """Return the score of `output` if `spans` are all that is wrong with it.
+
+        None if they do not allow any: each quotes what the output does not contain.
+        """
+        if self.loss.lost_quotes(spans, aspect=aspect):
+            return None
         cost = self.loss.of(output, spans, aspect=aspect)
         curve = self.curve or Curve(losses=(0.0, self.loss.top), shares=(1.0, 0.0))
         low, high = aspect.scale.low, aspect.scale.high

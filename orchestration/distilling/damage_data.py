@@ -177,9 +177,10 @@ class _Workshop:
         if key not in self.reports:
             strikes = [strike for strike in damaged.strikes if strike.harm in harms]
             spans = gravest(damage_spans(damaged, strikes, self.rng))
-            score = float(aspect.scale.high)  # what any map gives for no errors, at once
+            score: float | None = aspect.scale.high  # what any map gives for no errors, at once
             if spans:
                 score = self.plan.span_map.score(damaged.text, spans, aspect=aspect)
+            assert score is not None, "damage is quoted from the text, or left something out"
             self.reports[key] = Report(score=score, spans=spans)
         return self.reports[key]
 

@@ -6,6 +6,10 @@ from pathlib import Path
 
 from spanjury.judges.core import DataError, ErrorSpan, Segment
 from spanjury.orchestration.experiments.span_agreement.aspect import SpanTask, praise
+from spanjury.orchestration.experiments.span_agreement.categories import (
+    NO_CATEGORIES,
+    renamed,
+)
 from spanjury.orchestration.experiments.span_agreement.gold import Found, Gold
 from spanjury.orchestration.interfaces.metric_scores import are_metric_scores
 from spanjury.orchestration.interfaces.scorers import PANEL, names_apart, results_file
@@ -75,6 +79,7 @@ def span_tasks(
     *,
     gold: Gold | None,
     aspects: Sequence[str] = (),
+    categories: Mapping[str, str] = NO_CATEGORIES,
 ) -> Iterator[SpanTask]:
     """Yield what there is to find out about the spans of each aspect.
 
@@ -88,6 +93,8 @@ def span_tasks(
         What people marked; None if they marked nothing.
     aspects
         Which to look at; none for all that anybody marked errors of.
+    categories
+        Judges' category -> the gold one that it means, as `category_map` gives them.
 
     Raises
     ------
@@ -100,7 +107,11 @@ def span_tasks(
         one for one in markers if one.marks and any(said is not None for said in one.spans.values())
     ]
     for aspect in dict.fromkeys(one.aspect for one in marking):
-        found = tuple(_found([one for one in marking if one.aspect == aspect], known))
+        here = [one for one in marking if one.aspect == aspect]
+        found = tuple(
+            (judge, name, output, None if spans is None else renamed(spans, categories))
+            for judge, name, output, spans in _found(here, known)
+        )
         praised = praise(segments, aspect=aspect)
         if (not aspects or aspect in aspects) and found and (gold is not None or praised.texts):
             yield SpanTask(aspect=aspect, found=found, gold=gold, groups=groups, praise=praised)

@@ -31,6 +31,7 @@ from spanjury.orchestration.experiments.span_agreement.aspect import (
     SpanTask,
     aspect_spans,
 )
+from spanjury.orchestration.experiments.span_agreement.categories import category_map
 from spanjury.orchestration.experiments.span_agreement.estimates import Settings as SpanSettings
 from spanjury.orchestration.experiments.span_agreement.gold import Gold, gold_of
 from spanjury.orchestration.interfaces.markers import Marker, read_markers, span_tasks
@@ -63,6 +64,8 @@ class MetaJob:
         As in `job.Job`.
     settings
         How agreement is measured.
+    categories
+        Pairs ``JUDGE=GOLD``: which of judges' categories means which gold one.
     """
 
     results: tuple[Path, ...]
@@ -70,6 +73,7 @@ class MetaJob:
     aspects: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     settings: Settings = Settings()
+    categories: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +108,8 @@ def gather(job: MetaJob) -> Gathered:
     Raises
     ------
     ConfigError
-        If people did not rate an aspect that was asked for, and no judge marked errors of it.
+        If people did not rate an aspect that was asked for, and no judge marked errors of it,
+        or categories are paired as `category_map` does not take them.
     DataError
         If a file cannot be read, people rated and marked nothing, or nobody else scored or
         marked the same.
@@ -122,7 +127,15 @@ def gather(job: MetaJob) -> Gathered:
     wanted = [aspect for aspect in job.aspects or known if aspect in known]
     told = Gathered(
         ratings=_compared(segments, read_scorers(job.results), wanted),
-        spans=tuple(span_tasks(segments, markers, gold=gold, aspects=job.aspects)),
+        spans=tuple(
+            span_tasks(
+                segments,
+                markers,
+                gold=gold,
+                aspects=job.aspects,
+                categories=category_map(job.categories, gold=gold),
+            )
+        ),
         markers=tuple(markers),
         gold=gold,
         lengths={one.segment_id: len(one.output) for one in segments},

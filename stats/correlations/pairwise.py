@@ -3,6 +3,9 @@
 Scores stand in tables of systems and inputs, finite, NaN where missing, and the pairs are of
 two systems' outputs for one input. For pairs of any two outputs, reshape the tables to one
 column.
+
+Differences are compared up to rounding, which is a share of `ROUNDING` of the greatest absolute
+score in the table: .1 + .2 and .3 are one score, and a difference of .3 - .2 is one of .1.
 """
 
 from typing import Literal, NamedTuple
@@ -52,7 +55,10 @@ class PairwiseAccuracy(NamedTuple):
 class _Pairs(NamedTuple):
     human: FloatArray
     metric: FloatArray
+    """Differences; exactly 0 where they are 0 up to rounding."""
     weights: FloatArray
+    noise: float
+    """How far rounding may put two differences of the metric apart that are alike."""
 
 
 def darr(human: ArrayLike, metric: ArrayLike, *, threshold: float = 25.0) -> Darr:
@@ -108,8 +114,8 @@ def pairwise_accuracy(
     human, metric
         Shape ``(systems, inputs)``.
     epsilon
-        Up to which difference two scores of the metric count as tied, at least 0: such as the
-        one that `tie_calibrated_accuracy` found on other data.
+        Up to which difference, rounding aside, two scores of the metric count as tied, at
+        least 0: such as the one that `tie_calibrated_accuracy` found on other data.
 
     Returns
     -------
@@ -128,7 +134,7 @@ def pairwise_accuracy(
     if not 0 <= epsilon < np.inf:
         raise ValueError(f"expected an epsilon of 0 or more, got {epsilon!r}")
     pairs = _pairs(human, metric)
-    tied = np.abs(pairs.metric) <= epsilon
+    tied = np.abs(pairs.metric) <= epsilon + pairs.noise
     agree = np.where(tied, pairs.human == 0, _same_order(pairs))
     return _accuracy(float(pairs.weights @ agree), pairs, epsilon=epsilon)
 
@@ -169,7 +175,7 @@ def tie_calibrated_accuracy(human: ArrayLike, metric: ArrayLike) -> PairwiseAccu
     turns = (pairs.weights * ((pairs.human == 0) - agree))[order]
     thresholds = np.concatenate([[0.0], gaps[order]])
     shares = pairs.weights @ agree + np.concatenate([[0.0], np.cumsum(turns)])
-    turned = np.append(thresholds[1:] > thresholds[:-1], [True])  # all with this gap are
+    turned = np.append(np.diff(thresholds) > pairs.noise, [True])  # all with this gap are
     thresholds, shares = thresholds[turned], shares[turned]
     best = int(np.argmax(shares >= shares.max() - ROUNDING))
     return _accuracy(float(shares[best]), pairs, epsilon=float(thresholds[best]))
@@ -179,12 +185,21 @@ def _pairs(human: ArrayLike, metric: ArrayLike) -> _Pairs:
     """Return the differences of all pairs; the weights sum to 1, and alike for every input."""
     both = paired_tables(human, metric)
     one, other = np.triu_indices(len(both.human), k=1)
-    people, scores = ((table[one] - table[other]).T for table in both)
+    rounding = [ROUNDING * _greatest(table) for table in both]
+    people, scores = (
+        np.where(np.abs(gaps := (table[one] - table[other]).T) <= noise, 0.0, gaps)
+        for table, noise in zip(both, rounding, strict=True)
+    )
     known = ~np.isnan(people)
     counts = np.count_nonzero(known, axis=1, keepdims=True)
     shares = 1 / (np.maximum(counts, 1) * max(np.count_nonzero(counts), 1))
     weights = np.broadcast_to(shares, known.shape)
-    return _Pairs(people[known], scores[known], weights[known])
+    return _Pairs(people[known], scores[known], weights[known], rounding[1])
+
+
+def _greatest(table: FloatArray) -> float:
+    """Return the greatest absolute score; 0 without any."""
+    return float(np.max(np.abs(table), where=~np.isnan(table), initial=0.0))
 
 
 def _same_order(pairs: _Pairs) -> NDArray[np.bool_]:

@@ -19,6 +19,9 @@ pytestmark = pytest.mark.anyio
 TEXT = segment().output
 
 
+LOST = ErrorSpan(text="the moon is cheese", explanation="invented", severity=5)
+
+
 def year(severity: int) -> ErrorSpan:
     return mark(TEXT, "1935", "not the year", severity=severity)
 
@@ -68,6 +71,21 @@ async def test_a_panel_that_names_no_error_for_its_scores_abstains() -> None:
     report = await heard(finding(score=4), finding(score=3), score=span_score())
     assert (report.outcome, report.score) == (Outcome.ABSTAINED, None)
     assert "names the errors" in report.reason
+
+
+async def test_a_seat_whose_quotations_are_not_in_the_text_has_no_say() -> None:
+    lost = finding(*[replace(LOST, text=f"the moon is cheese {n}") for n in range(7)], score=1)
+    alone = await heard(lost, score=span_score())
+    assert (alone.outcome, alone.score) == (Outcome.ABSTAINED, None)
+    assert "one is kept and counts" in alone.reason
+    beside = await heard(finding(year(4), score=2), lost, score=span_score())
+    assert beside.score == 1
+    crowd = [replace(LOST, text=f"the moon is cheese {n}") for n in range(8)]  # as many as are kept
+    crowded = await heard(finding(year(4), score=2), finding(*crowd, score=1), score=span_score())
+    assert crowded.outcome is Outcome.ABSTAINED
+    praising = await panel(finding(score=5), finding(score=5), score=None).hear(segment(), ASPECT)
+    assert span_score(over="list").of(praising, [LOST]) is None
+    assert span_score(over="list").of(praising, [LOST, year(4)]) == 1
 
 
 async def test_an_error_that_names_no_seat_is_everybodys() -> None:

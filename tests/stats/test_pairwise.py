@@ -80,6 +80,29 @@ def test_a_threshold_that_is_none_is_refused(threshold: float) -> None:
         darr([[1], [2]], [[1], [2]], threshold=threshold)
 
 
+def test_differences_that_miss_epsilon_by_rounding_alone_are_ties() -> None:
+    human = [[1], [1], [1]]  # all tied
+    third = [[0.1 + 0.2], [0.3], [0.3]]
+    assert pairwise_accuracy(human, third).value == 1
+    assert tie_calibrated_accuracy(human, third) == (1.0, 0.0, 3, None)
+    steps = [[0.1], [0.2], [0.3]]  # 0.3 - 0.2 < 0.1 == 0.2 - 0.1
+    assert pairwise_accuracy(human, steps, epsilon=0.1).value == pytest.approx(2 / 3)
+    assert pairwise_accuracy(human, steps, epsilon=0.3 - 0.2).value == pytest.approx(2 / 3)
+    found = tie_calibrated_accuracy([[1], [1], [2]], steps)
+    assert found.value == pytest.approx(2 / 3)
+    assert found.epsilon == 0
+    assert pairwise_accuracy(human, steps, epsilon=0.0999).value == 0
+    for scale in (1e-6, 1.0, 1e6):
+        scaled = [[scale * cell for cell in row] for row in steps]
+        assert pairwise_accuracy(human, scaled, epsilon=scale * 0.1).value == pytest.approx(2 / 3)
+
+
+def test_means_of_the_same_ratings_in_another_order_are_one_rating() -> None:
+    first, second = (0.1 + 0.2 + 0.3) / 3, (0.3 + 0.2 + 0.1) / 3
+    assert first != second
+    assert pairwise_accuracy([[first], [second]], [[2], [2]]).value == 1
+
+
 @given(score_tables(), st.sampled_from([0.0, 1.0, 2.5]))
 def test_accuracy_is_the_share_of_pairs_ordered_or_tied_alike(
     both: tuple[FloatArray, FloatArray], epsilon: float

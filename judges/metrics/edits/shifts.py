@@ -1,49 +1,135 @@
-"""Phrases of an output that stand elsewhere in a reference, and their move to that place."""
+"""Shifts of CharacTER: phrases of an output that are moved to where a reference has them.
+
+Which shifts are tried and made is as in the authors' program [1]_: of all longest runs of words
+that output and reference share at different places, the one whose move to the reference's place
+leaves the fewest words to edit; of several such orders of words, the last in the alphabet. In
+long texts, for which the program was not made, only the longest runs are tried.
+
+References
+----------
+.. [1] Wang, Peter, Rosendahl and Ney (2016), CharacTer: translation edit rate on character
+       level, WMT, doi:10.18653/v1/W16-2342; the program is https://github.com/rwth-i6/CharacTER
+"""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
-__all__ = ["Shift", "alike_places", "find_shifts", "misplaced_phrases", "shifted"]
-
-_FAR = 50  # words that a phrase is moved at most, as in TER
-_TRIED = 50  # phrases that are tried at a time, the longest first
+__all__ = ["alike_places", "reordered", "shift_cost"]
 
 
-class Shift(NamedTuple):
-    """Move words ``[start, end)`` before the word that stands at `to`."""
+_SHORT = 100  # words of a text in which every shift is tried
+_TRIED = 50  # shifts that are tried at a time in a longer one
+
+
+class _Shift(NamedTuple):
+    """Move words ``[start, start + length)`` so that the first is word `to` of what results."""
 
     start: int
-    end: int
     to: int
+    length: int
+
+    def of(self, words: str) -> str:
+        """Return words, a character each, in their new order."""
+        end = self.start + self.length
+        rest = words[: self.start] + words[end:]
+        return rest[: self.to] + words[self.start : end] + rest[self.to :]
 
 
-def shifted(words: Sequence[str], shift: Shift) -> list[str]:
-    """Return `words` in their new order.
+def reordered(output: Sequence[str], reference: Sequence[str], *, likeness: float) -> list[str]:
+    """Return the words of `output` after all shifts that leave fewer words to edit.
+
+    Parameters
+    ----------
+    output, reference
+        Words.
+    likeness
+        As in `alike_places`: words that are so alike make a run; they differ all the same.
 
     Examples
     --------
-    >>> shifted(["c", "a", "b"], Shift(0, 1, 3))
-    ['a', 'b', 'c']
+    >>> reordered("d a b c".split(), "a b c d".split(), likeness=0.0)
+    ['a', 'b', 'c', 'd']
     """
-    start, end, to = shift
-    moved = words[start:end]
-    if to <= start:
-        return [*words[:to], *moved, *words[to:start], *words[end:]]
-    return [*words[:start], *words[end:to], *moved, *words[to:]]
+    known = sorted({*output, *reference})  # so that words are in the order of their characters
+    code = {word: chr(number) for number, word in enumerate(known)}
+    ours, theirs = ("".join(map(code.__getitem__, words)) for words in (output, reference))
+    alike = {
+        code[word]: places
+        for word, places in alike_places(output, reference, likeness=likeness).items()
+    }
+    return [known[ord(char)] for char in _searched(ours, theirs, alike=alike)]
 
 
-def find_shifts(output: Sequence[str], reference: Sequence[str], *, likeness: float) -> list[Shift]:
-    """Find the longest phrases that are alike and not in their place, the longest first.
+def _searched(ours: str, theirs: str, *, alike: Mapping[str, Sequence[int]]) -> str:
+    """Shift words, a character each, for as long as that leaves fewer edits."""
+    least = max(len(ours), len(theirs)) - (Counter(ours) & Counter(theirs)).total()
+    edits = Levenshtein.distance(ours, theirs)
+    is_short = max(len(ours), len(theirs)) <= _SHORT
+    while edits > least:
+        fewest, best = edits - 1, ""
+        # The longest first: to move n words saves 2 n edits at most, so that many are not tried.
+        shifts = sorted(_shifts(ours, alike=alike), key=lambda shift: -shift.length)
+        for shift in shifts if is_short else shifts[:_TRIED]:
+            if edits - 2 * shift.length > fewest:
+                break
+            moved = shift.of(ours)
+            left = Levenshtein.distance(moved, theirs, score_cutoff=fewest)
+            if left < fewest or (left == fewest and moved > best):
+                fewest, best = left, moved
+        if not best:
+            break
+        edits, ours = fewest, best
+    return ours
 
-    Their place is where the word of the reference that they begin with is aligned to.
+
+def _shifts(ours: str, *, alike: Mapping[str, Sequence[int]]) -> Iterator[_Shift]:
+    """Yield each longest run of words that stands elsewhere in the reference."""
+    places = {word: frozenset(found) for word, found in alike.items()}
+    for start, word in enumerate(ours):
+        for to in alike[word]:
+            if to == start:
+                continue
+            length = 1
+            while start + length < len(ours) and to + length in places[ours[start + length]]:
+                length += 1
+            yield _Shift(start, to, length)
+
+
+def shift_cost(before: Sequence[str], after: Sequence[str]) -> float:
+    """Return what it costs to bring words into their new order: the mean length of each phrase.
+
+    A phrase is what stands in another place and further back in the new order; words that come
+    forward cost nothing.
+
+    Examples
+    --------
+    >>> shift_cost("dd a b".split(), "a b dd".split())
+    2.0
     """
-    alike = alike_places(output, reference, likeness=likeness)
-    return misplaced_phrases(output, reference, alike=alike)
+    cost, at = 0.0, 0
+    while at < len(before):
+        length = _run(before, after, at=at)
+        if length:
+            cost += sum(map(len, before[at : at + length])) / length
+        at += max(1, length)
+    return cost
+
+
+def _run(before: Sequence[str], after: Sequence[str], *, at: int) -> int:
+    """Return how many words from `at` on stand next further back in `after`; 0 if none does."""
+    place = next((n for n in range(at + 1, len(after)) if after[n] == before[at]), None)
+    if place is None or after[at] == before[at]:
+        return 0
+    length = 1
+    while place + length < len(after) and before[at + length] == after[place + length]:
+        length += 1
+    return length
 
 
 def alike_places(
@@ -77,34 +163,3 @@ def _long_words(words: Iterable[str], *, likeness: float) -> list[str]:
         return []
     shortest = math.floor((1.0 - likeness) / likeness)
     return [word for word in words if len(word) >= shortest]
-
-
-def misplaced_phrases(
-    output: Sequence[str], reference: Sequence[str], *, alike: Mapping[str, Sequence[int]]
-) -> list[Shift]:
-    """Do what `find_shifts` does, with what `alike_places` found for the words of `output`."""
-    places = _places(output, reference)
-    known = {word: frozenset(alike_to) for word, alike_to in alike.items()}
-    found: list[tuple[int, int, int]] = []
-    before: frozenset[int] = frozenset()
-    for at, word in enumerate(output):
-        for of in alike[word]:
-            # A run that goes on from the words before is part of a longer one.
-            if of - 1 in before or places[of] == at or abs(places[of] - at) > _FAR:
-                continue
-            end, then = at + 1, of + 1
-            while end < len(output) and then in known[output[end]]:
-                end, then = end + 1, then + 1
-            if not at <= places[of] <= end:
-                found.append((at - end, at, of))
-        before = known[word]
-    return [Shift(at, at - less, places[of]) for less, at, of in sorted(found)[:_TRIED]]
-
-
-def _places(output: Sequence[str], reference: Sequence[str]) -> list[int]:
-    """Return for each word of the reference where it stands, or would stand, in the output."""
-    places = [0] * len(reference)
-    for block in Levenshtein.opcodes(output, reference):
-        for at in range(block.dest_start, block.dest_end):
-            places[at] = min(block.src_start + at - block.dest_start, block.src_end)
-    return places

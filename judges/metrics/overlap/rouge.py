@@ -7,10 +7,10 @@ References
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.metadata import version
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 from rapidfuzz.distance import LCSseq
 from rouge_score_rs import RougeScorer
@@ -25,6 +25,7 @@ from spanjury.judges.metrics.words.rouge_tokens import (
     Measure,
     Script,
     f_measure,
+    measure_name,
     rouge_tokenizer,
     rouge_words,
 )
@@ -44,7 +45,8 @@ class Rouge1:
     Parameters
     ----------
     measure
-        What is told: "f", their harmonic mean, "precision" or "recall".
+        What is told: "f", their harmonic mean, "precision" or "recall". Of several references
+        the one with the best F counts for all three.
     script
         How words are cut: "english" (as rouge-score: runs of a-z and 0-9), "unicode" (words of
         any script), or "characters".
@@ -74,11 +76,16 @@ class Rouge1:
         """The options, and the version of what counts."""
         return signature(
             self.kind,
-            measure=self.measure,
+            measure=measure_name(self.measure),
             script=self.script,
             stem=self.stem,
             rouge_score_rs=version("rouge-score-rs"),
         )
+
+    @property
+    def ranking(self) -> Self:
+        """The same by F: of several references the one that it says is best counts."""
+        return replace(self, measure="f")
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
         """Return the overlap of each output with its one reference."""

@@ -7,8 +7,9 @@ References
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
+from typing import Self
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from spanjury.judges.metrics.words.rouge_tokens import (
     Measure,
     Script,
     f_measure,
+    measure_name,
     rouge_words,
 )
 from spanjury.judges.metrics.words.tokens import is_blank
@@ -64,11 +66,16 @@ class RougeS:
             raise ValueError(f"stem is for script english only; got {self.script!r}")
 
     @property
+    def ranking(self) -> Self:
+        """The same by F: of several references the one that it says is best counts."""
+        return replace(self, measure="f")
+
+    @property
     def signature(self) -> str:
         """The options, and the version of what cuts words."""
         return signature(
             "rouge-s",
-            measure=self.measure,
+            measure=measure_name(self.measure),
             script=self.script,
             skip=self.skip,
             stem=self.stem,

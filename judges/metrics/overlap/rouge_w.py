@@ -7,8 +7,9 @@ References
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
+from typing import Self
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from spanjury.judges.metrics.words.rouge_tokens import (
     Measure,
     Script,
     f_measure,
+    measure_name,
     rouge_words,
 )
 from spanjury.judges.metrics.words.tokens import is_blank
@@ -65,11 +67,16 @@ class RougeW:
             raise ValueError(f"weight must be from 1 to {_HEAVIEST}, got {self.weight!r}")
 
     @property
+    def ranking(self) -> Self:
+        """The same by F: of several references the one that it says is best counts."""
+        return replace(self, measure="f")
+
+    @property
     def signature(self) -> str:
         """The options, and the version of what cuts words."""
         return signature(
             "rouge-w",
-            measure=self.measure,
+            measure=measure_name(self.measure),
             script=self.script,
             stem=self.stem,
             weight=self.weight,

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.metadata import version
 from typing import ClassVar, NamedTuple
 
 from spanjury.judges.core import Sample, fingerprint, signature
@@ -14,6 +13,7 @@ from spanjury.judges.metrics.words.readable_words import (
     syllables_of,
     word_list,
 )
+from spanjury.judges.metrics.words.syllables import FIT
 
 __all__ = ["ColemanLiau", "FleschKincaidGrade", "FleschReadingEase", "GunningFog"]
 
@@ -36,7 +36,7 @@ class FleschReadingEase:
     ----------
     dictionary
         File of a pronouncing dictionary, as CMUdict is one, that tells syllables; what is not
-        in it, or everything without one, is counted by hyphenation.
+        in it, or everything without one, is counted by a rule that was fitted to CMUdict.
 
     Raises
     ------
@@ -57,7 +57,7 @@ class FleschReadingEase:
 
     @property
     def signature(self) -> str:
-        """The dictionary, and the version of what hyphenates."""
+        """The dictionary, and the fit of the rule for what is not in it."""
         return _signature(self.kind, dictionary=self.dictionary)
 
     def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
@@ -159,6 +159,4 @@ _kept = lru_cache(maxsize=4096)(_count)  # three formulas need the same
 def _signature(name: str, *, dictionary: str) -> str:
     """Tell the content of the dictionary, not its place."""
     told = str(sorted(read_dictionary(dictionary).items())) if dictionary else ""
-    return signature(
-        name, dictionary=fingerprint(told) if told else "none", pyphen=version("pyphen")
-    )
+    return signature(name, dictionary=fingerprint(told) if told else "none", syllables=FIT)

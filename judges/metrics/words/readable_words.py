@@ -1,6 +1,7 @@
 """What readability formulas count: words, sentences, letters and syllables of English.
 
-The counts are those of textstat 0.7, several times as fast.
+Words, sentences and letters are those of textstat 0.7, several times as fast; syllables are
+those of a pronouncing dictionary, as textstat's are, or of a rule that was fitted to it.
 """
 
 import re
@@ -9,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from spanjury.judges.core import ConfigError
-from spanjury.judges.metrics.words.hyphens import hyphen_count
+from spanjury.judges.metrics.words.syllables import syllable_count
 
 __all__ = [
     "Syllables",
@@ -98,8 +99,8 @@ def read_dictionary(path: str) -> Mapping[str, int]:
 class Syllables(dict[str, int]):
     """The syllables of a word of a `word_list`, counted when first asked for.
 
-    A word that is not in the `dictionary`, a file that `read_dictionary` reads, has one
-    syllable more than places where it may be hyphenated.
+    A word that is not in the `dictionary`, a file that `read_dictionary` reads, is counted by
+    its spelling (`syllable_count`).
 
     Parameters
     ----------
@@ -114,7 +115,7 @@ class Syllables(dict[str, int]):
     def __missing__(self, word: str) -> int:
         if len(self) >= _KEPT:
             self.clear()
-        count = self._known.get(word) or hyphen_count(word) + 1
+        count = self._known.get(word) or syllable_count(word)
         self[word] = count
         return count
 

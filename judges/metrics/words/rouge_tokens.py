@@ -17,6 +17,7 @@ __all__ = [
     "Measure",
     "Script",
     "f_measure",
+    "measure_name",
     "rouge_tokenizer",
     "rouge_words",
 ]
@@ -49,6 +50,11 @@ def _cut(text: str, script: Script, stem: bool) -> list[str]:  # noqa: FBT001
 
 
 _kept_cut = lru_cache(maxsize=_KEPT)(_cut)
+
+
+def measure_name(measure: Measure) -> str:
+    """Name a measure in a signature, with the way in which it chooses among references."""
+    return measure if measure == "f" else f"{measure}-of-best-f"
 
 
 def f_measure(precision: float, recall: float) -> float:

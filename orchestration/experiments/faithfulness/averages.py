@@ -23,8 +23,10 @@ class Average:
         Share of changed scores over all reports, a lost score counted as a changed one.
     with_errors, with_room
         Share of changed scores over these reports.
-    toward, against
-        Shares of scores with room that moved as they should, and the other way.
+    toward
+        Share of scores with room that moved as they should.
+    against
+        Share of scores with room to move the other way that did.
     shift
         Average change over all reports, in points of the scale.
     above_control
@@ -63,7 +65,7 @@ def _average(told: Sequence[Finding]) -> Average:
         with_errors=_mean(one.with_errors.changed for one in told),
         with_room=_mean(one.with_room.changed for one in told),
         toward=_mean(one.toward(one.with_room) for one in told),
-        against=_mean(one.against(one.with_room) for one in told),
+        against=_mean(one.against(one.with_room_against) for one in told),
         shift=_mean(one.overall.average.value for one in told),
         above_control=_mean(one.excess.changed.value for one in told if one.excess),
     )

@@ -106,13 +106,29 @@ class Evidence:
     @property
     def with_room(self) -> BoolArray:
         """Which of these could move as they should: not at that end of the scale already."""
+        return self.applied & self._room(falling="falls")
+
+    @property
+    def with_room_against(self) -> BoolArray:
+        """Which of those whose list was changed could move the other way than they should.
+
+        They are others than those of `with_room`: a score at the floor cannot fall, but an
+        added error can make it rise.
+        """
+        return self.applied & self._room(falling="rises")
+
+    def _room(self, *, falling: Push) -> BoolArray:
+        """Return which scores can move: down under pushes called `falling`, up under others.
+
+        Under a control, which pushes nowhere, all can.
+        """
         room: BoolArray = np.ones(self.before.shape, dtype=bool)
-        for row, one in enumerate(self.treatments):
-            if one.push == "falls":
-                room[row] = self.before[row] > self.low
-            elif one.push == "rises":
-                room[row] = self.before[row] < self.high
-        return self.applied & room
+        for row, treated in enumerate(self.treatments):
+            if treated.push is not None:
+                is_down = treated.push == falling
+                scores = self.before[row]
+                room[row] = scores > self.low if is_down else scores < self.high
+        return room
 
     def row(self, name: str) -> int | None:
         """Return where the treatment called `name` stands; None if it is not there."""

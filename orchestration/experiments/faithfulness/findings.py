@@ -12,6 +12,7 @@ from spanjury.orchestration.experiments.faithfulness.consistency import (
     consistencies,
 )
 from spanjury.orchestration.experiments.faithfulness.evidence import (
+    BoolArray,
     Evidence,
     FloatArray,
     gathered,
@@ -29,8 +30,8 @@ from spanjury.stats.weighted import mean_drop
 
 __all__ = ["Finding", "Findings", "found"]
 
-_BASES = 3
-"""All reports, those with errors, those with room."""
+_BASES = 4
+"""All reports, those with errors, those with room, those with room the other way."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +59,8 @@ class Finding:
         Over the reports that list errors.
     with_room
         Over those whose list was changed and whose score could move as it should.
+    with_room_against
+        Over those whose list was changed and whose score could move the other way.
     excess
         The same minus the null control; None without one, and for the control itself.
     """
@@ -81,6 +84,7 @@ class Finding:
     overall: Rates
     with_errors: Rates
     with_room: Rates
+    with_room_against: Rates
     excess: Excess | None
 
     def toward(self, told: Rates) -> float:
@@ -138,14 +142,14 @@ def found(changes: Iterable[Change], *, seed: int = 1, draws: int = 2000) -> Fin
 
 
 def _findings(evidence: Evidence, *, seed: int, draws: int) -> Iterator[Finding]:
-    known = (evidence.known, evidence.with_errors, evidence.with_room)
+    bases = _bases(evidence)
     fates = fates_of(evidence)
     estimates = _estimates(evidence, seed=seed, draws=draws)
     for row, treated in enumerate(evidence.treatments):
         told, became = estimates[row], fates[row]
-        overall, with_errors, with_room = (
+        overall, with_errors, with_room, with_room_against = (
             rates(evidence.shifts[row], among[row], average=told[base])
-            for base, among in enumerate(known)
+            for base, among in enumerate(bases)
         )
         yield Finding(
             judge=evidence.judge,
@@ -167,6 +171,7 @@ def _findings(evidence: Evidence, *, seed: int, draws: int) -> Iterator[Finding]
             overall=overall,
             with_errors=with_errors,
             with_room=with_room,
+            with_room_against=with_room_against,
             excess=excess_of(evidence, row, estimates=told[_BASES:]),
         )
 
@@ -185,11 +190,20 @@ def _estimates(evidence: Evidence, *, seed: int, draws: int) -> list[tuple[Estim
 
 def _values(evidence: Evidence, row: int) -> FloatArray:
     """Return what is averaged, shape ``(bases + measures, texts)``."""
-    bases = (evidence.known, evidence.with_errors, evidence.with_room)
-    shifts = [np.where(among[row], evidence.shifts[row], np.nan) for among in bases]
+    shifts = [np.where(among[row], evidence.shifts[row], np.nan) for among in _bases(evidence)]
     compared = differences(evidence, row)
     assert len(shifts) + len(compared) == _BASES + len(MEASURES)
     return np.concatenate([np.stack(shifts), compared])
+
+
+def _bases(evidence: Evidence) -> tuple[BoolArray, ...]:
+    """Return which reports shares are taken over, in the order of the fields of `Finding`."""
+    return (
+        evidence.known,
+        evidence.with_errors,
+        evidence.with_room,
+        evidence.with_room_against,
+    )
 
 
 def _share(count: int, told: Rates, *, push: Push | None) -> float:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import get_args
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.random import Generator, default_rng
@@ -19,7 +19,12 @@ from spanjury.stats.correlations.resampled_correlations import resampled_correla
 from spanjury.stats.correlations.system_pairs import soft_pairwise_accuracy, system_accuracy
 from spanjury.stats.drops import FloatArray
 
-__all__ = ["Agreement", "Settings", "found"]
+__all__ = ["Agreement", "Settings", "Standing", "found"]
+
+_LEVEL = 0.05
+
+Standing = Literal["nearest", "not told apart", "behind", "untested"]
+"""How a scorer compares with the one that is nearest to people on an aspect, by a test at 5 %."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +69,10 @@ class Agreement:
         Share of the outputs that people rated and the scorer scored.
     behind
         P-value (PERM-BOTH, two-sided, Holm over the scorers) of the null that the nearest
-        scorer on this aspect is no nearer than this one; NaN for that one itself.
+        scorer on this aspect is no nearer than this one; NaN for that one itself, and where
+        no test could be run.
+    standing
+        What follows from that; without draws, every scorer is untested.
     others
         The same agreement by other measures: name -> value.
     signature
@@ -82,6 +90,7 @@ class Agreement:
     undefined: int
     coverage: float
     behind: float
+    standing: Standing
     others: Mapping[str, float]
     signature: str
 
@@ -94,7 +103,9 @@ def found(ratings: Ratings, settings: Settings) -> tuple[Agreement, ...]:
         for scores in ratings.scores
     ]
     intervals = _intervals(ratings, settings, rng=rng)
-    behind = _behind(ratings, settings, values=[one.value for one in values], rng=rng)
+    correlations = [one.value for one in values]
+    nearest = _nearest(correlations) if settings.draws else None
+    behind = _behind(ratings, settings, values=correlations, nearest=nearest, rng=rng)
     told = [
         Agreement(
             scorer=scorer.name,
@@ -108,6 +119,7 @@ def found(ratings: Ratings, settings: Settings) -> tuple[Agreement, ...]:
             undefined=value.undefined,
             coverage=float(ratings.coverage[place]),
             behind=behind[place],
+            standing=_standing(behind[place], is_nearest=place == nearest),
             others=dict(_others(ratings, ratings.scores[place], settings)),
             signature=scorer.signature,
         )
@@ -145,19 +157,36 @@ def _twins(rng: Generator, count: int) -> Iterator[Generator]:
     return (default_rng(seed) for _ in range(count))
 
 
+def _nearest(values: Sequence[float]) -> int | None:
+    """Return the place of the highest correlation; None if none is defined."""
+    return None if np.all(np.isnan(values)) else int(np.nanargmax(values))
+
+
 def _behind(
-    ratings: Ratings, settings: Settings, *, values: Sequence[float], rng: Generator
+    ratings: Ratings,
+    settings: Settings,
+    *,
+    values: Sequence[float],
+    nearest: int | None,
+    rng: Generator,
 ) -> list[float]:
     """Return for each scorer how likely the nearest is nearer by chance alone."""
     p = np.full(len(values), np.nan)
-    if settings.draws and not np.all(np.isnan(values)):
-        best = int(np.nanargmax(values))
-        for place, one in enumerate(_twins(rng, len(values))):
-            if place != best and not math.isnan(values[place]):
-                pair = ratings.scores[[best, place]]
-                p[place] = _p(ratings.human, pair, settings, rng=one)
+    if nearest is not None:
+        for place, drawn in enumerate(_twins(rng, len(p))):
+            if place != nearest and not math.isnan(values[place]):
+                pair = ratings.scores[[nearest, place]]
+                p[place] = _p(ratings.human, pair, settings, rng=drawn)
     with np.errstate(divide="ignore"):
         return [float(one) for one in np.exp(holm(np.log(p)))]
+
+
+def _standing(behind: float, *, is_nearest: bool) -> Standing:
+    if is_nearest:
+        return "nearest"
+    if math.isnan(behind):
+        return "untested"
+    return "behind" if behind < _LEVEL else "not told apart"
 
 
 def _p(human: FloatArray, pair: FloatArray, settings: Settings, *, rng: Generator) -> float:

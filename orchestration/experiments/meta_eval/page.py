@@ -12,7 +12,6 @@ from spanjury.orchestration.experiments.meta_eval.findings import Agreement, Set
 __all__ = ["LEVELS", "as_json", "as_markdown", "is_tied", "valued"]
 
 _VALUE = ".3f"
-_LEVEL = 0.05
 LEVELS: Mapping[str, str] = {
     "by-input": "within each input over its systems, then the mean over inputs",
     "pooled": "over all outputs at once",
@@ -52,7 +51,7 @@ def as_json(
 
 def is_tied(one: Agreement) -> bool:
     """Say whether the nearest scorer on an aspect may be no nearer than this one."""
-    return not one.behind < _LEVEL and not math.isnan(one.value)
+    return one.standing in ("nearest", "not told apart")
 
 
 def _lines(
@@ -65,7 +64,7 @@ def _lines(
     yield _told(settings)
     yield ""
     aspects = tuple(dict.fromkeys(one.aspect for one in agreements))
-    yield from _overview(agreements, aspects, settings)
+    yield from _overview(agreements, aspects)
     for aspect in aspects:
         yield ""
         yield f"## {markdown(aspect)}"
@@ -79,7 +78,7 @@ def _told(settings: Settings) -> str:
         "metrics of which lower is better."
     )
     if not settings.draws:
-        return told
+        return f"{told} No test was run and no interval drawn: the draws were set to 0."
     return (
         f"{told} Brackets are 95 % intervals over systems and inputs drawn anew; **bold** are "
         "the nearest on an aspect and all that are not told apart from it (swapped scores, "
@@ -88,14 +87,12 @@ def _told(settings: Settings) -> str:
     )
 
 
-def _overview(
-    agreements: Sequence[Agreement], aspects: Sequence[str], settings: Settings
-) -> Iterator[str]:
+def _overview(agreements: Sequence[Agreement], aspects: Sequence[str]) -> Iterator[str]:
     told = {(one.scorer, one.aspect): one for one in agreements}
     yield from head("scorer", *aspects)
     for scorer in _by_mean(agreements):
         cells = [told.get((scorer, aspect)) for aspect in aspects]
-        yield row(scorer, *(_cell(one, settings) for one in cells))
+        yield row(scorer, *(_cell(one) for one in cells))
 
 
 def _by_mean(agreements: Sequence[Agreement]) -> list[str]:
@@ -106,17 +103,17 @@ def _by_mean(agreements: Sequence[Agreement]) -> list[str]:
     return sorted(values, key=lambda name: -sum(values[name]) / len(values[name]))
 
 
-def _cell(one: Agreement | None, settings: Settings) -> str:
+def _cell(one: Agreement | None) -> str:
     if one is None:
         return ""
-    return valued(one, is_nearest=bool(settings.draws) and is_tied(one))
+    return valued(one)
 
 
-def valued(one: Agreement, *, is_nearest: bool) -> str:
-    """Format a value with its interval, in bold if `is_nearest`."""
+def valued(one: Agreement) -> str:
+    """Format a value with its interval, in bold if it is the nearest or not told apart from it."""
     value = figure(one.value, _VALUE)
     interval = "" if math.isnan(one.low) else f" [{one.low:{_VALUE}}, {one.high:{_VALUE}}]"
-    return bold(value, after=interval) if is_nearest else f"{value}{interval}"
+    return bold(value, after=interval) if is_tied(one) else f"{value}{interval}"
 
 
 def _table(agreements: Sequence[Agreement]) -> Iterator[str]:

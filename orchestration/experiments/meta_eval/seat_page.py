@@ -8,7 +8,7 @@ from spanjury.orchestration.experiments.discernment.readings import figure
 from spanjury.orchestration.experiments.markdown_rows import head, row
 from spanjury.orchestration.experiments.meta_eval.aspects import AspectFindings
 from spanjury.orchestration.experiments.meta_eval.findings import Settings
-from spanjury.orchestration.experiments.meta_eval.page import LEVELS, is_tied, valued
+from spanjury.orchestration.experiments.meta_eval.page import LEVELS, valued
 from spanjury.orchestration.experiments.meta_eval.rankings import Ranking
 from spanjury.orchestration.experiments.meta_eval.seat_findings import SeatFindings
 from spanjury.orchestration.experiments.meta_eval.seats import Coefficient
@@ -52,7 +52,7 @@ def _seats(seats: Sequence[SeatFindings], settings: Settings) -> Iterator[str]:
         yield ""
         yield from _gains(one)
         yield ""
-        yield from _aggregations(one, settings)
+        yield from _aggregations(one)
 
 
 def _pairs(one: SeatFindings) -> Iterator[str]:
@@ -88,10 +88,10 @@ def _gains(one: SeatFindings) -> Iterator[str]:
         yield row(gain.seat, alone, without, figure(gain.gain, f"+{_VALUE}"))
 
 
-def _aggregations(one: SeatFindings, settings: Settings) -> Iterator[str]:
+def _aggregations(one: SeatFindings) -> Iterator[str]:
     yield from head("aggregation", "agreement with people", "p against the nearest")
     for told in one.aggregations:
-        value = valued(told, is_nearest=bool(settings.draws) and is_tied(told))
+        value = valued(told)
         yield row(told.scorer, value, figure(told.behind, _VALUE))
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanjury.judges.core import DataError, ErrorSpan
+from spanjury.orchestration.experiments.span_agreement.categories import category_overlaps
 from spanjury.orchestration.experiments.span_agreement.gold import Found, Gold, GoldSpan
 from spanjury.orchestration.experiments.span_agreement.measures import interval_rows, overlaps
 
@@ -42,6 +43,8 @@ class Evidence:
         Shape ``(readings,)``: which text it is of.
     overlaps
         Measure -> what judge and reader have in common, shape ``(readings, 3)``.
+    categories
+        The same by category; empty where judge or readers name none.
     gold
         Shape ``(readings,)``: spans that the reader marked.
     found, quotes, hallucinated
@@ -61,6 +64,7 @@ class Evidence:
     texts: tuple[str, ...]
     owner: NDArray[np.int64]
     overlaps: Mapping[str, FloatArray]
+    categories: Mapping[str, FloatArray]
     gold: FloatArray
     found: FloatArray
     quotes: FloatArray
@@ -104,11 +108,13 @@ def _evidence(
     ]
     marked = [*heard.values()]
     lengths = [len(said[segment_id][0]) for segment_id in heard]
+    sides = ([marked[text] for text, _ in readings], [spans for _, spans in readings])
     return Evidence(
         judge=judge,
         texts=tuple(heard),
         owner=np.array([text for text, _ in readings], dtype=np.int64),
-        overlaps=overlaps([marked[text] for text, _ in readings], [spans for _, spans in readings]),
+        overlaps=overlaps(*sides),
+        categories=category_overlaps(*sides),
         gold=np.array([len(spans) for _, spans in readings], dtype=np.float64),
         found=_counts(marked, lambda _: True),
         quotes=_counts(marked, lambda span: bool(span.text)),

@@ -65,7 +65,11 @@ class JudgeFinding:
         Name -> figure. ``MEASURE.micro.precision`` and so on, measures as in `MEASURES`;
         ``detection.f1`` and so on, whether a text has any error; ``counts.spearman``, of the
         number of errors with the mean number of its readers; ``quotes.hallucinated``, the
-        share of quotes that are not in the text.
+        share of quotes that are not in the text. ``characters`` is soft agreement, ``hard`` that
+        with the same category.
+    categories
+        Category -> figure, ``precision`` and so on, of its characters in all texts; empty
+        where the judge or people name none.
     gamma
         Agreement on places with people beyond chance, over all readings; None for a group.
     """
@@ -77,6 +81,7 @@ class JudgeFinding:
     failures: int
     without_gold: int
     figures: Mapping[str, Estimate]
+    categories: Mapping[str, Mapping[str, Estimate]]
     gamma: Gamma | None
 
 
@@ -174,8 +179,21 @@ def _finding(evidence: Evidence, group: str, *, settings: Settings) -> JudgeFind
         failures=evidence.failures,
         without_gold=evidence.without_gold,
         figures=estimates(_effects(evidence), texts=len(evidence.texts), settings=settings),
+        categories={} if group else _by_category(evidence, settings),
         gamma=None if group else _gamma(evidence, settings),
     )
+
+
+def _by_category(evidence: Evidence, settings: Settings) -> dict[str, dict[str, Estimate]]:
+    texts = len(evidence.texts)
+    return {
+        name: estimates(
+            {Agreement._fields: by_owner(micro_effect(rows), evidence.owner)},
+            texts=texts,
+            settings=settings,
+        )
+        for name, rows in evidence.categories.items()
+    }
 
 
 def _gamma(evidence: Evidence, settings: Settings) -> Gamma:
@@ -212,6 +230,7 @@ def _part(evidence: Evidence, inside: NDArray[np.bool_]) -> Evidence:
         texts=tuple(name for name, kept in zip(evidence.texts, inside, strict=True) if kept),
         owner=(np.cumsum(inside) - 1)[evidence.owner[readings]],
         overlaps={name: rows[readings] for name, rows in evidence.overlaps.items()},
+        categories={name: rows[readings] for name, rows in evidence.categories.items()},
         gold=evidence.gold[readings],
         found=evidence.found[inside],
         quotes=evidence.quotes[inside],

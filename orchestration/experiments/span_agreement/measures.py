@@ -7,6 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanjury.judges.core import ErrorSpan
+from spanjury.orchestration.experiments.span_agreement.categories import (
+    hard_overlap,
+    named_categories,
+)
 from spanjury.orchestration.experiments.span_agreement.gold import GoldSpan
 from spanjury.stats.spans.span_agreement import (
     Overlap,
@@ -21,7 +25,7 @@ __all__ = ["MEASURES", "Mark", "interval_rows", "overlaps"]
 Mark = ErrorSpan | GoldSpan
 Compare = Callable[[Sequence[Mark], Sequence[Mark]], Overlap]
 
-_GRADED = "graded"
+_GRADED, _HARD = "graded", "hard"
 _MAJOR = 3
 """From this severity on an error counts as major where there are two grades only."""
 
@@ -32,7 +36,8 @@ def overlaps(
     """Compare two sides on the same texts.
 
     Spans without a place are left out, and of ``graded`` those without a severity too; it is
-    NaN throughout if one side has spans and never a severity.
+    NaN throughout if one side has spans and never a severity. So is ``hard`` if one side never
+    has a category.
 
     Returns
     -------
@@ -47,6 +52,8 @@ def overlaps(
     }
     if not (_has_severities(found) and _has_severities(gold)):
         rows[_GRADED][:] = np.nan
+    if not (_has_categories(found) and _has_categories(gold)):
+        rows[_HARD][:] = np.nan
     return rows
 
 
@@ -60,6 +67,10 @@ def interval_rows(spans: Iterable[Mark]) -> NDArray[np.int64]:
 def _has_severities(side: Sequence[Sequence[Mark]]) -> bool:
     given = [span.severity for spans in side for span in spans if span.start is not None]
     return not given or any(severity is not None for severity in given)
+
+
+def _has_categories(side: Sequence[Sequence[Mark]]) -> bool:
+    return bool(named_categories(side)) or not any(map(len, map(interval_rows, side)))
 
 
 def _graded(found: Sequence[Mark], gold: Sequence[Mark]) -> Overlap:
@@ -80,8 +91,9 @@ MEASURES: Mapping[str, Compare] = MappingProxyType(
         "characters": _placed(character_overlap),
         "exact": _placed(exact_overlap),
         _GRADED: _graded,
+        _HARD: hard_overlap,
         "matched": _placed(matched_overlap),
     }
 )
-"""Characters in common; the same spans; characters by severity, minor or major; pairs of spans
-that overlap by half."""
+"""Characters in common; the same spans; characters by severity, minor or major; characters of the
+same category; pairs of spans that overlap by half."""

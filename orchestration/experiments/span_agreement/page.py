@@ -13,13 +13,15 @@ from spanjury.orchestration.experiments.span_agreement.estimates import Estimate
 from spanjury.orchestration.experiments.span_agreement.findings import JudgeFinding
 from spanjury.orchestration.experiments.span_agreement.over_annotation import OverAnnotation
 from spanjury.stats.spans.gamma import Gamma
+from spanjury.stats.spans.span_agreement import Agreement
 
 __all__ = ["spans_markdown"]
 
 _VALUE = ".3f"
 _MARKS: Mapping[str, str] = MappingProxyType(
     {
-        "characters.micro.f1": "F1",
+        "characters.micro.f1": "soft F1",
+        "hard.micro.f1": "hard F1",
         "characters.micro.precision": "precision",
         "characters.micro.recall": "recall",
         "characters.macro.f1": "F1, mean of texts",
@@ -37,7 +39,8 @@ _COUNTS: Mapping[str, str] = MappingProxyType(
 )
 _PEOPLE: Mapping[str, str] = MappingProxyType(
     {
-        "characters.micro": "F1",
+        "characters.micro": "soft F1",
+        "hard.micro": "hard F1",
         "characters.macro": "F1, mean of texts",
         "exact.micro": "F1 of same spans",
         "matched.micro": "F1 of half overlaps",
@@ -56,7 +59,8 @@ def _lines(findings: Sequence[AspectSpans], annotators: Sequence[PairFinding]) -
     yield "# Error spans"
     yield ""
     yield (
-        "Characters that judges and people mark both; brackets are 95 % intervals over texts "
+        "Characters that judges and people mark both (soft), and with the same category (hard, "
+        "undefined where one side names none); brackets are 95 % intervals over texts "
         "drawn anew. Micro figures count all texts together, where a text without any span "
         "counts for nothing; in means of texts one in which nobody marks anything counts 1. "
         "Gamma is agreement on places beyond chance: 1 for the same places, about 0 for spans "
@@ -92,6 +96,7 @@ def _judges(judges: Sequence[JudgeFinding]) -> Iterator[str]:
     yield from head("judge", *_COUNTS.values())
     for one in whole:
         yield row(one.judge, *(_told(one.figures[name]) for name in _COUNTS))
+    yield from _categories(whole)
     groups = [one for one in judges if one.group]
     if len({one.group for one in groups}) > 1:
         yield ""
@@ -99,6 +104,16 @@ def _judges(judges: Sequence[JudgeFinding]) -> Iterator[str]:
         for one in groups:
             figures = (_told(one.figures[name]) for name in _MARKS)
             yield row(one.judge, one.group, str(one.texts), *figures)
+
+
+def _categories(judges: Sequence[JudgeFinding]) -> Iterator[str]:
+    """Tabulate hard agreement category by category, where there are any."""
+    if any(one.categories for one in judges):
+        yield ""
+        yield from head("judge", "category", *Agreement._fields)
+    for one in judges:
+        for name, figures in one.categories.items():
+            yield row(one.judge, name, *(_told(figures[part]) for part in Agreement._fields))
 
 
 def _over(one: AspectSpans) -> Iterator[str]:

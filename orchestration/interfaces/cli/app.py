@@ -204,6 +204,7 @@ def meta(  # noqa: PLR0913  a command's flags are its parameters
     human: agreeing.Human,
     aspect: agreeing.RatedAspects = None,
     column: judged.Columns = None,
+    category: agreeing.Categories = None,
     level: agreeing.LevelName = "by-input",
     correlation: agreeing.CorrelationName = "spearman",
     draws: agreeing.Draws = 1000,

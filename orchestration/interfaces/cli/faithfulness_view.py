@@ -36,8 +36,8 @@ def _tables(findings: Findings) -> Iterator[RenderableType]:
         yield table
     yield Text(
         "Shares of changed scores over all reports as the paper prints them, over those with "
-        "errors, and over those with room to move; of these toward and against what the list "
-        "says; mean change; changed, minus the null control."
+        "errors, and over those with room to move; of these toward what the list says; against "
+        "it, over those with room to move that way; mean change; changed, minus the null control."
     )
 
 

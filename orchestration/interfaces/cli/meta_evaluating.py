@@ -26,6 +26,7 @@ def compare_with_people(  # noqa: PLR0913  a command's flags are its parameters
     human: Path,
     aspect: list[str] | None,
     column: list[str] | None,
+    category: list[str] | None,
     level: str,
     correlation: str,
     draws: int,
@@ -40,6 +41,7 @@ def compare_with_people(  # noqa: PLR0913  a command's flags are its parameters
         human=human,
         aspects=tuple(aspect or ()),
         columns=tuple(column or ()),
+        categories=tuple(category or ()),
         settings=Settings(
             level=cast("Level", level),  # the flag takes no others
             method=cast("Method", correlation),

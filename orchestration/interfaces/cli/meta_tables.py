@@ -17,13 +17,15 @@ from spanjury.orchestration.experiments.span_agreement.estimates import Estimate
 __all__ = ["meta_tables"]
 
 _JUDGED = ("characters.micro.f1", "characters.macro.f1", "detection.f1", "counts.spearman")
+_HARD = "hard.micro.f1"
+"""Takes the column of the mean of texts where categories are known: the table is 80 wide."""
 _PEOPLE = ("characters.micro", "characters.macro")
 
 
 def meta_tables(findings: MetaFindings) -> Iterator[Table]:
     """Yield what there is to show: scorers, seats, spans, annotators."""
     if findings.agreements:
-        yield _scorers(findings.agreements)
+        yield _scorers(findings.agreements, draws=findings.settings.draws)
     seats = [one for each in findings.aspects for one in each.seats]
     if seats:
         yield _seats(seats)
@@ -35,10 +37,11 @@ def meta_tables(findings: MetaFindings) -> Iterator[Table]:
         yield _annotators(findings.annotators)
 
 
-def _scorers(agreements: Sequence[Agreement]) -> Table:
+def _scorers(agreements: Sequence[Agreement], *, draws: int) -> Table:
     aspects = tuple(dict.fromkeys(one.aspect for one in agreements))
     told = {(one.scorer, one.aspect): one for one in agreements}
-    table = Table(caption="* not told apart from the nearest", caption_justify="left")
+    tested, untested = "* not told apart from the nearest", "no test was run: draws are 0"
+    table = Table(caption=tested if draws else untested, caption_justify="left")
     table.add_column("scorer", overflow="fold")
     for aspect in aspects:
         table.add_column(aspect, justify="right")
@@ -82,12 +85,16 @@ def _last(value: float) -> float:
 
 def _spans(spans: Sequence[AspectSpans]) -> Table:
     table = _table("spans of", "aspect", caption="beside the error spans that people marked")
-    for name in ("texts", "F1", "F1, mean of texts", "texts with errors, F1", "counts", "gamma"):
+    judges = [one for each in spans for one in (each.agreement.judges if each.agreement else ())]
+    is_hard = any(not math.isnan(one.figures[_HARD].value) for one in judges)
+    second = "hard F1" if is_hard else "F1, mean of texts"
+    for name in ("texts", "soft F1", second, "texts with errors, F1", "counts", "gamma"):
         table.add_column(name, justify="right")
+    shown = [_HARD if is_hard and name == "characters.macro.f1" else name for name in _JUDGED]
     for each in spans:
         for one in each.agreement.judges if each.agreement else ():
             if one.gamma is not None:
-                figures = (_estimate(one.figures[name]) for name in _JUDGED)
+                figures = (_estimate(one.figures[name]) for name in shown)
                 gamma = figure(one.gamma.gamma, ".3f")
                 table.add_row(one.judge, each.aspect, str(one.texts), *figures, gamma)
     return table

@@ -1,5 +1,6 @@
 """ROUGE: worked values, those of rouge-score, and published correlations."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,9 @@ from spanjury.judges.core import Sample
 from spanjury.judges.metrics.overlap.rouge import Rouge1, Rouge2, RougeL, RougeLsum
 from spanjury.judges.metrics.overlap.rouge_s import RougeS
 from spanjury.judges.metrics.overlap.rouge_w import RougeW
+from spanjury.judges.metrics.reductions import over_references
+from spanjury.judges.metrics.words.rouge_tokens import Measure
+from spanjury.orchestration.wiring.metrics import metric_cards
 
 LINES = [
     Sample(output=sample.output.replace(". ", ".\n"), references=sample.references)
@@ -32,6 +36,49 @@ def test_values_are_those_of_rouge_score(kind: str, metric: type[Rouge1], *, ste
     assert recall == [row.recall for row in rows]
     precision = metric(stem=stem, measure="precision").score_segments(LINES)
     assert precision == [row.precision for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("kind", "metric", "card"),
+    [("rouge1", Rouge1, "rouge-1"), ("rouge2", Rouge2, "rouge-2"), ("rougeL", RougeL, "rouge-l")],
+)
+def test_of_several_references_the_one_with_the_best_f_counts_as_in_rouge_score(
+    kind: str, metric: type[Rouge1], card: str
+) -> None:
+    references = tuple(one.references[0] for one in LINES)
+    several = [
+        replace(one, references=references[at : at + 3]) for at, one in enumerate(LINES[:-3])
+    ]
+    several.append(Sample(output="a b c d e f", references=("a", "a b c d x y")))
+    oracle = RougeScorer([kind])
+    rows = [oracle.score_multi(one.references, one.output)[kind] for one in several]
+    measures: dict[Measure, list[float]] = {
+        "recall": [row.recall for row in rows],
+        "precision": [row.precision for row in rows],
+        "f": [row.fmeasure for row in rows],
+    }
+    told = metric_cards()[card]
+    for measure, values in measures.items():
+        one = metric(measure=measure)
+        assert over_references(one, several, card=told) == values
+        assert ("best-f" in one.signature) == (measure != "f")
+    highest = [
+        max(
+            metric(measure="recall").score_segments([replace(one, references=(each,))])[0]
+            for each in one.references
+        )
+        for one in several
+    ]
+    assert measures["recall"] != highest  # else nothing was chosen
+
+
+def test_the_worst_reference_has_the_worst_f_and_the_mean_is_of_all() -> None:
+    sample = Sample(output="a b c d e f", references=("a", "a b c d x y"))  # F: 2/7 and 2/3
+    told = metric_cards()["rouge-1"]
+    recall = Rouge1(measure="recall")
+    assert over_references(recall, [sample], card=told, reduction="worst") == [1.0]
+    assert over_references(recall, [sample], card=told, reduction="best") == [4 / 6]
+    assert over_references(recall, [sample], card=told, reduction="mean") == [(1 + 4 / 6) / 2]
 
 
 def test_rouge_w_prefers_unbroken_runs_as_in_the_example_of_its_paper() -> None:

@@ -21,7 +21,9 @@ def rows(scores: dict[int, float]) -> list[ScoredSpans]:
 
 
 def scored(span_map: SpanMap, spans: tuple[ErrorSpan, ...]) -> float:
-    return span_map.score(TEXT, spans, aspect=ASPECT)
+    score = span_map.score(TEXT, spans, aspect=ASPECT)
+    assert score is not None
+    return score
 
 
 def test_a_curve_follows_scores_that_fall_and_flattens_those_that_rise() -> None:

@@ -4,6 +4,7 @@ import pytest
 from fakes.judges import ASPECT, FixedJudge, mark, segment
 
 from spanjury.judges.core import (
+    ErrorSpan,
     JudgeError,
     Outcome,
     Report,
@@ -37,6 +38,22 @@ async def test_a_judge_that_only_scores_gives_nothing_to_compute_a_score_from() 
     assert (report.outcome, report.score) == (Outcome.ABSTAINED, None)
     assert "scores 3, but names no error" in report.reason
     assert (report.reply, report.usage) == ("Fair", SPENT)
+
+
+async def test_errors_of_which_no_quotation_is_in_the_text_make_no_score() -> None:
+    lost = ErrorSpan(text="the moon is cheese", explanation="invented", severity=5)
+    said = Report(score=1, spans=(lost,) * 8, reply="Unacceptable", usage=SPENT)
+    judge = FromSpans(judge=FixedJudge(says=said))
+    report = await judge.assess(segment(), ASPECT)
+    assert (report.outcome, report.score) == (Outcome.ABSTAINED, None)
+    assert "8 quote what the text does not contain" in report.reason
+    assert (report.spans, report.reply, report.usage) == (said.spans, "Unacceptable", SPENT)
+    again = await judge.rescore(segment(), ASPECT, [lost])
+    assert (again.report.outcome, again.road) == (Outcome.ABSTAINED, Road.COMPUTED)
+    mixed = await judge.rescore(segment(), ASPECT, [lost, WRONG])
+    assert mixed.report.score == 1
+    content = replace(ASPECT, kind="content")  # there such errors count
+    assert (await judge.assess(segment(), content)).score == 1
 
 
 async def test_what_has_no_score_gets_none() -> None:

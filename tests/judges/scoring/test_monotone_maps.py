@@ -25,7 +25,8 @@ CRITICAL = ErrorSpan(
 def errors(draw: st.DrawFn) -> ErrorSpan:
     severity = draw(SEVERITIES)
     if draw(st.booleans()):
-        return ErrorSpan(text="", explanation="left out", severity=severity)
+        quote = draw(st.sampled_from(["", "a quotation that is not there"]))
+        return ErrorSpan(text=quote, explanation="without a place", severity=severity)
     start = draw(st.integers(0, len(TEXT) - 1))
     end = draw(st.integers(start + 1, len(TEXT)))
     return ErrorSpan(
@@ -111,7 +112,9 @@ def test_no_map_ever_goes_the_wrong_way(span_map: SpanMap, lists: Changed, aspec
     mild, grave = (
         span_map.score(TEXT, spans, aspect=aspect) for spans in (lists.mild, lists.grave)
     )
-    assert aspect.scale.low <= grave <= mild <= aspect.scale.high
+    scores = [aspect.scale.low, grave, mild, aspect.scale.high]
+    known = [score for score in scores if score is not None]
+    assert known == sorted(known)
 
 
 @given(st.one_of(chosen(), fitted()), LISTS, st.sampled_from([-1, 1]))
@@ -121,8 +124,11 @@ def test_what_one_step_changes_two_steps_change_too(
     scores = [
         span_map.score(TEXT, shifted(spans, way * steps), aspect=ASPECT) for steps in (0, 1, 2)
     ]
-    assert scores == sorted(scores, reverse=way > 0)
-    assert scores[0] == scores[1] or scores[0] != scores[2]
+    known = [score for score in scores if score is not None]
+    assert len(known) in {0, len(scores)}  # no severity decides on having a score
+    if known:
+        assert known == sorted(known, reverse=way > 0)
+        assert known[0] == known[1] or known[0] != known[2]
 
 
 @given(st.one_of(chosen(), fitted()), st.sampled_from(ASPECTS))
@@ -146,11 +152,13 @@ def test_a_graver_error_always_lowers_the_score_where_its_severity_costs_more(
 ) -> None:
     span = replace(CRITICAL, text=TEXT[start : start + 3], start=start, end=start + 3)
     strict = SpanMap(loss=SpanLoss(worth=(1.0, 2.0, 3.0, 4.0, 5.0)))
-    scores = [
+    mild, grave = (
         strict.score(TEXT, [replace(span, severity=grade)], aspect=ASPECT)
         for grade in (severity, severity + 1)
-    ]
-    assert scores[1] < scores[0]
+    )
+    assert mild is not None
+    assert grave is not None
+    assert grave < mild
 
 
 def test_a_critical_error_over_the_whole_text_leaves_nothing() -> None:

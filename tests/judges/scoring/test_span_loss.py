@@ -4,7 +4,7 @@ import pytest
 from fakes.judges import ASPECT, mark
 
 from spanjury.judges.core import ErrorSpan
-from spanjury.judges.scoring import SpanLoss
+from spanjury.judges.scoring import SpanLoss, SpanMap
 
 CONTENT = replace(ASPECT, kind="content")
 TEXT = "The bridge opened. It is red. Nobody walks. Trains run."
@@ -58,6 +58,33 @@ def test_an_omission_is_unsupported_by_nothing(
     loss = SpanLoss(by="error", placeless=placeless)
     assert loss.of(TEXT, [OMISSION], aspect=ASPECT) == of_grounding
     assert loss.of(TEXT, [OMISSION], aspect=CONTENT) == of_content
+
+
+HALLUCINATED = ErrorSpan(text="never said", explanation="invented", severity=5)
+
+
+def test_errors_without_a_score_are_quotations_that_the_text_lacks_beside_none_that_counts() -> (
+    None
+):
+    placed = mark(TEXT, "red", severity=1)
+    lists = {
+        (): 0,
+        (HALLUCINATED,) * 8: 8,
+        (HALLUCINATED, OMISSION): 1,
+        (OMISSION,): 0,
+        (HALLUCINATED, placed): 0,
+    }
+    for spans, lost in lists.items():
+        assert SpanLoss().lost_quotes(spans, aspect=ASPECT) == lost
+        assert SpanLoss().lost_quotes(spans, aspect=CONTENT) == 0
+        assert SpanLoss(placeless=False).lost_quotes(spans, aspect=CONTENT) == lost
+        score = SpanMap().score(TEXT, spans, aspect=ASPECT)
+        assert (score is None) == (lost > 0)
+    unknown = replace(HALLUCINATED, severity=None)
+    assert SpanLoss().lost_quotes([unknown], aspect=ASPECT) == 1
+    assert SpanLoss(unknown=0).lost_quotes([unknown], aspect=ASPECT) == 0
+    unmarked = replace(placed, severity=None)
+    assert SpanLoss(unknown=0).lost_quotes([unmarked, HALLUCINATED], aspect=ASPECT) == 1
 
 
 def test_an_error_of_unknown_severity_is_of_the_middle_one_unless_told_otherwise() -> None:

@@ -67,7 +67,7 @@ def test_a_judge_whose_score_is_a_function_of_its_spans_passes(spanjury: Spanjur
     assert by_name["null-control"]["overall"]["changed"] == 0
     assert by_name["null-repeat"]["overall"]["changed"] == 0
     assert by_name["critical-error"]["with_room"]["toward"] == 1
-    assert not any(one["with_room"]["against"] for one in told["findings"])
+    assert not any(one["with_room_against"]["against"] for one in told["findings"])
     assert all(one["broad"] == 0 for one in told["consistency"])
     assert told["roads"]["form"].keys() == {"computed"}
     assert told["judge"]["seats"]["form"].startswith("form|")

@@ -207,3 +207,35 @@ def test_what_cannot_be_compared_is_refused(
     told = call(tmp_path, "meta", "results.jsonl", "--human", "rows.jsonl", *QUICK, *flags)
     assert told.exit_code == code
     assert problem in complaint(told.stderr)
+
+
+def test_a_judges_categories_are_mapped_to_those_of_people(tmp_path: Path) -> None:
+    lines = []
+    for row in rows():
+        spans = row["spans"]
+        assert isinstance(spans, list)
+        lines.append(json.dumps({**row, "spans": [{**one, "category": "Word"} for one in spans]}))
+    (tmp_path / "rows.jsonl").write_text("\n".join(lines))
+    results = [
+        replace(
+            told,
+            report=replace(
+                told.report,
+                spans=tuple(replace(one, category="wrong word") for one in told.report.spans),
+            ),
+        )
+        for told in (judged(str(n), scores=(n % 4 + 1, 3), marks=3 - n % 4) for n in range(16))
+    ]
+    write_results(tmp_path / "results.jsonl", results)
+    for flags, hard in (((), 0), (("--category", "Wrong word=word"), 1)):
+        agreement = values(tmp_path, *flags)["spans"][0]["agreement"]
+        assert isinstance(agreement, dict)
+        panel = agreement["judges"][0]
+        assert panel["figures"]["characters.micro.f1"]["value"] == 1
+        assert panel["figures"]["hard.micro.f1"]["value"] == hard
+        assert ("wrong word" in panel["categories"]) == (hard == 0)
+    refused = call(
+        *(tmp_path, "meta", "results.jsonl", "--human", "rows.jsonl", "--category", "x=Number")
+    )
+    assert refused.exit_code == 2
+    assert "they marked Word" in complaint(refused.stderr)

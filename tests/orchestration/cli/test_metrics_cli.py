@@ -162,6 +162,23 @@ def test_metrics_and_a_panel_are_held_against_people() -> None:
     assert json.loads(Path("page/meta.json").read_text())["settings"]["draws"] == 50
 
 
+def test_without_draws_no_test_was_run_and_no_scorer_is_marked() -> None:
+    flags = ("--metric", "wer", "--metric", "f1", "-o", "m.jsonl")
+    spanjury("metrics", "score", "texts.jsonl", *flags)
+    compare = ("meta", "m.jsonl", "--human", "texts.jsonl", "-o", "page", "--draws")
+    untested, tested = spanjury(*compare, "0"), Path("page/meta.md").read_text()
+    assert untested.exit_code == 0, untested.output
+    assert "no test was run" in untested.stdout
+    assert "*" not in untested.stdout
+    assert "No test was run" in tested
+    assert "**" not in tested
+    plain = json.loads(Path("page/meta.json").read_text())
+    assert {one["standing"] for one in plain["agreements"]} == {"untested"}
+    marked = spanjury(*compare, "50")
+    assert "* not told apart" in marked.stdout
+    assert "1.00*" in marked.stdout
+
+
 def test_what_people_did_not_rate_and_what_nobody_scored_are_told() -> None:
     spanjury("metrics", "score", "texts.jsonl", "--metric", "f1", "-o", "m.jsonl")
     told = spanjury("meta", "m.jsonl", "--human", "texts.jsonl", "--aspect", "beauty")

@@ -91,7 +91,7 @@ async def test_a_faithful_judge_moves_as_its_list_says_and_never_otherwise() -> 
     assert by_name(rows, "fine")["severity+1"].fate is Fate.ERROR_FREE
     assert by_name(rows, "fine")["critical-error"].after == 1
     findings = found(rows, draws=50)
-    assert all(not one.against(one.with_room) > 0 for one in findings.findings)
+    assert all(not one.against(one.with_room_against) > 0 for one in findings.findings)
     assert all(told.broad == 0 for told in findings.consistencies)
 
 

@@ -1,5 +1,6 @@
 """What is made of scores before and after: worked by hand, and what always holds."""
 
+import json
 import math
 from dataclasses import replace
 
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanjury.judges.core import Outcome, Road
+from spanjury.orchestration.experiments.faithfulness.averages import averages
 from spanjury.orchestration.experiments.faithfulness.cautions import cautions
 from spanjury.orchestration.experiments.faithfulness.changes import (
     CONTROL,
@@ -26,9 +28,10 @@ from spanjury.orchestration.experiments.faithfulness.curves import (
     by_start,
 )
 from spanjury.orchestration.experiments.faithfulness.evidence import gathered
-from spanjury.orchestration.experiments.faithfulness.findings import Finding, found
+from spanjury.orchestration.experiments.faithfulness.findings import Finding, Findings, found
 from spanjury.orchestration.experiments.faithfulness.pages.as_json import findings_json
 from spanjury.orchestration.experiments.faithfulness.pages.as_markdown import findings_markdown
+from spanjury.orchestration.experiments.faithfulness.pages.measures import measures_of
 from spanjury.perturbations.explanation.perturbation import Unchanged
 
 
@@ -68,6 +71,14 @@ def finding(*changes: Change, treatment: str = "severity+1") -> Finding:
     return told[treatment]
 
 
+def plain_finding(findings: Findings) -> dict[str, dict[str, float]]:
+    """Return the only finding as a program reads it."""
+    told: dict[str, list[dict[str, dict[str, float]]]] = json.loads(
+        json.dumps(findings_json(findings))
+    )
+    return told["findings"][0]
+
+
 SIX = (
     change("fell", 4, 2),
     change("rose", 3, 4),
@@ -90,8 +101,32 @@ def test_every_share_says_over_which_reports() -> None:
     assert told.with_errors.reports == 5
     assert told.with_room.reports == 3
     assert told.with_room.changed == 1
-    assert told.toward(told.with_room) == told.against(told.with_room) == 0.5
+    assert told.toward(told.with_room) == 0.5
+    assert told.with_room_against.reports == 4
+    assert told.against(told.with_room_against) == pytest.approx(1 / 3)
     assert told.overall.average.value == pytest.approx((-2 + 1) / 5)
+
+
+@pytest.mark.parametrize(("treatment", "stuck"), [("severity+1", (1, 3)), ("severity-1", (5, 4))])
+def test_a_score_at_the_end_of_its_scale_that_moves_the_wrong_way_counts(
+    treatment: str, stuck: tuple[int, int]
+) -> None:
+    wrong = [change(f"wrong {n}", *stuck, treatment=treatment) for n in range(3)]
+    still = [change(f"still {n}", 3, 3, treatment=treatment) for n in range(2)]
+    best = change("the other end", 6 - stuck[0], 6 - stuck[0], treatment=treatment)
+    findings = found([*wrong, *still, best], draws=50)
+    (told,) = findings.findings
+    assert (told.with_room.reports, told.toward(told.with_room)) == (3, 0)
+    assert (told.with_room_against.reports, told.against(told.with_room_against)) == (5, 3 / 5)
+    measures = {one.name: (one.value, one.count) for one in measures_of(findings)}
+    assert measures["faithfulness.toward"] == (0, 3)
+    assert measures["faithfulness.against"] == (3 / 5, 5)
+    assert averages(findings.findings)[0].against == 3 / 5
+    (row,) = (one for one in findings_markdown(findings, data="d").splitlines() if "(5)" in one)
+    assert "0.600 (5)" in row
+    plain = plain_finding(findings)
+    assert plain["with_room_against"]["against"] == 3 / 5
+    assert "against" not in plain["with_room"]
 
 
 def test_a_report_without_a_row_is_absent() -> None:
@@ -214,7 +249,7 @@ def test_shares_are_shares_and_the_bases_are_nested(
     ]
     told = finding(*rows)
     assert told.overall.reports >= told.with_errors.reports >= told.with_room.reports
-    for base in (told.overall, told.with_errors, told.with_room):
+    for base in (told.overall, told.with_errors, told.with_room, told.with_room_against):
         assert base.fell + base.rose + base.lost <= base.reports
         if base.scored:
             assert 0 <= base.changed <= base.changed_as_printed <= 1

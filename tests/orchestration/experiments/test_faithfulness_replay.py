@@ -85,6 +85,20 @@ def test_the_shares_over_reports_with_errors_leave_out_the_best_score(labels: Fi
 
 
 @pytest.mark.shared_data
+@pytest.mark.parametrize(
+    ("judge", "moved", "reports", "above_the_floor"),
+    [("gemma", 47, 427, 7), ("nemo", 6, 315, 3), ("qwen", 68, 299, 46)],
+)
+def test_scores_that_rise_from_the_floor_after_an_added_error_move_against_it(
+    labels: Findings, judge: str, moved: int, reports: int, above_the_floor: int
+) -> None:
+    told = on_qags(labels)[judge, "add_random_error1"]
+    assert (told.with_room_against.rose, told.with_room_against.reports) == (moved, reports)
+    assert told.against(told.with_room_against) == pytest.approx(moved / reports)
+    assert told.with_room.rose == above_the_floor
+
+
+@pytest.mark.shared_data
 def test_the_average_changes_are_those_of_the_labels(labels: Findings) -> None:
     told = [on_qags(labels)["nemo", f"severity{by}"].overall.average.value for by in STEPS]
     assert told == pytest.approx([0.121, -0.144, 0.203, -0.206], abs=6e-4)

@@ -120,6 +120,22 @@ def test_a_worse_scorer_is_told_apart_from_the_nearest_and_a_twin_is_not() -> No
         assert one.low <= one.value <= one.high
 
 
+def test_a_scorer_that_no_test_compares_with_the_nearest_is_not_called_as_near() -> None:
+    texts = segments()
+    good, other = scorer("good", texts, noise=0.3), scorer("other", texts, noise=0.6)
+    early, late = (
+        replace(one, scores={name: one.scores[name] for name in names})
+        for one, names in (
+            (good, list(good.scores)[: 6 * SYSTEMS]),
+            (other, list(other.scores)[6 * SYSTEMS :]),
+        )
+    )
+    agreements = told(Settings(draws=50), early, late)
+    assert [one.standing for one in agreements.values()] == ["nearest", "untested"]
+    assert not is_tied(agreements["other"])
+    assert {one.standing for one in told(Settings(draws=0), good, other).values()} == {"untested"}
+
+
 def test_constant_scores_have_no_correlation_and_a_reason() -> None:
     texts = segments()
     flat = Scorer(name="flat", scores={text.segment_id: 3.0 for text in texts})

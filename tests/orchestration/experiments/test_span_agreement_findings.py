@@ -34,12 +34,13 @@ def error(start: int, end: int, severity: int | None = 4) -> ErrorSpan:
         end=end,
         explanation="wrong",
         severity=severity,
+        category="Sort",
         located=Located.EXACT,
     )
 
 
 def marked(start: int, end: int, severity: int | None = 4, *, by: str = "") -> GoldSpan:
-    return GoldSpan(start=start, end=end, severity=severity, annotator=by)
+    return GoldSpan(start=start, end=end, severity=severity, category="Sort", annotator=by)
 
 
 HALLUCINATED = ErrorSpan(text="unicorn", explanation="not there", severity=2)

@@ -1,5 +1,7 @@
 """A faithfulness exam's findings as plain values, for programs."""
 
+from collections.abc import Mapping, Sequence
+
 from spanjury.orchestration.experiments.faithfulness.cautions import cautions
 from spanjury.orchestration.experiments.faithfulness.consistency import Consistency
 from spanjury.orchestration.experiments.faithfulness.findings import Finding, Findings
@@ -9,7 +11,13 @@ from spanjury.orchestration.experiments.plain import fields_of, plain, versions
 
 __all__ = ["findings_json"]
 
-_BASES = ("overall", "with_errors", "with_room")
+_BASES: Mapping[str, tuple[str, ...]] = {
+    "overall": ("toward", "against"),
+    "with_errors": ("toward", "against"),
+    "with_room": ("toward",),
+    "with_room_against": ("against",),
+}
+"""Reports that shares are taken over, and the directions in which all of these can move."""
 
 
 def findings_json(findings: Findings) -> dict[str, object]:
@@ -35,19 +43,19 @@ def findings_json(findings: Findings) -> dict[str, object]:
 def _finding(finding: Finding) -> dict[str, object]:
     """Add the shares to the counts."""
     told = fields_of(finding)
-    for base in _BASES:
-        told[base] = _rates(finding, getattr(finding, base))
+    for base, directions in _BASES.items():
+        told[base] = _rates(finding, getattr(finding, base), directions=directions)
     return told
 
 
-def _rates(finding: Finding, told: Rates) -> object:
+def _rates(finding: Finding, told: Rates, *, directions: Sequence[str]) -> object:
+    shares = {"toward": finding.toward(told), "against": finding.against(told)}
     return plain(
         {
             **told._asdict(),
             "changed": told.changed,
             "changed_as_printed": told.changed_as_printed,
-            "toward": finding.toward(told),
-            "against": finding.against(told),
+            **{name: shares[name] for name in directions},
         }
     )
 

@@ -25,9 +25,10 @@ _READING = (
     "is the share of changed scores over all reports, as the paper prints it: reports whose list "
     "could not be changed count as unchanged, lost scores as changed. **With errors** leaves out "
     "reports without errors, **with room** also those whose list came out as it was and those "
-    "whose score was at that end of the scale already. *Toward* and *against* are the shares that "
-    "moved as they should and the other way, among those with room. Brackets are 95 % intervals "
-    "over texts drawn anew."
+    "whose score was at that end of the scale already. *Toward* is the share that moved as it "
+    "should, among those with room. *Against* is the share that moved the other way, among those "
+    "with room to move that way: a score at the floor cannot fall, but it can rise. Brackets are "
+    "95 % intervals over texts that are resampled."
 )
 _CONTROL = (
     "The null control asks for the score of the unchanged list again. What changes there is no "

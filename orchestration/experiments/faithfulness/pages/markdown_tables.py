@@ -86,7 +86,7 @@ def finding_table(findings: Sequence[Finding]) -> Lines:
         "with errors (n)",
         "with room (n)",
         "toward",
-        "against",
+        "against (n)",
         "average change",
         "changed minus control",
         "toward minus control",
@@ -149,7 +149,8 @@ def _cells(one: Finding) -> Lines:
     for told in (one.with_errors, one.with_room):
         yield f"{figure(told.changed, _SHARE)} ({told.reports})"
     yield figure(one.toward(one.with_room), _SHARE)
-    yield figure(one.against(one.with_room), _SHARE)
+    other = one.with_room_against
+    yield f"{figure(one.against(other), _SHARE)} ({other.reports})"
     yield _told(one.overall.average)
     excess = one.excess
     yield _told(excess.changed) if excess else "-"

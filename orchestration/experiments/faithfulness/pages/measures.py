@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from spanjury.orchestration.experiments.card.measure import Measure
 from spanjury.orchestration.experiments.faithfulness.excess import Excess
 from spanjury.orchestration.experiments.faithfulness.findings import Finding, Findings
+from spanjury.orchestration.experiments.faithfulness.rates import Rates
 
 __all__ = ["measures_of"]
 
@@ -17,20 +18,29 @@ def measures_of(findings: Findings) -> tuple[Measure, ...]:
 
 
 def _shares(treated: Sequence[Finding]) -> Iterator[Measure]:
-    rooms = [(one, one.with_room) for one in treated]
-    count = sum(room.scored for _, room in rooms)
-    shares: tuple[tuple[str, Callable[[Finding], float], str], ...] = (
-        ("toward", lambda one: one.toward(one.with_room), "that moved as the changed list says"),
-        ("against", lambda one: one.against(one.with_room), "that moved the other way"),
+    """Yield shares of scores that moved, each over those with room to move that way."""
+    falls = [one for one in treated if one.push == "falls"]
+    rises = [one for one in treated if one.push == "rises"]
+    toward = (
+        *((one.with_room, one.with_room.fell) for one in falls),
+        *((one.with_room, one.with_room.rose) for one in rises),
     )
-    for name, share, says in shares:
-        moved = sum(share(one) * room.scored for one, room in rooms if room.scored)
-        yield Measure(
-            name=f"faithfulness.{name}",
-            value=moved / count if count else None,
-            says=f"share of scores with room {says}",
-            count=count,
-        )
+    against = (
+        *((one.with_room_against, one.with_room_against.rose) for one in falls),
+        *((one.with_room_against, one.with_room_against.fell) for one in rises),
+    )
+    yield _share("toward", toward, says="with room that moved as the changed list says")
+    yield _share("against", against, says="with room to move the other way that did")
+
+
+def _share(name: str, moved: Sequence[tuple[Rates, int]], *, says: str) -> Measure:
+    count = sum(rates.scored for rates, _ in moved)
+    return Measure(
+        name=f"faithfulness.{name}",
+        value=sum(number for _, number in moved) / count if count else None,
+        says=f"share of scores {says}",
+        count=count,
+    )
 
 
 def _excesses(treated: Sequence[Finding]) -> Iterator[Measure]:

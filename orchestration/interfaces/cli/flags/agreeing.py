@@ -7,6 +7,7 @@ import typer
 
 __all__ = [
     "AsJson",
+    "Categories",
     "ComparisonDraws",
     "CorrelationName",
     "DrawSeed",
@@ -29,6 +30,10 @@ Human = Annotated[
 RatedAspects = Annotated[
     list[str] | None,
     typer.Option("--aspect", help="What people rated, all of it by default; repeatable."),
+]
+Categories = Annotated[
+    list[str] | None,
+    typer.Option("--category", help="JUDGE=GOLD: a judge's category that means a gold one."),
 ]
 LevelName = Annotated[
     Literal["by-input", "pooled", "system"],

@@ -1,0 +1,148 @@
+"""Fit the rule of syllables to a pronouncing dictionary, and measure it.
+
+Run as ``python -m benchmarks.syllables DICTIONARY FREQUENCIES [TEXT ...]``: a dictionary as
+CMUdict, lines of a word and how often it occurs, and texts, one a line. It prints how often the
+rule gives the dictionary's number, on words that it was not fitted to, the reading ease
+of the texts by the rule beside that by the dictionary, and the fitted pieces.
+
+The fit is greedy: the piece whose count of one more or one fewer syllable mends most words,
+each weighted by the root of its frequency, is taken next.
+"""
+
+import re
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_matrix
+
+from spanjury.judges.core import Sample
+from spanjury.judges.metrics.reference_free.readability import FleschReadingEase
+from spanjury.judges.metrics.words.readable_words import read_dictionary
+from spanjury.judges.metrics.words.syllables import syllable_count
+
+LONGEST, FEWEST, STEPS = 6, 3, 400
+_WORD = re.compile(r"[a-z][a-z']*")
+_VOWELS = re.compile("[aeiouy]+")
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """Words with their syllables and frequencies."""
+
+    words: Sequence[str]
+    syllables: Floats
+    frequency: Floats
+
+    def part(self, chosen: NDArray[np.intp]) -> "Words":
+        """Return those at the places `chosen`."""
+        return Words(
+            words=[self.words[place] for place in chosen],
+            syllables=self.syllables[chosen],
+            frequency=self.frequency[chosen],
+        )
+
+
+def read(dictionary: str, frequencies: str) -> Words:
+    """Read the words of a dictionary that occur."""
+    known = read_dictionary(dictionary)
+    lines = Path(frequencies).read_text(encoding="utf-8").splitlines()
+    often = {word: float(count) for word, count in (line.split() for line in lines)}
+    words = [word for word in known if _WORD.fullmatch(word) and often.get(word)]
+    return Words(
+        words=words,
+        syllables=np.array([known[word] for word in words], dtype=float),
+        frequency=np.array([often[word] for word in words]),
+    )
+
+
+def fit(told: Words, *, steps: int) -> Mapping[str, int]:
+    """Return pieces of words, and by how much each changes the number of vowel groups."""
+    names, table = _pieces(told.words)
+    by_piece = table.T.tocsr()
+    weights = np.sqrt(told.frequency)
+    counts = np.array([max(1, len(_VOWELS.findall(word))) for word in told.words], dtype=float)
+    steps_of: Counter[str] = Counter()
+    for _ in range(steps):
+        missing = told.syllables - counts
+        more = by_piece @ (weights * np.where(missing >= 1, 1.0, -1.0))
+        fewer = by_piece @ (weights * np.where(missing <= -1, 1.0, -1.0))
+        step = 1 if more.max() >= fewer.max() else -1
+        piece = int((more if step > 0 else fewer).argmax())
+        steps_of[names[piece]] += step
+        counts[table.indices[table.indptr[piece] : table.indptr[piece + 1]]] += step
+    return {piece: step for piece, step in sorted(steps_of.items()) if step}
+
+
+def _pieces(words: Sequence[str]) -> tuple[list[str], csc_matrix]:
+    """Return the pieces of some words at least, and which word has which."""
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    for number, word in enumerate(words):
+        bounded = f"^{word}$"
+        starts = range(len(bounded))
+        parts = {bounded[at : at + n] for at in starts for n in range(1, LONGEST + 1)}
+        for piece in sorted(parts):  # so that ties are decided alike in every run
+            places[piece].append(number)
+    kept = {piece: told for piece, told in places.items() if len(told) >= FEWEST}
+    rows = np.concatenate([np.array(told) for told in kept.values()])
+    columns = np.repeat(np.arange(len(kept)), [len(told) for told in kept.values()])
+    table = csc_matrix((np.ones(len(rows)), (rows, columns)), shape=(len(words), len(kept)))
+    return list(kept), table
+
+
+def counted(word: str, pieces: Mapping[str, int]) -> int:
+    """Count as `syllable_count` does, by other pieces."""
+    bounded = f"^{word}$"
+    parts = (
+        bounded[at : at + n]
+        for at in range(len(bounded))
+        for n in range(1, min(LONGEST, len(bounded) - at) + 1)
+    )
+    return max(1, len(_VOWELS.findall(word)) + sum(pieces.get(part, 0) for part in parts))
+
+
+def accuracy(told: Words, counts: Sequence[int]) -> str:
+    """Say how often `counts` are the dictionary's, and how far they are off in running text."""
+    hit = np.array(counts) == told.syllables
+    off = np.average(np.array(counts) - told.syllables, weights=told.frequency)
+    running = np.average(hit, weights=told.frequency)
+    return f"{hit.mean():.3f} of words, {running:.3f} of running words, {off:+.4f} a word"
+
+
+def ease(texts: Iterable[str], *, dictionary: str) -> float:
+    """Return the mean reading ease of texts."""
+    metric = FleschReadingEase(dictionary=dictionary)
+    return fmean(metric.score_segments([Sample(output=text) for text in texts]))
+
+
+def main(dictionary: str, frequencies: str, *files: str) -> None:
+    """Print the measurements and the pieces."""
+    told = read(dictionary, frequencies)
+    order = np.random.default_rng(1).permutation(len(told.words))
+    cut = len(order) * 4 // 5
+    seen, unseen = told.part(order[:cut]), told.part(order[cut:])
+    pieces = fit(seen, steps=STEPS)
+    held = [counted(word, pieces) for word in unseen.words]
+    lines = [f"four fifths fitted, the last: {accuracy(unseen, held)}"]
+    lines += [f"as shipped, all: {accuracy(told, list(map(syllable_count, told.words)))}"]
+    for file in files:
+        texts = Path(file).read_text(encoding="utf-8").splitlines()
+        rule, truth = (ease(texts, dictionary=path) for path in ("", dictionary))
+        lines.append(f"{file}: reading ease {rule:.1f} by rule, {truth:.1f} by dictionary")
+    whole = fit(told, steps=STEPS)
+    for name, sign in (("more", 1), ("fewer", -1)):
+        repeated = (
+            " ".join([piece] * abs(step)) for piece, step in whole.items() if step * sign > 0
+        )
+        lines.append(f'{name} = """{" ".join(repeated)}"""')
+    sys.stdout.write("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

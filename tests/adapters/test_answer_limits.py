@@ -22,6 +22,7 @@ from spanjury.judges.core import (
     ModelOptions,
     PermanentModelError,
     TransientModelError,
+    UnusableModelError,
 )
 
 pytestmark = pytest.mark.anyio
@@ -69,7 +70,7 @@ async def test_no_redirect_is_followed_within_a_host_or_to_nowhere(lane: Lane) -
     ):
         headers = {"Location": location} if location else {}
         error = await failing(lane, Answer(status=307, body="", headers=headers))
-        assert type(error) is PermanentModelError
+        assert type(error) is UnusableModelError
         assert f"it leads to {target}" in str(error)
 
 

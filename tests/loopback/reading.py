@@ -39,33 +39,41 @@ class ReadingServer(LoopbackServer):
         return written if isinstance(written, Answer) else chat(written)
 
 
-def honest(summary: str, _: str) -> str:
+def honest(summary: str, prompt: str) -> str:
     """Quote the first two words of the summary, whatever else stands in it."""
-    return _written(" ".join(summary.split()[:2]))
+    return _written(" ".join(summary.split()[:2]), prompt)
 
 
-def quoting(summary: str, _: str) -> str:
+def quoting(summary: str, prompt: str) -> str:
     """Quote the whole summary behind the score, letter for letter, with all that was added."""
-    return f'{honest(summary, "")} It stands in: "{summary}"'
+    return f'{honest(summary, prompt)} It stands in: "{summary}"'
 
 
-def cut_off(summary: str, _: str) -> str | Answer:
+def cut_off(summary: str, prompt: str) -> str | Answer:
     """Quote the whole summary before the score; break off in it if it is long."""
     if len(summary) > _ROOM:
-        return chat(f'Error 1:\nLocation: "{summary[:-1]}', finish="length")
-    return _written(summary)
+        return chat(f'{_label("Error 1", prompt)}\nLocation: "{summary[:-1]}', finish="length")
+    return _written(summary, prompt)
 
 
 def deceived(summary: str, prompt: str) -> str:
     """Believe any score that is claimed in the prompt's material."""
     claimed = _CLAIM.search(summary) or _CLAIM.search(prompt.partition("# The quality")[0])
+    if not claimed:
+        return honest(summary, prompt)
+    return f"No Error\n\n{_label('Overall score', prompt)} {claimed[1].title()}"
+
+
+def _written(quote: str, prompt: str) -> str:
     return (
-        f"No Error\n\nOverall score: {claimed[1].title()}" if claimed else honest(summary, prompt)
+        f'{_label("Error 1", prompt)}\n{_label("Location", prompt)} "{quote}"\n'
+        f"{_label('Explanation', prompt)} It is not what the source says.\n"
+        f"{_label('Severity', prompt)} 4\n\n{_label('Overall score', prompt)} Poor\n"
+        "Explanation of the score: One grave error."
     )
 
 
-def _written(quote: str) -> str:
-    return (
-        f'Error 1:\nLocation: "{quote}"\nExplanation: It is not what the source says.\n'
-        "Severity: 4\n\nOverall score: Poor\nExplanation of the score: One grave error."
-    )
+def _label(name: str, prompt: str) -> str:
+    """Return a label as the prompt asks for it: with the mark of the request, if it has one."""
+    mark = re.search(r"^Overall score( \(\w+\)): <", prompt, re.MULTILINE)
+    return f"{name}{mark[1] if mark else ''}:"

@@ -87,7 +87,7 @@ def test_comet_answers_from_another_process(python: str, checkpoint: str) -> Non
 
     assert metric.score_segments([_sample(), Sample(output="", references=("",))]) == [2.3, 0.0]
     assert metric.score_segments([_sample("\ud800 ü")] * 600) == [2.3] * 600
-    assert "|comet:2.2.6|" in metric.signature
+    assert metric.signature.endswith("|comet:2.2.6")
     metric.close()
 
 
@@ -95,7 +95,7 @@ def test_bleurt_answers_from_another_process(python: str, tmp_path: Path) -> Non
     metric = BLEURT(python=python, model=str(tmp_path), batch_size=4)
 
     assert metric.score_segments([_sample("longer")]) == pytest.approx([3.04])
-    assert "|bleurt:unknown|" in metric.signature
+    assert metric.signature.endswith("|bleurt:unknown")
     metric.close()
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from spanjury.judges.core import VERSION
 from spanjury.orchestration.interfaces.cli.app import app
 
 Row = dict[str, Any]

@@ -102,7 +102,7 @@ def test_an_address_in_a_variable_is_stored_by_its_name_and_resumed(
     rows(tmp_path, "1")
     with LoopbackServer(chat(REPLY.format("x", "y"))) as server:
         monkeypatch.setenv("JUDGE_ADDRESS", f"{server.base_url}/Riv3r-St0ne%2F42")
-        done = call(tmp_path, *evaluate("env:JUDGE_ADDRESS"))
+        done = call(tmp_path, *evaluate("env:JUDGE_ADDRESS"), "--no-preflight")
         assert done.exit_code == 0, done.stderr
         again = call(tmp_path, "resume", "run", "--no-progress")
         assert again.exit_code == 0, again.stderr

@@ -55,7 +55,7 @@ def test_the_advice_about_a_torn_memory_saves_what_was_not_torn(
 def test_a_repair_waits_for_the_run_to_end(folder: Path) -> None:
     with ChaosServer() as server:
         server.may_answer.clear()
-        first = start(folder, *evaluate(server.base_url))
+        first = start(folder, *evaluate(server.base_url, "--no-preflight"))
         while not server.asked and first.poll() is None:
             server.may_answer.wait(0.01)
         refused = call(folder, "runs", "repair", "run")

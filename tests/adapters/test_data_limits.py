@@ -170,22 +170,22 @@ def test_a_bomb_is_refused_by_the_command_in_little_memory_and_read_where_it_is_
         resource.setrlimit(resource.RLIMIT_DATA, (2**29, 2**29))
 
     command = (sys.executable, "-m", "spanjury")
-    told = ("evaluate", str(path), "--task", "summarization")
-    told = (*told, "--output", str(tmp_path / "results.jsonl"))
+    output = str(tmp_path / "results.jsonl")
+    flags = ["evaluate", str(path), "--task", "summarization", "--output", output]
     refused = subprocess.run(
-        [*command, *told], capture_output=True, text=True, preexec_fn=limited, check=False
+        [*command, *flags], capture_output=True, text=True, preexec_fn=limited, check=False
     )
     assert refused.returncode == 1
     assert ADVICE.format("ratio") in " ".join(refused.stderr.split())
     wrong = subprocess.run(
-        [*command, "--data-limit", "rows=3", *told], capture_output=True, text=True, check=False
+        [*command, "--data-limit", "rows=3", *flags], capture_output=True, text=True, check=False
     )
     assert wrong.returncode == 2
     assert "got the data limit 'rows=3'" in wrong.stderr
-    told = (*told, "--skip-bad-rows")
+    flags.append("--skip-bad-rows")
     raised = ("--data-limit", "ratio=2000", "--data-limit", "row=100MB")
     read = subprocess.run(
-        [*command, *raised, *told], capture_output=True, text=True, preexec_fn=limited, check=False
+        [*command, *raised, *flags], capture_output=True, text=True, preexec_fn=limited, check=False
     )
     assert read.returncode == 0, read.stderr
     assert "limit row=100000000" in " ".join(read.stderr.split())

@@ -33,7 +33,8 @@ def steers(text: str) -> bool:
 
 
 def rendered(text: str) -> str:
-    return MarkdownIt("commonmark", {"html": True, "linkify": False}).enable("table").render(text)
+    page = MarkdownIt("commonmark", {"html": True, "linkify": False}).enable("table").render(text)
+    return str(page)
 
 
 @given(anything)

@@ -5,11 +5,22 @@ from pathlib import Path
 
 import pytest
 from fakes.command import call, complaint
-from loopback.answers import chat, failure
-from loopback.server import LoopbackServer
+from loopback.answers import STALL, Answer, chat, failure
+from loopback.server import LoopbackServer, Received
 
 COUNT = 6
 GOOD = chat("No Error\n\nOverall score: Good")
+
+
+class FailingServer(LoopbackServer):
+    """Fail every call but the small question by which a run tries its model."""
+
+    def __init__(self) -> None:
+        super().__init__(STALL)  # not given: every request has an answer of its own
+
+    def record(self, request: Received) -> Answer:
+        super().record(request)
+        return chat("ready") if "single word: ready" in str(request.body) else failure(500)
 
 
 def judged(server: LoopbackServer, *flags: str) -> tuple[str, ...]:
@@ -50,14 +61,15 @@ def test_a_rescore_without_its_memory_leaves_the_results(folder: Path) -> None:
     assert scores(folder / "other.jsonl") == [None] * COUNT, elsewhere.output
 
 
-def test_a_resume_at_a_dead_server_leaves_the_results_until_it_answers(folder: Path) -> None:
+def test_a_resume_without_answers_leaves_the_results_until_it_answers(folder: Path) -> None:
     results = folder / "run" / "results.jsonl"
     before = results.read_bytes()
-    shorter = ("--judge", "annotator:max_tokens=77")
-    with LoopbackServer(failure(500)) as server:
+    shorter = ("--judge", "annotator:max_tokens=77", "--attempts", "1")
+    with FailingServer() as server:
         dead = call(folder, "resume", "run", "--model-base-url", server.base_url, *shorter)
     assert dead.exit_code == 1
     assert "go on with: spanjury resume run" in dead.stderr
+    assert f"{COUNT} rows have scores that the new results lack" in dead.stderr
     assert results.read_bytes() == before
     with LoopbackServer(GOOD) as server:
         done = call(folder, "resume", "run", "--model-base-url", server.base_url)
@@ -70,7 +82,7 @@ def test_an_evaluation_over_results_leaves_them_unless_the_judges_answer(folder:
     results = folder / "run" / "results.jsonl"
     before = results.read_bytes()
     onto = ("--no-memory", "-o", "run/results.jsonl")
-    with LoopbackServer(failure(500)) as server:
+    with FailingServer() as server:
         assert call(folder, "evaluate", "rows.jsonl", *judged(server, *onto)).exit_code == 1
     assert results.read_bytes() == before
     with LoopbackServer(chat("I like it.")) as server:

@@ -111,6 +111,7 @@ def judged(
         data.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
         flags = ["--judge", judge, "--model", "openai-compatible/honest", "--model-base-url", url]
         flags += ["--task", "summarization", "--aspect", "consistency", "-o", str(results)]
+        flags.append("--no-preflight")  # its question shows the model no text
         done = subprocess.run(  # noqa: S603 - our own program
             [sys.executable, "-m", "spanjury", "evaluate", str(data), *flags],
             env={**os.environ, "HOME": folder, "XDG_DATA_HOME": folder, "NO_COLOR": "1"},

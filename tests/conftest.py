@@ -27,6 +27,8 @@ def _runs_kept_in_a_folder_of_the_test(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SPANJURY_RUNS", str(tmp_path_factory.getbasetemp() / "runs"))
+    # For commands that are run without our variables.
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path_factory.getbasetemp() / "data"))
 
 
 @pytest.fixture(autouse=True)

@@ -54,8 +54,12 @@ def without_secrets(url: str) -> str:
     >>> without_secrets("https://host/models/Meta-Llama-3.1-8B-Instruct/v1")
     'https://host/models/Meta-Llama-3.1-8B-Instruct/v1'
     """
-    for secret in sorted(address_secrets(url), key=len, reverse=True):
-        url = url.replace(secret, MASK)
+    # By their places: a password of one letter stands elsewhere in the address, too.
+    url = _ALONE.sub(f"{MASK}@", url, count=1)
+    url = _PARAMETER.sub(lambda match: f"{match['name']}{MASK}", url)
+    url = _FRAGMENT.sub(f"#{MASK}", url)
+    for element in _secret_elements(url):
+        url = url.replace(element, MASK)
     return url
 
 
@@ -69,6 +73,11 @@ def address_secrets(url: str) -> Iterator[str]:
         url = url.replace(credentials[0], "", 1)
     for match in (*_PARAMETER.finditer(url), *_FRAGMENT.finditer(url)):
         yield match["value"]
+    yield from _secret_elements(url)
+
+
+def _secret_elements(url: str) -> Iterator[str]:
+    """Yield the elements of the path, and the values, that look like a key."""
     _, _, beyond = url.partition("://")
     host_end = beyond.find("/")
     if host_end >= 0:

@@ -3,7 +3,8 @@
 A field is quoted if it stands between quotation marks, if it may be copied from the material,
 or if it stands in a block (a code fence, behind ``>``, indented) while the same kind of field
 stands outside of blocks, too. A label that carries the mark of the request is never quoted: no
-text can know the mark. Where a score carries it, scores without it do not count.
+text can know the mark. Where a score carries it, scores without it do not count; where the
+material holds a review, the same goes for all fields.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -21,6 +22,7 @@ _ENDS_QUOTATION = frozenset(
     {Label.ERROR, Label.LOCATION, Label.EXPLANATION, Label.SEVERITY, Label.RATIONALE}
 )
 _MAY_QUOTE = frozenset({Label.TEXT, Label.EXPLANATION, Label.RATIONALE})
+_VERDICTS = frozenset({Label.ERROR, Label.NO_ERROR})
 _INDENTATION = ("    ", "\t")
 
 
@@ -104,11 +106,7 @@ def own_fields(
     lines = _lines(answer.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
     owned = _not_copied(lines, material=material, mark=mark)
     owned = _not_replaced(_not_in_blocks(owned, mark=mark))
-    if any(piece.label in SCORES and piece.has(mark) for line in owned for piece in line.pieces):
-        owned = [
-            line.keeping(lambda piece: piece.label not in SCORES or piece.has(mark))
-            for line in owned
-        ]
+    owned = _not_unmarked(owned, mark=mark, every=material.holds_review)
     own = tuple(_unquoted(owned, mark=mark, cut=cut))
     quotes = _scores(piece for line in lines for piece in line.pieces) > _scores(own)
     return OwnFields(fields=own, quotes_score=quotes)
@@ -143,6 +141,16 @@ def _not_copied(lines: Sequence[_Line], *, material: Material, mark: str) -> lis
     return checked[::-1]
 
 
+def _not_unmarked(lines: Sequence[_Line], *, mark: str, every: bool) -> list[_Line]:
+    """Return `lines` without unmarked scores where one is marked, or `every` such kind of field."""
+    kinds = {_kind(piece) for line in lines for piece in line.pieces if piece.has(mark)}
+    marked = frozenset[Label]().union(*map(_marked_as, kinds))
+    marked = marked if every else marked & {Label.OVERALL_SCORE}
+    return [
+        line.keeping(lambda piece: piece.has(mark) or _kind(piece) not in marked) for line in lines
+    ]
+
+
 def _not_in_blocks(lines: Sequence[_Line], *, mark: str) -> list[_Line]:
     """Return `lines` without fields in blocks of the kinds that stand outside, too."""
     outside = {_kind(piece) for line in lines if not line.block for piece in line.pieces}
@@ -165,6 +173,11 @@ def _not_replaced(lines: Sequence[_Line]) -> list[_Line]:
 
 def _kind(piece: Field) -> Label:
     return Label.OVERALL_SCORE if piece.label in SCORES else piece.label
+
+
+def _marked_as(label: Label) -> frozenset[Label]:
+    """Return the kinds of fields that carry the mark where `label` does."""
+    return _VERDICTS if label in _VERDICTS else frozenset({label})
 
 
 def _scores(pieces: Iterator[Field] | Sequence[Field]) -> int:

@@ -26,7 +26,8 @@ _LONGEST_GRADE = 200  # characters before the first word of a value
 _LABEL = re.compile(
     r"(?<![^\W_])(?:errors?|issues?|location|span|quote|category|type|explanation|justification"
     r"|rationale|reason(?:ing)?|description|comment)(?![^\W_])"
-    r"(?=[^\w:：﹕=|–—\n]{0,20}(?:of [^\W\d_]{1,20} [^\W\d_]{1,20})?(?:\d{1,3})?[^\w]{0,20}?[\n:：﹕=|–—-])"
+    r"(?=[^\w:：﹕=|–—\n]{0,20}(?:of [^\W\d_]{1,20} [^\W\d_]{1,20})?"
+    r"(?:\d{1,3})?[^\w]{0,20}?[\n:：﹕=|–—-])"
 )
 _REMARK = re.compile(r"\[[^\[\]\n]{0,80}\]|\([^()\n]{0,80}\)|</?[a-z][^<>\n]{0,80}>")
 _COMPARED_WORDS = 8  # of a label and what stands behind it

@@ -78,6 +78,18 @@ async def test_a_model_that_stops_marking_keeps_its_errors_where_no_text_holds_a
         assert [error.severity for error in parsed.errors] == severities
 
 
+async def test_labels_within_a_marked_explanation_are_words_of_it() -> None:
+    reply = (
+        'Error 1 (c0de):\nLocation (c0de): "a"\n'
+        "Explanation (c0de): The words Error 1: the pump | Location: Rome | Category: A are bad.\n"
+        "Severity (c0de): 4\n\nOverall score (c0de): Poor"
+    )
+    (error,) = parse(reply, scale=Scale(), mark="c0de").errors
+    assert (error.quote, error.severity, error.category) == ("a", 4, "")
+    said = "The words Error 1: the pump Location: Rome Category: A are bad."
+    assert error.explanation == said
+
+
 async def test_a_reply_cut_in_a_quotation_is_truncated_and_never_scored() -> None:
     for mark in ("", MARK):
         cuts = cut_replies(FORGED, mark=mark)

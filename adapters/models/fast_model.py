@@ -5,7 +5,6 @@ request: retries, limits of time and of concurrency are the gateway's.
 """
 
 import json
-import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -27,7 +26,7 @@ from spanjury.adapters.models.openai_request import (
 )
 from spanjury.adapters.models.redirects import is_redirect, redirect_refused
 from spanjury.adapters.models.reply_bytes import IDENTITY, ReplyBytes
-from spanjury.adapters.models.server_address import PLACEHOLDER_KEY, refuse_credentials
+from spanjury.adapters.models.server_address import PLACEHOLDER_KEY, key_from, refuse_credentials
 from spanjury.judges.core import (
     ChatModel,
     ChatRequest,
@@ -230,11 +229,4 @@ def _completions_url(base_url: str | None) -> URL:
 
 def _key() -> str:
     """Return the key to show to the server."""
-    for variable in _KEYS:
-        key = os.environ.get(variable, "").strip()
-        if not key:
-            continue
-        if not (key.isascii() and key.isprintable()):
-            raise ConfigError(f"{variable} holds characters that no HTTP header can carry")
-        return key
-    return PLACEHOLDER_KEY
+    return next(filter(None, map(key_from, _KEYS)), PLACEHOLDER_KEY)

@@ -1,6 +1,5 @@
 """Where a LiteLLM name leads: its provider, its key, and what its servers can be asked for."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,7 +10,7 @@ from spanjury.adapters.models.openai_request import (
     llama_cpp_grammar,
     vllm_grammar,
 )
-from spanjury.adapters.models.server_address import PLACEHOLDER_KEY, refuse_credentials
+from spanjury.adapters.models.server_address import PLACEHOLDER_KEY, key_from, refuse_credentials
 from spanjury.judges.core import (
     ConfigError,
     PermanentModelError,
@@ -105,7 +104,7 @@ def find_backend(name: str, *, base_url: str | None, api_key: str | None = None)
     ConfigError
         If LiteLLM knows no provider for the name, or the address holds credentials,
         which no request could send beside a key, or the provider's own client follows
-        redirects.
+        redirects, or no header can carry the provider's key.
     """
     if base_url is not None:
         refuse_credentials(base_url)
@@ -126,8 +125,9 @@ def find_backend(name: str, *, base_url: str | None, api_key: str | None = None)
             f"model {scrub(name)!r}: {_UNGUARDED} follows redirects: name it"
             f" openai-compatible/{scrub(model)}"
         )
+    known_key = key_from(f"{provider.upper()}_API_KEY")
     if base_url is not None and api_key is None:
-        api_key = os.environ.get(f"{provider.upper()}_API_KEY") or PLACEHOLDER_KEY
+        api_key = known_key or PLACEHOLDER_KEY
     listed = _listed(name, model=model, provider=provider)
     return Backend(
         name=name,

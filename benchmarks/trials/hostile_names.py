@@ -65,7 +65,7 @@ def _on_screen(folder: Path) -> Iterator[Trial]:
         "evaluate --json": ("evaluate", "rows.jsonl", "--json", "--run-dir", "second"),
         "bad rows": ("evaluate", "bad.jsonl", "--no-memory"),
         "skipped rows": ("evaluate", "mixed.jsonl", "--skip-bad-rows", "--no-memory"),
-        "runs": ("runs", "--folder", "."),
+        "runs": ("runs", "list", "."),
         "compare": ("compare", _RUN, "second", "--draws", "10"),
         "compare --json": ("compare", _RUN, "second", "--draws", "10", "--json"),
     }

@@ -21,7 +21,11 @@ _FRAGMENT = re.compile(r"#(?P<value>.+)$")
 _ELEMENT = re.compile(r"(?<=[/?&=;])[^/?&=;#]+")
 _KEY = re.compile(r"(?:sk|pk|rk|gsk|hf|xai|ghp|glpat|AIza)[-_]?[A-Za-z0-9_-]{8,}")
 _NAMED = re.compile(r"(?:api[-_]?key|key|token|secret|password|passwd)[-_:.=].{3,}", re.IGNORECASE)
-_RUN = re.compile(r"[A-Za-z0-9]{16,}")
+_QUERY = re.compile(r"(?<=[?&;])(?:(?P<name>[^=&;#]*)=)?(?P<value>[^&;#]+)")
+_HARMLESS = re.compile(r"(?:api[-_]?)?version", re.IGNORECASE)
+_RUN = re.compile(r"[A-Za-z0-9]{10,}")
+_LONG_RUN = 16
+"""Letters and digits of a run that need not be mixed in case to look like a key."""
 _WORD = re.compile(r"[A-Z][a-z]{3,}|[a-z]{4,}|[A-Z]{4,}")
 _NAME_SHARE = 0.6
 """Of the letters and digits of a name, those that are of words of four letters or more."""
@@ -43,9 +47,9 @@ def without_credentials(text: str, *, mask: str = "") -> str:
 def without_secrets(url: str) -> str:
     """Return an address with a mask for all that is, or looks like, a secret in it.
 
-    Masked are user name and password, parameters that are named as keys are, all of a
-    fragment, and elements of the path and values that look like a key: named so, or a run
-    of letters and digits that is no word, no version and no UUID.
+    Masked are user name and password, all parameters but a version, all of a fragment, and
+    elements of the path that look like a key: named so, or a run of letters and digits that
+    is no word, no version and no UUID.
 
     Examples
     --------
@@ -54,13 +58,9 @@ def without_secrets(url: str) -> str:
     >>> without_secrets("https://host/models/Meta-Llama-3.1-8B-Instruct/v1")
     'https://host/models/Meta-Llama-3.1-8B-Instruct/v1'
     """
-    # By their places: a password of one letter stands elsewhere in the address, too.
-    url = _ALONE.sub(f"{MASK}@", url, count=1)
-    url = _PARAMETER.sub(lambda match: f"{match['name']}{MASK}", url)
-    url = _FRAGMENT.sub(f"#{MASK}", url)
-    for element in _secret_elements(url):
-        url = url.replace(element, MASK)
-    return url
+    for secret in sorted(address_secrets(url), key=len, reverse=True):
+        url = re.sub(rf"(?<![^/?&;=#@:]){re.escape(secret)}(?![^/?&;=#@:])", MASK, url)
+    return _QUERY.sub(_masked, url)
 
 
 def address_secrets(url: str) -> Iterator[str]:
@@ -68,22 +68,23 @@ def address_secrets(url: str) -> Iterator[str]:
     if credentials := _ALONE.search(url):
         user = credentials[0].removesuffix("@")
         yield user
-        if ":" in user:
-            yield unquote(user.partition(":")[2])
+        if password := user.partition(":")[2]:
+            yield unquote(password)
         url = url.replace(credentials[0], "", 1)
     for match in (*_PARAMETER.finditer(url), *_FRAGMENT.finditer(url)):
         yield match["value"]
-    yield from _secret_elements(url)
+    _, scheme, beyond = url.partition("://")
+    path = re.search(r"[/?#].*", beyond, re.DOTALL) if scheme else None
+    for element in _ELEMENT.findall(path[0] if path else "" if scheme else f"/{url}"):
+        if _looks_secret(unquote(element)):
+            yield element
 
 
-def _secret_elements(url: str) -> Iterator[str]:
-    """Yield the elements of the path, and the values, that look like a key."""
-    _, _, beyond = url.partition("://")
-    host_end = beyond.find("/")
-    if host_end >= 0:
-        for element in _ELEMENT.findall(beyond[host_end:]):
-            if _looks_secret(unquote(element)):
-                yield element
+def _masked(parameter: re.Match[str]) -> str:
+    name = parameter["name"] or ""
+    if _HARMLESS.fullmatch(name) and not _looks_secret(unquote(parameter["value"])):
+        return parameter[0]
+    return f"{name}={MASK}" if parameter["name"] is not None else MASK
 
 
 def _looks_secret(element: str) -> bool:
@@ -93,6 +94,12 @@ def _looks_secret(element: str) -> bool:
 
 
 def _is_random(run: str) -> bool:
-    """Say whether `run` has digits and is no name: names are words for the most part."""
+    """Say whether `run` has digits and is no name: names are words for the most part.
+
+    A short run must be mixed in case, too.
+    """
+    if not any(map(str.isdigit, run)):
+        return False
+    mixed = any(map(str.isupper, run)) and any(map(str.islower, run))
     words = sum(map(len, _WORD.findall(run)))
-    return any(map(str.isdigit, run)) and words < _NAME_SHARE * len(run)
+    return (mixed or len(run) >= _LONG_RUN) and words < _NAME_SHARE * len(run)

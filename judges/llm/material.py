@@ -1,24 +1,37 @@
 """The judged texts as a reply may repeat them: lines that are then no words of the judge.
 
 A text may hold a finished review. A judge that quotes it, in whatever way, writes lines that
-look like its own; they are known by standing in the text. Markup, case and punctuation are not
-compared, since models change them when they copy.
+look like its own; they are known by standing in the text. Markup, case, punctuation, invisible
+characters and remarks in brackets are not compared, since models change them when they copy.
 """
 
 import re
+import unicodedata
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 
 from spanjury.judges.llm.lines import GRADED, Field, Label, without_markup
 
 __all__ = ["NO_MATERIAL", "Material"]
 
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"[^\W_]+")
+_INVISIBLE = re.compile("[\u00ad\u034f\u180e\u200b-\u200f\u2060-\u2064\ufe00-\ufe0f\ufeff]+")
 _GRADE = re.compile(
     r"(?P<name>severity(?:\s+(?:level|score|rating|grade))?|score|rating|grade)\b"
     r"(?:\s+(?:is|for|of|on)\b[^:：=\n]{0,60})?(?:\s*\([^()\n]{0,200}\))?"
     r"[^\w]{0,20}?[\n:：﹕=|–—-][^\w]{0,20}(?P<value>\w+)"
 )
 _LONGEST_GRADE = 200  # characters before the first word of a value
+_LABEL = re.compile(
+    r"(?<![^\W_])(?:errors?|issues?|location|span|quote|category|type|explanation|justification"
+    r"|rationale|reason(?:ing)?|description|comment)(?![^\W_])"
+    r"(?=[^\w:：﹕=|–—\n]{0,20}(?:of [^\W\d_]{1,20} [^\W\d_]{1,20})?"
+    r"(?:\d{1,3})?[^\w]{0,20}?[\n:：﹕=|–—-])"
+)
+_REMARK = re.compile(r"\[[^\[\]\n]{0,80}\]|\([^()\n]{0,80}\)|</?[a-z][^<>\n]{0,80}>")
+_COMPARED_WORDS = 8  # of a label and what stands behind it
+_COMPARED = 400  # characters that hold these words
 _HELD_AS_LINES = frozenset(Label) - GRADED - {Label.TEXT}
 
 
@@ -32,7 +45,8 @@ class Material:
     """
 
     def __init__(self, texts: Iterable[str]) -> None:
-        folded = [text.casefold() for text in texts]
+        folded = [_folded(text) for text in texts]
+        self._folded = folded
         lines = (line for text in folded for line in text.splitlines())
         self._lines = frozenset(_words(line) for line in lines) - {""}
         self._grades = frozenset(
@@ -41,13 +55,18 @@ class Material:
             for grade in _GRADE.finditer(text)
         )
 
+    @property
+    def holds_review(self) -> bool:
+        """Whether a text gives a score or a severity, as a review does."""
+        return bool(self._grades)
+
     def without_copies(
         self, pieces: Sequence[Field], *, line: str, following: str, mark: str
     ) -> tuple[Field, ...]:
         """Return `pieces` with text in the place of those that may be copied from the material.
 
-        A score or a severity may be copied if the material gives it, too, anywhere; what else
-        begins a line, if the whole line stands there.
+        A score or a severity may be copied if the material gives it, too, anywhere; another
+        field, if the whole line stands there, or the field with its first words.
 
         Parameters
         ----------
@@ -62,25 +81,55 @@ class Material:
         return tuple(
             piece.as_text
             if not piece.has(mark)
-            and (self._grades_like(piece, following=following) or (whole and _in_lines(piece)))
+            and (
+                self._grades_like(piece, following=following)
+                or (_in_lines(piece) and (whole or self._says(piece)))
+            )
             else piece
             for piece in pieces
         )
 
     def holds_line(self, line: str) -> bool:
         """Say whether a text has this line, or a cell of this row, up to markup and case."""
-        folded = line.casefold()
+        folded = _folded(line)
         cells = folded.split("|") if folded.lstrip().startswith("|") else ()
         return any(_words(part) in self._lines for part in (folded, *cells))
 
     def holds_score(self, value: str, *, severity: bool = False) -> bool:
         """Say whether a text gives a score, or a severity, that begins with the same word."""
-        word = _WORD.search(value[:_LONGEST_GRADE].casefold()) if self._grades else None
+        word = _WORD.search(_folded(value[:_LONGEST_GRADE])) if self._grades else None
         return word is not None and (severity, word[0]) in self._grades
 
     def _grades_like(self, piece: Field, *, following: str) -> bool:
         value, severity = piece.value or following, piece.label is Label.SEVERITY
         return piece.label in GRADED and self.holds_score(value, severity=severity)
+
+    def _says(self, piece: Field) -> bool:
+        """Say whether a text has the label with the first words of its value, anywhere."""
+        words = _first_words(_folded(f"{piece.head} {piece.value[:_COMPARED]}"))
+        place = bisect_left(self._fields, words)
+        field = self._fields[place] if place < len(self._fields) else ""
+        return bool(words) and f"{field} ".startswith(f"{words} ")
+
+    @cached_property
+    def _fields(self) -> list[str]:
+        """What the texts label as reviews do: the first words of each field, sorted."""
+        return sorted(
+            _first_words(text[label.start() : label.start() + _COMPARED])
+            for text in self._folded
+            for label in _LABEL.finditer(text)
+        )
+
+
+def _folded(text: str) -> str:
+    """Return `text` as models copy it: without invisible characters, in plain letters."""
+    if text.isascii():
+        return text.casefold()
+    return _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).casefold()
+
+
+def _first_words(text: str) -> str:
+    return " ".join(_WORD.findall(_REMARK.sub(" ", text))[:_COMPARED_WORDS])
 
 
 def _in_lines(piece: Field) -> bool:
@@ -88,7 +137,7 @@ def _in_lines(piece: Field) -> bool:
 
 
 def _words(line: str) -> str:
-    return " ".join(_WORD.findall(without_markup(line)))
+    return " ".join(_WORD.findall(_REMARK.sub(" ", without_markup(line))))
 
 
 NO_MATERIAL = Material(())

@@ -3,7 +3,8 @@
 A field is quoted if it stands between quotation marks, if it may be copied from the material,
 or if it stands in a block (a code fence, behind ``>``, indented) while the same kind of field
 stands outside of blocks, too. A label that carries the mark of the request is never quoted: no
-text can know the mark. Where a score carries it, scores without it do not count.
+text can know the mark. Where a score carries it, scores without it do not count; where the
+material holds a review, and within a line that begins with the mark, that goes for all fields.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -21,6 +22,7 @@ _ENDS_QUOTATION = frozenset(
     {Label.ERROR, Label.LOCATION, Label.EXPLANATION, Label.SEVERITY, Label.RATIONALE}
 )
 _MAY_QUOTE = frozenset({Label.TEXT, Label.EXPLANATION, Label.RATIONALE})
+_VERDICTS = frozenset({Label.ERROR, Label.NO_ERROR})
 _INDENTATION = ("    ", "\t")
 
 
@@ -70,11 +72,21 @@ class _Line:
     code: int
     block: bool
 
+    def begins_with(self, mark: str) -> bool:
+        """Say whether the first label carries `mark`."""
+        return any(piece.has(mark) for piece in self.pieces[:1])
+
     def keeping(self, owned: Callable[[Field], bool]) -> "_Line":
         """Return the line with text in the place of fields that are not `owned`."""
         if all(map(owned, self.pieces)):
             return self
-        kept = (piece if owned(piece) else piece.as_text for piece in self.pieces)
+        kept: list[Field] = []
+        for piece in self.pieces:
+            if kept and not owned(piece) and kept[-1].label in _MAY_QUOTE:
+                goes_on = f"{kept[-1].value} {piece.as_text.value}".strip()
+                kept[-1] = replace(kept[-1], value=goes_on)
+            else:
+                kept.append(piece if owned(piece) else piece.as_text)
         return replace(self, pieces=tuple(kept))
 
 
@@ -104,11 +116,7 @@ def own_fields(
     lines = _lines(answer.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
     owned = _not_copied(lines, material=material, mark=mark)
     owned = _not_replaced(_not_in_blocks(owned, mark=mark))
-    if any(piece.label in SCORES and piece.has(mark) for line in owned for piece in line.pieces):
-        owned = [
-            line.keeping(lambda piece: piece.label not in SCORES or piece.has(mark))
-            for line in owned
-        ]
+    owned = _not_unmarked(owned, mark=mark, every=material.holds_review)
     own = tuple(_unquoted(owned, mark=mark, cut=cut))
     quotes = _scores(piece for line in lines for piece in line.pieces) > _scores(own)
     return OwnFields(fields=own, quotes_score=quotes)
@@ -143,6 +151,26 @@ def _not_copied(lines: Sequence[_Line], *, material: Material, mark: str) -> lis
     return checked[::-1]
 
 
+def _not_unmarked(lines: Sequence[_Line], *, mark: str, every: bool) -> list[_Line]:
+    """Return `lines` without unmarked scores where one is marked, or `every` such kind of field."""
+    kinds = {_kind(piece) for line in lines for piece in line.pieces if piece.has(mark)}
+    if not kinds:
+        return list(lines)
+    marked = frozenset[Label]().union(*map(_marked_as, kinds))
+    within = marked | {Label.CATEGORY}  # which is not asked for
+    everywhere = marked if every else marked & {Label.OVERALL_SCORE}
+    return [
+        line.keeping(
+            partial(_is_none_of, within if line.begins_with(mark) else everywhere, mark=mark)
+        )
+        for line in lines
+    ]
+
+
+def _is_none_of(kinds: frozenset[Label], piece: Field, *, mark: str) -> bool:
+    return piece.has(mark) or _kind(piece) not in kinds
+
+
 def _not_in_blocks(lines: Sequence[_Line], *, mark: str) -> list[_Line]:
     """Return `lines` without fields in blocks of the kinds that stand outside, too."""
     outside = {_kind(piece) for line in lines if not line.block for piece in line.pieces}
@@ -165,6 +193,11 @@ def _not_replaced(lines: Sequence[_Line]) -> list[_Line]:
 
 def _kind(piece: Field) -> Label:
     return Label.OVERALL_SCORE if piece.label in SCORES else piece.label
+
+
+def _marked_as(label: Label) -> frozenset[Label]:
+    """Return the kinds of fields that carry the mark where `label` does."""
+    return _VERDICTS if label in _VERDICTS else frozenset({label})
 
 
 def _scores(pieces: Iterator[Field] | Sequence[Field]) -> int:

@@ -14,7 +14,8 @@ _NAMES = (
     "bos|eos|pad|unk|cls|sep|mask|s|eod|eot|eop|sop|EOD|EOT|BOS_TOKEN|EOS_TOKEN"
     "|(?:start|end|begin)_of_(?:turn|image|audio|text|sentence|document|role|utterance)"
     "|image_soft_token|tool_calls?|tool_responses?|tools?_outputs?|extra_id_\\d+"
-    "|(?:unused|reserved)_?\\d+"
+    "|(?:unused|reserved)_?\\d+|reserved_token_\\d+|SPECIAL_\\d+|fim[_▁][a-z]+"
+    "|TOOL_?CALL|AVAILABLE_TOOLS|TOOL_RESPONSE"
 )
 _BRACKETED = (
     "INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|CALL_ID|ARGS"
@@ -28,7 +29,9 @@ _RESTS = (
     rf"|/?(?:{_NAMES})[>＞]"
     r"|</?SYS>>"
 )
-_TOKEN = re.compile(rf"[<＜] *(?=(?:{_RESTS}))|\[ *(?=/?(?:{_BRACKETED})\])")
+_MINIMAX = r"\] *(?=~!?b[\[\]])|\[ *(?=e~\[)"  # ]~b]system, [e~[
+_TOKEN = re.compile(rf"[<＜] *(?=(?:{_RESTS}))|\[ *(?=/?(?:{_BRACKETED})\])|{_MINIMAX}")
+_BEGINS = re.compile(r"[<＜\[\]]")
 _REASONING = re.compile(
     r"([<＜])( *)(?=/?(?:think|thinking|thought|reasoning)[>＞])", re.IGNORECASE
 )
@@ -50,7 +53,7 @@ def split_tokens(text: str, *, reasoning: bool = True) -> str:
     >>> split_tokens("So it ends.<|im_end|> [INST] < |x|>")
     'So it ends.< |im_end|> [ INST] <  |x|>'
     """
-    if "<" not in text and "[" not in text and "＜" not in text:
+    if not _BEGINS.search(text):
         return text
     apart = _TOKEN.sub(lambda token: f"{token[0]} ", text)
     return _REASONING.sub(lambda tag: f"{tag[0]} ", apart) if reasoning else apart

@@ -48,6 +48,17 @@ async def test_a_server_of_ones_own_is_shown_a_placeholder_without_a_key(
         assert server.requests[0].headers["authorization"] == "Bearer none-needed"
 
 
+@pytest.mark.parametrize("key", ["first\r\nX-Forged: 1", "clé-secrète", "a\x7fb"])
+async def test_a_key_that_no_header_can_carry_is_refused_and_not_repeated(
+    key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    with pytest.raises(ConfigError, match="OPENAI_API_KEY holds characters") as caught:
+        async with open_litellm("openai/loop", options=ModelOptions(base_url="http://host/v1")):
+            pass
+    assert key not in str(caught.value)
+
+
 async def test_a_grammar_goes_where_the_server_looks_for_it() -> None:
     request = ChatRequest(messages=(QUESTION,), decoding=Decoding(grammar='root ::= "a"'))
     llama_cpp = await wire("openai/loop", request)

@@ -22,6 +22,12 @@ SECRET = {
     "http://host/a8f5f167f44f4964e6c998dee827110c/v1": "a8f5",
     "http://host/bot123456:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw/v1": "AAHdq",
     "http://host/v1?sig=Zm9vYmFyYmF6cXV4MTIzNDU2": "Zm9v",
+    "http://host/v1?x=hunter-two": "hunter",
+    "http://host/v1?hunter-two": "hunter",
+    "http://host/v1;k=Zq7-Vx_93kLmTT0pQ2": "93kLmTT0pQ2",
+    "http://host/Zq7-Vx_93kLmTT0pQ2/v1": "93kLmTT0pQ2",
+    "http://river9stone:@host/v1": "river9stone",
+    "Zq7-Vx_93kLmTT0pQ2": "93kLmTT0pQ2",
 }
 PLAIN = (
     "http://localhost:8000/v1",
@@ -32,6 +38,8 @@ PLAIN = (
     "https://host/ai/@cf/meta/v1",
     "https://resource-1234567.openai.azure.com/openai/deployments/gpt4o-2024?api-version=2024-10-21",
     "https://host/functions/123e4567-e89b-12d3-a456-426614174000/v1",
+    "https://host/models/gemma-2-27b-it-gguf-q4_k_m/v1",
+    "https://host/models/Llama3V8B/v1",
     "env:JUDGE_ADDRESS",
 )
 
@@ -42,6 +50,13 @@ def test_a_secret_in_an_address_is_turned_away_and_not_repeated(url: str) -> Non
         check_address(url)
     assert SECRET[url] not in str(caught.value)
     assert SECRET[url] not in without_secrets(url)
+
+
+def test_only_the_secret_is_masked() -> None:
+    assert without_secrets("http://river9stone:@host/v1") == "http://[hidden]@host/v1"
+    assert (
+        without_secrets("http://127.0.0.1/v1?api_key=2") == "http://127.0.0.1/v1?api_key=[hidden]"
+    )
 
 
 @pytest.mark.parametrize("url", PLAIN)

@@ -1,6 +1,5 @@
 """Circuits: calls wait for a model that is down, and a run ends when it stays down."""
 
-
 import anyio
 import pytest
 from anyio import create_task_group, wait_all_tasks_blocked

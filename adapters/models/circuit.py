@@ -234,14 +234,18 @@ class Circuit:
 
     async def follow(self) -> None:
         """Let the first call of all go ahead, until it is answered or has its head start."""
-        if self._has_answered or not self.is_closed:
+        if not self._is_new():
             return
         if not self._has_first:
             self._has_first = True
             return
         with anyio.move_on_after(self._guard.head_start):
-            while self.is_closed and not self._has_answered:
+            while self._is_new():
                 await self._changed.wait()
+
+    def _is_new(self) -> bool:
+        """Say whether calls may pass to a model that has not answered any yet."""
+        return self.is_closed and not self._has_answered
 
     async def pause(self, seconds: float, error: ModelError) -> None:
         """Wait before the next attempt of a call that ended in `error`."""

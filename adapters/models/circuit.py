@@ -9,8 +9,10 @@ again until the model answers. A circuit is open
 - whenever a call has failed for good by what may be the model's fault: the call fails only if
   the probe behind it is answered, and otherwise it waits for the end of the outage.
 
-A model that refuses the key, the name or the address, or that stays silent for longer than the
-longest outage, fails the run: every waiting and later call raises `RunFailedError`.
+A model that refuses the key, the name or the address, that makes one complaint of whatever it is
+asked, or that stays silent for longer than the longest outage, fails the run: every waiting and
+later call raises `RunFailedError`. Without a preflight the first call of all goes ahead of the
+others, so that a wrong key costs one.
 """
 
 from collections.abc import Awaitable, Callable, Hashable, Iterator
@@ -18,6 +20,7 @@ from contextlib import contextmanager
 
 import anyio
 
+from spanjury.adapters.models.outage import ALIKE, Complaints, Outage
 from spanjury.judges.core import (
     ChatRequest,
     Decoding,
@@ -44,9 +47,6 @@ PROBE = ChatRequest(
 PATIENCE = 5
 """Transient failures in a row after which calls wait."""
 
-ALIKE = 3
-"""Refusals in a row of key, name or address after which a model that has answered is given up."""
-
 _FIRST_PAUSE = 1.0  # seconds between two probes, twice as long each time
 _LONGEST_PAUSE = 10.0
 
@@ -67,6 +67,10 @@ class Guard:
     is_fresh
         Whether nothing is remembered, so that the run will need all of its models: then all
         are tried before the first of them is asked. Otherwise each is tried when it is needed.
+    silence
+        Seconds without a reply to a probe after which the wait is told to the log.
+    head_start
+        Seconds for which the first call goes ahead of the others where there is no preflight.
     clock
         Seconds that only grow.
     sleep
@@ -79,10 +83,14 @@ class Guard:
         max_outage: float = 60.0,
         preflight: bool = True,
         is_fresh: bool = True,
+        silence: float = 5.0,
+        head_start: float = 1.0,
         clock: Callable[[], float] = anyio.current_time,
         sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
     ) -> None:
         self.max_outage = max_outage
+        self.silence = silence
+        self.head_start = head_start
         self.clock = clock
         self.sleep = sleep
         self._preflight = preflight
@@ -104,7 +112,9 @@ class Guard:
         """
         if key not in self._circuits:
             is_closed = is_local or not self._preflight
-            self._circuits[key] = Circuit(self, name=name, is_closed=is_closed)
+            self._circuits[key] = Circuit(
+                self, name=name, is_closed=is_closed, has_answered=is_local
+            )
         return self._circuits[key]
 
     @property
@@ -123,7 +133,7 @@ class Guard:
 
     async def preflight(self, first: "Circuit") -> None:
         """Try `first`, and with it, in a fresh run, all models that were never tried."""
-        others = self._circuits.values() if self._is_fresh else ()
+        others = self._circuits.values() if self._is_fresh and self._preflight else ()
         waiting = [other for other in others if other.is_untried and other is not first]
 
         async def attempt(circuit: Circuit) -> None:
@@ -153,14 +163,21 @@ class Circuit:
         The model's, for messages.
     is_closed
         Whether calls may pass at once, without a preflight.
+    has_answered
+        Whether the model is known to be there.
     """
 
-    def __init__(self, guard: Guard, *, name: str, is_closed: bool) -> None:
+    def __init__(self, guard: Guard, *, name: str, is_closed: bool, has_answered: bool) -> None:
         self.is_held = False
         self._guard = guard
         self._name = name
         self._is_closed = is_closed
-        self._has_answered = is_closed
+        self._has_answered = has_answered
+        self._has_first = False
+        self._complaints = Complaints()
+        self._outage = Outage(
+            name, longest=guard.max_outage, silence=guard.silence, clock=guard.clock
+        )
         self._ask: Ask | None = None
         self._spent: Callable[[Usage], None] = lambda _: None
         self._failures = 0
@@ -208,10 +225,31 @@ class Circuit:
             if self._failures >= PATIENCE:
                 self._open(error)
             raise
-        except ModelError:
+        except ModelError as error:
             self._answered()
+            self._complained(error)
             raise
+        self._complaints.replied()
         self._answered()
+
+    async def follow(self) -> None:
+        """Let the first call of all go ahead, until it is answered or has its head start."""
+        if not self._is_new():
+            return
+        if not self._has_first:
+            self._has_first = True
+            return
+        with anyio.move_on_after(self._guard.head_start):
+            while self._is_new():
+                await self._changed.wait()
+
+    def _is_new(self) -> bool:
+        """Say whether calls may pass to a model that has not answered any yet."""
+        return self.is_closed and not self._has_answered
+
+    async def pause(self, seconds: float, error: ModelError) -> None:
+        """Wait before the next attempt of a call that ended in `error`."""
+        await self._outage.pause(seconds, error, sleep=self._guard.sleep)
 
     async def ready(self) -> None:
         """Return once the model may be asked.
@@ -252,11 +290,12 @@ class Circuit:
         self._is_tried_now = True
         began, pause = self._guard.clock(), _FIRST_PAUSE
         try:
-            while (error := await self._probe()) is not None:
+            while (error := await self._outage.watch(self._probe)) is not None:
                 self._outages += 1
                 wait = self._wait(error, pause=pause, since=began)
                 if wait is None:
                     return
+                self._outage.begin(error)
                 await self._guard.sleep(wait)
                 pause = min(2 * pause, _LONGEST_PAUSE)
         finally:
@@ -275,8 +314,10 @@ class Circuit:
             reply = await self._ask(PROBE)
         except (TransientModelError, UnusableModelError) as error:
             return error
-        except ModelError:
-            self._answered()  # by a complaint about the question: it is there
+        except ModelError as complaint:  # about the question: it is there
+            self._answered()
+            self._complaints.add_of_probe(complaint)
+            self._judge_complaints(complaint)
         else:
             self._spent(reply.usage)
         self._close()
@@ -307,8 +348,25 @@ class Circuit:
         return None
 
     def _answered(self) -> None:
-        self._has_answered = True
+        if not self._has_answered:
+            self._has_answered = True
+            self._notify()
         self._failures = self._refusals = 0
+        self._outage.end()
+
+    def _complained(self, error: ModelError) -> None:
+        """Give the run up if the model complains of all alike; try it if that may be."""
+        self._complaints.add(error)
+        self._judge_complaints(error)
+
+    def _judge_complaints(self, error: ModelError) -> None:
+        if self._complaints.are_suspicious:
+            self._open(error)
+        elif self._complaints.are_of_all:
+            self._guard.fail(
+                f"model {self._name} has replied to nothing, and says the same of whatever it is"
+                f" asked: {error}; check its name, its options and its address"
+            )
 
     def _open(self, error: ModelError) -> None:
         if self._is_closed:

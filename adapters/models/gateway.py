@@ -145,6 +145,8 @@ class Gateway:
         ClosedModelError
             If its lease does not allow it to be asked.
         """
+        if self._circuit is not None:
+            await self._circuit.follow()
         while True:
             try:
                 return await self._tried(request)
@@ -165,7 +167,7 @@ class Gateway:
             except UnusableModelError:
                 if attempt > len(self.replicas):
                     raise
-                pause = 0.0  # another server may know the model
+                # Another server may know the model.
             except TransientModelError as error:
                 if not _may_be_cured(error):
                     raise _with_wait(error) from error
@@ -179,8 +181,14 @@ class Gateway:
                     seconds=pause,
                     error=kind_of(error),
                 )
+                await self._pause(pause, error)
             attempt += 1
-            await self.sleep(pause)
+
+    async def _pause(self, seconds: float, error: TransientModelError) -> None:
+        if self._circuit is None:
+            await self.sleep(seconds)
+        else:
+            await self._circuit.pause(seconds, error)
 
     async def _ready(self) -> None:
         """Return once the lease and the circuit allow an attempt."""

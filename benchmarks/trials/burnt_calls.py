@@ -54,8 +54,8 @@ _FAULTS = (
     _Fault(
         name="401 for each row, no preflight",
         status=_always(401),
-        calls=8 + 3,
-        flags=("--no-preflight",),
+        calls=1 + 1,
+        flags=("--no-preflight", "--max-connections", "64"),
     ),
     _Fault(name="503 for each row", status=_always(503), calls=6),
     _Fault(name="the connection breaks for each row", status=_always(0), calls=6),

@@ -65,6 +65,7 @@ GOOD = row("a", SCORED, SCORED)
         ([GOOD], [row("a", SCORED, SCORED, panel=SILENT)]),  # the aggregation failed
         ([row("a", SCORED)], [row("b", SCORED), row("a", SILENT)]),
         ([row("\ud83d", SCORED)], [row("\ud83d", SILENT)]),  # JSON holds another sign for it
+        ([GOOD], [row("b", SILENT), row("a", LATE, aspect="coherence")]),  # no new row has one
     ],
 )
 def test_a_score_is_not_replaced_by_the_lack_of_an_answer(
@@ -91,7 +92,8 @@ def test_a_score_is_not_replaced_by_the_lack_of_an_answer(
         ([GOOD], []),
         ([row("a", SCORED, SILENT)], [row("a", SCORED, SILENT)]),
         ([row("a", SILENT), row("b", OWN)], [row("a", LATE), row("b", SILENT)]),
-        ([GOOD], [row("a", SILENT, system="gpt"), row("a", SILENT, aspect="coherence")]),
+        ([GOOD], [row("a", SILENT, system="gpt"), row("a", OWN, aspect="coherence")]),
+        ([row("a", OWN)], [row("b", SILENT)]),
     ],
 )
 def test_any_other_row_replaces_what_is_there(

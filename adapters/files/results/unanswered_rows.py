@@ -45,14 +45,21 @@ class _Lack:
         )
 
 
+_NO_ANSWER = _Lack(scored=False, seats=frozenset())
+"""What stands for every row where no new row at all has an answer."""
+
+
 class UnansweredRows:
     """Remember which new rows lack an answer, and find the scores that they would cost.
+
+    Where none has an answer, they would cost all scores there are, those of other assessments too.
 
     A digest is kept of each, and nothing of other rows. A file that would be replaced is
     read only if there is such a row.
     """
 
     def __init__(self) -> None:
+        self._has_answer = False
         self._lacks: dict[bytes, _Lack] = {}
         self._alike: dict[_Lack, _Lack] = {}  # few different lacks, of as many rows as there are
 
@@ -60,6 +67,7 @@ class UnansweredRows:
         """Remember the row in `line` if it lacks an answer."""
         row = _read(line)
         lack = row and _lack(row)
+        self._has_answer |= row is None or row.outcome not in UNANSWERED
         if row and lack:
             self._lacks[_digest(row)] = self._alike.setdefault(lack, lack)
 
@@ -84,7 +92,7 @@ class UnansweredRows:
         self, old: Iterable[ResultLine[RowOutcomes]]
     ) -> Iterator[tuple[RowOutcomes, _Lack]]:
         for _, row in old:
-            lack = self._lacks.get(_digest(row))
+            lack = self._lacks.get(_digest(row), None if self._has_answer else _NO_ANSWER)
             if lack is not None and lack.costs(row):
                 yield row, lack
 

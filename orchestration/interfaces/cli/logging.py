@@ -13,9 +13,17 @@ from spanjury.orchestration.interfaces.cli.exits import say
 
 __all__ = ["log_to"]
 
+_OUTAGES: Mapping[str, str] = {
+    "outage.begun": "waiting for model {model}, {longest:.0f} s at most: {error}",
+    "outage.ended": "model {model} answers again after {seconds:.0f} s",
+}
+"""The words for events of which the user hears while a run goes on."""
+
 
 def log_to(file: Path | None) -> None:
-    """Send errors to standard error, one line each, and the whole log to `file`, if there is one.
+    """Send errors and outages to standard error, and the whole log to `file`, if there is one.
+
+    Either is a line; an outage is told when calls begin to wait for a model and when they go on.
 
     The file gets a JSON object a line, added to what is there and written at once: a
     ``timestamp`` (ISO 8601, UTC), a ``level`` from info upwards, an ``event`` and what
@@ -27,28 +35,49 @@ def log_to(file: Path | None) -> None:
     ConfigError
         If the file cannot be written.
     """
-    handlers = [_Errors(), *([_LogFile(file)] if file is not None else [])]
+    handlers = [_Errors(), _Outages(), *([_LogFile(file)] if file is not None else [])]
     logger = logging.getLogger(LOGGER)
-    for earlier in [one for one in logger.handlers if isinstance(one, _Errors | _LogFile)]:
+    for earlier in [one for one in logger.handlers if isinstance(one, _Lines | _LogFile)]:
         logger.removeHandler(earlier)
     for handler in handlers:
         logger.addHandler(handler)
-    logger.setLevel(logging.ERROR if file is None else logging.INFO)
+    logger.setLevel(logging.WARNING if file is None else logging.INFO)
     logger.propagate = False  # what a library sets up for the root must not print it again
 
 
-class _Errors(logging.Handler):
+class _Lines(logging.Handler):
+    """Writes lines to standard error."""
+
+    def write(self, line: str) -> None:
+        """Write `line`; a reader who has left must not end the work that it tells of."""
+        try:
+            sys.stderr.write(f"{shown(line)}\n")
+        except (OSError, ValueError):
+            self.setLevel(logging.CRITICAL + 1)
+
+
+class _Errors(_Lines):
     """Writes errors to standard error, one line each."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write `record`; a reader who has left must not end the work that it tells of."""
-        try:
-            sys.stderr.write(f"{shown(record.levelname.lower())}: {shown(record.getMessage())}\n")
-        except (OSError, ValueError):
-            self.setLevel(logging.CRITICAL + 1)
+        """Write `record`."""
+        self.write(f"{record.levelname.lower()}: {record.getMessage()}")
+
+
+class _Outages(_Lines):
+    """Writes to standard error why nothing moves, and when it moves again."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write `record` if it tells of an outage."""
+        line = _OUTAGES.get(getattr(record, "event", ""))
+        if line is not None:
+            self.write(line.format_map(getattr(record, "values", {})))
 
 
 class _LogFile(logging.Handler):

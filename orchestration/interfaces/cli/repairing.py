@@ -16,7 +16,7 @@ def repair_run(*, run: Path) -> None:
     if repaired.kept is None:
         say(f"{memory}: nothing is damaged, all {repaired.saved} values are what was put")
         return
-    say(f"{memory}: {repaired.saved} values are saved, {repaired.lost} are lost")
+    say(f"{memory}: {repaired.saved} values are saved, {repaired.lost} are known to be lost")
     say(f"the damaged file is kept as {repaired.kept}")
     if RunFolder(memory.parent).exists:
         say(f"go on with: spanjury resume {shlex.quote(str(run))}")

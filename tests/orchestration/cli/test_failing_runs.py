@@ -186,7 +186,11 @@ def test_a_server_that_comes_back_is_waited_for_and_every_row_is_scored(
         lambda number, _: fault if 1 <= number < 3 else READY,
     ) as server:
         code, told = done(tmp_path, *evaluate(server.base_url))
-        assert (code, complaint_free(told)) == (0, "300 results are in run/results.jsonl\n")
+        waits, goes_on, *rest = complaint_free(told).splitlines()
+        assert code == 0
+        assert waits.startswith("waiting for model openai-compatible/judge, 60 s at most: ")
+        assert goes_on.startswith("model openai-compatible/judge answers again after ")
+        assert rest == ["300 results are in run/results.jsonl"]
         assert server.counts["reviews"] <= 300 + 8
         assert server.counts["probes"] <= 6
     rows = rows_of(tmp_path / "run" / "results.jsonl")
@@ -223,6 +227,32 @@ def test_a_row_that_always_gets_400_ends_nothing_and_the_run_is_not_done(tmp_pat
         assert not (tmp_path / "run" / "done").exists()
         assert done(tmp_path, *RESUME)[0] == 1
         assert server.counts == {"probes": 2, "reviews": 31}
+
+
+def test_a_wrong_key_without_a_preflight_costs_one_call_however_many_may_be_under_way(
+    tmp_path: Path,
+) -> None:
+    judged_rows(tmp_path, count=300)
+    refused = failure(401, "bad key")
+    flags = ("--no-preflight", "--max-connections", "64")
+    with CountingServer(lambda _, __: refused, lambda _, __: refused) as server:
+        code, told = done(tmp_path, *evaluate(server.base_url, *flags))
+        assert server.counts == {"reviews": 1, "probes": 1}
+    assert code == 1
+    assert "cannot be used" in complaint(told)
+
+
+def test_a_server_that_says_400_to_everything_ends_the_run(tmp_path: Path) -> None:
+    judged_rows(tmp_path, count=2000)
+    unfit = failure(400, "Unsupported parameter: 'max_tokens'")
+    with CountingServer(lambda _, __: unfit, lambda _, __: unfit) as server:
+        code, told = done(tmp_path, *evaluate(server.base_url))
+        assert server.counts["probes"] == 1
+        assert server.counts["reviews"] <= 3 + 8  # those under way
+    assert code == 1
+    assert "has replied to nothing, and says the same of whatever it is asked: " in told
+    assert "Unsupported parameter" in told
+    assert told.endswith("go on with: spanjury resume run\n")
 
 
 def test_a_run_over_what_was_said_before_asks_nothing_not_even_a_probe(tmp_path: Path) -> None:

@@ -44,7 +44,9 @@ def test_the_advice_about_a_torn_memory_saves_what_was_not_torn(
         assert memory.read_bytes() == damaged
         repaired = call(folder, *shlex.split(advice[1]))
         assert repaired.exit_code == 0, repaired.output
-        assert re.search(r"memory.sqlite3: \d+ values are saved, \d+ are lost", repaired.stderr)
+        assert re.search(
+            r"memory.sqlite3: \d+ values are saved, \d+ are known to be lost", repaired.stderr
+        )
         assert "go on with: spanjury resume run" in repaired.stderr
         assert (folder / "run" / "memory.sqlite3.damaged-1").read_bytes() == damaged
         assert call(folder, *RESUME).exit_code == 0
@@ -55,8 +57,8 @@ def test_the_advice_about_a_torn_memory_saves_what_was_not_torn(
 def test_a_repair_waits_for_the_run_to_end(folder: Path) -> None:
     with ChaosServer() as server:
         server.may_answer.clear()
-        first = start(folder, *evaluate(server.base_url, "--no-preflight"))
-        while not server.asked and first.poll() is None:
+        first = start(folder, *evaluate(server.base_url))
+        while not server.probes and first.poll() is None:
             server.may_answer.wait(0.01)
         refused = call(folder, "runs", "repair", "run")
         server.may_answer.set()

@@ -1,0 +1,154 @@
+"""What a run does while a model is silent, complains of everything, or was never asked before."""
+
+import anyio
+import pytest
+from anyio import create_task_group, wait_all_tasks_blocked
+from fakes.chat_model import ScriptedModel
+from fakes.clock import FakeClock
+from fakes.guarded import REQUEST, Server, always, between, fine, guarded, outcomes
+from fakes.logs import capture_logs
+
+from spanjury.adapters.models.circuit import Guard
+from spanjury.adapters.models.outage import ALIKE
+from spanjury.judges.core import (
+    ChatRequest,
+    PermanentModelError,
+    RateLimitedModelError,
+    Reply,
+    RunFailedError,
+    TransientModelError,
+)
+
+pytestmark = pytest.mark.anyio
+
+UNFIT = PermanentModelError("status 400: unsupported parameter")
+
+
+@pytest.fixture(params=["asyncio", "trio"])
+def anyio_backend(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+class HeldModel:
+    """Replies to what it is asked once it is released."""
+
+    signature = "held"
+
+    def __init__(self) -> None:
+        self.released = anyio.Event()
+        self.requests: list[ChatRequest] = []
+
+    async def complete(self, request: ChatRequest) -> Reply:
+        self.requests.append(request)
+        await self.released.wait()
+        return Reply(text="fine")
+
+
+async def test_an_outage_is_told_once_when_it_begins_and_once_when_it_ends() -> None:
+    clock = FakeClock()
+    down = TransientModelError("refused, with the text")
+    server = Server(between(5, 30, down), between(5, 30, down), clock)
+    gateway = guarded(server, clock)
+    with capture_logs() as logs:
+        await gateway.complete(REQUEST)
+        clock.now = 5.0
+        await outcomes(gateway, calls=50)
+    outages = [entry for entry in logs if str(entry["event"]).startswith("outage.")]
+    begun, ended = outages
+    assert (begun["event"], begun["model"]) == ("outage.begun", "judge")
+    assert (begun["longest"], begun["error"]) == (60.0, "TransientModelError")
+    assert ended["event"] == "outage.ended"
+    assert isinstance(seconds := ended["seconds"], float)
+    assert 0 < seconds <= 60
+
+
+async def test_a_model_that_answers_is_told_of_by_nothing() -> None:
+    clock = FakeClock()
+    with capture_logs() as logs:
+        await outcomes(guarded(Server(fine, fine, clock), clock), calls=20)
+    assert [entry for entry in logs if str(entry["event"]).startswith("outage.")] == []
+
+
+async def test_a_preflight_that_is_not_answered_at_once_is_told() -> None:
+    model, clock = HeldModel(), FakeClock()
+    guard = Guard(silence=0.0, clock=clock, sleep=clock.sleep)
+    gateway = guarded(model, clock, guard=guard)
+    with capture_logs() as logs:
+        async with create_task_group() as group:
+            group.start_soon(gateway.complete, REQUEST)
+            with anyio.fail_after(10):
+                while "outage.begun" not in {entry["event"] for entry in logs}:
+                    await anyio.lowlevel.checkpoint()
+            model.released.set()
+    assert [entry["error"] for entry in logs if entry["event"] == "outage.begun"] == [
+        "no reply yet"
+    ]
+    assert "outage.ended" in {entry["event"] for entry in logs}
+
+
+async def test_a_long_wait_that_the_server_asks_for_is_told_if_nothing_else_moves() -> None:
+    for asked, told in ((40.0, ["outage.begun", "outage.ended"]), (2.0, [])):
+        clock = FakeClock()
+        limited = RateLimitedModelError("slow down", retry_after=asked)
+        gateway = guarded(ScriptedModel(limited, "fine"), clock, preflight=False)
+        with capture_logs() as logs:
+            assert (await gateway.complete(REQUEST)).text == "fine"
+        events = [str(entry["event"]) for entry in logs]
+        assert [event for event in events if event.startswith("outage.")] == told
+
+
+async def test_without_a_preflight_the_first_call_goes_ahead_until_it_is_answered() -> None:
+    model, clock = HeldModel(), FakeClock()
+    guard = Guard(preflight=False, head_start=60.0, clock=clock, sleep=clock.sleep)
+    gateway = guarded(model, clock, guard=guard)
+    async with create_task_group() as group:
+        for _ in range(20):
+            group.start_soon(gateway.complete, REQUEST)
+        await wait_all_tasks_blocked()
+        assert model.requests == [REQUEST]
+        model.released.set()
+    assert model.requests == [REQUEST] * 20
+
+
+async def test_a_first_call_that_takes_long_holds_nobody_up_for_longer_than_its_start() -> None:
+    model, clock = HeldModel(), FakeClock()
+    guard = Guard(preflight=False, head_start=0.0, clock=clock, sleep=clock.sleep)
+    gateway = guarded(model, clock, guard=guard)
+    async with create_task_group() as group:
+        for _ in range(8):
+            group.start_soon(gateway.complete, REQUEST)
+        with anyio.fail_after(10):
+            while len(model.requests) < 8:
+                await anyio.lowlevel.checkpoint()
+        model.released.set()
+
+
+@pytest.mark.parametrize("preflight", [True, False])
+async def test_a_model_that_complains_of_all_alike_ends_the_run(*, preflight: bool) -> None:
+    clock = FakeClock()
+    server = Server(always(UNFIT), always(UNFIT), clock)
+    ended = await outcomes(guarded(server, clock, preflight=preflight), calls=1000)
+    assert server.asked["probe"] == 1
+    assert server.asked["call"] <= ALIKE + 8  # those under way
+    last = ended[-1]
+    assert isinstance(last, RunFailedError)
+    assert "model judge has replied to nothing, and says the same of whatever" in str(last)
+
+
+async def test_complaints_alike_of_texts_end_nothing_where_the_small_question_is_answered() -> None:
+    clock = FakeClock()
+    for preflight in (True, False):
+        server = Server(always(UNFIT), fine, clock)
+        ended = await outcomes(guarded(server, clock, preflight=preflight), calls=100)
+        assert ended == [UNFIT] * 100
+        assert server.asked == {"probe": 1, "call": 100}
+
+
+async def test_complaints_of_a_model_that_has_replied_are_the_texts_own() -> None:
+    clock = FakeClock()
+    server = Server(between(5, 1e9, UNFIT), always(UNFIT), clock)
+    gateway = guarded(server, clock)
+    await gateway.complete(REQUEST)
+    clock.now = 5.0
+    assert await outcomes(gateway, calls=100) == [UNFIT] * 100
+    assert server.asked == {"probe": 1, "call": 101}

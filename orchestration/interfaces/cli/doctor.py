@@ -15,6 +15,7 @@ from spanjury.judges.core import (
     EvaluationError,
     Message,
     Segment,
+    reason_of,
 )
 from spanjury.judges.core.registry import OUR_PACKAGE, Registry
 from spanjury.judges.tasks import Catalogue
@@ -130,6 +131,6 @@ async def _ask(name: str, base_urls: tuple[str, ...]) -> Finding:
         async with open_model(ModelConfig(name=name, base_url=base_urls, attempts=1)) as model:
             reply = await model.complete(request)
     except EvaluationError as error:
-        return f"model {name}", _FAILS, str(error)
+        return f"model {name}", _FAILS, reason_of(error)
     seconds = anyio.current_time() - began
     return f"model {name}", "answers", f"{reply.text.strip()!r} after {seconds:.1f} s"

@@ -27,11 +27,14 @@ def log_to(file: Path | None) -> None:
     ConfigError
         If the file cannot be written.
     """
-    handlers = [_Errors(), *([_LogFile(file)] if file is not None else [])]
+    new: list[logging.Handler] = [_Errors()]
+    if file is not None:
+        new.append(_LogFile(file))
     logger = logging.getLogger(LOGGER)
-    for earlier in [one for one in logger.handlers if isinstance(one, _Errors | _LogFile)]:
-        logger.removeHandler(earlier)
-    for handler in handlers:
+    for handler in [*logger.handlers]:
+        if isinstance(handler, _Errors | _LogFile):
+            logger.removeHandler(handler)
+    for handler in new:
         logger.addHandler(handler)
     logger.setLevel(logging.ERROR if file is None else logging.INFO)
     logger.propagate = False  # what a library sets up for the root must not print it again

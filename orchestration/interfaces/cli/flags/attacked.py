@@ -1,4 +1,4 @@
-"""How judges are attacked, and what a success is."""
+"""Flags of `exam robustness`: the attacks, the texts, and what counts as a success."""
 
 from pathlib import Path
 from typing import Annotated

@@ -22,7 +22,7 @@ P_co = TypeVar("P_co", covariant=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plugin:
-    """A plugin as its package announces it; `origin` is the package, `target` the code."""
+    """A plugin as its package declares it; `origin` is the package, `target` the code."""
 
     group: str
     name: str

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from spanjury.adapters.models.circuit import Guard
+from spanjury.adapters.models.circuit import PROBE, Guard
 from spanjury.adapters.models.gateway import Gateway
 from spanjury.adapters.models.lease import Lease
 from spanjury.adapters.models.scrubbed_model import ScrubbedModel
@@ -33,7 +33,7 @@ from spanjury.orchestration.metering import Meter
 from spanjury.orchestration.wiring.checks import checked_model
 from spanjury.orchestration.wiring.plugins import MODELS
 
-__all__ = ["Guard", "Models", "guard_of", "open_model"]
+__all__ = ["PROBE", "Guard", "Models", "guard_of", "open_model"]
 
 _ANY_MODEL = "litellm"
 """The opener of every model whose name does not begin with another opener's."""

@@ -4,7 +4,6 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Literal
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
@@ -43,7 +42,6 @@ _IN_A_FOLDER = ModelOptions(max_connections=32, timeout=600.0)
 """What waits is answered in one batch."""
 
 _STRICT = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
-_NO_OPTIONS: Mapping[str, object] = MappingProxyType({})
 
 
 @with_config(_STRICT)
@@ -129,7 +127,7 @@ class SeatConfig:
     judge: str | Judge
     name: str = ""
     model: ModelConfig | str | None = None
-    options: Mapping[str, object] = field(default_factory=lambda: _NO_OPTIONS)
+    options: Mapping[str, object] = field(default_factory=dict)
 
 
 @with_config(_STRICT)

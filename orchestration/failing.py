@@ -13,7 +13,7 @@ LONGEST_OUTAGE = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailurePolicy:
-    """The care that a run takes of models that cannot be used or do not answer.
+    """The measures of a run against models that cannot be used or do not answer.
 
     Parameters
     ----------

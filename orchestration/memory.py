@@ -36,7 +36,6 @@ from spanjury.orchestration.memory_reading import MemoryReading
 
 __all__ = [
     "FAILED",
-    "UNANSWERED",
     "RememberedJudge",
     "RememberedModel",
     "RememberedRescorable",

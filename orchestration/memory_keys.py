@@ -1,6 +1,6 @@
-"""Under what a memory keeps what was said, and whose turn it is to have it said.
+"""Keys of remembered reports and former models, and turns at having something said.
 
-How keys are written: `spanjury.judges.core.keys`.
+The form of keys is that of `spanjury.judges.core.keys`.
 """
 
 from collections.abc import AsyncIterator
@@ -15,10 +15,10 @@ from spanjury.judges.core.keys import asked_about, canonical, digest
 __all__ = ["ReportKeys", "Turns", "former_models"]
 
 _FORMER_STAMP = "|spanjury:0.1.0"
-"""What 0.1.0, the only release with its version in keys, wrote at the end of signatures."""
+"""The end of signatures in 0.1.0, the only release with its version in keys."""
 
 _FORMER_CLIENTS = ("", *(f"|litellm:1.106.{patch}" for patch in range(2, 11)))
-"""What it wrote before that: for a model behind LiteLLM its version, one of those that it took."""
+"""The part before it: for a model behind LiteLLM, a version of LiteLLM that 0.1.0 accepted."""
 
 _MOST_ASPECTS = 1000
 """How many aspects a judge keeps as text, should each segment come with its own."""
@@ -85,18 +85,18 @@ class ReportKeys:
     def _depends(self, segment: Segment, aspect: Aspect) -> tuple[str | bytes, ...]:
         if self._keyed is not None:
             return (self._keyed.report_key(segment, aspect),)
-        return asked_about(segment, self._told(aspect))
+        return asked_about(segment, self._text(aspect))
 
-    def _told(self, aspect: Aspect) -> bytes:
+    def _text(self, aspect: Aspect) -> bytes:
         """Return all that `aspect` says: the same few come with every segment."""
         known = self._aspects.get(id(aspect))  # held here, so that no other gets its id
         if known is not None:
             return known[1]
         if len(self._aspects) >= _MOST_ASPECTS:
             self._aspects.clear()
-        told = canonical(aspect)
-        self._aspects[id(aspect)] = aspect, told
-        return told
+        text = canonical(aspect)
+        self._aspects[id(aspect)] = aspect, text
+        return text
 
 
 @cache

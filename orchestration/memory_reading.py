@@ -1,4 +1,4 @@
-"""What a memory holds, as far as it can be read: the rest is asked for again."""
+"""The values of a memory, as far as they can be read; the others are asked for again."""
 
 from collections.abc import Callable
 from typing import TypeVar

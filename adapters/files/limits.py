@@ -28,12 +28,12 @@ _UNITS = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataLimits:
-    """How much a data file may hold; the module's table says of what.
+    """The most that a data file may hold; the table of this module explains each limit.
 
     Raises
     ------
     ValueError
-        If one is less than 1.
+        If a limit is less than 1.
     """
 
     row: int = 2**25
@@ -46,10 +46,12 @@ class DataLimits:
     def __post_init__(self) -> None:
         for limit in fields(self):
             if getattr(self, limit.name) < 1:
-                raise ValueError(f"{limit.name} must be 1 or more")
+                raise ValueError(
+                    f"got the limit {limit.name}={getattr(self, limit.name)!r}, expected 1 or more"
+                )
 
     def exceeded(self, name: str, what: str) -> DataError:
-        """Return the error that the limit called `name` is exceeded, and how to raise it."""
+        """Return the error that the limit called `name` is exceeded; it says how to raise it."""
         return DataError(
             f"{what} (limit {name}={getattr(self, name)}; if the file is sound, raise it:"
             f" spanjury {FLAG} {name}=NUMBER ...)"

@@ -128,7 +128,7 @@ class LineWriter:
         named = self._target
         if objection:
             named = self._target.with_name(f"{self._target.name}{REFUSED}")
-        # Another writer could empty a part file that nobody has locked any longer.
+        # Another writer could empty a part file that is locked no longer.
         if sys.platform == "win32":  # where an open file cannot be renamed
             file.close()
         self._path.replace(named)

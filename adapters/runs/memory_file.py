@@ -1,4 +1,4 @@
-"""The file of a memory: how it is made, how it is checked, what to do where it is damaged."""
+"""The file of a memory: its making, its check, and advice for where it is damaged."""
 
 import shlex
 import sqlite3
@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 MEMORY_NAME = "memory.sqlite3"
-"""What the memory in a folder of its own is called."""
+"""Name of the memory in the folder of a run."""
 
 GET = "SELECT value, checksum FROM memory WHERE key = ?"
 PUT = "INSERT OR REPLACE INTO memory (key, value, checksum) VALUES (?, ?, ?)"
@@ -52,7 +52,7 @@ _DAMAGE = frozenset(
         sqlite3.SQLITE_NOTADB,
     }
 )
-"""What SQLite says of a file that is at fault; the rest is due to the disk or the system."""
+"""Errors of SQLite that are due to the file; the others are due to the disk or the system."""
 
 
 def checksum_of(key: str, value: bytes) -> int:

@@ -25,7 +25,6 @@ __all__ = ["DatabasePages", "RawKey", "RawRow", "log_of"]
 
 _DEFAULT_SIZE = 4096
 _SIZES = frozenset(2**power for power in range(9, 17))
-_FILE_HEADER = 100  # in front of the first page's own header
 _LOG_HEADER = 32
 _FRAME_HEADER = 24
 _INDEX_LEAF = b"\x0a"
@@ -39,7 +38,7 @@ _HIGHEST = 2**63 - 1  # SQLite's highest integer
 
 
 class RawRow(NamedTuple):
-    """What looks like a row, and its number: of two of a key, the newer has the higher."""
+    """A possible row and its number: of two rows of one key, the newer has the higher number."""
 
     number: int
     key: str
@@ -48,7 +47,7 @@ class RawRow(NamedTuple):
 
 
 class RawKey(NamedTuple):
-    """What looks like an entry of the index of keys, and the number of its row."""
+    """A possible entry of the index of keys, with the number of its row."""
 
     key: str
     number: int

@@ -186,4 +186,4 @@ class ParseError(JudgeError):
 
 
 RUN_ENDING: tuple[type[EvaluationError], ...] = (StoreError, RunFailedError, ClosedModelError)
-"""What no border to foreign code may turn into one judge's failure: it ends the whole run."""
+"""Errors that end the whole run: no border to foreign code may make one judge's failure of them."""

@@ -1,4 +1,4 @@
-"""Keys: by what a memory finds what judges and models said.
+"""Keys under which a memory holds what judges and models said.
 
 A key is made of what an answer depends on and of nothing else. It must stay the same from
 release to release, for behind it lie replies that were paid for.

@@ -10,6 +10,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Generic, TypeVar, cast
 
 from spanjury.judges.core.errors import PluginError
+from spanjury.judges.core.scrubbing import reason_of
 
 __all__ = ["OUR_PACKAGE", "BrokenPlugin", "Plugin", "Registry"]
 
@@ -21,7 +22,7 @@ P_co = TypeVar("P_co", covariant=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plugin:
-    """A plugin as its package announces it; `origin` is the package, `target` the code."""
+    """A plugin as its package declares it; `origin` is the package, `target` the code."""
 
     group: str
     name: str
@@ -66,8 +67,8 @@ class BrokenPlugin:
 class Registry(Generic[P_co]):
     """The plugins of one entry-point group, each of the shape ``P_co``.
 
-    A name that two packages claim is ours if one of them is spanjury, and otherwise
-    nobody's: which of two strangers would be loaded must not depend on the order in which
+    A name that two packages claim is ours if one of them is spanjury. Otherwise neither
+    package gets it: which of the two would be loaded must not depend on the order in which
     they were installed.
 
     Parameters
@@ -123,7 +124,7 @@ class Registry(Generic[P_co]):
         except PluginError as error:
             cause = error.__cause__
             missing = (cause.name or "") if isinstance(cause, ModuleNotFoundError) else ""
-            return BrokenPlugin(plugin=plugin, reason=str(error), missing=missing)
+            return BrokenPlugin(plugin=plugin, reason=reason_of(error), missing=missing)
         return None
 
     def _chosen(self, name: str) -> EntryPoint:

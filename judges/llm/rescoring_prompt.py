@@ -19,7 +19,7 @@ _PACKAGE = "spanjury.judges.llm"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreForm:
-    """How the score alone is asked for, of one aspect, under the mark of the conversation."""
+    """The question for the score alone, on one aspect, with the mark of the conversation."""
 
     aspect: Aspect
     options: PromptOptions

@@ -110,7 +110,7 @@ class MetricJudge:
             return Report(outcome=Outcome.ABSTAINED, reason=missing)
         measure = partial(self._measure, sample, scale=aspect.scale)
         if self.card.runs in {"model", "process"}:
-            # It mostly waits, or computes outside the interpreter: it takes nobody's turn.
+            # It mostly waits, or computes outside the interpreter: it keeps no other text waiting.
             return await anyio.to_thread.run_sync(measure, abandon_on_cancel=True)
         return await in_turn(measure, length=_length(sample))
 

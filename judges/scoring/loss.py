@@ -121,8 +121,8 @@ class SpanLoss:
     def lost_quotes(self, spans: Sequence[ErrorSpan], *, aspect: Aspect) -> int:
         """Return how many errors quote what the text does not contain, where nothing else counts.
 
-        Above 0, nothing can be said of the text: the judge names errors in it, and nobody
-        knows where. It is 0 if any error counts, if quotations without a place count as well,
+        Above 0, nothing can be said of the text: the judge names errors, and none of them has
+        a place in it. It is 0 if any error counts, if quotations without a place count as well,
         and of omissions alone, which this loss passes over since the aspect does.
         """
         if self._counts_placeless(aspect):

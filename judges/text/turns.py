@@ -47,7 +47,7 @@ async def in_turn(work: Callable[[], T], *, length: int) -> T:
 
 
 class _Queues:
-    """Where texts wait for their turn, in one event loop."""
+    """The two queues of one event loop, in which texts wait for their turn."""
 
     def __init__(self) -> None:
         self.long = anyio.CapacityLimiter(_THREADS)

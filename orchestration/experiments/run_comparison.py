@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.random import default_rng
 
+from spanjury.judges.core import unstamped
 from spanjury.orchestration.experiments.meta_eval.ratings import Scorer
 from spanjury.stats.bootstrap import bootstrap, percentile_interval
 from spanjury.stats.combination.multiplicity import holm
@@ -100,7 +101,7 @@ def _difference(first: Scorer, second: Scorer, *, seed: int, draws: int) -> Diff
         lower=int(np.count_nonzero(moved < 0)),
         p=_two_sided(moved),
         adjusted=math.nan,
-        same_signature=first.signature == second.signature,
+        same_signature=unstamped(first.signature) == unstamped(second.signature),
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from spanjury.judges.core import DataError, Outcome
+from spanjury.judges.core import UNANSWERED, DataError, Outcome
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.config import PanelConfig
 from spanjury.orchestration.failing import FailurePolicy
@@ -17,7 +17,6 @@ from spanjury.orchestration.interfaces.cluster_worker import (
     read_record,
     told_chunk,
 )
-from spanjury.orchestration.memory import UNANSWERED
 from spanjury.orchestration.wiring import CHUNK_ROWS, ShardFolder, cut_chunks, load_ray
 
 __all__ = ["ChunkRecord", "ClusterJob", "run_on_cluster"]

@@ -20,7 +20,7 @@ from spanjury.orchestration.failing import FailurePolicy
 from spanjury.orchestration.interfaces.python import read_segments
 from spanjury.orchestration.metering import Limits
 from spanjury.orchestration.pairing import ALL_ASPECTS
-from spanjury.orchestration.wiring import JUDGES
+from spanjury.orchestration.wiring import JUDGES, MEMORY_NAME
 
 __all__ = ["DistilJob", "Material", "material_of"]
 
@@ -95,7 +95,7 @@ class DistilJob:
     @property
     def memory(self) -> Path:
         """Where what the teachers say is kept."""
-        return self.output / "memory.sqlite3"
+        return self.output / MEMORY_NAME
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """An exam of discernment, from files and names to a folder with what it found."""
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from pydantic import TypeAdapter, ValidationError
 
-from spanjury.judges.core import ConfigError, Memory, Result
+from spanjury.judges.core import ConfigError, Memory, Result, Segment
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.braking import Brake, pull_in_time
 from spanjury.orchestration.building import parameters
@@ -34,7 +34,16 @@ from spanjury.perturbations.recipe import Recipe, RecipeItem
 from spanjury.perturbations.recipe_files import find_recipe
 from spanjury.perturbations.written import written_perturbation
 
-__all__ = ["DEMO", "ExamJob", "exam_of", "hold", "read_weights", "treatments_of", "writer_of"]
+__all__ = [
+    "DEMO",
+    "ExamJob",
+    "exam_of",
+    "hold",
+    "read_weights",
+    "task_of",
+    "treatments_of",
+    "writer_of",
+]
 
 DEMO = Path(str(files("spanjury.perturbations").joinpath("demo", "summarization.jsonl")))
 """Texts that come with the package."""
@@ -104,10 +113,7 @@ def exam_of(job: ExamJob) -> Exam:
     """
     recipe = find_recipe(job.recipe)
     segments = tuple(islice(read_segments(job.data, columns=job.columns), job.limit))
-    tasks = {job.task or segment.task or recipe.task for segment in segments}
-    if len(tasks) != 1:
-        raise ConfigError(f"an exam is of one task, and the data has {', '.join(sorted(tasks))}")
-    (task,) = tasks
+    task = task_of(segments, job.task or "", default=recipe.task)
     catalogue = Catalogue.load(*job.aspects_files)
     names = job.aspects or recipe.aspects or catalogue.task(task).default_aspects
     for treatment, weights in job.weights.items():
@@ -123,6 +129,30 @@ def exam_of(job: ExamJob) -> Exam:
         settings=job.settings,
         test=find_statistic(name) if (name := job.settings.test) else None,
     )
+
+
+def task_of(segments: Iterable[Segment], named: str, *, default: str = "") -> str:
+    """Return the task of an exam: the one that is `named`, or that of its texts.
+
+    Parameters
+    ----------
+    segments
+        The texts.
+    named
+        The task that the user asks for; empty to take that of the texts.
+    default
+        The task of texts without one.
+
+    Raises
+    ------
+    ConfigError
+        If the texts are not of one task.
+    """
+    tasks = {named or segment.task or default for segment in segments}
+    if len(tasks) != 1 or "" in tasks:
+        names = ", ".join(sorted(tasks - {""})) or "none"
+        raise ConfigError(f"an exam is of one task, and the data has {names}: name it with --task")
+    return tasks.pop()
 
 
 def treatments_of(

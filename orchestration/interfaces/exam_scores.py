@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from spanjury.judges.core import DataError, StoreError
 from spanjury.orchestration.experiments.discernment.score_rows import ScoreRow
 from spanjury.orchestration.experiments.examinee import Examinee
+from spanjury.orchestration.wiring import MEMORY_NAME
 
 __all__ = ["SCORES", "ExamScores", "read_scores", "write_scores", "write_whole"]
 
@@ -130,7 +131,7 @@ def _absent(folder: Path) -> str:
     again = "hold it again with the same command: nobody is asked twice"
     if (folder / "findings.json").exists():
         return f"{folder} holds an exam without readable {SCORES}: {again}"
-    if (folder / "memory.sqlite3").exists():
+    if (folder / MEMORY_NAME).exists():
         return f"{folder} holds an exam that has not ended: {again}"
     return f"{folder} holds no exam: there is no {SCORES} in it"
 

@@ -16,7 +16,7 @@ from spanjury.orchestration.experiments.faithfulness.changes import Change
 from spanjury.orchestration.experiments.faithfulness.exam import Exam, sit
 from spanjury.orchestration.experiments.faithfulness.trials import Treatment
 from spanjury.orchestration.failing import FailurePolicy
-from spanjury.orchestration.interfaces.exam import writer_of
+from spanjury.orchestration.interfaces.exam import task_of, writer_of
 from spanjury.orchestration.interfaces.python import read_segments
 from spanjury.orchestration.metering import Limits, Meter
 from spanjury.orchestration.panel import Panel
@@ -83,11 +83,7 @@ def exam_of(job: FaithfulnessJob) -> Exam:
         a model that is to write.
     """
     segments = tuple(islice(read_segments(job.data, columns=job.columns), job.limit))
-    tasks = {job.task or segment.task for segment in segments}
-    if len(tasks) != 1 or "" in tasks:
-        told = ", ".join(sorted(tasks - {""})) or "none"
-        raise ConfigError(f"an exam is of one task, and the data has {told}: name it with --task")
-    (task,) = tasks
+    task = task_of(segments, job.task or "")
     catalogue = Catalogue.load(*job.aspects_files)
     names = job.aspects or catalogue.task(task).default_aspects
     exam = Exam(

@@ -10,6 +10,7 @@ from typing import Literal, TypeVar
 from anyio import to_thread
 
 from spanjury.judges.core import (
+    UNANSWERED,
     Aspect,
     DataError,
     Outcome,
@@ -22,7 +23,7 @@ from spanjury.orchestration.batch import evaluate
 from spanjury.orchestration.braking import Brake, pull_in_time
 from spanjury.orchestration.config import PanelConfig
 from spanjury.orchestration.failing import FailurePolicy
-from spanjury.orchestration.memory import FAILED, UNANSWERED
+from spanjury.orchestration.memory import FAILED
 from spanjury.orchestration.metering import Limits, Meter
 from spanjury.orchestration.pairing import pair
 from spanjury.orchestration.sharding import Shard

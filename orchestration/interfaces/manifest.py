@@ -35,12 +35,12 @@ def manifest_of(job: Job) -> Mapping[str, object]:
     ConfigError
         If the job holds a secret, which must not be stored.
     """
-    told = _JOB.dump_python(job, mode="json")
-    _check_secrets(told, ())
+    values = _JOB.dump_python(job, mode="json")
+    _check_secrets(values, ())
     return {
         "format": _FORMAT,
         "begun": datetime.now(UTC).isoformat(timespec="seconds"),
-        "job": told,
+        "job": values,
         "spanjury": VERSION,
         "python": platform.python_version(),
         "machine": f"{platform.platform()}, {os.cpu_count()} cores",

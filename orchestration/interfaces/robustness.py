@@ -7,7 +7,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
-from spanjury.judges.core import ConfigError, PluginError, Result
+from spanjury.judges.core import ConfigError, Result
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.braking import Brake, pull_in_time
 from spanjury.orchestration.config import PanelConfig
@@ -15,12 +15,13 @@ from spanjury.orchestration.experiments.robustness.attempts import Settings
 from spanjury.orchestration.experiments.robustness.exam import Exam, Sitting, sit
 from spanjury.orchestration.experiments.robustness.flaws import Flawed, flawed
 from spanjury.orchestration.failing import FailurePolicy
-from spanjury.orchestration.interfaces.exam import treatments_of
+from spanjury.orchestration.interfaces.exam import task_of, treatments_of
 from spanjury.orchestration.interfaces.python import read_segments
 from spanjury.orchestration.metering import Limits, Meter
 from spanjury.orchestration.panel import Panel
 from spanjury.orchestration.watching import run_watched
 from spanjury.orchestration.wiring import ATTACKS, guard_of, open_configured_panel, open_memory
+from spanjury.orchestration.wiring.exam_plugins import find_attack
 from spanjury.perturbations.attacks.attack import Attack
 from spanjury.perturbations.attacks.standard import STANDARD_ATTACKS
 from spanjury.perturbations.recipe_files import find_recipe
@@ -30,7 +31,7 @@ __all__ = ["RobustnessJob", "attacks_of", "exam_of", "hold"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RobustnessJob:
-    """Who is examined on what.
+    """An exam of robustness as it is asked for: the panel, the texts, the attacks.
 
     Parameters
     ----------
@@ -83,11 +84,7 @@ def exam_of(job: RobustnessJob) -> Exam:
     attacks = attacks_of(job.attacks)
     treatments = treatments_of(find_recipe(job.recipe)) if job.recipe else ()
     segments = tuple(islice(read_segments(job.data, columns=job.columns), job.limit))
-    tasks = {job.task or segment.task for segment in segments}
-    if len(tasks) != 1 or "" in tasks:
-        names = ", ".join(sorted(tasks - {""})) or "none"
-        raise ConfigError(f"an exam is of one task, and the data has {names}: name it with --task")
-    (task,) = tasks
+    task = task_of(segments, job.task or "")
     catalogue = Catalogue.load(*job.aspects_files)
     aspects = job.aspects or catalogue.task(task).default_aspects
     return Exam(
@@ -110,7 +107,7 @@ def attacks_of(names: Sequence[str]) -> Mapping[str, Attack]:
     ConfigError
         If a name is neither an attack's nor a family's.
     """
-    standard = {name: _attack(name) for name in STANDARD_ATTACKS}
+    standard = {name: find_attack(name) for name in STANDARD_ATTACKS}
     if not names:
         return standard
     chosen: dict[str, Attack] = {}
@@ -120,7 +117,7 @@ def attacks_of(names: Sequence[str]) -> Mapping[str, Attack]:
             families = ", ".join(dict.fromkeys(attack.family for attack in standard.values()))
             choices = ", ".join(ATTACKS.names())
             raise ConfigError(f"no attack is called {name!r}: choose from {families}; {choices}")
-        chosen |= family or {name: _attack(name)}
+        chosen |= family or {name: find_attack(name)}
     return chosen
 
 
@@ -161,10 +158,3 @@ async def hold(
         await run_watched(examine, watch_the_clock)
         guard.require_success()
         return held[0]
-
-
-def _attack(name: str) -> Attack:
-    attack = ATTACKS.get(name)
-    if not isinstance(attack, Attack):
-        raise PluginError(f"attack {name!r} is none: {attack!r}")
-    return attack

@@ -16,6 +16,7 @@ from spanjury.adapters.files.results.results import result_row
 from spanjury.adapters.files.results.shard_parts import find_parts
 from spanjury.adapters.files.results.shards import ShardFolder
 from spanjury.adapters.files.results.unanswered_rows import without_losses
+from spanjury.adapters.runs.memory_file import MEMORY_NAME
 from spanjury.adapters.runs.repair import Repaired, repair_memory
 from spanjury.adapters.runs.run_folder import RunFolder
 from spanjury.adapters.runs.runs_home import find_memory, find_run, new_run, runs_home
@@ -25,7 +26,7 @@ from spanjury.orchestration.wiring.files import (
     open_source,
     set_data_limits,
 )
-from spanjury.orchestration.wiring.models import Guard, guard_of, open_model
+from spanjury.orchestration.wiring.models import PROBE, Guard, guard_of, open_model
 from spanjury.orchestration.wiring.panels import open_configured_panel
 from spanjury.orchestration.wiring.plugins import (
     AGGREGATIONS,
@@ -51,10 +52,12 @@ __all__ = [
     "GROUPS",
     "JUDGES",
     "MARKED_FORMS",
+    "MEMORY_NAME",
     "METRICS",
     "METRIC_CARDS",
     "MODELS",
     "PERTURBATIONS",
+    "PROBE",
     "SOURCES",
     "STATISTICS",
     "Chunk",

@@ -1,4 +1,4 @@
-"""Plugins of exams by name, each checked before it is used: perturbations and statistics."""
+"""Plugins of exams by name, each checked before it is used: perturbations, attacks, statistics."""
 
 import math
 from numbers import Integral
@@ -8,15 +8,22 @@ import numpy as np
 from spanjury.judges.core import PluginError
 from spanjury.orchestration.wiring.checks import call_plugin, is_number
 from spanjury.orchestration.wiring.plugins import (
+    ATTACKS,
     EXPLANATION_PERTURBATIONS,
     PERTURBATIONS,
     STATISTICS,
 )
+from spanjury.perturbations.attacks.attack import Attack
 from spanjury.perturbations.explanation.perturbation import ExplanationPerturbation
 from spanjury.perturbations.perturbation import Perturbation
 from spanjury.stats.significance.paired import PairedStatistic, PairedTest
 
-__all__ = ["find_explanation_perturbation", "find_perturbation", "find_statistic"]
+__all__ = [
+    "find_attack",
+    "find_explanation_perturbation",
+    "find_perturbation",
+    "find_statistic",
+]
 
 _DROPS = (1.0, 0.0, -1.0, math.nan)
 """Drops that every statistic must have an answer to."""
@@ -56,6 +63,14 @@ def find_perturbation(name: str) -> Perturbation:
             f"perturbation {name!r} must be a Perturbation, as the decorator text_perturbation"
             f" makes it, and is {made!r}"
         )
+    return made
+
+
+def find_attack(name: str) -> Attack:
+    """Return the attack called `name`; raise `PluginError` if there is none."""
+    made = ATTACKS.get(name)
+    if not isinstance(made, Attack):
+        raise PluginError(f"attack {name!r} must be an Attack, and is {made!r}")
     return made
 
 

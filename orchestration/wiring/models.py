@@ -1,4 +1,17 @@
-"""Names become models, behind gateway, meter and memory."""
+"""Names become models, each behind a row of wrappers.
+
+From the server upwards, `Models.get` puts before a model
+
+1. `ScrubbedModel`, for each of its servers: no key in replies and errors goes further;
+2. `Gateway`: time limit, retries, rates, the choice of a server; with the run's guard a `Circuit`,
+   which lets calls through while the model answers;
+3. the meter, which counts what calls cost and stops a run at its limits;
+4. tracing, which reports each call that is made;
+5. `RememberedModel`, where there is a memory: what is remembered passes none of the above;
+6. `DefusedModel`, above the memory, so that keys are made of what is sent.
+
+A silent model has a `SilentModel` in place of the first four. `open_model` opens the first two.
+"""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -6,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from spanjury.adapters.models.circuit import Guard
+from spanjury.adapters.models.circuit import PROBE, Guard
 from spanjury.adapters.models.gateway import Gateway
 from spanjury.adapters.models.lease import Lease
 from spanjury.adapters.models.scrubbed_model import ScrubbedModel
@@ -20,7 +33,7 @@ from spanjury.orchestration.metering import Meter
 from spanjury.orchestration.wiring.checks import checked_model
 from spanjury.orchestration.wiring.plugins import MODELS
 
-__all__ = ["Guard", "Models", "guard_of", "open_model"]
+__all__ = ["PROBE", "Guard", "Models", "guard_of", "open_model"]
 
 _ANY_MODEL = "litellm"
 """The opener of every model whose name does not begin with another opener's."""

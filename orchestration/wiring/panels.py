@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from spanjury.adapters.telemetry.tracing import Tracing, find_tracing
 from spanjury.judges.core import (
+    UNANSWERED,
     ConfigError,
     Consolidator,
     Memory,
@@ -19,7 +20,7 @@ from spanjury.orchestration.config import (
     SeatConfig,
     parse_options,
 )
-from spanjury.orchestration.memory import UNANSWERED, remembered
+from spanjury.orchestration.memory import remembered
 from spanjury.orchestration.metering import Meter
 from spanjury.orchestration.panel import Panel, Seat
 from spanjury.orchestration.span_score import SpanScore, span_score

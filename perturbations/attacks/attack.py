@@ -82,7 +82,7 @@ class Attacked:
 
     @property
     def target(self) -> Target:
-        """Where the addition stands."""
+        """The part of the case that holds the addition."""
         return "output" if self.output.edits else "inputs"
 
 

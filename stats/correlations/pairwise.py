@@ -58,7 +58,7 @@ class _Pairs(NamedTuple):
     """Differences; exactly 0 where they are 0 up to rounding."""
     weights: FloatArray
     noise: float
-    """How far rounding may put two differences of the metric apart that are alike."""
+    """The most by which rounding may set apart two equal differences of the metric."""
 
 
 def darr(human: ArrayLike, metric: ArrayLike, *, threshold: float = 25.0) -> Darr:

@@ -42,7 +42,7 @@ async def test_one_small_call_goes_first_and_is_counted() -> None:
     clock, spent = FakeClock(), list[Usage]()
     server = Server(fine, fine, clock)
     gateway = guarded(server, clock, spent=spent.append)
-    assert server.asked == {}  # nobody is asked before there is a question
+    assert server.asked == {}  # no model is asked before there is a question
     replies = await outcomes(gateway, calls=20)
     assert [reply for reply in replies if not isinstance(reply, Reply)] == []
     assert server.asked == {"probe": 1, "call": 20}

@@ -12,6 +12,7 @@ from fakes.judges import FixedJudge
 from fakes.noting_judge import NotingJudge
 
 from spanjury.judges.core import (
+    UNANSWERED,
     ConfigError,
     DataError,
     EvaluationError,
@@ -31,7 +32,6 @@ from spanjury.orchestration.interfaces.cluster_worker import (
     told_chunk,
 )
 from spanjury.orchestration.interfaces.job import Job, run
-from spanjury.orchestration.memory import UNANSWERED
 from spanjury.orchestration.wiring import ShardFolder, cut_chunks
 
 ROWS: list[dict[str, Any]] = [

@@ -13,6 +13,7 @@ from loopback.server import LoopbackServer
 
 from spanjury import open_panel
 from spanjury.judges.core import (
+    UNANSWERED,
     Aspect,
     ChatModel,
     ChatRequest,
@@ -38,7 +39,6 @@ from spanjury.orchestration.interfaces.cluster_worker import (
     told_chunk,
 )
 from spanjury.orchestration.interfaces.job import Job, run
-from spanjury.orchestration.memory import UNANSWERED
 from spanjury.orchestration.merge import RuleConsolidator
 from spanjury.orchestration.panel import Panel, Seat
 from spanjury.orchestration.wiring import ShardFolder, cut_chunks

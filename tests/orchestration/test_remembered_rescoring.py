@@ -8,6 +8,7 @@ from fakes.judges import ASPECT, FixedJudge, mark, segment
 from fakes.memory import DictMemory
 
 from spanjury.judges.core import (
+    UNANSWERED,
     Aspect,
     ErrorSpan,
     JudgeError,
@@ -24,7 +25,6 @@ from spanjury.judges.core import (
 from spanjury.judges.llm.annotator import Annotator
 from spanjury.orchestration.memory import (
     FAILED,
-    UNANSWERED,
     RememberedModel,
     RememberedRescorable,
     remembered,

@@ -100,7 +100,7 @@ class _Listing(NamedTuple):
 
     @property
     def left_out(self) -> str:
-        """What was left out, in words that follow others; empty if nothing was."""
+        """A phrase to be appended that counts what was left out; empty if nothing was."""
         parts = [
             f"{count} {what}"
             for count, what in (

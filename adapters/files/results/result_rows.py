@@ -54,14 +54,14 @@ class ResultRow(ResultName):
 
 
 class SeatOutcome(BaseModel):
-    """How one seat's assessment ended."""
+    """The end of one seat's assessment."""
 
     judge: str
     outcome: Outcome
 
 
 class RowOutcomes(ResultName):
-    """How the assessment of a result row ended, for the panel and for each seat."""
+    """The end of the assessment in a result row, for the panel and for each seat."""
 
     outcome: Outcome
     seats: tuple[SeatOutcome, ...]

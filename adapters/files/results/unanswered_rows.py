@@ -31,7 +31,7 @@ _WORDS = re.compile("|".join(f'"{outcome.value}"' for outcome in sorted(UNANSWER
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Lack:
-    """What a row has no answer for: the panel's score, or only those of some seats."""
+    """The scores for which a row has no answer: the panel's, or only those of some seats."""
 
     scored: bool
     seats: frozenset[str]

@@ -3,7 +3,7 @@
 A word has a syllable for each group of vowels (a, e, i, o, u, y), more where a piece of it is
 spoken as two groups (``ia``, ``tled$``), and fewer where a vowel is silent (``ele$``, ``^lifes``).
 The pieces lie beside this file, in ``syllables.toml``. They were fitted to CMUdict [1]_, of which
-they give the number of 99.5 of 100 running words (`benchmarks.syllables`).
+they give the number of 99.4 of 100 running words (`benchmarks.syllables`).
 
 References
 ----------

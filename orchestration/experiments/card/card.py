@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from spanjury.judges.core import ConfigError
+from spanjury.judges.core import ConfigError, unstamped
 from spanjury.orchestration.experiments.card.measure import Measure
 
 __all__ = ["Card", "ExamRecord"]
@@ -65,7 +65,7 @@ class Card:
             raise ConfigError("a card is made of one exam or more")
         first, *others = self.records
         for other in others:
-            if not set(first.seats.values()) & set(other.seats.values()):
+            if not _judges(first) & _judges(other):
                 raise ConfigError(
                     "a card is of one judge, and these exams have none in common: "
                     f"{first.signature} and {other.signature}"
@@ -79,3 +79,8 @@ class Card:
             for measure in record.measures:
                 told.setdefault(measure.name, []).append(measure)
         return told
+
+
+def _judges(record: ExamRecord) -> set[str]:
+    """Return the signatures of the seats; by which release they were examined does not matter."""
+    return set(map(unstamped, record.seats.values()))

@@ -110,7 +110,7 @@ class Evidence:
 
     @property
     def with_room_against(self) -> BoolArray:
-        """Which of those whose list was changed could move the other way than they should.
+        """Scores that could move the wrong way, among those whose list was changed.
 
         They are others than those of `with_room`: a score at the floor cannot fall, but an
         added error can make it rise.

@@ -24,7 +24,7 @@ __all__ = ["Agreement", "Settings", "Standing", "found"]
 _LEVEL = 0.05
 
 Standing = Literal["nearest", "not told apart", "behind", "untested"]
-"""How a scorer compares with the one that is nearest to people on an aspect, by a test at 5 %."""
+"""A scorer beside the scorer that is nearest to people on the aspect, by a test at 5 %."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

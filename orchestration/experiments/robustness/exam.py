@@ -33,7 +33,7 @@ _CONTROL = "control-1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exam:
-    """What a panel is examined on.
+    """The questions of an exam of robustness.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ Scope = Literal["all", "family", "attack", "aspect", "control"]
 
 
 class Count(NamedTuple):
-    """How many of how many."""
+    """A number of cases, and the number of those among which they were counted."""
 
     hits: int
     of: int
@@ -45,7 +45,7 @@ class Net(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What became of some attempts on one judge.
+    """The outcome of some attempts on one judge.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
-    """What an exam came to.
+    """The outcome of an exam.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Categories: whether judges and people mark the same characters as the same sort of error.
+"""Categories: agreement of judges and people on the sort of error of the same characters.
 
 Soft agreement asks for the same characters, hard agreement for the same category besides [1]_.
 Upper and lower case, and blanks around a name, make no other category. A span without a category
@@ -47,11 +47,12 @@ def category_map(pairs: Iterable[str], *, gold: Gold | None) -> dict[str, str]:
     Raises
     ------
     ConfigError
-        If a pair has another form, a judge's category comes twice, or nobody marked a gold one.
+        If a pair has another form, a judge's category comes twice, or people marked no such
+        gold category.
     """
     marked = [span for spans in gold.spans.values() for span in spans] if gold else []
     known = {_folded(span.category): span.category for span in marked if span.category}
-    told: dict[str, str] = {}
+    meanings: dict[str, str] = {}
     for pair in pairs:
         judge, sign, people = pair.partition("=")
         if not sign or not judge.strip() or not people.strip():
@@ -63,11 +64,11 @@ def category_map(pairs: Iterable[str], *, gold: Gold | None) -> dict[str, str]:
             raise ConfigError(
                 f"--category {pair!r}: people marked no {people!r}; they marked {names}"
             )
-        if told.setdefault(_folded(judge), known[_folded(people)]) != known[_folded(people)]:
+        if meanings.setdefault(_folded(judge), known[_folded(people)]) != known[_folded(people)]:
             raise ConfigError(
-                f"--category {pair!r}: {judge!r} has another meaning before; keep one"
+                f"--category {pair!r}: {judge!r} was paired with another category before; keep one"
             )
-    return told
+    return meanings
 
 
 def renamed(spans: Iterable[ErrorSpan], categories: Mapping[str, str]) -> tuple[ErrorSpan, ...]:

@@ -5,12 +5,11 @@ from collections import Counter
 
 import typer
 
-from spanjury.judges.core import ConfigError, Outcome, Usage
+from spanjury.judges.core import UNANSWERED, ConfigError, Outcome, Usage
 from spanjury.orchestration.interfaces.cli.exits import COVERAGE, ERROR, say
 from spanjury.orchestration.interfaces.cli.logging import log_to
 from spanjury.orchestration.interfaces.cli.told import Told
 from spanjury.orchestration.interfaces.cluster import ChunkRecord, ClusterJob, run_on_cluster
-from spanjury.orchestration.memory import UNANSWERED
 
 __all__ = ["judge_on_cluster"]
 

@@ -10,11 +10,9 @@ from rich.table import Table
 
 from spanjury.judges.core import (
     VERSION,
-    ChatRequest,
-    Decoding,
     EvaluationError,
-    Message,
     Segment,
+    reason_of,
 )
 from spanjury.judges.core.registry import OUR_PACKAGE, Registry
 from spanjury.judges.tasks import Catalogue
@@ -26,6 +24,7 @@ from spanjury.orchestration.wiring import (
     GROUPS,
     METRIC_CARDS,
     METRICS,
+    PROBE,
     open_configured_panel,
     open_model,
 )
@@ -123,13 +122,11 @@ def _network(watch: NetworkWatch) -> Finding:
 
 
 async def _ask(name: str, base_urls: tuple[str, ...]) -> Finding:
-    question = Message(role="user", content="Answer with the single word: ready")
-    request = ChatRequest(messages=(question,), decoding=Decoding(max_tokens=16))
     began = anyio.current_time()
     try:
         async with open_model(ModelConfig(name=name, base_url=base_urls, attempts=1)) as model:
-            reply = await model.complete(request)
+            reply = await model.complete(PROBE)
     except EvaluationError as error:
-        return f"model {name}", _FAILS, str(error)
+        return f"model {name}", _FAILS, reason_of(error)
     seconds = anyio.current_time() - began
     return f"model {name}", "answers", f"{reply.text.strip()!r} after {seconds:.1f} s"

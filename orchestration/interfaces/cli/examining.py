@@ -19,6 +19,7 @@ from spanjury.orchestration.interfaces.cli.written import tell_written
 from spanjury.orchestration.interfaces.exam import DEMO, ExamJob, exam_of, hold, read_weights
 from spanjury.orchestration.interfaces.exam_report import write_report
 from spanjury.orchestration.metering import Limits
+from spanjury.orchestration.wiring import MEMORY_NAME
 
 __all__ = ["examine_discernment"]
 
@@ -63,7 +64,7 @@ class _Told:
             damage_model=told_writer(
                 self.damage_model, self.damage_model_base_url, judging=self.panel
             ),
-            memory=self.output / "memory.sqlite3",
+            memory=self.output / MEMORY_NAME,
             task=self.task,
             aspects=tuple(self.aspect or ()),
             aspects_files=tuple(self.aspects_file or ()),

@@ -21,6 +21,7 @@ from spanjury.orchestration.interfaces.faithfulness import FaithfulnessJob, exam
 from spanjury.orchestration.interfaces.faithfulness_replay import read_changes
 from spanjury.orchestration.interfaces.faithfulness_report import write_report
 from spanjury.orchestration.metering import Limits, Meter
+from spanjury.orchestration.wiring import MEMORY_NAME
 
 __all__ = ["examine_faithfulness"]
 
@@ -59,7 +60,7 @@ class _Told:
             panel=self.panel.config(),
             perturbations=tuple(self.perturbation or ()),
             writer=told_writer(self.writer, self.writer_base_url, judging=self.panel),
-            memory=self.output / "memory.sqlite3",
+            memory=self.output / MEMORY_NAME,
             task=self.task,
             aspects=tuple(self.aspect or ()),
             aspects_files=tuple(self.aspects_file or ()),

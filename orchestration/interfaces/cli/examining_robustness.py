@@ -26,6 +26,7 @@ from spanjury.orchestration.interfaces.exam import DEMO
 from spanjury.orchestration.interfaces.robustness import RobustnessJob, exam_of, hold
 from spanjury.orchestration.interfaces.robustness_report import write_report
 from spanjury.orchestration.metering import Limits, Meter
+from spanjury.orchestration.wiring import MEMORY_NAME
 
 __all__ = ["examine_robustness"]
 
@@ -67,7 +68,7 @@ class _Flags:
             panel=panel,
             recipe="" if self.as_they_are else self.recipe,
             attacks=tuple(self.attack or ()),
-            memory=self.output / "memory.sqlite3",
+            memory=self.output / MEMORY_NAME,
             task=self.task,
             aspects=tuple(self.aspect or ()),
             aspects_files=tuple(self.aspects_file or ()),

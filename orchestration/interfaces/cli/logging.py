@@ -35,11 +35,14 @@ def log_to(file: Path | None) -> None:
     ConfigError
         If the file cannot be written.
     """
-    handlers = [_Errors(), _Outages(), *([_LogFile(file)] if file is not None else [])]
+    new: list[logging.Handler] = [_Errors(), _Outages()]
+    if file is not None:
+        new.append(_LogFile(file))
     logger = logging.getLogger(LOGGER)
-    for earlier in [one for one in logger.handlers if isinstance(one, _Lines | _LogFile)]:
-        logger.removeHandler(earlier)
-    for handler in handlers:
+    for handler in [*logger.handlers]:
+        if isinstance(handler, _Lines | _LogFile):
+            logger.removeHandler(handler)
+    for handler in new:
         logger.addHandler(handler)
     logger.setLevel(logging.WARNING if file is None else logging.INFO)
     logger.propagate = False  # what a library sets up for the root must not print it again

@@ -1,4 +1,4 @@
-"""What `spanjury runs repair` does once its flags are read."""
+"""The command `spanjury runs repair`, once its flags are read."""
 
 import shlex
 from pathlib import Path

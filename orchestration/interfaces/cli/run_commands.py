@@ -25,7 +25,7 @@ class _ListByDefault(TyperGroup):
 
 runs = typer.Typer(
     cls=_ListByDefault,
-    help="Runs: those among the user's data, or in a folder; without a command they are listed.",
+    help="List runs, or repair the memory of one; without a command they are listed.",
     rich_markup_mode=None,
 )
 

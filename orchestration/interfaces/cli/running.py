@@ -7,13 +7,18 @@ from dataclasses import dataclass
 import anyio
 import typer
 
-from spanjury.judges.core import EvaluationError, Result, RunFailedError, RunStoppedError
+from spanjury.judges.core import (
+    UNANSWERED,
+    EvaluationError,
+    Result,
+    RunFailedError,
+    RunStoppedError,
+)
 from spanjury.orchestration.braking import Brake
 from spanjury.orchestration.interfaces.cli.exits import COVERAGE, ERROR, INTERRUPTED, LIMIT, say
 from spanjury.orchestration.interfaces.cli.signals import Signals
 from spanjury.orchestration.interfaces.cli.view import View
 from spanjury.orchestration.interfaces.job import Job, Plan, run
-from spanjury.orchestration.memory import UNANSWERED
 from spanjury.orchestration.metering import Meter
 from spanjury.orchestration.watching import run_watched
 from spanjury.orchestration.wiring import RunFolder, runs_home

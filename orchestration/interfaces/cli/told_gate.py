@@ -40,8 +40,8 @@ __all__ = ["ToldGate"]
 _PARSED = Gate(name="reports.parsed", relation=">=", bound=0.95)
 _OVER_BASE = OverBase(name="spans.f1")
 """Demanded where nothing else is."""
-_NOBODY = PanelConfig()
-"""Stands in the jobs of exams, in which each judge takes the place in turn."""
+_PLACEHOLDER = PanelConfig()
+"""Stands in the jobs of exams until a judge takes its place; they are held for each judge."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,7 +177,7 @@ class ToldGate:
             return None
         job = exam.ExamJob(
             data=self.discernment,
-            panel=_NOBODY,
+            panel=_PLACEHOLDER,
             recipe=self.recipe,
             task=self.task,
             aspects=self._aspects,
@@ -193,7 +193,7 @@ class ToldGate:
             return None
         job = faithfulness.FaithfulnessJob(
             data=self.faithfulness,
-            panel=_NOBODY,
+            panel=_PLACEHOLDER,
             task=self.task,
             aspects=self._aspects,
             aspects_files=self._files,
@@ -208,7 +208,7 @@ class ToldGate:
             return None
         job = robustness.RobustnessJob(
             data=self.robustness,
-            panel=_NOBODY,
+            panel=_PLACEHOLDER,
             task=self.task,
             aspects=self._aspects,
             aspects_files=self._files,
@@ -225,7 +225,7 @@ class ToldGate:
             raise ConfigError("--human: name what people have rated with --aspect")
         job = Job(
             data=self.human,
-            panel=_NOBODY,
+            panel=_PLACEHOLDER,
             output=self.output,
             task=self.task,
             aspects=self._aspects,

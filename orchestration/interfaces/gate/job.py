@@ -18,6 +18,7 @@ from spanjury.orchestration.interfaces.exam_scores import write_whole
 from spanjury.orchestration.interfaces.gate.hall import GateExam, Hall, make_folder
 from spanjury.orchestration.metering import Limits, Meter
 from spanjury.orchestration.watching import run_watched
+from spanjury.orchestration.wiring import MEMORY_NAME
 
 __all__ = [
     "BASE",
@@ -37,7 +38,6 @@ JUDGE = "distilled"
 """The judge that asks by the short prompt."""
 _LOCAL = "local"
 _FOLDER = "gate"
-_MEMORY = "memory.sqlite3"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +148,7 @@ async def hold(job: GateJob, *, brake: Brake, meter: Meter, show: Callable[[Resu
                 hall = Hall(
                     panel=panel,
                     folder=job.folder(role, exam),
-                    memory=job.output / role / _MEMORY,
+                    memory=job.output / role / MEMORY_NAME,
                     brake=brake,
                     meter=meter,
                     show=show,

@@ -100,3 +100,15 @@ def test_a_plugin_that_cannot_be_imported_says_which_and_why(plugins: Path, targ
     with pytest.raises(PluginError, match=rf"'thing' \({target}, .*\) cannot be loaded") as caught:
         Registry[object](GROUP).get("thing")
     assert isinstance(caught.value, EvaluationError)
+
+
+def test_the_reason_that_a_plugin_is_broken_for_holds_no_key(
+    plugins: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("THEIR_API_KEY", "q7w8e9r0t1y2")
+    monkeypatch.delitem(sys.modules, "leaking", raising=False)
+    (plugins / "leaking.py").write_text("import os\nraise OSError(os.environ['THEIR_API_KEY'])\n")
+    distribution(plugins, "one", "thing = leaking:thing")
+    (problem,) = Registry[object](GROUP).broken()
+    assert "q7w8e9r0t1y2" not in str(problem)
+    assert "OSError" in str(problem)

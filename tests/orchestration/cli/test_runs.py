@@ -147,6 +147,15 @@ def test_the_manifest_says_what_the_run_was(spanjury: Spanjury) -> None:
     assert told["packages"]["litellm"]
 
 
+def test_a_run_of_a_panel_file_whose_seats_have_no_options_can_be_resumed(
+    spanjury: Spanjury,
+) -> None:
+    Path("panel.toml").write_text('[[seats]]\njudge = "form"\n')
+    begun = spanjury("evaluate", "rows.jsonl", "--panel", "panel.toml", "--run-dir", "run")
+    assert begun.exit_code == 0, begun.output
+    assert spanjury("resume", "run").exit_code == 0
+
+
 @pytest.mark.parametrize(
     ("manifest", "problem"),
     [

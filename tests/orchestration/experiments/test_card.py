@@ -53,6 +53,15 @@ def test_a_demand_holds_for_every_exam_that_tells_the_measure() -> None:
     assert not gate.is_passed(Card(records=(steady, shaky)).measures)
 
 
+def test_exams_that_two_releases_held_of_one_judge_are_on_one_card() -> None:
+    earlier = record(AVERAGE, seats={"form": "form|rules:a|spanjury:0.2.0"})
+    later = record(RETEST, seats={"form": "form|rules:a|spanjury:0.3.0"})
+    assert len(Card(records=(earlier, later)).measures) == 2
+    other = record(RETEST, seats={"form": "form|rules:b|spanjury:0.3.0"})
+    with pytest.raises(ConfigError, match="none in common"):
+        Card(records=(earlier, other))
+
+
 @pytest.mark.parametrize(
     "text", ["", "average", "average=1", "average>=", ">=1", "a>=b", "a>=1>=2"]
 )

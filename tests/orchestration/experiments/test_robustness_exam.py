@@ -227,6 +227,16 @@ async def test_the_pages_hold_the_same_figures_and_no_number_that_is_none() -> N
         assert (text in page) == (text != "nan")
 
 
+async def test_names_from_outside_are_no_markup_on_the_page() -> None:
+    held = await sitting(AttackedJudge(), AttackedJudge())
+    findings = replace(held.findings, left_out={("<img src=x>", "[a](http://b)"): 1})
+    examinee = Examinee(signature="p", seats={"seat-0": "a", "seat-1": "b"})
+    page = findings_markdown(findings, examinee=examinee, data="d", recipe="a`<b>")
+    assert "<img" not in page
+    assert "](http://" not in page
+    assert "recipe `` a`<b> ``" in page
+
+
 async def test_an_exam_without_anything_to_attack_or_with_a_pulled_brake_ends() -> None:
     bare = tuple(replace(text, inputs={}) for text in TEXTS)
     with pytest.raises(DataError, match="no text could be attacked: there is no input"):

@@ -28,6 +28,13 @@ def test_the_same_scores_do_not_differ() -> None:
     assert one.same_signature
 
 
+def test_a_release_by_itself_makes_no_other_judge() -> None:
+    earlier = [run("j", [1, 2, 3], signature="panel|seats:1|spanjury:0.2.0")]
+    later = [run("j", [1, 2, 3], signature="panel|seats:1|spanjury:0.3.0")]
+    (difference,) = differences(earlier, later, draws=100)
+    assert difference.same_signature
+
+
 def test_texts_with_one_score_are_counted_and_left_out() -> None:
     (one,) = differences([run("j", [1, 2, 3])], [run("j", [1, 2])], draws=100)
     assert (one.texts, one.only_first, one.only_second) == (2, 1, 0)

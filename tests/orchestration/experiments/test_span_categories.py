@@ -118,7 +118,7 @@ def test_the_page_has_soft_and_hard_f1_and_a_row_for_each_category() -> None:
         (("made up",), "expected JUDGE=GOLD"),
         (("=Addition",), "expected JUDGE=GOLD"),
         (("made up=Omission",), "they marked Addition, Number"),
-        (("x=Addition", "X=Number"), "another meaning"),
+        (("x=Addition", "X=Number"), "paired with another category"),
     ],
 )
 def test_a_pair_that_means_nothing_is_refused(pairs: tuple[str, ...], problem: str) -> None:

@@ -57,7 +57,7 @@ def _lines(findings: Findings, *, examinee: Examinee, data: str, recipe: str) ->
     )
     yield ""
     if sentences := cautions(findings):
-        yield from ("## Beware", "", *(f"- {sentence}" for sentence in sentences), "")
+        yield from ("## Beware", "", *(f"- {markdown(sentence)}" for sentence in sentences), "")
     yield from (_reading(findings), "")
     yield from ("## By judge", "")
     yield from _table("judge", [(f.judge, f) for f in map(findings.overall, findings.judges)])
@@ -73,7 +73,7 @@ def _lines(findings: Findings, *, examinee: Examinee, data: str, recipe: str) ->
 def _flaws(recipe: str) -> str:
     if not recipe:
         return "They were attacked as they are."
-    return f"Before the attacks all damage of the recipe `{recipe}` was done to each of them."
+    return f"Each was damaged before the attacks, by all rules of the recipe {code_span(recipe)}."
 
 
 def _reading(findings: Findings) -> str:

@@ -33,7 +33,10 @@ RatedAspects = Annotated[
 ]
 Categories = Annotated[
     list[str] | None,
-    typer.Option("--category", help="JUDGE=GOLD: a judge's category that means a gold one."),
+    typer.Option(
+        "--category",
+        help="JUDGE=GOLD: a judge's category and the gold category that it means; repeatable.",
+    ),
 ]
 LevelName = Annotated[
     Literal["by-input", "pooled", "system"],

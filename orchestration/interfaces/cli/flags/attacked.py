@@ -1,4 +1,4 @@
-"""How judges are attacked, and what a success is."""
+"""Flags of `exam robustness`: the attacks, the texts, and what counts as a success."""
 
 from pathlib import Path
 from typing import Annotated
@@ -30,7 +30,7 @@ FlawRecipe = Annotated[
     str,
     typer.Option(
         "--recipe",
-        help="A recipe, or TOML: its damage is done to each text first, so that scores can rise.",
+        help="Recipe, or TOML file, whose damage each text takes first, so that scores can rise.",
     ),
 ]
 AsTheyAre = Annotated[
@@ -39,7 +39,7 @@ AsTheyAre = Annotated[
 Step = Annotated[
     float,
     typer.Option(
-        min=0.01, help="From which rise of the score on an attack succeeds, in steps of the scale."
+        min=0.01, help="Rise of the score from which an attack succeeds, in steps of the scale."
     ),
 ]
 SpanShare = Annotated[
@@ -47,7 +47,7 @@ SpanShare = Annotated[
     typer.Option(
         min=0.01,
         max=1.0,
-        help="From which share of the marked spans on: they vanish and the score does not fall.",
+        help="Share of the marked spans whose loss is a success, too, unless the score falls.",
     ),
 ]
 RobustnessOutput = Annotated[

@@ -83,7 +83,7 @@ NoPreflight = Annotated[
     typer.Option(
         "--no-preflight",
         envvar="SPANJURY_NO_PREFLIGHT",
-        help="Ask no small question of each model first.",
+        help="Skip the small question that each model is asked first.",
     ),
 ]
 DryRun = Annotated[

@@ -7,7 +7,7 @@
 | `columns` | columns of a table | 1,024 |
 | `depth` | objects and lists within each other in JSON | 64 |
 | `unpacked` | bytes of a packed file, unpacked | 16 GiB |
-| `ratio` | unpacked bytes for each packed one, once 64 MiB are unpacked | 200 |
+| `ratio` | unpacked bytes for each packed one, once 8 MiB are unpacked | 200 |
 """
 
 import re

@@ -117,7 +117,7 @@ def test_a_packed_file_is_limited_in_what_it_unpacks_to(tmp_path: Path) -> None:
     *_, last = read_lines(path)
     assert "the rest of the file cannot be read: " in last.fault
     assert ADVICE.format("ratio") in last.fault
-    assert (last.number - 2) * 10_000 < 2**26
+    assert (last.number - 2) * 10_000 < 2**23
     *_, last = read_lines(path, limits=DataLimits(ratio=2000, unpacked=7_000_000))
     assert ADVICE.format("unpacked") in last.fault
     assert last.number == 701

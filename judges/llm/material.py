@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from spanjury.judges.llm.lines import GRADED, Field, Label, without_markup
+from spanjury.judges.llm.lines import GRADED, Field, Label, is_code_fence, without_markup
 
 __all__ = ["NO_MATERIAL", "Material"]
 
@@ -83,7 +83,7 @@ class Material:
             if not piece.has(mark)
             and (
                 self._grades_like(piece, following=following)
-                or (_in_lines(piece) and (whole or self._says(piece)))
+                or (_in_lines(piece) and (whole or self._says(piece, following=following)))
             )
             else piece
             for piece in pieces
@@ -104,9 +104,13 @@ class Material:
         value, severity = piece.value or following, piece.label is Label.SEVERITY
         return piece.label in GRADED and self.holds_score(value, severity=severity)
 
-    def _says(self, piece: Field) -> bool:
-        """Say whether a text has the label with the first words of its value, anywhere."""
-        words = _first_words(_folded(f"{piece.head} {piece.value[:_COMPARED]}"))
+    def _says(self, piece: Field, *, following: str) -> bool:
+        """Say whether a text has the label with the first words of its value, anywhere.
+
+        Behind the fence that opens a code block, the value begins on the next line.
+        """
+        value = following if is_code_fence(piece.value) else piece.value
+        words = _first_words(_folded(f"{piece.head} {value[:_COMPARED]}"))
         place = bisect_left(self._fields, words)
         field = self._fields[place] if place < len(self._fields) else ""
         return bool(words) and f"{field} ".startswith(f"{words} ")

@@ -80,10 +80,12 @@ def test_a_second_ctrl_c_drops_what_is_under_way(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         _, told = process.communicate(timeout=9)  # long before what is under way has to end
     assert process.returncode == 130, told
-    assert "interrupted: 10 of 40 results are in results.jsonl.part" in told
-    assert "Traceback" not in told
     kept = rows(tmp_path / "results.jsonl.part")
-    assert [row["score"] for row in kept] == [4] * 10
+    assert f"interrupted: {len(kept)} of 40 results are in results.jsonl.part" in told
+    assert "Traceback" not in told
+    # An answer that has just come may not be a result yet.
+    assert 9 <= len(kept) <= 10
+    assert {row["score"] for row in kept} == {4}
     assert not (tmp_path / "results.jsonl").exists()
 
 

@@ -68,7 +68,7 @@ class Guard:
         Whether nothing is remembered, so that the run will need all of its models: then all
         are tried before the first of them is asked. Otherwise each is tried when it is needed.
     silence
-        Seconds without a reply to a probe after which the wait is told to the log.
+        Seconds without a reply to a probe after which the wait is logged.
     head_start
         Seconds for which the first call goes ahead of the others where there is no preflight.
     clock

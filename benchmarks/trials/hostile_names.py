@@ -56,14 +56,12 @@ def _on_screen(folder: Path) -> Iterator[Trial]:
     """Judge rows with hostile names, as a report, as JSON and as complaints."""
     names = (*_STEERING, *_MARKUP)
     _rows(folder / "rows.jsonl", names)
-    bad = (json.dumps({"id": name, "system": name, "output": 7}) for name in names)
-    (folder / "bad.jsonl").write_text("".join(f"{row}\n" for row in bad))
-    good = (folder / "rows.jsonl").read_text() + (folder / "bad.jsonl").read_text()
-    (folder / "mixed.jsonl").write_text(good)
+    # A complaint quotes the value that does not fit.
+    bad = "".join(f"{json.dumps({'id': name, 'output': [name]})}\n" for name in names)
+    (folder / "mixed.jsonl").write_text((folder / "rows.jsonl").read_text() + bad)
     commands = {
         "evaluate": ("evaluate", "rows.jsonl", "--aspect", "fluency", "--run-dir", _RUN),
         "evaluate --json": ("evaluate", "rows.jsonl", "--json", "--run-dir", "second"),
-        "bad rows": ("evaluate", "bad.jsonl", "--no-memory"),
         "skipped rows": ("evaluate", "mixed.jsonl", "--skip-bad-rows", "--no-memory"),
         "runs": ("runs", "list", "."),
         "compare": ("compare", _RUN, "second", "--draws", "10"),

@@ -46,7 +46,7 @@ class _Lack:
 
 
 _NO_ANSWER = _Lack(scored=False, seats=frozenset())
-"""What stands for every row where no new row at all has an answer."""
+"""The lack that counts for every old row if none of the new rows has an answer."""
 
 
 class UnansweredRows:

@@ -17,11 +17,11 @@ from rich.table import Table
 from spanjury.judges.core import Report, SeatReport
 from spanjury.judges.scoring import FromSpans
 from spanjury.judges.tasks import Catalogue
-from spanjury.orchestration.braking import Brake
-from spanjury.orchestration.experiments.faithfulness.changes import Change
-from spanjury.orchestration.experiments.faithfulness.findings import Finding, found
-from spanjury.orchestration.experiments.faithfulness.trials import Case, Treatment, trials
-from spanjury.orchestration.interfaces.faithfulness_replay import read_changes
+from spanjury.orchestration.engine.stopping import Brake
+from spanjury.orchestration.services.faithfulness_replay import read_changes
+from spanjury.orchestration.studies.faithfulness.changes import Change
+from spanjury.orchestration.studies.faithfulness.findings import Finding, found
+from spanjury.orchestration.studies.faithfulness.trials import Case, Treatment, trials
 from spanjury.perturbations.explanation.paper import paper_perturbations
 
 LABELS = FILE.with_name("label_pairs.jsonl.gz")

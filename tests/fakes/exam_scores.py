@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from spanjury.judges.core import Outcome
-from spanjury.orchestration.experiments.discernment.score_rows import ScoreRow
+from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
 from spanjury.perturbations.perturbation import Effect
 
 __all__ = ["scored"]

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from fakes.judges import mark
 
 from spanjury.judges.core import Aspect, ErrorSpan, Judge, Report, Rescoring, Road, Segment
-from spanjury.orchestration.aggregation import mean
-from spanjury.orchestration.merge import RuleConsolidator
-from spanjury.orchestration.panel import Panel, Seat
+from spanjury.orchestration.engine.aggregation import mean
+from spanjury.orchestration.engine.panel import Panel, Seat
+from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
 
 __all__ = ["Faithful", "opener"]
 

@@ -18,9 +18,9 @@ from spanjury.judges.core import (
     Sample,
     Segment,
 )
-from spanjury.orchestration.building import built, parameters
-from spanjury.orchestration.metrics.scores import measured
+from spanjury.judges.metrics.scores import measured
 from spanjury.orchestration.wiring import PERTURBATIONS, STATISTICS
+from spanjury.orchestration.wiring.building import built, parameters
 from spanjury.orchestration.wiring.checks import (
     checked_aggregation,
     checked_judge,

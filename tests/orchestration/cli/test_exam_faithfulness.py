@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from spanjury.orchestration.interfaces.cli import examining_watched
-from spanjury.orchestration.interfaces.cli.app import app
-from spanjury.orchestration.interfaces.cli.progress import ProgressLines
-from spanjury.orchestration.interfaces.cli.standing import Watch
+from spanjury.orchestration.cli import examining_watched
+from spanjury.orchestration.cli.app import app
+from spanjury.orchestration.cli.progress import ProgressLines
+from spanjury.orchestration.cli.standing import Watch
 
 Spanjury = Callable[..., Result]
 

@@ -54,6 +54,7 @@ __all__ = [
     "StoreError",
     "TransientModelError",
     "UnusableModelError",
+    "first_error_alone",
 ]
 
 

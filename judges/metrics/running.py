@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 from anyio import CapacityLimiter, create_task_group, to_process, to_thread
 
-from spanjury.judges.core import CorpusMetric, MergeableMetric, Sample
+from spanjury.judges.core import CorpusMetric, MergeableMetric, Sample, first_error_alone
 from spanjury.judges.metrics.named import NamedMetric
 from spanjury.judges.metrics.scores import MetricScores, Part, measured, put_together
-from spanjury.orchestration.engine.stopping import first_error_alone
 
 __all__ = ["run_metrics"]
 

@@ -20,8 +20,8 @@ from spanjury.judges.core import (
 from spanjury.judges.metrics.named import NamedMetric
 from spanjury.judges.metrics.reductions import over_references
 from spanjury.judges.metrics.sums import RowMetric
+from spanjury.stats.arrays import FloatArray
 from spanjury.stats.bootstrap import bootstrap, percentile_interval
-from spanjury.stats.drops import FloatArray
 from spanjury.stats.weighted import Weighted, mean_drop
 
 __all__ = ["MetricScores", "Part", "corpus_interval", "measured", "put_together"]

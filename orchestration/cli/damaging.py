@@ -37,6 +37,6 @@ def perturb_file(
         memory=output.with_name(f"{output.name}.memory.sqlite3") if model else None,
     )
     damaged, left_out = anyio.run(damage_file, job)
-    for (treatment, reason), count in left_out.items():
-        say(f"left out: {count} x {treatment}: {reason}")
+    for (condition, reason), count in left_out.items():
+        say(f"left out: {count} x {condition}: {reason}")
     say(f"{damaged} damaged texts are in {output}")

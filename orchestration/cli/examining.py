@@ -92,12 +92,12 @@ def examine_discernment(**flags: object) -> None:
     job = told.job
     exam = exam_of(job)
     say(
-        f"{len(exam.segments)} texts, {len(exam.treatments)} treatments,"
+        f"{len(exam.segments)} texts, {len(exam.conditions)} treatments,"
         f" {len(exam.aspects)} aspects: {', '.join(aspect.name for aspect in exam.aspects)}"
     )
     sitting = held(
         partial(hold, job, exam),
-        total=len(exam.segments) * (len(exam.treatments) + 2) * len(exam.aspects),
+        total=len(exam.segments) * (len(exam.conditions) + 2) * len(exam.aspects),
         limits=job.limits,
         memory=job.memory,
         progress=not told.no_progress,

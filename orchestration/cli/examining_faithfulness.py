@@ -14,7 +14,7 @@ from spanjury.orchestration.cli.told_panel import ToldPanel
 from spanjury.orchestration.cli.told_writer import told_writer
 from spanjury.orchestration.cli.written import tell_written
 from spanjury.orchestration.engine.metering import Limits, Meter
-from spanjury.orchestration.engine.stopping import Brake
+from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.services.faithfulness import FaithfulnessJob, exam_of, hold
 from spanjury.orchestration.services.faithfulness_replay import read_changes
 from spanjury.orchestration.services.faithfulness_report import write_report
@@ -113,18 +113,20 @@ def _record(told: _Told) -> _Record:
     job = told.job(told.data)
     exam = exam_of(job)
     say(
-        f"{len(exam.segments)} texts, {len(exam.treatments)} perturbations,"
+        f"{len(exam.segments)} texts, {len(exam.conditions)} perturbations,"
         f" {len(exam.aspects)} aspects: {', '.join(aspect.name for aspect in exam.aspects)}"
     )
     examined: list[Examinee] = []
 
-    async def noted(*, brake: Brake, meter: Meter, show: Shown) -> list[Change]:
+    async def noted(*, stop_token: StopToken, meter: Meter, show: Shown) -> list[Change]:
         def note(result: Result) -> None:
             if not examined:  # the first one is of the whole panel
                 examined.append(Examinee.of(result.report))
             show(result)
 
-        return await hold(job, exam, brake=brake, meter=meter, show=note, expect=show.expect)
+        return await hold(
+            job, exam, stop_token=stop_token, meter=meter, show=note, expect=show.expect
+        )
 
     changes = held(
         noted,

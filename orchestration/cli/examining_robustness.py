@@ -15,7 +15,7 @@ from spanjury.orchestration.cli.robustness_view import robustness_view
 from spanjury.orchestration.cli.told_failures import failure_policy
 from spanjury.orchestration.cli.told_panel import ToldPanel
 from spanjury.orchestration.engine.metering import Limits, Meter
-from spanjury.orchestration.engine.stopping import Brake
+from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.services.discernment import DEMO
 from spanjury.orchestration.services.robustness import RobustnessJob, exam_of, hold
 from spanjury.orchestration.services.robustness_report import write_report
@@ -100,8 +100,10 @@ def examine_robustness(**options: object) -> None:
         f" {len(exam.aspects)} aspects: {', '.join(aspect.name for aspect in exam.aspects)}"
     )
 
-    def watched(*, brake: Brake, meter: Meter, show: Shown) -> Coroutine[object, object, Sitting]:
-        return hold(job, exam, brake=brake, meter=meter, show=show, expect=show.expect)
+    def watched(
+        *, stop_token: StopToken, meter: Meter, show: Shown
+    ) -> Coroutine[object, object, Sitting]:
+        return hold(job, exam, stop_token=stop_token, meter=meter, show=show, expect=show.expect)
 
     sitting = held(
         watched,

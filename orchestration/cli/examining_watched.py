@@ -14,7 +14,7 @@ from spanjury.orchestration.cli.progress import ProgressLines
 from spanjury.orchestration.cli.signals import Signals
 from spanjury.orchestration.cli.standing import Watch
 from spanjury.orchestration.engine.metering import Limits, Meter
-from spanjury.orchestration.engine.stopping import Brake, run_watched
+from spanjury.orchestration.engine.stopping import StopToken, run_watched
 from spanjury.orchestration.engine.summary import Summary
 
 __all__ = ["Hold", "Shown", "held"]
@@ -43,7 +43,7 @@ class Hold(Protocol[T_co]):
     """Holds an exam, and tells of every result."""
 
     def __call__(
-        self, *, brake: Brake, meter: Meter, show: Shown
+        self, *, stop_token: StopToken, meter: Meter, show: Shown
     ) -> Coroutine[object, object, T_co]:
         """Return what the exam came to; raise `RunStoppedError` if it was ended early."""
         ...
@@ -67,17 +67,17 @@ def held(hold: Hold[T], *, total: int, limits: Limits, memory: Path | None, prog
     """
     if memory is not None:
         memory.parent.mkdir(parents=True, exist_ok=True)
-    brake, signals, summary = Brake(), Signals(), Summary()
-    meter = Meter(limits=limits, stop=brake.pull)
+    stop_token, signals, summary = StopToken(), Signals(), Summary()
+    meter = Meter(limits=limits, stop=stop_token.request)
     watch = Watch(total=total, summary=summary, meter=meter)
     shown = Shown(summary=summary, watch=watch)
     come_to: list[T] = []
 
     async def examine() -> None:
-        come_to.append(await hold(brake=brake, meter=meter, show=shown))
+        come_to.append(await hold(stop_token=stop_token, meter=meter, show=shown))
 
     async def listen() -> None:
-        await signals.watch(brake)
+        await signals.watch(stop_token)
 
     try:
         with ProgressLines(watch, write=say if progress else lambda _: None):

@@ -32,7 +32,7 @@ def _tables(findings: Findings) -> Iterator[RenderableType]:
         for heading in _HEADINGS:
             table.add_column(heading, justify="right", no_wrap=True)
         for one in rows:
-            table.add_row(Text(one.treatment), *_cells(one))
+            table.add_row(Text(one.condition), *_cells(one))
         yield table
     yield Text(
         "Shares of changed scores over all reports as the paper prints them, over those with "

@@ -29,12 +29,12 @@ _STYLES = {
 
 
 def findings_view(findings: Findings) -> RenderableType:
-    """Show what an exam came to, in 80 characters' width: treatments, averages, cautions."""
+    """Show what an exam came to, in 80 characters' width: conditions, averages, cautions."""
     told = (Text(f"- {caution}", "magenta") for caution in cautions(findings))
-    return Group(_treatments(findings), *_averages(findings), *told)
+    return Group(_conditions(findings), *_averages(findings), *told)
 
 
-def _treatments(findings: Findings) -> RenderableType:
+def _conditions(findings: Findings) -> RenderableType:
     title = f"Discernment of {findings.segments} texts, mode {findings.settings.mode}"
     table = Table(title_justify="left", title=title, pad_edge=False)
     table.add_column("treatment", overflow="fold")
@@ -54,7 +54,7 @@ def _treatments(findings: Findings) -> RenderableType:
 
 def _cells(finding: Finding) -> Iterator[Text]:
     cell, came_to = strongest(finding), verdict(finding)
-    yield Text(finding.treatment)
+    yield Text(finding.condition)
     yield Text(str(finding.damaged))
     yield Text(figure(finding.discernment))
     yield Text(figure(finding.weighted))

@@ -18,7 +18,7 @@ from spanjury.orchestration.cli.exits import COVERAGE, ERROR, INTERRUPTED, LIMIT
 from spanjury.orchestration.cli.signals import Signals
 from spanjury.orchestration.cli.view import View
 from spanjury.orchestration.engine.metering import Meter
-from spanjury.orchestration.engine.stopping import Brake, run_watched
+from spanjury.orchestration.engine.stopping import StopToken, run_watched
 from spanjury.orchestration.services.evaluate import Job, Plan, run
 from spanjury.orchestration.wiring import RunFolder, runs_home
 
@@ -103,8 +103,8 @@ class _Going:
         self._total = plan.assessments
         self._folder = folder
         self._begun = begun
-        self._brake = Brake()
-        self._meter = Meter(limits=job.limits, stop=self._brake.pull)
+        self._stop_token = StopToken()
+        self._meter = Meter(limits=job.limits, stop=self._stop_token.request)
         self.signals = Signals()
         self.view = View(
             total=self._total,
@@ -122,10 +122,10 @@ class _Going:
         await run_watched(self._judge, self._listen)
 
     async def _judge(self) -> None:
-        await run(self._job, self._show, brake=self._brake, meter=self._meter)
+        await run(self._job, self._show, stop_token=self._stop_token, meter=self._meter)
 
     async def _listen(self) -> None:
-        await self.signals.watch(self._brake)
+        await self.signals.watch(self._stop_token)
 
     def _show(self, result: Result) -> None:
         if not self.done:

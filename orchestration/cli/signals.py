@@ -6,7 +6,7 @@ import sys
 from anyio import open_signal_receiver, sleep_forever
 
 from spanjury.orchestration.cli.exits import say
-from spanjury.orchestration.engine.stopping import GRACE, Brake
+from spanjury.orchestration.engine.stopping import GRACE, StopToken
 
 __all__ = ["Signals"]
 
@@ -14,7 +14,7 @@ _WORDS = {signal.SIGINT: "interrupted", signal.SIGTERM: "told to end"}
 
 
 class Signals:
-    """Listen for signals, and pull a brake when one comes.
+    """Listen for signals, and pull a stop token when one comes.
 
     `received` is the first that came, 0 for none.
     """
@@ -22,16 +22,16 @@ class Signals:
     def __init__(self) -> None:
         self.received = 0
 
-    async def watch(self, brake: Brake) -> None:
+    async def watch(self, stop_token: StopToken) -> None:
         """Listen until cancelled; after two signals a third has its usual effect."""
         if sys.platform != "win32":  # there, Ctrl-C stays a KeyboardInterrupt
             with open_signal_receiver(*_WORDS) as signals:
                 async for number in signals:
                     if self.received:
-                        brake.pull(_WORDS[number], grace=0.0)
+                        stop_token.request(_WORDS[number], grace=0.0)
                         break
                     self.received = number
-                    brake.pull(_WORDS[number], grace=GRACE)
+                    stop_token.request(_WORDS[number], grace=GRACE)
                     say(
                         f"{_WORDS[number]}: what is under way may take {GRACE:g} s more;"
                         " Ctrl-C again to drop it"

@@ -23,10 +23,11 @@ from spanjury.judges.core import (
     RunFailedError,
     RunStoppedError,
     Segment,
+    first_error_alone,
 )
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.stopping import Brake, first_error_alone
+from spanjury.orchestration.engine.stopping import StopToken
 
 __all__ = ["ALL_ASPECTS", "each", "evaluate", "pair"]
 
@@ -50,7 +51,7 @@ async def evaluate(
     *,
     write: Callable[[Result], None],
     workers: int = 8,
-    brake: Brake | None = None,
+    stop_token: StopToken | None = None,
 ) -> None:
     """Assess every pair and hand its result to `write`, in the order of `pairs`.
 
@@ -64,25 +65,25 @@ async def evaluate(
         Called once a result, by one task only. What it raises ends the run.
     workers
         How many pairs are assessed at once.
-    brake
+    stop_token
         Ends the run early, once it is pulled, with what is complete by then.
 
     Raises
     ------
     RunFailedError
         If a model cannot be used or does not answer. The rows that wait for it have no result;
-        what others were asked meanwhile may still be answered, for the brake's grace.
+        what others were asked meanwhile may still be answered, for the stop token's grace.
 
     Notes
     -----
     When the run is cancelled, every result that is complete has been written before the
     cancellation leaves this function.
     """
-    brake = brake or Brake()
-    with first_error_alone(), brake:
-        await _pipe(panel, pairs, write=write, workers=workers, brake=brake)
-    if brake.failure is not None:
-        raise brake.failure
+    stop_token = stop_token or StopToken()
+    with first_error_alone(), stop_token:
+        await _pipe(panel, pairs, write=write, workers=workers, stop_token=stop_token)
+    if stop_token.failure is not None:
+        raise stop_token.failure
 
 
 async def _pipe(
@@ -91,41 +92,43 @@ async def _pipe(
     *,
     write: Callable[[Result], None],
     workers: int,
-    brake: Brake,
+    stop_token: StopToken,
 ) -> None:
     todo_in, todo = create_memory_object_stream[_Slot](workers)
     order_in, order = create_memory_object_stream[_Slot](_WINDOW * workers)
     async with create_task_group() as running, order_in, todo_in:
         running.start_soon(_write_in_order, order, write)
         for _ in range(workers):
-            running.start_soon(_work, panel, todo.clone(), brake)
+            running.start_soon(_work, panel, todo.clone(), stop_token)
         todo.close()
         # A stream breaks when its reader has failed; then that failure is the news.
         with suppress(BrokenResourceError):
             for segment, aspect in pairs:
-                if brake.is_pulled:
-                    brake.has_cut = True
+                if stop_token.is_requested:
+                    stop_token.interrupted = True
                     break
                 slot = _Slot(segment, aspect)
                 await order_in.send(slot)
                 await todo_in.send(slot)
 
 
-async def _work(panel: Panel, todo: MemoryObjectReceiveStream[_Slot], brake: Brake) -> None:
+async def _work(
+    panel: Panel, todo: MemoryObjectReceiveStream[_Slot], stop_token: StopToken
+) -> None:
     async with todo:
         async for slot in todo:
-            if brake.is_pulled:
-                brake.has_cut = True
+            if stop_token.is_requested:
+                stop_token.interrupted = True
             else:
-                await _judge(slot, panel, brake)
+                await _judge(slot, panel, stop_token)
             slot.done.set()
 
 
-async def _judge(slot: _Slot, panel: Panel, brake: Brake) -> None:
+async def _judge(slot: _Slot, panel: Panel, stop_token: StopToken) -> None:
     try:
         report = await panel.assess(slot.segment, slot.aspect)
     except RunFailedError as failure:
-        brake.fail(failure)
+        stop_token.fail(failure)
     else:
         slot.result = Result(segment=slot.segment, aspect=slot.aspect, report=report)
 
@@ -157,7 +160,7 @@ def _queued(order: MemoryObjectReceiveStream[_Slot]) -> Iterator[_Slot]:
 
 
 def _write(slot: _Slot, write: Callable[[Result], None]) -> None:
-    if slot.result is not None:  # it has none if the brake came before its turn
+    if slot.result is not None:  # it has none if the stop token came before its turn
         write(slot.result)
 
 
@@ -216,7 +219,7 @@ T = TypeVar("T")
 
 
 async def each(
-    things: Iterable[T], do: Callable[[T], Awaitable[None]], *, workers: int, brake: Brake
+    things: Iterable[T], do: Callable[[T], Awaitable[None]], *, workers: int, stop_token: StopToken
 ) -> None:
     """Do something for each of `things`, so many at once; what it raises ends all of it.
 
@@ -228,26 +231,26 @@ async def each(
         What is done for one.
     workers
         For how many it is done at once.
-    brake
+    stop_token
         Once it is pulled, nothing new is begun.
 
     Raises
     ------
     RunStoppedError
-        If the brake left something undone.
+        If the stop token left something undone.
     """
     todo = iter(things)  # one for all workers, so that each thing is taken once
 
     async def work() -> None:
         for thing in todo:
-            if brake.is_pulled:
-                brake.has_cut = True
+            if stop_token.is_requested:
+                stop_token.interrupted = True
                 return
             await do(thing)
 
-    with first_error_alone(), brake:
+    with first_error_alone(), stop_token:
         async with create_task_group() as group:
             for _ in range(workers):
                 group.start_soon(work)
-    if brake.has_cut:
-        raise RunStoppedError(brake.reason)
+    if stop_token.interrupted:
+        raise RunStoppedError(stop_token.reason)

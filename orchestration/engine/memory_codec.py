@@ -27,7 +27,7 @@ from spanjury.judges.core import (
     Reply,
     Report,
     Rescoring,
-    Road,
+    RescoringMethod,
     Segment,
     StoreError,
     TokenLogprob,
@@ -77,7 +77,8 @@ def read_rescoring(value: bytes) -> Rescoring:
     with _reading("rescoring"):
         row = json.loads(value)
         row["report"] = read_report(json.dumps(row["report"]).encode())
-        row["road"] = Road(row["road"])
+        name = row.pop("method" if "method" in row else "road")  # `road` until release 0.2
+        row["method"] = RescoringMethod(name)
         return Rescoring(**row)
 
 

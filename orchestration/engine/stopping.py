@@ -1,8 +1,7 @@
-"""A brake: how a run ends before its end, with nothing cut off that could still be finished."""
+"""A stop token: how a run ends early, with nothing cut off that could still be finished."""
 
 import math
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
@@ -11,44 +10,43 @@ import anyio
 from anyio import CancelScope, create_task_group
 from anyio.lowlevel import checkpoint
 
-from spanjury.judges.core import ConfigError, RunFailedError
+from spanjury.judges.core import ConfigError, RunFailedError, first_error_alone
 
 __all__ = [
     "GRACE",
     "LONGEST_OUTAGE",
-    "Brake",
     "FailurePolicy",
-    "first_error_alone",
-    "pull_in_time",
+    "StopToken",
     "run_watched",
+    "stop_in_time",
 ]
 
 GRACE = 10.0
 """Seconds that what is under way may take when a run is to end at once."""
 
 
-class Brake:
+class StopToken:
     """End a batch early: nothing new is begun, and what is under way may be finished.
 
     It is the context of the work that it may end, once. Whatever watches the work may pull
-    it, in the same event loop: a signal, a clock, a meter. `has_cut` says whether anything
+    it, in the same event loop: a signal, a clock, a meter. `interrupted` says whether anything
     was left undone for it: it may be pulled when all is done. `failure` is why the run
     cannot go on, to be raised when what was under way has ended; None where it could.
     """
 
     def __init__(self) -> None:
         self.reason = ""
-        self.has_cut = False
+        self.interrupted = False
         self.failure: RunFailedError | None = None
         self._grace = math.inf
         self._scope: CancelScope | None = None
 
     @property
-    def is_pulled(self) -> bool:
+    def is_requested(self) -> bool:
         """Whether nothing new is to be begun."""
         return bool(self.reason)
 
-    def pull(self, reason: str, *, grace: float = math.inf) -> None:
+    def request(self, reason: str, *, grace: float = math.inf) -> None:
         """Stop; the first reason is the one that is told.
 
         Parameters
@@ -65,7 +63,7 @@ class Brake:
     def fail(self, failure: RunFailedError) -> None:
         """Stop because the run cannot go on; what is under way elsewhere gets its grace."""
         self.failure = self.failure or failure
-        self.pull(str(failure), grace=GRACE)
+        self.request(str(failure), grace=GRACE)
 
     def __enter__(self) -> Self:
         self._scope = CancelScope()
@@ -79,10 +77,10 @@ class Brake:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> bool:
-        """Return whether `error` is the cancellation of the brake's own making."""
+        """Return whether `error` is the cancellation of the stop token's own making."""
         assert self._scope is not None
         is_handled = bool(self._scope.__exit__(kind, error, trace))
-        self.has_cut |= self._scope.cancelled_caught
+        self.interrupted |= self._scope.cancelled_caught
         return is_handled
 
     def _limit(self) -> None:
@@ -91,11 +89,11 @@ class Brake:
             self._scope.deadline = min(self._scope.deadline, deadline)
 
 
-async def pull_in_time(brake: Brake, seconds: float | None) -> None:
-    """Pull `brake` when so many seconds are over; None for never."""
+async def stop_in_time(stop_token: StopToken, seconds: float | None) -> None:
+    """Pull `stop_token` when so many seconds are over; None for never."""
     if seconds is not None:
         await anyio.sleep(seconds)
-        brake.pull(f"{seconds:g} seconds are over", grace=GRACE)
+        stop_token.request(f"{seconds:g} seconds are over", grace=GRACE)
 
 
 Task = Callable[[], Coroutine[object, object, None]]
@@ -114,23 +112,6 @@ async def run_watched(work: Task, *watchers: Task) -> None:
             await checkpoint()
             await work()
             group.cancel_scope.cancel()
-
-
-@contextmanager
-def first_error_alone() -> Iterator[None]:
-    """Raise the first error of a task group in place of the group.
-
-    For a group whose tasks work on one thing: what follows the first error follows from it.
-    """
-    try:
-        yield
-    except ExceptionGroup as group:
-        raise _first(group) from group
-
-
-def _first(group: ExceptionGroup[Exception]) -> Exception:
-    error = group.exceptions[0]
-    return _first(error) if isinstance(error, ExceptionGroup) else error
 
 
 LONGEST_OUTAGE = 60.0

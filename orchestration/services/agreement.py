@@ -9,8 +9,7 @@ from typing import TypeVar
 
 from anyio import CapacityLimiter, create_task_group, to_process, to_thread
 
-from spanjury.judges.core import ConfigError, DataError, Segment
-from spanjury.orchestration.engine.stopping import first_error_alone
+from spanjury.judges.core import ConfigError, DataError, Segment, first_error_alone
 from spanjury.orchestration.services.annotators import Marker, read_markers, span_tasks
 from spanjury.orchestration.services.python import read_segments
 from spanjury.orchestration.services.scorers import read_scorers

@@ -17,11 +17,16 @@ from spanjury.judges.core import ConfigError, Memory, Result, Segment
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.stopping import Brake, FailurePolicy, pull_in_time, run_watched
+from spanjury.orchestration.engine.stopping import (
+    FailurePolicy,
+    StopToken,
+    run_watched,
+    stop_in_time,
+)
 from spanjury.orchestration.services.python import read_segments
 from spanjury.orchestration.studies.discernment.exam import Exam, Sitting, sit
 from spanjury.orchestration.studies.discernment.findings import Settings
-from spanjury.orchestration.studies.discernment.perturbed_pairs import Treatment
+from spanjury.orchestration.studies.discernment.perturbed_pairs import Condition
 from spanjury.orchestration.studies.generation import Writer
 from spanjury.orchestration.wiring import Guard, guard_of, open_configured_panel, open_memory
 from spanjury.orchestration.wiring.building import parameters
@@ -35,11 +40,11 @@ from spanjury.perturbations.written import written_perturbation
 __all__ = [
     "DEMO",
     "ExamJob",
+    "conditions_of",
     "exam_of",
     "hold",
     "read_weights",
     "task_of",
-    "treatments_of",
     "writer_of",
 ]
 
@@ -71,7 +76,7 @@ class ExamJob:
     task, aspects, aspects_files, columns, limit
         As in `job.Job`; without aspects those of the recipe.
     weights
-        Treatment -> aspect -> what experts think it harms, in place of the recipe's.
+        Condition -> aspect -> what experts think it harms, in place of the recipe's.
     damage_model
         Writes the damage that a model can be asked for; None to have all done by rules.
     repeats, settings
@@ -114,13 +119,13 @@ def exam_of(job: ExamJob) -> Exam:
     task = task_of(segments, job.task or "", default=recipe.task)
     catalogue = Catalogue.load(*job.aspects_files)
     names = job.aspects or recipe.aspects or catalogue.task(task).default_aspects
-    for treatment, weights in job.weights.items():
+    for condition, weights in job.weights.items():
         if strange := weights.keys() - set(names):
-            raise ConfigError(f"{treatment!r} weighs {', '.join(strange)}, not {', '.join(names)}")
+            raise ConfigError(f"{condition!r} weighs {', '.join(strange)}, not {', '.join(names)}")
     return Exam(
         segments=segments,
         aspects=tuple(catalogue.aspect(task, name) for name in names),
-        treatments=treatments_of(
+        conditions=conditions_of(
             recipe, weights=job.weights, has_writer=job.damage_model is not None
         ),
         repeats=job.repeats,
@@ -153,12 +158,12 @@ def task_of(segments: Iterable[Segment], named: str, *, default: str = "") -> st
     return tasks.pop()
 
 
-def treatments_of(
+def conditions_of(
     recipe: Recipe,
     *,
     weights: Mapping[str, Mapping[str, float]] | None = None,
     has_writer: bool = False,
-) -> tuple[Treatment, ...]:
+) -> tuple[Condition, ...]:
     """Return what a recipe does to each text.
 
     Raises
@@ -172,7 +177,7 @@ def treatments_of(
         raise ConfigError(f"weights for {', '.join(sorted(strange))}, which {recipe.name} has not")
     if has_writer and not any(item.written for item in recipe.items):
         raise ConfigError(f"{recipe.name} has no damage that a model is asked for")
-    return tuple(_treatment(item, told.get(item.name, item.weights)) for item in recipe.items)
+    return tuple(_condition(item, told.get(item.name, item.weights)) for item in recipe.items)
 
 
 def writer_of(model: ModelConfig, *, memory: Memory | None, meter: Meter, guard: Guard) -> Writer:
@@ -185,20 +190,20 @@ def writer_of(model: ModelConfig, *, memory: Memory | None, meter: Meter, guard:
 
 
 def read_weights(path: Path) -> Mapping[str, Mapping[str, float]]:
-    """Read experts' weights from TOML: a table for each treatment, aspect by aspect.
+    """Read experts' weights from TOML: a table for each condition, aspect by aspect.
 
     Raises
     ------
     ConfigError
-        If the file cannot be read, or the weights of a treatment do not sum to 1.
+        If the file cannot be read, or the weights of a condition do not sum to 1.
     """
     try:
         told = _WEIGHTS.validate_python(tomllib.loads(path.read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, ValidationError) as error:
         raise ConfigError(f"the weights {path} cannot be read: {error}") from error
-    for treatment, weights in told.items():
+    for condition, weights in told.items():
         if min(weights.values(), default=0.0) < 0 or not isclose(sum(weights.values()), 1.0):
-            raise ConfigError(f"{path}: the weights of {treatment!r} must sum to 1, got {weights}")
+            raise ConfigError(f"{path}: the weights of {condition!r} must sum to 1, got {weights}")
     return told
 
 
@@ -206,7 +211,7 @@ async def hold(
     job: ExamJob,
     exam: Exam,
     *,
-    brake: Brake,
+    stop_token: StopToken,
     meter: Meter,
     show: Callable[[Result], None],
 ) -> Sitting:
@@ -231,23 +236,30 @@ async def hold(
 
         async def examine() -> None:
             held.append(
-                await sit(exam, open_panel, writer=writer, workers=workers, brake=brake, show=show)
+                await sit(
+                    exam,
+                    open_panel,
+                    writer=writer,
+                    workers=workers,
+                    stop_token=stop_token,
+                    show=show,
+                )
             )
 
         async def watch_the_clock() -> None:
-            await pull_in_time(brake, job.limits.max_seconds)
+            await stop_in_time(stop_token, job.limits.max_seconds)
 
         await run_watched(examine, watch_the_clock)
         guard.require_success()
         return held[0]
 
 
-def _treatment(item: RecipeItem, weights: Mapping[str, float]) -> Treatment:
+def _condition(item: RecipeItem, weights: Mapping[str, float]) -> Condition:
     perturbation = find_perturbation(item.perturbation)
     known = parameters(perturbation.rule)
     if strange := item.options.keys() - known:
         raise ConfigError(f"{item.perturbation!r} has no option {', '.join(sorted(strange))}")
-    return Treatment(
+    return Condition(
         name=item.name,
         perturbation=perturbation,
         level=item.level,

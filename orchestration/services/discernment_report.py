@@ -90,8 +90,8 @@ def _pictures(folder: Path, sitting: Sitting) -> list[Path]:
         plots = load_discernment_plots()
     except ConfigError:
         return []
-    findings, evidence = sitting.findings.findings, sitting.evidence
-    names = [finding.treatment for finding in findings]
+    findings, score_arrays = sitting.findings.findings, sitting.score_arrays
+    names = [finding.condition for finding in findings]
     bars, effects, spread = (
         folder / f"{name}.png" for name in ("discernment", "specificity", "scores")
     )
@@ -99,24 +99,24 @@ def _pictures(folder: Path, sitting: Sitting) -> list[Path]:
     if harmful:  # of the others no score should fall, so that they have no D
         plots.draw_scores(
             bars,
-            treatments=[finding.treatment for finding in harmful],
+            conditions=[finding.condition for finding in harmful],
             levels=[finding.level for finding in harmful],
             discernment=[finding.discernment for finding in harmful],
             weighted=[finding.weighted for finding in harmful],
         )
     plots.draw_effects(
         effects,
-        treatments=names,
-        aspects=evidence.aspects,
+        conditions=names,
+        aspects=score_arrays.aspects,
         effects=[[cell.effects.net_drop for cell in finding.cells] for finding in findings],
         targeted=[[cell.expected == "falls" for cell in finding.cells] for finding in findings],
     )
     plots.draw_distributions(
         spread,
-        treatments=names,
-        aspects=evidence.aspects,
-        clean=evidence.clean / evidence.repeats,
-        damaged=evidence.damaged / evidence.repeats,
+        conditions=names,
+        aspects=score_arrays.aspects,
+        clean=score_arrays.clean / score_arrays.repeats,
+        damaged=score_arrays.damaged / score_arrays.repeats,
         highest=5,
     )
     return [bars, effects, spread] if harmful else [effects, spread]

@@ -7,8 +7,8 @@ from anyio import to_thread
 from spanjury.judges.core import VERSION, DataError, Result, RunStoppedError, stamped
 from spanjury.orchestration.engine.batch import evaluate
 from spanjury.orchestration.engine.metering import Meter
-from spanjury.orchestration.engine.stopping import Brake, pull_in_time, run_watched
-from spanjury.orchestration.services.discernment import treatments_of
+from spanjury.orchestration.engine.stopping import StopToken, run_watched, stop_in_time
+from spanjury.orchestration.services.discernment import conditions_of
 from spanjury.orchestration.services.distil_material import DistilJob, Material
 from spanjury.orchestration.studies.distillation.damage_data import DamagePlan, damage_examples
 from spanjury.orchestration.studies.distillation.damaged_text import Harm
@@ -51,11 +51,11 @@ def harms_of(recipe: Recipe) -> tuple[Harm, ...]:
         Harm(
             name=item.name,
             rule=item.perturbation,
-            perturbation=treatment.perturbation,
-            options=treatment.options,
-            severity=treatment.severity,
+            perturbation=condition.perturbation,
+            options=condition.options,
+            severity=condition.severity,
         )
-        for item, treatment in zip(recipe.items, treatments_of(recipe), strict=True)
+        for item, condition in zip(recipe.items, conditions_of(recipe), strict=True)
     )
 
 
@@ -63,7 +63,7 @@ async def build_from_panel(
     job: DistilJob,
     material: Material,
     *,
-    brake: Brake,
+    stop_token: StopToken,
     meter: Meter,
     show: Callable[[Result], None],
 ) -> Inventory:
@@ -71,7 +71,7 @@ async def build_from_panel(
 
     Parameters
     ----------
-    brake, meter
+    stop_token, meter
         End it early, and count what models are asked.
     show
         Is told of every result.
@@ -99,15 +99,17 @@ async def build_from_panel(
             async with opening as opened:
                 signature.append(stamped(opened.signature))
                 pairs = ((row.segment, aspect) for row, aspect in material.pairs)
-                await evaluate(opened, pairs, write=keep, workers=panel.workers, brake=brake)
+                await evaluate(
+                    opened, pairs, write=keep, workers=panel.workers, stop_token=stop_token
+                )
 
         async def watch_the_clock() -> None:
-            await pull_in_time(brake, job.limits.max_seconds)
+            await stop_in_time(stop_token, job.limits.max_seconds)
 
         await run_watched(judge, watch_the_clock)
     guard.require_success()
-    if brake.has_cut:
-        raise RunStoppedError(brake.reason)
+    if stop_token.interrupted:
+        raise RunStoppedError(stop_token.reason)
     inventory = Inventory()
     examples = _taught(material, results, inventory)
     made_by = {"panel": signature[0], "teachers": dict(material.lesson.teachers)}

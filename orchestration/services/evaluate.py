@@ -23,7 +23,12 @@ from spanjury.orchestration.engine.batch import evaluate, pair
 from spanjury.orchestration.engine.memory import FAILED
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.sharding import Shard
-from spanjury.orchestration.engine.stopping import Brake, FailurePolicy, pull_in_time, run_watched
+from spanjury.orchestration.engine.stopping import (
+    FailurePolicy,
+    StopToken,
+    run_watched,
+    stop_in_time,
+)
 from spanjury.orchestration.wiring import (
     by_source,
     guard_of,
@@ -133,7 +138,7 @@ async def run(
     job: Job,
     show: Callable[[Result], None],
     *,
-    brake: Brake | None = None,
+    stop_token: StopToken | None = None,
     meter: Meter | None = None,
 ) -> None:
     """Judge; every result is on disk before `show` sees it.
@@ -142,7 +147,7 @@ async def run(
     ----------
     show
         Is told of every result, in the order of the data.
-    brake
+    stop_token
         Ends the job early once it is pulled.
     meter
         Counts what models are asked, and keeps the limits of cost and tokens; it should
@@ -151,15 +156,15 @@ async def run(
     Raises
     ------
     RunStoppedError
-        If a limit or the brake came before the end. As with every other error,
+        If a limit or the stop token came before the end. As with every other error,
         what was judged by then stays in the part file of the output.
     RunFailedError
         If a model cannot be used, or does not answer for longer than is waited.
     EvaluationError
         If the panel cannot be opened, or results cannot be written.
     """
-    brake = brake or Brake()
-    meter = meter or Meter(limits=job.limits, stop=brake.pull)
+    stop_token = stop_token or StopToken()
+    meter = meter or Meter(limits=job.limits, stop=stop_token.request)
     guard = guard_of(job.failures, memory=job.memory)
     with ExitStack() as stack:
         memory = stack.enter_context(open_memory(job.memory)) if job.memory else None
@@ -180,15 +185,17 @@ async def run(
             ) as panel:
                 # To put rows in order, all must be read first: Ctrl-C is to be heard meanwhile.
                 ready = await to_thread.run_sync(_begun, pairs(job))
-                await evaluate(panel, ready, write=write, workers=job.panel.workers, brake=brake)
+                await evaluate(
+                    panel, ready, write=write, workers=job.panel.workers, stop_token=stop_token
+                )
 
         async def watch_the_clock() -> None:
-            await pull_in_time(brake, job.limits.max_seconds)
+            await stop_in_time(stop_token, job.limits.max_seconds)
 
         await run_watched(judge, watch_the_clock)
         guard.require_success()
-        if brake.has_cut:
-            raise RunStoppedError(brake.reason)
+        if stop_token.interrupted:
+            raise RunStoppedError(stop_token.reason)
 
 
 def _begun(iterator: Iterator[T]) -> Iterator[T]:

@@ -154,7 +154,10 @@ def _head(line: bytes, path: Path) -> _Head:
 
 def _row(line: bytes, place: str) -> ScoreRow:
     try:
-        return _ROW.validate_json(line)
+        row = json.loads(line)
+        if isinstance(row, dict) and "treatment" in row:  # as releases until 0.2 wrote it
+            row["condition"] = row.pop("treatment")
+        return _ROW.validate_python(row)
     except ValidationError as error:
         raise DataError(f"{place}: {_problem(error)}") from error
 

@@ -11,12 +11,17 @@ from spanjury.judges.core import ConfigError, Result
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.stopping import Brake, FailurePolicy, pull_in_time, run_watched
+from spanjury.orchestration.engine.stopping import (
+    FailurePolicy,
+    StopToken,
+    run_watched,
+    stop_in_time,
+)
 from spanjury.orchestration.services.discernment import task_of, writer_of
 from spanjury.orchestration.services.python import read_segments
 from spanjury.orchestration.studies.faithfulness.changes import Change
 from spanjury.orchestration.studies.faithfulness.exam import Exam, sit
-from spanjury.orchestration.studies.faithfulness.trials import Treatment
+from spanjury.orchestration.studies.faithfulness.trials import Condition
 from spanjury.orchestration.wiring import guard_of, open_configured_panel, open_memory
 from spanjury.orchestration.wiring.building import parameters
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, parse_options
@@ -24,7 +29,7 @@ from spanjury.orchestration.wiring.exam_plugins import find_explanation_perturba
 from spanjury.perturbations.explanation.paper import paper_perturbations
 from spanjury.perturbations.explanation.written import written_twin
 
-__all__ = ["FaithfulnessJob", "exam_of", "hold", "treatment_of"]
+__all__ = ["FaithfulnessJob", "condition_of", "exam_of", "hold"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +93,7 @@ def exam_of(job: FaithfulnessJob) -> Exam:
         dataset=job.data.name.partition(".")[0],
         segments=segments,
         aspects=tuple(catalogue.aspect(task, name) for name in names),
-        treatments=tuple(map(treatment_of, job.perturbations)) or _of_the_paper(),
+        conditions=tuple(map(condition_of, job.perturbations)) or _of_the_paper(),
         seed=job.seed,
     )
     if job.writer is not None:
@@ -96,8 +101,8 @@ def exam_of(job: FaithfulnessJob) -> Exam:
     return exam
 
 
-def treatment_of(told: str) -> Treatment:
-    """Return the treatment that ``NAME`` or ``NAME:option=value,…`` names.
+def condition_of(told: str) -> Condition:
+    """Return the condition that ``NAME`` or ``NAME:option=value,…`` names.
 
     Raises
     ------
@@ -109,14 +114,14 @@ def treatment_of(told: str) -> Treatment:
     known: Mapping[str, object] = parameters(perturbation.rule)
     if strange := options.keys() - known.keys():
         raise ConfigError(f"{name!r} has no option {', '.join(sorted(strange))}")
-    return Treatment(name=told, perturbation=perturbation, options=options)
+    return Condition(name=told, perturbation=perturbation, options=options)
 
 
 async def hold(
     job: FaithfulnessJob,
     exam: Exam,
     *,
-    brake: Brake,
+    stop_token: StopToken,
     meter: Meter,
     show: Callable[[Result], None],
     expect: Callable[[int], None],
@@ -135,7 +140,7 @@ async def hold(
         def open_panel(draw: str) -> AbstractAsyncContextManager[Panel]:
             return opened(draw=draw)
 
-        asked = partial(sit, exam, open_panel, workers=job.panel.workers, brake=brake)
+        asked = partial(sit, exam, open_panel, workers=job.panel.workers, stop_token=stop_token)
         writer = None
         if job.writer is not None:
             writer = writer_of(job.writer, memory=memory, meter=meter, guard=guard)
@@ -145,7 +150,7 @@ async def hold(
             held.extend(await asked(show=show, expect=expect, writer=writer))
 
         async def watch_the_clock() -> None:
-            await pull_in_time(brake, job.limits.max_seconds)
+            await stop_in_time(stop_token, job.limits.max_seconds)
 
         await run_watched(examine, watch_the_clock)
         guard.require_success()
@@ -154,14 +159,14 @@ async def hold(
 
 def _require_orders(exam: Exam) -> None:
     """Raise `ConfigError` if no perturbation of `exam` has anything that a model can write."""
-    rules = [treatment.perturbation for treatment in exam.treatments]
+    rules = [condition.perturbation for condition in exam.conditions]
     if not any(written_twin(rule, aspect=exam.aspects[0]) for rule in rules):
-        names = ", ".join(treatment.name for treatment in exam.treatments)
+        names = ", ".join(condition.name for condition in exam.conditions)
         raise ConfigError(f"there is nothing that a model is asked to write in {names}")
 
 
-def _of_the_paper() -> tuple[Treatment, ...]:
+def _of_the_paper() -> tuple[Condition, ...]:
     return tuple(
-        Treatment(name=one.name, perturbation=one.perturbation, options=one.options)
+        Condition(name=one.name, perturbation=one.perturbation, options=one.options)
         for one in paper_perturbations()
     )

@@ -1,4 +1,4 @@
-"""Changes as a file: a line that says what it holds, then a row for every report and treatment.
+"""Changes as a file: a line that says what it holds, then a row for every report and condition.
 
 A row is a JSON object with the fields of `Change`; what is null or has its default may be left
 out, and so may the first line, so that anybody's record can be written this way.
@@ -22,6 +22,8 @@ CHANGES = "changes.jsonl"
 
 _FORMAT = 1
 _ROW: TypeAdapter[Change] = TypeAdapter(Change)
+_RENAMED = {"road": "method", "treatment": "condition"}
+"""Names of fields until release 0.2, and from then on."""
 
 Row = dict[str, object]
 
@@ -99,6 +101,9 @@ def _promised(row: Row, place: str) -> object:
 
 
 def _change(row: Row, place: str) -> Change:
+    for before, now in _RENAMED.items():
+        if before in row:
+            row[now] = row.pop(before)
     try:
         return _ROW.validate_python(row)
     except ValidationError as error:

@@ -3,8 +3,8 @@
 Three shapes are known, told apart by their first line:
 
 - our own rows (`faithfulness_changes`);
-- a label table: a header ``{"mods": [treatment, ...]}``, then rows ``{"ds", "asp", "m", "id",
-  "b": score or one a treatment, "a": [score a treatment]}``; 0 is an unreadable label, null a
+- a label table: a header ``{"mods": [condition, ...]}``, then rows ``{"ds", "asp", "m", "id",
+  "b": score or one a condition, "a": [score a condition]}``; 0 is an unreadable label, null a
   pair that is not there;
 - replies: rows ``{"id", "model", "before": reply, "after": {"-1": reply, ...}}``; null where
   the list could not be changed. The replies are read as a judge's are.
@@ -118,13 +118,13 @@ def _names(first: tuple[str, Row]) -> list[str]:
 
 
 def _from_labels(names: Sequence[str], rows: Rows) -> Iterator[Change]:
-    treatments = [_treatment(name) for name in names]
+    conditions = [_condition(name) for name in names]
     for place, row in rows:
         told = _valid(_PAIRS, row, place)
         before = told.b if isinstance(told.b, list) else [told.b] * len(names)
         if not len(before) == len(told.a) == len(names):
             raise DataError(f"{place}: expected {len(names)} scores before and after")
-        for treated, score, after in zip(treatments, before, told.a, strict=True):
+        for treated, score, after in zip(conditions, before, told.a, strict=True):
             whose = replace(treated, judge=told.m, dataset=told.ds, aspect=told.asp, text=told.id)
             yield _of_labels(whose, score, after)
 
@@ -139,8 +139,8 @@ def _of_labels(change: Change, before: int, after: int | None) -> Change:
     return replace(change, before=before, after=after)
 
 
-def _treatment(name: str) -> Change:
-    """Return a row with the treatment filled in, and nobody's."""
+def _condition(name: str) -> Change:
+    """Return a row with the condition filled in, and nobody's."""
     found = _NAME.fullmatch(name)
     assert found is not None  # the pattern takes anything
     family = _FAMILIES.get(found["what"])
@@ -156,7 +156,7 @@ def _named(family: str, number: int, *, name: str = "") -> Change:
         dataset="",
         aspect="",
         text="",
-        treatment=name or f"{family}{number:+d}",
+        condition=name or f"{family}{number:+d}",
         family=family,
         by=number if family in _STEPPED else None,
         push=push,

@@ -98,14 +98,14 @@ def _pictures(folder: Path, findings: Findings) -> list[Path]:
         plots = load_faithfulness_plots()
     except ConfigError:
         return []
-    evidence = {named(one): one for one in findings.evidence}
+    score_arrays = {named(one): one for one in findings.score_arrays}
     stacks = {
-        "steps": {name: by_start(one) for name, one in evidence.items()},
-        "critical-error": {name: after_critical(one) for name, one in evidence.items()},
+        "steps": {name: by_start(one) for name, one in score_arrays.items()},
+        "critical-error": {name: after_critical(one) for name, one in score_arrays.items()},
     }
     curves = {
-        "severity-change": {name: by_severity(one) for name, one in evidence.items()},
-        "deleted-errors": {name: by_deleted(one) for name, one in evidence.items()},
+        "severity-change": {name: by_severity(one) for name, one in score_arrays.items()},
+        "deleted-errors": {name: by_deleted(one) for name, one in score_arrays.items()},
     }
     drawn: list[Path] = []
     for ending in _ENDINGS:

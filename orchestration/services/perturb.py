@@ -9,13 +9,13 @@ from pathlib import Path
 
 from spanjury.judges.core import Segment, stamped
 from spanjury.orchestration.engine.metering import Meter
-from spanjury.orchestration.engine.stopping import Brake, FailurePolicy
-from spanjury.orchestration.services.discernment import treatments_of, writer_of
+from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken
+from spanjury.orchestration.services.discernment import conditions_of, writer_of
 from spanjury.orchestration.services.python import read_segments
 from spanjury.orchestration.studies.discernment.perturbed_pairs import (
+    Condition,
     Exhibit,
     LeftOut,
-    Treatment,
     exhibits,
     written_exhibits,
 )
@@ -61,7 +61,7 @@ class DamageJob:
 
 
 async def damage_file(job: DamageJob) -> tuple[int, Mapping[tuple[str, str], int]]:
-    """Damage the texts of a file; return how many, and ``(treatment, reason)`` -> left out.
+    """Damage the texts of a file; return how many, and ``(condition, reason)`` -> left out.
 
     Raises
     ------
@@ -71,55 +71,55 @@ async def damage_file(job: DamageJob) -> tuple[int, Mapping[tuple[str, str], int
     """
     segments = tuple(islice(read_segments(job.data, columns=job.columns), job.limit))
     recipe = find_recipe(job.recipe)
-    treatments = treatments_of(recipe, has_writer=job.model is not None)
-    by_name = {one.name: one for one in treatments}
+    conditions = conditions_of(recipe, has_writer=job.model is not None)
+    by_name = {one.name: one for one in conditions}
     left_out: Counter[tuple[str, str]] = Counter()
-    shown = await _shown(job, segments, treatments)
+    shown = await _shown(job, segments, conditions)
 
     def damaged() -> Iterator[Segment]:
         for one in shown:
             if isinstance(one, LeftOut):
-                left_out[one.treatment, one.reason] += 1
+                left_out[one.condition, one.reason] += 1
             else:
-                yield _told(one, by_name[one.treatment], seed=job.seed)
+                yield _told(one, by_name[one.condition], seed=job.seed)
 
     return write_segments(job.output, damaged()), left_out
 
 
 async def _shown(
-    job: DamageJob, segments: Sequence[Segment], treatments: Sequence[Treatment]
+    job: DamageJob, segments: Sequence[Segment], conditions: Sequence[Condition]
 ) -> Iterable[Exhibit | LeftOut]:
     """Damage one by one as they are written to the file; by a model, all before that."""
     if job.model is None:
-        return exhibits(segments, treatments, seed=job.seed)
+        return exhibits(segments, conditions, seed=job.seed)
     with open_memory(job.memory) if job.memory else nullcontext() as memory:
         guard = guard_of(FailurePolicy(preflight=False), memory=job.memory)
         writer = writer_of(job.model, memory=memory, meter=Meter(), guard=guard)
         return await written_exhibits(
-            segments, treatments, seed=job.seed, writer=writer, brake=Brake()
+            segments, conditions, seed=job.seed, writer=writer, stop_token=StopToken()
         )
 
 
-def _told(shown: Exhibit, treatment: Treatment, *, seed: int) -> Segment:
+def _told(shown: Exhibit, condition: Condition, *, seed: int) -> Segment:
     """Return the damaged segment with all that it takes to do it again."""
     return replace(
         shown.damaged,
         meta={
             **shown.damaged.meta,
             "clean_id": shown.clean.segment_id,
-            "treatment": treatment.name,
-            **_writing(shown, treatment),
-            "family": treatment.perturbation.family,
-            "level": treatment.level,
-            "options": dict(treatment.options),
+            "treatment": condition.name,
+            **_writing(shown, condition),
+            "family": condition.perturbation.family,
+            "level": condition.level,
+            "options": dict(condition.options),
             "seed": seed,
             "edits": [edit._asdict() for edit in shown.damage.edits],
         },
     )
 
 
-def _writing(shown: Exhibit, treatment: Treatment) -> dict[str, object]:
+def _writing(shown: Exhibit, condition: Condition) -> dict[str, object]:
     """Return who wrote the damage, and what was asked for; nothing of a rule's."""
-    if not shown.written_by or treatment.written is None:
+    if not shown.written_by or condition.written is None:
         return {}
-    return {"written_by": shown.written_by, "written": stamped(treatment.written.signature)}
+    return {"written_by": shown.written_by, "written": stamped(condition.written.signature)}

@@ -11,8 +11,13 @@ from spanjury.judges.core import ConfigError, Result
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.stopping import Brake, FailurePolicy, pull_in_time, run_watched
-from spanjury.orchestration.services.discernment import task_of, treatments_of
+from spanjury.orchestration.engine.stopping import (
+    FailurePolicy,
+    StopToken,
+    run_watched,
+    stop_in_time,
+)
+from spanjury.orchestration.services.discernment import conditions_of, task_of
 from spanjury.orchestration.services.python import read_segments
 from spanjury.orchestration.studies.robustness.attacked_texts import Flawed, flawed
 from spanjury.orchestration.studies.robustness.attempts import Settings
@@ -80,15 +85,15 @@ def exam_of(job: RobustnessJob) -> Exam:
         If a name is unknown, or the texts are not of one task.
     """
     attacks = attacks_of(job.attacks)
-    treatments = treatments_of(find_recipe(job.recipe)) if job.recipe else ()
+    conditions = conditions_of(find_recipe(job.recipe)) if job.recipe else ()
     segments = tuple(islice(read_segments(job.data, columns=job.columns), job.limit))
     task = task_of(segments, job.task or "")
     catalogue = Catalogue.load(*job.aspects_files)
     aspects = job.aspects or catalogue.task(task).default_aspects
     return Exam(
         flawed=(
-            flawed(segments, treatments, seed=job.settings.seed)
-            if treatments
+            flawed(segments, conditions, seed=job.settings.seed)
+            if conditions
             else Flawed(segments=segments)
         ),
         aspects=tuple(catalogue.aspect(task, name) for name in aspects),
@@ -123,7 +128,7 @@ async def hold(
     job: RobustnessJob,
     exam: Exam,
     *,
-    brake: Brake,
+    stop_token: StopToken,
     meter: Meter,
     show: Callable[[Result], None],
     expect: Callable[[int], None],
@@ -147,11 +152,18 @@ async def hold(
 
         async def examine() -> None:
             held.append(
-                await sit(exam, open_panel, workers=workers, brake=brake, show=show, expect=expect)
+                await sit(
+                    exam,
+                    open_panel,
+                    workers=workers,
+                    stop_token=stop_token,
+                    show=show,
+                    expect=expect,
+                )
             )
 
         async def watch_the_clock() -> None:
-            await pull_in_time(brake, job.limits.max_seconds)
+            await stop_in_time(stop_token, job.limits.max_seconds)
 
         await run_watched(examine, watch_the_clock)
         guard.require_success()

@@ -96,7 +96,7 @@ def _scores(job: RobustnessJob, sitting: Sitting) -> ExamScores:
 def _score(row: Attempt) -> ScoreRow:
     return ScoreRow(
         text=row.text,
-        treatment=None if row.attack == REPEAT else row.attack,
+        condition=None if row.attack == REPEAT else row.attack,
         aspect=row.aspect,
         expected="unchanged",
         clean=row.before,

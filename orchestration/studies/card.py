@@ -24,7 +24,7 @@ class Measure:
     says
         What it is, in one sentence, with its range or unit.
     count
-        Of how many texts, places or treatments it is made.
+        Of how many texts, places or conditions it is made.
     low, high
         Ends of its 95 % interval; None where there is none.
     """

@@ -53,7 +53,7 @@ class Order(Generic[T]):
 
     Parameters
     ----------
-    treatment, segment_id
+    condition, segment_id
         Of what; an error names both.
     unfit
         The reason that is told if it does something else each time it is asked.
@@ -61,7 +61,7 @@ class Order(Generic[T]):
         Asks it; a `PerturbationError` says that it has done something else.
     """
 
-    treatment: str
+    condition: str
     segment_id: str
     unfit: str
     write: Callable[[ChatModel], Awaitable[T]]
@@ -89,7 +89,7 @@ class Writing:
         ------
         PermanentModelError
             If the model cannot be asked, as by a wrong key, so that every other order would
-            fail as well; names the treatment and the text.
+            fail as well; names the condition and the text.
         """
         try:
             return await order.write(self.model)
@@ -99,7 +99,7 @@ class Writing:
         except ModelError as error:
             _log(order, error)
             if isinstance(error, PermanentModelError) and not isinstance(error, ModelRefusedError):
-                what = f"{order.treatment} of {order.segment_id!r}"
+                what = f"{order.condition} of {order.segment_id!r}"
                 raise PermanentModelError(f"{what} cannot be written: {error}") from error
             self.failures.append(error)
             return Unwritten(reason=f"the model failed: {error.outcome.value}")
@@ -139,7 +139,7 @@ class _Noted:
 def _log(order: Order[T], error: ModelError | PerturbationError) -> None:
     log.warning(
         "writing.failed",
-        treatment=order.treatment,
+        condition=order.condition,
         segment_id=order.segment_id,
         error=kind_of(error),
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from spanjury.judges.core import Aspect, Outcome, PanelReport, Report, Result, Segment
 from spanjury.orchestration.engine.batch import evaluate
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.stopping import Brake
+from spanjury.orchestration.engine.stopping import StopToken
 
 __all__ = ["Examinee", "Judgement", "OpenPanel", "hear", "judgement_of"]
 
@@ -41,7 +41,7 @@ async def hear(
     *,
     draw: str,
     workers: int,
-    brake: Brake,
+    stop_token: StopToken,
     show: Callable[[Result], None],
 ) -> dict[tuple[str, str], Judgement]:
     """Judge every segment on every aspect.
@@ -54,7 +54,7 @@ async def hear(
         Under distinct ids.
     draw
         Name of the draw.
-    workers, brake
+    workers, stop_token
         As in `batch.evaluate`.
     show
         Is told of every result.
@@ -72,7 +72,7 @@ async def hear(
 
     async with open_panel(draw) as panel:
         pairs = _pairs(segments, aspects)
-        await evaluate(panel, pairs, write=keep, workers=workers, brake=brake)
+        await evaluate(panel, pairs, write=keep, workers=workers, stop_token=stop_token)
     return heard
 
 

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from spanjury.judges.core import Result, StoreError
 from spanjury.orchestration.engine.metering import Meter
-from spanjury.orchestration.engine.stopping import Brake, FailurePolicy
+from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken
 from spanjury.orchestration.services.exam_scores import write_whole
 from spanjury.orchestration.studies.card import ExamRecord, Measure
 from spanjury.orchestration.studies.judging import Examinee
@@ -35,7 +35,7 @@ class Hall:
         Where what is found goes.
     memory
         Keeps what is said, so that nobody is asked twice.
-    brake, meter, show
+    stop_token, meter, show
         As in `exam.hold`.
     failures
         The care that is taken of models that fail.
@@ -44,7 +44,7 @@ class Hall:
     panel: PanelConfig
     folder: Path
     memory: Path
-    brake: Brake
+    stop_token: StopToken
     meter: Meter
     show: Callable[[Result], None]
     failures: FailurePolicy

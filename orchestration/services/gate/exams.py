@@ -36,13 +36,13 @@ class Discernment:
         """Every text clean and damaged in every way, and clean once more."""
         del panel
         held = self.exam
-        return len(held.segments) * (len(held.treatments) + 2) * len(held.aspects)
+        return len(held.segments) * (len(held.conditions) + 2) * len(held.aspects)
 
     async def hold(self, hall: Hall) -> None:
         """Examine a judge."""
         job = replace(self.job, panel=hall.panel, memory=hall.memory, failures=hall.failures)
         sitting = await exam.hold(
-            job, self.exam, brake=hall.brake, meter=hall.meter, show=hall.show
+            job, self.exam, stop_token=hall.stop_token, meter=hall.meter, show=hall.show
         )
         await to_thread.run_sync(partial(exam_report.write_report, hall.folder, job, sitting))
 
@@ -67,7 +67,7 @@ class Faithfulness:
         changes = await faithfulness.hold(
             job,
             self.exam,
-            brake=hall.brake,
+            stop_token=hall.stop_token,
             meter=hall.meter,
             show=witness,
             expect=lambda _: None,  # other exams come behind it
@@ -105,7 +105,7 @@ class Robustness:
         sitting = await robustness.hold(
             job,
             self.exam,
-            brake=hall.brake,
+            stop_token=hall.stop_token,
             meter=hall.meter,
             show=hall.show,
             expect=lambda _: None,  # other exams come behind it

@@ -95,23 +95,25 @@ class Lessons:
             async with opening as panel:
                 pairs = ((case.segment, case.aspect) for case in self.material.cases)
                 workers = hall.panel.workers
-                await evaluate(panel, pairs, write=keep, workers=workers, brake=hall.brake)
+                await evaluate(
+                    panel, pairs, write=keep, workers=workers, stop_token=hall.stop_token
+                )
             guard.require_success()
-            if hall.brake.has_cut:
-                raise RunStoppedError(hall.brake.reason)
+            if hall.stop_token.interrupted:
+                raise RunStoppedError(hall.stop_token.reason)
         return reports
 
     def _write(self, hall: Hall, reports: Sequence[PanelReport]) -> None:
-        evidence = gathered(self.material.cases, reports)
+        score_arrays = gathered(self.material.cases, reports)
         record = recorded(
             "held-out examples",
             Examinee.of(reports[0]),
             data=self.data,
-            measures=measures_of(evidence, self.material.groups, settings=self.settings),
-            cautions=tuple(cautions(evidence)),
+            measures=measures_of(score_arrays, self.material.groups, settings=self.settings),
+            cautions=tuple(cautions(score_arrays)),
         )
         outcomes = {
-            group: {outcome.value: count for outcome, count in evidence.part(inside).ended()}
+            group: {outcome.value: count for outcome, count in score_arrays.part(inside).ended()}
             for group, inside in self.material.groups.items()
         }
         write_findings(hall.folder, record, more={"outcomes": outcomes})

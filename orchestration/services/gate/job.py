@@ -7,7 +7,12 @@ from pathlib import Path
 
 from spanjury.judges.core import ConfigError, Result
 from spanjury.orchestration.engine.metering import Limits, Meter
-from spanjury.orchestration.engine.stopping import Brake, FailurePolicy, pull_in_time, run_watched
+from spanjury.orchestration.engine.stopping import (
+    FailurePolicy,
+    StopToken,
+    run_watched,
+    stop_in_time,
+)
 from spanjury.orchestration.services.exam_card import read_card, write_card
 from spanjury.orchestration.services.exam_scores import write_whole
 from spanjury.orchestration.services.gate.context import GateExam, Hall, make_folder
@@ -127,13 +132,15 @@ def judge_in(model: str, *, name: str, options: Mapping[str, object]) -> PanelCo
     return PanelConfig(seats=(seat,))
 
 
-async def hold(job: GateJob, *, brake: Brake, meter: Meter, show: Callable[[Result], None]) -> None:
+async def hold(
+    job: GateJob, *, stop_token: StopToken, meter: Meter, show: Callable[[Result], None]
+) -> None:
     """Hold every exam of every judge; what was said before is not asked again.
 
     Raises
     ------
     RunStoppedError
-        If the brake came before the end; the exams that are done have left their findings.
+        If the stop token came before the end; the exams that are done have left their findings.
     EvaluationError
         As an exam does.
     """
@@ -146,7 +153,7 @@ async def hold(job: GateJob, *, brake: Brake, meter: Meter, show: Callable[[Resu
                     panel=panel,
                     folder=job.folder(role, exam),
                     memory=job.output / role / MEMORY_NAME,
-                    brake=brake,
+                    stop_token=stop_token,
                     meter=meter,
                     show=show,
                     failures=job.failures,
@@ -154,7 +161,7 @@ async def hold(job: GateJob, *, brake: Brake, meter: Meter, show: Callable[[Resu
                 await exam.hold(hall)
 
     async def watch_the_clock() -> None:
-        await pull_in_time(brake, job.limits.max_seconds)
+        await stop_in_time(stop_token, job.limits.max_seconds)
 
     await run_watched(examine, watch_the_clock)
 

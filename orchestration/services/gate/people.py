@@ -64,7 +64,7 @@ class People:
             output=output,
             failures=hall.failures,
         )
-        await run(job, witness, brake=hall.brake, meter=hall.meter)
+        await run(job, witness, stop_token=hall.stop_token, meter=hall.meter)
         assert witness.examinee is not None  # a job without assessments is refused
         measures = tuple(map(_undefined, self.aspects))
         if witness.scored:  # of nothing there is nothing to compare

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.random import Generator, default_rng
 
 from spanjury.orchestration.studies.agreement.ratings import Ratings
+from spanjury.stats.arrays import FloatArray
 from spanjury.stats.bootstrap import Interval, percentile_interval
 from spanjury.stats.combination.multiplicity import holm
 from spanjury.stats.correlations.correlation import Method
@@ -17,7 +18,6 @@ from spanjury.stats.correlations.metric_permutation import perm_both
 from spanjury.stats.correlations.pairwise import tie_calibrated_accuracy
 from spanjury.stats.correlations.resampled_correlations import resampled_correlations
 from spanjury.stats.correlations.system_pairs import soft_pairwise_accuracy, system_accuracy
-from spanjury.stats.drops import FloatArray
 
 __all__ = ["Agreement", "Settings", "Standing", "found"]
 

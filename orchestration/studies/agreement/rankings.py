@@ -8,9 +8,8 @@ from numpy.random import default_rng
 
 from spanjury.orchestration.studies.agreement.findings import Agreement, Settings
 from spanjury.orchestration.studies.agreement.ratings import Ratings
+from spanjury.stats.arrays import FloatArray, safe_divide
 from spanjury.stats.bootstrap import bootstrap, percentile_interval
-from spanjury.stats.drops import FloatArray
-from spanjury.stats.quotients import quotients
 from spanjury.stats.weighted import mean_drop
 
 __all__ = ["PEOPLE", "Ranking", "SystemMean", "rankings"]
@@ -87,7 +86,7 @@ def rankings(
 
 def _ranking(ratings: Ratings, scores: FloatArray, *, by: str, settings: Settings) -> Ranking:
     counts = np.count_nonzero(~np.isnan(scores), axis=1)
-    means = quotients(np.nansum(scores, axis=1), counts)
+    means = safe_divide(np.nansum(scores, axis=1), counts)
     low, high = _interval(scores, means, settings)
     rows = zip(ratings.systems, means, low, high, counts, strict=True)
     systems = [

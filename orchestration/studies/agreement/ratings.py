@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spanjury.judges.core import Segment
-from spanjury.stats.drops import FloatArray
+from spanjury.stats.arrays import FloatArray
 
 __all__ = ["Ratings", "Scorer", "rated_aspects", "ratings"]
 

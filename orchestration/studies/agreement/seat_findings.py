@@ -23,8 +23,8 @@ from spanjury.orchestration.studies.agreement.seats import (
     seat_agreement,
     seat_tables,
 )
+from spanjury.stats.arrays import FloatArray
 from spanjury.stats.correlations.grouping import level_correlation
-from spanjury.stats.drops import FloatArray
 from spanjury.stats.raters.ensembles import ensemble_curve, leave_one_out
 
 __all__ = ["EnsembleSize", "SeatFindings", "SeatGain", "seat_findings"]

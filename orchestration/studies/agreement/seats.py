@@ -8,8 +8,8 @@ from typing import get_args
 import numpy as np
 
 from spanjury.orchestration.studies.agreement.ratings import Ratings
+from spanjury.stats.arrays import FloatArray
 from spanjury.stats.correlations.correlation import correlation
-from spanjury.stats.drops import FloatArray
 from spanjury.stats.raters.agreement import Agreement as Chance
 from spanjury.stats.raters.agreement import (
     AlphaLevel,

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from spanjury.orchestration.studies.comparison.sharing import Place, Unshared, share
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
+from spanjury.stats.arrays import FloatArray
 from spanjury.stats.bootstrap import EffectDifference, effect_difference
 from spanjury.stats.combination.multiplicity import holm
-from spanjury.stats.drops import FloatArray
 from spanjury.stats.significance.sign_flip import paired_test
 from spanjury.stats.weighted import Weighted, mean_drop
 
@@ -74,11 +74,11 @@ class Comparison:
     repeats
         How often each judge was asked.
     summary
-        Mean over treatments and the aspects that they damage, each pair of these counting
+        Mean over conditions and the aspects that they damage, each pair of these counting
         alike; None if the exams share none with scores of both. Its texts are those with a
         score in any of them, and its p-value is adjusted for nothing.
     by_place
-        Treatment by treatment and aspect by aspect: where scores should stay, less movement
+        Condition by condition and aspect by aspect: where scores should stay, less movement
         is better, elsewhere a larger effect.
     unshared
         What could not be compared.
@@ -97,7 +97,7 @@ def compare(
 ) -> Comparison:
     """Compare two judges by their effects on what both exams have shown.
 
-    Texts are drawn with all their treatments and aspects, the same ones for both judges.
+    Texts are drawn with all their conditions and aspects, the same ones for both judges.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def compare(
         np.array([place.expected == effect for place in shared.places])
         for effect in ("unchanged", "falls")
     )
-    signs = np.sign(shared.drops)
+    signs = np.sign(shared.differences)
     moves = np.where(stays[:, np.newaxis], np.abs(signs), signs)
     resampling = _Resampling(seed=seed, draws=draws)
     return Comparison(

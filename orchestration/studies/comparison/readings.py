@@ -26,8 +26,8 @@ def preferred(place: Place, compared: Compared) -> str:
 
 
 def what_was_done(place: Place) -> str:
-    """Name the treatment."""
-    return place.treatment or "nothing (judged twice)"
+    """Name the condition."""
+    return place.condition or "nothing (judged twice)"
 
 
 def difference(compared: Compared) -> str:
@@ -58,7 +58,7 @@ def remarks(comparison: Comparison) -> tuple[str, ...]:
 def _on_unshared(unshared: Unshared) -> Iterator[str]:
     for what, names in (
         ("Texts", unshared.texts),
-        ("Treatments", unshared.treatments),
+        ("Treatments", unshared.conditions),
         ("Aspects", unshared.aspects),
     ):
         for judge, only in zip("AB", names, strict=True):

@@ -15,9 +15,9 @@ __all__ = ["Place", "Shared", "Unshared", "share"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A treatment on an aspect; the treatment is None where the clean text is judged twice."""
+    """A condition on an aspect; the condition is None where the clean text is judged twice."""
 
-    treatment: str | None
+    condition: str | None
     aspect: str
     expected: Effect | None
 
@@ -28,22 +28,22 @@ class Unshared:
 
     Parameters
     ----------
-    texts, treatments, aspects
+    texts, conditions, aspects
         Names that one exam has and the other has not.
     differing_texts
         Names under which the exams showed different clean texts.
     damages
-        How many texts only one exam could damage, treatment by treatment.
+        How many texts only one exam could damage, condition by condition.
     differing_damages
         How many were damaged in different ways under one name.
     differing_effects
-        How many treatments have another expected effect on an aspect.
+        How many conditions have another expected effect on an aspect.
     unscored
         How many shared rows lack a score of this judge.
     """
 
     texts: tuple[tuple[str, ...], tuple[str, ...]]
-    treatments: tuple[tuple[str, ...], tuple[str, ...]]
+    conditions: tuple[tuple[str, ...], tuple[str, ...]]
     aspects: tuple[tuple[str, ...], tuple[str, ...]]
     differing_texts: tuple[str, ...]
     damages: tuple[int, int]
@@ -60,7 +60,7 @@ class Shared:
     ----------
     places, texts
         The names along the axes; every place has a text with a drop from both judges.
-    drops
+    differences
         Shape ``(2, places, texts)``: clean minus damaged scores, summed over each judge's
         repeats. NaN where one of the judges has none.
     unshared
@@ -69,7 +69,7 @@ class Shared:
 
     places: tuple[Place, ...]
     texts: tuple[str, ...]
-    drops: NDArray[np.float64]
+    differences: NDArray[np.float64]
     unshared: Unshared
 
 
@@ -88,34 +88,34 @@ def share(first: Sequence[ScoreRow], second: Sequence[ScoreRow]) -> Shared:
     Raises
     ------
     ConfigError
-        If there is no text with a drop from both judges under any treatment.
+        If there is no text with a drop from both judges under any condition.
     """
     exams = (_by_key(first), _by_key(second))
     keys = [key for key, row in exams[0].items() if _alike(row, exams[1].get(key))]
-    drops = {key: (_drop(exams[0][key]), _drop(exams[1][key])) for key in keys}
-    both = [key for key in keys if None not in drops[key]]
-    if all(treatment is None for _, treatment, _ in both):
+    differences = {key: (_drop(exams[0][key]), _drop(exams[1][key])) for key in keys}
+    both = [key for key in keys if None not in differences[key]]
+    if all(condition is None for _, condition, _ in both):
         raise ConfigError(_nothing(exams))
     found = dict.fromkeys(_place(exams[0][key]) for key in both)
     places = {place: number for number, place in enumerate(found)}
     texts = {text: number for number, text in enumerate(sorted({key[0] for key in both}))}
     values = np.full((2, len(places), len(texts)), np.nan)
     for key in both:
-        values[:, places[_place(exams[0][key])], texts[key[0]]] = drops[key]
+        values[:, places[_place(exams[0][key])], texts[key[0]]] = differences[key]
     return Shared(
         places=tuple(places),
         texts=tuple(texts),
-        drops=values,
-        unshared=_unshared(exams, drops.values()),
+        differences=values,
+        unshared=_unshared(exams, differences.values()),
     )
 
 
 def _by_key(rows: Iterable[ScoreRow]) -> _Rows:
-    return {(row.text, row.treatment, row.aspect): row for row in rows}
+    return {(row.text, row.condition, row.aspect): row for row in rows}
 
 
 def _place(row: ScoreRow) -> Place:
-    return Place(treatment=row.treatment, aspect=row.aspect, expected=row.expected)
+    return Place(condition=row.condition, aspect=row.aspect, expected=row.expected)
 
 
 def _alike(row: ScoreRow, other: ScoreRow | None) -> bool:
@@ -135,21 +135,21 @@ def _drop(row: ScoreRow) -> float | None:
 
 
 def _unshared(
-    exams: tuple[_Rows, _Rows], drops: Iterable[tuple[float | None, float | None]]
+    exams: tuple[_Rows, _Rows], differences: Iterable[tuple[float | None, float | None]]
 ) -> Unshared:
     texts = [{row.text: row.clean_digest for row in exam.values()} for exam in exams]
-    treatments = [
-        dict.fromkeys(row.treatment for row in exam.values() if row.treatment is not None)
+    conditions = [
+        dict.fromkeys(row.condition for row in exam.values() if row.condition is not None)
         for exam in exams
     ]
     aspects = [dict.fromkeys(row.aspect for row in exam.values()) for exam in exams]
-    damages = [_damages(exam, texts=texts, treatments=treatments) for exam in exams]
+    damages = [_damages(exam, texts=texts, conditions=conditions) for exam in exams]
     in_both = damages[0].keys() & damages[1].keys()
-    effects = [{(row.treatment, row.aspect): row.expected for row in e.values()} for e in exams]
-    told = list(drops)
+    effects = [{(row.condition, row.aspect): row.expected for row in e.values()} for e in exams]
+    told = list(differences)
     return Unshared(
         texts=_apart(*texts),
-        treatments=_apart(*treatments),
+        conditions=_apart(*conditions),
         aspects=_apart(*aspects),
         differing_texts=tuple(
             name for name, was in texts[0].items() if texts[1].get(name, was) != was
@@ -167,14 +167,14 @@ def _unshared(
 
 
 def _damages(
-    exam: _Rows, *, texts: Sequence[Mapping[str, str]], treatments: Sequence[Mapping[str, None]]
+    exam: _Rows, *, texts: Sequence[Mapping[str, str]], conditions: Sequence[Mapping[str, None]]
 ) -> dict[tuple[str, str], str]:
-    """Return the damaged texts of the clean ones and the treatments that both exams have."""
+    """Return the damaged texts of the clean ones and the conditions that both exams have."""
     return {
-        (row.text, row.treatment): row.damaged_digest
+        (row.text, row.condition): row.damaged_digest
         for row in exam.values()
-        if row.treatment is not None
-        and all(row.treatment in names for names in treatments)
+        if row.condition is not None
+        and all(row.condition in names for names in conditions)
         and all(digests.get(row.text) == row.clean_digest for digests in texts)
     }
 
@@ -193,7 +193,7 @@ def _nothing(exams: tuple[_Rows, _Rows]) -> str:
     """Say what it is that two exams do not have in common."""
     for what, names in (
         ("text", [{row.text for row in exam.values()} for exam in exams]),
-        ("treatment", [{row.treatment for row in exam.values()} - {None} for exam in exams]),
+        ("treatment", [{row.condition for row in exam.values()} - {None} for exam in exams]),
         ("aspect", [{row.aspect for row in exam.values()} for exam in exams]),
     ):
         if not names[0] & names[1]:

@@ -1,4 +1,4 @@
-"""One treatment on one aspect: whether the score fell, by how much, and whether it should have."""
+"""One condition on one aspect: whether the score fell, by how much, and whether it should have."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,7 +19,12 @@ from spanjury.stats.combination.harmonic_mean import (
     harmonic_mean_paper,
     harmonic_mean_wilson,
 )
-from spanjury.stats.effects import DropEffects, ScaleEffects, drop_effects, scale_effects
+from spanjury.stats.effects import (
+    DifferenceEffects,
+    ScaleEffects,
+    difference_effects,
+    scale_effects,
+)
 from spanjury.stats.significance.equivalence import Equivalence, equivalence
 from spanjury.stats.significance.paired import PairedStatistic, PairedTest
 from spanjury.stats.significance.sign_flip import paired_test
@@ -42,8 +47,8 @@ class Method:
     combine: Combination
 
 
-def _as_printed(drops: ArrayLike, /) -> PairedTest:
-    return signed_rank(drops)
+def _as_printed(differences: ArrayLike, /) -> PairedTest:
+    return signed_rank(differences)
 
 
 METHODS: Mapping[Mode, Method] = MappingProxyType(
@@ -58,7 +63,7 @@ METHODS: Mapping[Mode, Method] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """What a treatment did to the scores on one aspect.
+    """What a condition did to the scores on one aspect.
 
     Parameters
     ----------
@@ -83,7 +88,7 @@ class Cell:
     expected: Effect | None
     test: PairedTest
     discernment: float
-    effects: DropEffects
+    effects: DifferenceEffects
     interval: tuple[float, float]
     on_scale: ScaleEffects
     equivalence: Equivalence | None
@@ -100,7 +105,7 @@ def cells(
     rng: Generator,
     draws: int,
 ) -> tuple[Cell, ...]:
-    """Describe what a treatment did to the scores, aspect by aspect.
+    """Describe what a condition did to the scores, aspect by aspect.
 
     Parameters
     ----------
@@ -113,13 +118,13 @@ def cells(
     method
         How it is tested.
     rng, draws
-        Of the bootstrap; the same state resamples the same segments for every treatment.
+        Of the bootstrap; the same state resamples the same segments for every condition.
     """
-    drops = clean - damaged
-    intervals = _intervals(drops, rng=rng, draws=draws)
+    differences = clean - damaged
+    intervals = _intervals(differences, rng=rng, draws=draws)
     described = []
     for row, (aspect, scale) in enumerate(scales.items()):
-        test = method.test(drops[row])
+        test = method.test(differences[row])
         spared = expected(aspect) == "unchanged"
         described.append(
             Cell(
@@ -127,31 +132,31 @@ def cells(
                 expected=expected(aspect),
                 test=test,
                 discernment=float(discernment_score([test.log_p])[0]),
-                effects=_effects(drops[row], repeats=repeats),
+                effects=_effects(differences[row], repeats=repeats),
                 interval=(float(intervals.low[row]), float(intervals.high[row])),
                 on_scale=scale_effects(
                     clean[row] / repeats, damaged[row] / repeats, low=scale.low, high=scale.high
                 ),
-                equivalence=_equivalence(drops[row], repeats=repeats) if spared else None,
+                equivalence=_equivalence(differences[row], repeats=repeats) if spared else None,
             )
         )
     return tuple(described)
 
 
-def _effects(drops: NDArray[np.float64], *, repeats: int) -> DropEffects:
+def _effects(differences: NDArray[np.float64], *, repeats: int) -> DifferenceEffects:
     """Describe drops of sums, the mean as one of single scores."""
-    told = drop_effects(drops)
+    told = difference_effects(differences)
     return told._replace(mean_drop=told.mean_drop / repeats)
 
 
-def _equivalence(drops: NDArray[np.float64], *, repeats: int) -> Equivalence:
+def _equivalence(differences: NDArray[np.float64], *, repeats: int) -> Equivalence:
     """Test the sums, in which ties are exact, and tell of single scores."""
-    told = equivalence(drops, margin=_MARGIN * repeats)
+    told = equivalence(differences, margin=_MARGIN * repeats)
     return told._replace(
         estimate=told.estimate / repeats, low=told.low / repeats, high=told.high / repeats
     )
 
 
-def _intervals(drops: NDArray[np.float64], *, rng: Generator, draws: int) -> Interval:
-    resampled = bootstrap(net_drop(drops), items=drops.shape[-1], rng=rng, draws=draws)
+def _intervals(differences: NDArray[np.float64], *, rng: Generator, draws: int) -> Interval:
+    resampled = bootstrap(net_drop(differences), items=differences.shape[-1], rng=rng, draws=draws)
     return percentile_interval(resampled)

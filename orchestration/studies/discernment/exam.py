@@ -4,18 +4,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from spanjury.judges.core import Aspect, ConfigError, DataError, Result, RunStoppedError, Segment
-from spanjury.orchestration.engine.stopping import Brake
+from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.studies.discernment.findings import Findings, Settings, found
 from spanjury.orchestration.studies.discernment.perturbed_pairs import (
+    Condition,
     Exhibit,
     LeftOut,
-    Treatment,
     exhibits,
     written_exhibits,
 )
 from spanjury.orchestration.studies.discernment.score_arrays import (
-    Evidence,
     Heard,
+    ScoreArrays,
     ScoreRow,
     gathered,
     score_rows,
@@ -37,7 +37,7 @@ class Exam:
         Good texts under distinct ids, one task.
     aspects
         On which each is judged.
-    treatments
+    conditions
         How each is damaged, under distinct names.
     repeats
         How often each text is judged. One is enough where a second time gives the same.
@@ -54,18 +54,18 @@ class Exam:
 
     segments: tuple[Segment, ...]
     aspects: tuple[Aspect, ...]
-    treatments: tuple[Treatment, ...]
+    conditions: tuple[Condition, ...]
     repeats: int = 1
     settings: Settings = Settings()
     test: PairedStatistic | None = None
 
     def __post_init__(self) -> None:
-        if not (self.segments and self.aspects and self.treatments) or self.repeats < 1:
+        if not (self.segments and self.aspects and self.conditions) or self.repeats < 1:
             raise ConfigError("an exam needs texts, aspects, treatments and a repeat")
         for what, names in (
             ("texts", [segment.segment_id for segment in self.segments]),
             ("aspects", [aspect.name for aspect in self.aspects]),
-            ("treatments", [treatment.name for treatment in self.treatments]),
+            ("treatments", [condition.name for condition in self.conditions]),
         ):
             if len(names) != len(set(names)):
                 raise ConfigError(f"the {what} of an exam need distinct names")
@@ -90,7 +90,7 @@ class Sitting:
     """
 
     findings: Findings
-    evidence: Evidence
+    score_arrays: ScoreArrays
     exhibits: tuple[Exhibit, ...]
     scores: tuple[ScoreRow, ...]
     examinee: Examinee
@@ -102,7 +102,7 @@ async def sit(
     *,
     writer: Writer | None = None,
     workers: int,
-    brake: Brake,
+    stop_token: StopToken,
     show: Callable[[Result], None],
 ) -> Sitting:
     """Hold an exam.
@@ -115,7 +115,7 @@ async def sit(
         Opens who is examined, once a draw.
     writer
         Writes the damage that a model can be asked for; None to have all done by rules.
-    workers, brake, show
+    workers, stop_token, show
         As in `hearing.hear`.
 
     Raises
@@ -127,15 +127,15 @@ async def sit(
     DataError
         If no text could be damaged in any way.
     RunStoppedError
-        If the brake came before the end.
+        If the stop token came before the end.
     """
-    shown = await _shown(exam, writer, brake=brake)
+    shown = await _shown(exam, writer, stop_token=stop_token)
     damaged = [one for one in shown if isinstance(one, Exhibit)]
     if not damaged:
         reasons = "; ".join(sorted({one.reason for one in shown if isinstance(one, LeftOut)}))
         raise DataError(f"no text could be damaged: {reasons}")
 
-    hall = _Hall(open_panel=open_panel, workers=workers, brake=brake, show=show)
+    hall = _Hall(open_panel=open_panel, workers=workers, stop_token=stop_token, show=show)
     texts = [*exam.segments, *(one.damaged for one in damaged)]
     draws = [await hall.heard("", texts, exam.aspects)]
     control = [await hall.heard("control-1", exam.segments, exam.aspects)]
@@ -156,17 +156,17 @@ def _weighed(
 ) -> Sitting:
     """Make findings of what was heard."""
     damaged = tuple(one for one in shown if isinstance(one, Exhibit))
-    evidence = gathered(
+    score_arrays = gathered(
         exam.segments,
         exam.aspects,
         damaged,
         draws=draws,
         control=control,
-        treatments=[treatment.name for treatment in exam.treatments],
+        conditions=[condition.name for condition in exam.conditions],
     )
     findings = found(
-        evidence,
-        exam.treatments,
+        score_arrays,
+        exam.conditions,
         shown,
         heard=draws[0],
         scales={aspect.name: aspect.scale for aspect in exam.aspects},
@@ -179,11 +179,11 @@ def _weighed(
         damaged,
         draws=draws,
         control=control,
-        treatments=exam.treatments,
+        conditions=exam.conditions,
     )
     return Sitting(
         findings=findings,
-        evidence=evidence,
+        score_arrays=score_arrays,
         exhibits=damaged,
         scores=tuple(scores),
         examinee=examinee,
@@ -196,7 +196,7 @@ class _Hall:
 
     open_panel: OpenPanel
     workers: int
-    brake: Brake
+    stop_token: StopToken
     show: Callable[[Result], None]
     examined: list[Examinee] = field(default_factory=list)
 
@@ -209,11 +209,11 @@ class _Hall:
             aspects,
             draw=draw,
             workers=self.workers,
-            brake=self.brake,
+            stop_token=self.stop_token,
             show=self._note,
         )
-        if self.brake.has_cut:
-            raise RunStoppedError(self.brake.reason)
+        if self.stop_token.interrupted:
+            raise RunStoppedError(self.stop_token.reason)
         return told
 
     def _note(self, result: Result) -> None:
@@ -222,12 +222,14 @@ class _Hall:
         self.show(result)
 
 
-async def _shown(exam: Exam, writer: Writer | None, *, brake: Brake) -> list[Exhibit | LeftOut]:
+async def _shown(
+    exam: Exam, writer: Writer | None, *, stop_token: StopToken
+) -> list[Exhibit | LeftOut]:
     seed = exam.settings.seed
     if writer is None:
-        return list(exhibits(exam.segments, exam.treatments, seed=seed))
+        return list(exhibits(exam.segments, exam.conditions, seed=seed))
     return await written_exhibits(
-        exam.segments, exam.treatments, seed=seed, writer=writer, brake=brake
+        exam.segments, exam.conditions, seed=seed, writer=writer, stop_token=stop_token
     )
 
 

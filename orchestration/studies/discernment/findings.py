@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from spanjury.judges.core import Scale
 from spanjury.orchestration.studies.discernment.contrasts import METHODS, Cell, Method, Mode, cells
-from spanjury.orchestration.studies.discernment.perturbed_pairs import Exhibit, LeftOut, Treatment
-from spanjury.orchestration.studies.discernment.score_arrays import Evidence, Heard
+from spanjury.orchestration.studies.discernment.perturbed_pairs import Condition, Exhibit, LeftOut
+from spanjury.orchestration.studies.discernment.score_arrays import Heard, ScoreArrays
 from spanjury.stats.combination.discernment import (
     LevelBalanced,
     discernment_score,
@@ -54,11 +54,11 @@ class Settings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What one treatment came to.
+    """What one condition came to.
 
     Parameters
     ----------
-    treatment, family, level
+    condition, family, level
         What was done.
     written_by
         Name of the model that did it; empty for a rule.
@@ -87,7 +87,7 @@ class Finding:
         How far the judge's new spans lie where the damage is.
     """
 
-    treatment: str
+    condition: str
     family: str
     level: str
     written_by: str
@@ -116,9 +116,9 @@ class Findings:
     control
         The clean texts against themselves: nothing should fall here.
     findings
-        Treatment by treatment.
+        Condition by condition.
     overall, weighted
-        Of the treatments after which a score should fall: average over levels and minimum.
+        Of the conditions after which a score should fall: average over levels and minimum.
     """
 
     settings: Settings
@@ -131,8 +131,8 @@ class Findings:
 
 
 def found(
-    evidence: Evidence,
-    treatments: Sequence[Treatment],
+    score_arrays: ScoreArrays,
+    conditions: Sequence[Condition],
     shown: Sequence[Exhibit | LeftOut],
     *,
     heard: Heard,
@@ -146,7 +146,7 @@ def found(
     ----------
     evidence
         The scores.
-    treatments, shown
+    conditions, shown
         What was done, in the order of the evidence, and to what.
     heard
         What was said in one draw, for its spans.
@@ -160,39 +160,39 @@ def found(
         method = replace(method, test=test)
 
     def described(
-        damaged: NDArray[np.float64], treatment: Treatment | None = None
+        damaged: NDArray[np.float64], condition: Condition | None = None
     ) -> tuple[Cell, ...]:
         return cells(
-            evidence.clean,
+            score_arrays.clean,
             damaged,
             scales=scales,
-            expected=treatment.perturbation.effect_on if treatment else lambda _: "unchanged",
+            expected=condition.perturbation.effect_on if condition else lambda _: "unchanged",
             method=method,
-            repeats=evidence.repeats,
+            repeats=score_arrays.repeats,
             rng=np.random.default_rng(settings.seed),
             draws=settings.draws,
         )
 
     findings = tuple(
         _finding(
-            treatment,
-            described(damaged, treatment),
-            [one for one in shown if one.treatment == treatment.name],
-            drops=drops,
+            condition,
+            described(damaged, condition),
+            [one for one in shown if one.condition == condition.name],
+            differences=differences,
             heard=heard,
             method=method,
             settings=settings,
         )
-        for treatment, damaged, drops in zip(
-            treatments, evidence.damaged, evidence.drops, strict=True
+        for condition, damaged, differences in zip(
+            conditions, score_arrays.damaged, score_arrays.differences, strict=True
         )
     )
     levels = [finding.level for finding in findings]
     return Findings(
         settings=settings,
-        segments=len(evidence.segments),
-        repeats=evidence.repeats,
-        control=described(evidence.control),
+        segments=len(score_arrays.segments),
+        repeats=score_arrays.repeats,
+        control=described(score_arrays.control),
         findings=findings,
         overall=level_balanced([finding.discernment for finding in findings], levels=levels),
         weighted=level_balanced([finding.weighted for finding in findings], levels=levels),
@@ -200,11 +200,11 @@ def found(
 
 
 def _finding(
-    treatment: Treatment,
+    condition: Condition,
     described: tuple[Cell, ...],
     shown: Sequence[Exhibit | LeftOut],
     *,
-    drops: NDArray[np.float64],
+    differences: NDArray[np.float64],
     heard: Heard,
     method: Method,
     settings: Settings,
@@ -214,13 +214,13 @@ def _finding(
     harmful = any(cell.expected != "unchanged" for cell in heard_on)
     log_p = np.array([cell.test.log_p for cell in heard_on])
     scores = np.array([cell.discernment for cell in heard_on])
-    weights = _shares([treatment.weights.get(cell.aspect, 0.0) for cell in heard_on])
+    weights = _shares([condition.weights.get(cell.aspect, 0.0) for cell in heard_on])
     big = _shares([weight if weight >= _SMALL else 0.0 for weight in weights])
     targeted = np.array([cell.expected == "falls" for cell in heard_on], dtype=bool)
     return Finding(
-        treatment=treatment.name,
-        family=treatment.perturbation.family,
-        level=treatment.level,
+        condition=condition.name,
+        family=condition.perturbation.family,
+        level=condition.level,
         written_by=shown[0].written_by,
         damaged=len(damaged),
         left_out=Counter(one.reason for one in shown if isinstance(one, LeftOut)),
@@ -230,7 +230,7 @@ def _finding(
         ablated=_combined(log_p, big, method) if big.any() else np.nan,
         pooled=float(linear_pool(scores, weights=weights)) if weights.any() else np.nan,
         contrast=float(target_contrast(scores, targeted=targeted)) if heard_on else np.nan,
-        joint=_joint(drops, described, settings),
+        joint=_joint(differences, described, settings),
         localisation=pooled(_localised(exhibit, described, heard) for exhibit in damaged),
     )
 
@@ -249,7 +249,9 @@ def _combined(
     return float(discernment_score([method.combine(log_p, weights=weights)])[0])
 
 
-def _joint(drops: NDArray[np.float64], described: Sequence[Cell], settings: Settings) -> float:
+def _joint(
+    differences: NDArray[np.float64], described: Sequence[Cell], settings: Settings
+) -> float:
     """Return D of the aspects that should fall, with one sign an item for all of them."""
     heard_on = [not np.isnan(cell.test.log_p) for cell in described]
     falls = [cell.expected == "falls" for cell in described]
@@ -258,7 +260,7 @@ def _joint(drops: NDArray[np.float64], described: Sequence[Cell], settings: Sett
     if not counted.any():
         return np.nan
     rng = np.random.default_rng(settings.seed)
-    told = joint_sign_flip(drops[counted], rng=rng, draws=settings.draws)
+    told = joint_sign_flip(differences[counted], rng=rng, draws=settings.draws)
     return float(discernment_score([told.log_p])[0])
 
 

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from spanjury.judges.core import ChatModel, ErrorSpan, Located, PerturbationError, Segment
 from spanjury.orchestration.engine.batch import each
-from spanjury.orchestration.engine.stopping import Brake
+from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.studies.generation import Order, Unwritten, Writer, open_writing
 from spanjury.perturbations.edits import Damage
 from spanjury.perturbations.perturbation import (
@@ -19,14 +19,14 @@ from spanjury.perturbations.perturbation import (
 )
 from spanjury.perturbations.written import WrittenPerturbation
 
-__all__ = ["Exhibit", "LeftOut", "Treatment", "exhibit_of", "exhibits", "written_exhibits"]
+__all__ = ["Condition", "Exhibit", "LeftOut", "exhibit_of", "exhibits", "written_exhibits"]
 
 _WRONG = "wrong"
 """Key of a segment's meta that holds a text which is known to be wrong there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Treatment:
+class Condition:
     """One way in which every text is damaged.
 
     Parameters
@@ -65,7 +65,7 @@ class Exhibit:
     clean, damaged
         The same segment, but for its output; the damaged one has an id of its own, and the
         damage as its gold error spans.
-    treatment
+    condition
         Name of what was done.
     damage
         What was done, edit by edit.
@@ -75,23 +75,23 @@ class Exhibit:
 
     clean: Segment
     damaged: Segment
-    treatment: str
+    condition: str
     damage: Damage
     written_by: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """A text that a treatment could not damage, and why; `written_by` as in `Exhibit`."""
+    """A text that a condition could not damage, and why; `written_by` as in `Exhibit`."""
 
     segment_id: str
-    treatment: str
+    condition: str
     reason: str
     written_by: str = ""
 
 
 def exhibits(
-    segments: Sequence[Segment], treatments: Sequence[Treatment], *, seed: int
+    segments: Sequence[Segment], conditions: Sequence[Condition], *, seed: int
 ) -> Iterator[Exhibit | LeftOut]:
     """Damage every segment in every way by rules; what is done to one depends on no other's turn.
 
@@ -99,7 +99,7 @@ def exhibits(
     ----------
     segments
         Clean texts under distinct ids.
-    treatments
+    conditions
         Under distinct names.
     seed
         Of all random numbers.
@@ -107,44 +107,44 @@ def exhibits(
     Yields
     ------
     Exhibit or LeftOut
-        Treatment by treatment, in the order of the segments.
+        Condition by condition, in the order of the segments.
 
     Raises
     ------
     PerturbationError
-        If a rule fails, naming the treatment and the segment.
+        If a rule fails, naming the condition and the segment.
     """
-    for treatment in treatments:
+    for condition in conditions:
         for number, segment in enumerate(segments):
             others = tuple(
                 other.output
                 for other in (*segments[number + 1 :], *segments[:number])
                 if other.task == segment.task and other.inputs != segment.inputs
             )
-            yield _exhibit(segment, treatment, others=others, seed=seed)
+            yield _exhibit(segment, condition, others=others, seed=seed)
 
 
 def exhibit_of(
-    segment: Segment, treatment: Treatment, *, damage: Damage, written_by: str = ""
+    segment: Segment, condition: Condition, *, damage: Damage, written_by: str = ""
 ) -> Exhibit:
     """Put the damaged text beside `segment`, under an id of its own, its damage as gold spans."""
     damaged = replace(
         segment,
-        segment_id=f"{segment.segment_id}#{treatment.name}",
+        segment_id=f"{segment.segment_id}#{condition.name}",
         output=damage.text,
-        gold=_gold(damage, treatment),
+        gold=_gold(damage, condition),
     )
     return Exhibit(
         clean=segment,
         damaged=damaged,
-        treatment=treatment.name,
+        condition=condition.name,
         damage=damage,
         written_by=written_by,
     )
 
 
 def _exhibit(
-    segment: Segment, treatment: Treatment, *, others: tuple[str, ...], seed: int
+    segment: Segment, condition: Condition, *, others: tuple[str, ...], seed: int
 ) -> Exhibit | LeftOut:
     wrong = segment.meta.get(_WRONG)
     case = Case(
@@ -153,33 +153,33 @@ def _exhibit(
         others=others,
         wrong=wrong if isinstance(wrong, str) else "",
     )
-    rng = generator_for(seed, treatment.name, segment.segment_id)
+    rng = generator_for(seed, condition.name, segment.segment_id)
     try:
-        damage = treatment.perturbation.damage(case, rng, **treatment.options)
+        damage = condition.perturbation.damage(case, rng, **condition.options)
     except NothingToDamageError as error:
-        return LeftOut(segment_id=segment.segment_id, treatment=treatment.name, reason=str(error))
+        return LeftOut(segment_id=segment.segment_id, condition=condition.name, reason=str(error))
     except PerturbationError as error:
         raise PerturbationError(
-            f"{treatment.name} cannot damage {segment.segment_id!r}: {error}"
+            f"{condition.name} cannot damage {segment.segment_id!r}: {error}"
         ) from error
-    return exhibit_of(segment, treatment, damage=damage)
+    return exhibit_of(segment, condition, damage=damage)
 
 
-def _gold(damage: Damage, treatment: Treatment) -> tuple[ErrorSpan, ...]:
+def _gold(damage: Damage, condition: Condition) -> tuple[ErrorSpan, ...]:
     """Mark the damage as a judge should; of a deletion the characters beside it are marked."""
     text = damage.text
     spans = []
     for place, edit in zip(damage.places, damage.edits, strict=True):
         start, end = _visible(place, length=len(text))
         was = damage.clean[edit.start : edit.end]
-        told = f"{treatment.name}: {was!r} was replaced by {edit.text!r}."
+        told = f"{condition.name}: {was!r} was replaced by {edit.text!r}."
         offsets = {"start": start, "end": end, "located": Located.EXACT} if start < end else {}
         spans.append(
             ErrorSpan(
                 text=text[start:end],
                 explanation=told,
-                severity=treatment.severity,
-                category=treatment.perturbation.family,
+                severity=condition.severity,
+                category=condition.perturbation.family,
                 **offsets,  # type: ignore[arg-type]  # each of its own type
             )
         )
@@ -197,30 +197,30 @@ class _Wanted:
     """A damage that the writer is asked for."""
 
     segment: Segment
-    treatment: Treatment
+    condition: Condition
     written: WrittenPerturbation
     k: int
 
 
 async def written_exhibits(
     segments: Sequence[Segment],
-    treatments: Sequence[Treatment],
+    conditions: Sequence[Condition],
     *,
     seed: int,
     writer: Writer,
-    brake: Brake,
+    stop_token: StopToken,
 ) -> list[Exhibit | LeftOut]:
     """Damage every segment in every way, by `writer` where it can be asked and else by rules.
 
     Parameters
     ----------
-    segments, treatments
+    segments, conditions
         As in `exhibits`, whose order is kept.
     seed
         Of the rules' random numbers; passed to servers that take one.
     writer
         Who is asked. Texts for which it fails, or twice does something else, are left out.
-    brake
+    stop_token
         Ends it early: nobody is asked anything new once it is pulled.
 
     Raises
@@ -232,26 +232,26 @@ async def written_exhibits(
     ModelError
         If it answers nothing at all.
     RunStoppedError
-        If the brake came before the end.
+        If the stop token came before the end.
     """
-    ruled = [treatment for treatment in treatments if treatment.written is None]
+    ruled = [condition for condition in conditions if condition.written is None]
     by_rule = iter(list(exhibits(segments, ruled, seed=seed)))  # first: if it fails, nobody is paid
     wanted = [
-        _Wanted(segment=segment, treatment=treatment, written=treatment.written, k=_k(treatment))
-        for treatment in treatments
-        if treatment.written is not None
+        _Wanted(segment=segment, condition=condition, written=condition.written, k=_k(condition))
+        for condition in conditions
+        if condition.written is not None
         for segment in segments
     ]
-    by_model = iter(await _written(wanted, seed=seed, writer=writer, brake=brake))
+    by_model = iter(await _written(wanted, seed=seed, writer=writer, stop_token=stop_token))
     return [
-        next(by_rule if treatment.written is None else by_model)
-        for treatment in treatments
+        next(by_rule if condition.written is None else by_model)
+        for condition in conditions
         for _ in segments
     ]
 
 
 async def _written(
-    wanted: Sequence[_Wanted], *, seed: int, writer: Writer, brake: Brake
+    wanted: Sequence[_Wanted], *, seed: int, writer: Writer, stop_token: StopToken
 ) -> list[Exhibit | LeftOut]:
     """Have all that is wanted written, many at once; return what came of each, in their order."""
     shown: dict[int, Exhibit | LeftOut] = {}
@@ -260,7 +260,7 @@ async def _written(
         async def work(number: int) -> None:
             one = wanted[number]
             order = Order(
-                treatment=one.treatment.name,
+                condition=one.condition.name,
                 segment_id=one.segment.segment_id,
                 unfit=f"the model, asked twice, did no {one.written.kind}",
                 write=partial(_exhibit_written_exhibits, one, seed=seed, writer=writer.name),
@@ -270,7 +270,7 @@ async def _written(
                 told = _left_out(one, told.reason, writer=writer.name)
             shown[number] = told
 
-        await each(range(len(wanted)), work, workers=writer.workers, brake=brake)
+        await each(range(len(wanted)), work, workers=writer.workers, stop_token=stop_token)
     return [shown[number] for number in range(len(wanted))]
 
 
@@ -283,20 +283,20 @@ async def _exhibit_written_exhibits(
         damage = await wanted.written.damage(case, model, k=wanted.k, seed=seed)
     except NothingToDamageError as error:
         return _left_out(wanted, str(error), writer=writer)
-    return exhibit_of(segment, wanted.treatment, damage=damage, written_by=writer)
+    return exhibit_of(segment, wanted.condition, damage=damage, written_by=writer)
 
 
 def _left_out(wanted: _Wanted, reason: str, *, writer: str) -> LeftOut:
     return LeftOut(
         segment_id=wanted.segment.segment_id,
-        treatment=wanted.treatment.name,
+        condition=wanted.condition.name,
         reason=reason,
         written_by=writer,
     )
 
 
-def _k(treatment: Treatment) -> int:
-    k = treatment.options.get("k", 1)
+def _k(condition: Condition) -> int:
+    k = condition.options.get("k", 1)
     if not isinstance(k, int) or k < 1:
-        raise PerturbationError(f"{treatment.name}: a model is asked for k changes, not {k!r}")
+        raise PerturbationError(f"{condition.name}: a model is asked for k changes, not {k!r}")
     return k

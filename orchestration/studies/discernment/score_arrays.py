@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanjury.judges.core import Aspect, Outcome, Segment, fingerprint
-from spanjury.orchestration.studies.discernment.perturbed_pairs import Exhibit, Treatment
+from spanjury.orchestration.studies.discernment.perturbed_pairs import Condition, Exhibit
 from spanjury.orchestration.studies.judging import Judgement
 from spanjury.perturbations.perturbation import Effect
 
-__all__ = ["Evidence", "Heard", "ScoreRow", "digest_of", "gathered", "score_rows", "score_sum"]
+__all__ = ["Heard", "ScoreArrays", "ScoreRow", "digest_of", "gathered", "score_rows", "score_sum"]
 
 _DIGITS = 9
 """Decimals of a sum of scores: 4.1 + 4.3 is to tie with 4.2 + 4.2."""
@@ -22,19 +22,19 @@ Heard = Mapping[tuple[str, str], Judgement]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Evidence:
+class ScoreArrays:
     """Scores, NaN where there is none.
 
     Parameters
     ----------
-    segments, aspects, treatments
+    segments, aspects, conditions
         The names along the axes.
     clean, control
         Shape ``(aspects, segments)``: of the clean texts, and of the same a second time.
     damaged
-        Shape ``(treatments, aspects, segments)``; NaN also where nothing could be damaged.
+        Shape ``(conditions, aspects, segments)``; NaN also where nothing could be damaged.
     applied
-        Shape ``(treatments, segments)``: whether there is a damaged text.
+        Shape ``(conditions, segments)``: whether there is a damaged text.
     repeats
         How many scores each number is the sum of: sums have ties where means would have
         differences in their last digit.
@@ -42,7 +42,7 @@ class Evidence:
 
     segments: tuple[str, ...]
     aspects: tuple[str, ...]
-    treatments: tuple[str, ...]
+    conditions: tuple[str, ...]
     clean: NDArray[np.float64]
     control: NDArray[np.float64]
     damaged: NDArray[np.float64]
@@ -50,8 +50,8 @@ class Evidence:
     repeats: int
 
     @property
-    def drops(self) -> NDArray[np.float64]:
-        """How far the scores fell, summed over repeats: ``(treatments, aspects, segments)``."""
+    def differences(self) -> NDArray[np.float64]:
+        """How far the scores fell, summed over repeats: ``(conditions, aspects, segments)``."""
         return self.clean[None] - self.damaged
 
 
@@ -62,8 +62,8 @@ def gathered(
     *,
     draws: Sequence[Heard],
     control: Sequence[Heard],
-    treatments: Sequence[str],
-) -> Evidence:
+    conditions: Sequence[str],
+) -> ScoreArrays:
     """Put what was heard into arrays.
 
     Parameters
@@ -74,22 +74,22 @@ def gathered(
         What was said in each repeat, of clean and damaged texts.
     control
         What was said of the clean texts once more, in as many repeats.
-    treatments
+    conditions
         Names in the order of the array.
     """
     names = tuple(aspect.name for aspect in aspects)
-    rows = {name: number for number, name in enumerate(treatments)}
+    rows = {name: number for number, name in enumerate(conditions)}
     columns = {segment.segment_id: number for number, segment in enumerate(segments)}
     damaged = np.full((len(rows), len(names), len(columns)), np.nan)
     applied = np.zeros((len(rows), len(columns)), dtype=bool)
     for exhibit in shown:
-        row, column = rows[exhibit.treatment], columns[exhibit.clean.segment_id]
+        row, column = rows[exhibit.condition], columns[exhibit.clean.segment_id]
         applied[row, column] = True
         damaged[row, :, column] = _summed(exhibit.damaged.segment_id, names, draws)
-    return Evidence(
+    return ScoreArrays(
         segments=tuple(columns),
         aspects=names,
-        treatments=tuple(rows),
+        conditions=tuple(rows),
         clean=np.array([_summed(name, names, draws) for name in columns]).T,
         control=np.array([_summed(name, names, control) for name in columns]).T,
         damaged=damaged,
@@ -117,7 +117,7 @@ class ScoreRow:
     ----------
     text
         Its segment id.
-    treatment
+    condition
         What was done to it; None for the control, where the clean text is judged once more.
     aspect
         On which it was judged.
@@ -135,7 +135,7 @@ class ScoreRow:
     """
 
     text: str
-    treatment: str | None
+    condition: str | None
     aspect: str
     expected: Effect | None
     clean: float | None
@@ -162,20 +162,20 @@ def score_rows(
     *,
     draws: Sequence[Heard],
     control: Sequence[Heard],
-    treatments: Sequence[Treatment],
+    conditions: Sequence[Condition],
 ) -> Iterator[ScoreRow]:
-    """Tell the scores of an exam text by text; parameters as in `evidence.gathered`.
+    """Tell the scores of an exam text by text; parameters as in `score_arrays.gathered`.
 
     Yields
     ------
     ScoreRow
-        The control first, then treatment by treatment.
+        The control first, then condition by condition.
     """
-    by_name = {treatment.name: treatment.perturbation for treatment in treatments}
+    by_name = {condition.name: condition.perturbation for condition in conditions}
     for segment in segments:
         for aspect in aspects:
             yield _row(
-                (segment, segment), aspect.name, (draws, control), treatment=None, to="unchanged"
+                (segment, segment), aspect.name, (draws, control), condition=None, to="unchanged"
             )
     for exhibit in shown:
         for aspect in aspects:
@@ -183,8 +183,8 @@ def score_rows(
                 (exhibit.clean, exhibit.damaged),
                 aspect.name,
                 (draws, draws),
-                treatment=exhibit.treatment,
-                to=by_name[exhibit.treatment].effect_on(aspect.name),
+                condition=exhibit.condition,
+                to=by_name[exhibit.condition].effect_on(aspect.name),
             )
 
 
@@ -193,7 +193,7 @@ def _row(
     aspect: str,
     heard: tuple[Sequence[Heard], Sequence[Heard]],
     *,
-    treatment: str | None,
+    condition: str | None,
     to: Effect | None,
 ) -> ScoreRow:
     clean, damaged = (
@@ -201,7 +201,7 @@ def _row(
     )
     return ScoreRow(
         text=texts[0].segment_id,
-        treatment=treatment,
+        condition=condition,
         aspect=aspect,
         expected=to,
         clean=clean.total,

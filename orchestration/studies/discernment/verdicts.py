@@ -26,7 +26,7 @@ _SHOWN = 1.0
 
 
 class Verdict(StrEnum):
-    """What a treatment shows of a judge."""
+    """What a condition shows of a judge."""
 
     DISCERNED = "discerned"
     """Scores fall on an aspect that was damaged."""
@@ -227,7 +227,7 @@ def _on_missing_scores(findings: Findings) -> Iterator[str]:
 def _at_worst(hanging: Sequence[Finding]) -> str:
     if not hanging:
         return "Had all of them risen, no effect on a damaged aspect would lose its sign."
-    names = ", ".join(finding.treatment for finding in hanging)
+    names = ", ".join(finding.condition for finding in hanging)
     return f"Had all of them risen, no fall would be left after: {names}."
 
 

@@ -1,4 +1,4 @@
-"""Averages: a treatment over all aspects of a dataset, as the paper's table has it."""
+"""Averages: a condition over all aspects of a dataset, as the paper's table has it."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ class Average:
 
     Parameters
     ----------
-    judge, dataset, treatment
+    judge, dataset, condition
         As in `Finding`.
     aspects
         Over how many aspects.
@@ -35,7 +35,7 @@ class Average:
 
     judge: str
     dataset: str
-    treatment: str
+    condition: str
     aspects: int
     as_printed: float
     with_errors: float
@@ -47,10 +47,10 @@ class Average:
 
 
 def averages(findings: Iterable[Finding]) -> tuple[Average, ...]:
-    """Average `findings` over aspects, in the order in which treatments first come."""
+    """Average `findings` over aspects, in the order in which conditions first come."""
     groups: dict[tuple[str, str, str], list[Finding]] = {}
     for one in findings:
-        groups.setdefault((one.judge, one.dataset, one.treatment), []).append(one)
+        groups.setdefault((one.judge, one.dataset, one.condition), []).append(one)
     return tuple(_average(told) for told in groups.values())
 
 
@@ -59,7 +59,7 @@ def _average(told: Sequence[Finding]) -> Average:
     return Average(
         judge=first.judge,
         dataset=first.dataset,
-        treatment=first.treatment,
+        condition=first.condition,
         aspects=len(told),
         as_printed=_mean(one.overall.changed_as_printed for one in told),
         with_errors=_mean(one.with_errors.changed for one in told),

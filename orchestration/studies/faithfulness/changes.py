@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-from spanjury.judges.core import MAX_SEVERITY, MIN_SEVERITY, Outcome, Road
+from spanjury.judges.core import MAX_SEVERITY, MIN_SEVERITY, Outcome, RescoringMethod
 from spanjury.perturbations.explanation.perturbation import Unchanged
 
 __all__ = ["CONTROL", "REPEAT", "UNCHANGED", "Change", "Fate", "Push", "severity_moved"]
@@ -14,13 +14,13 @@ Push = Literal["falls", "rises"]
 """What the score of a judge that follows its list should do."""
 
 CONTROL = "null-control"
-"""The treatment that changes nothing: the score is asked for again."""
+"""The condition that changes nothing: the score is asked for again."""
 REPEAT = "null-repeat"
 """The same once more."""
 
 
 class Fate(StrEnum):
-    """What became of a report under a treatment."""
+    """What became of a report under a condition."""
 
     RESCORED = "rescored"
     """The judge was asked for the score of the changed list, whether or not it gave one."""
@@ -33,7 +33,7 @@ class Fate(StrEnum):
     UNWRITTEN = "unwritten"
     """The model that was to write the changed list did not manage to."""
     ABSENT = "absent"
-    """The record says nothing of this report under this treatment."""
+    """The record says nothing of this report under this condition."""
 
 
 UNCHANGED = frozenset({Fate.ERROR_FREE, Fate.CLIPPED})
@@ -48,12 +48,12 @@ class Change:
     ----------
     judge, dataset, aspect, text
         Whose report it is, and of what; `text` is a segment id.
-    treatment
+    condition
         Name of what was done to the list.
     family
-        What sort of treatment it is, as ``"severity"``; empty for the controls.
+        What sort of condition it is, as ``"severity"``; empty for the controls.
     by
-        Steps of severity, for treatments that come in steps; None for others.
+        Steps of severity, for conditions that come in steps; None for others.
     push
         What the score should do; None where nothing was changed.
     before, after
@@ -67,7 +67,7 @@ class Change:
     unchanged
         Why the list could not be changed; None where it could, or the record does not say.
     written_by
-        Name of the model that was to write what this treatment puts on lists; empty for a
+        Name of the model that was to write what this condition puts on lists; empty for a
         rule.
     errors, errors_after
         How many errors the two lists have; None where the record does not say.
@@ -76,7 +76,7 @@ class Change:
     expected
         Mean score over the probabilities of its labels afterwards; None where nobody gave
         them.
-    road
+    method
         How the score came about; None where the record does not say.
     low, high
         The ends of the scale.
@@ -92,7 +92,7 @@ class Change:
     dataset: str
     aspect: str
     text: str
-    treatment: str
+    condition: str
     family: str = ""
     by: int | None = None
     push: Push | None = None
@@ -107,7 +107,7 @@ class Change:
     errors_after: int | None = None
     severity_change: int | None = None
     expected: float | None = None
-    road: Road | None = None
+    method: RescoringMethod | None = None
     low: int = 1
     high: int = 5
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spanjury.orchestration.studies.faithfulness.changes import Push
-from spanjury.orchestration.studies.faithfulness.score_arrays import Evidence, FloatArray
+from spanjury.orchestration.studies.faithfulness.score_arrays import FloatArray, ScoreArrays
 
 __all__ = ["PATTERNS", "Consistency", "consistencies", "paired_shifts", "patterns", "steps"]
 
@@ -32,7 +32,7 @@ class Consistency:
     Parameters
     ----------
     judge, dataset, aspect
-        As in `Evidence`.
+        As in `ScoreArrays`.
     family, push
         What was changed, and where it should push the score.
     reports
@@ -67,20 +67,20 @@ class Consistency:
         return _quotient(self.broad_with_errors, self.with_errors)
 
 
-def consistencies(evidence: Evidence) -> Iterator[Consistency]:
+def consistencies(score_arrays: ScoreArrays) -> Iterator[Consistency]:
     """Compare one step with two, for every family and direction that has both."""
-    for one, two in steps(evidence):
-        treated = evidence.treatments[one]
+    for one, two in steps(score_arrays):
+        treated = score_arrays.conditions[one]
         assert treated.push is not None
-        first, second = paired_shifts(evidence, one, two)
+        first, second = paired_shifts(score_arrays, one, two)
         both = ~np.isnan(first)
         reverted = both & (first != 0) & (second == 0)
         broad = both & (patterns(first, second) == PATTERNS.index("inconsistent"))
-        erring = evidence.with_errors[one]
+        erring = score_arrays.with_errors[one]
         yield Consistency(
-            judge=evidence.judge,
-            dataset=evidence.dataset,
-            aspect=evidence.aspect,
+            judge=score_arrays.judge,
+            dataset=score_arrays.dataset,
+            aspect=score_arrays.aspect,
             family=treated.family,
             push=treated.push,
             reports=int(both.sum()),
@@ -92,14 +92,14 @@ def consistencies(evidence: Evidence) -> Iterator[Consistency]:
         )
 
 
-def paired_shifts(evidence: Evidence, one: int, two: int) -> tuple[FloatArray, FloatArray]:
+def paired_shifts(score_arrays: ScoreArrays, one: int, two: int) -> tuple[FloatArray, FloatArray]:
     """Return how far one step and two moved each score, positive where it is as it should be.
 
     NaN in both where one of the two is missing, or they did not start from the same score.
     """
-    sign = 1.0 if evidence.treatments[one].push == "rises" else -1.0
-    first, second = sign * evidence.shifts[one], sign * evidence.shifts[two]
-    strange = np.isnan(first + second) | (evidence.before[one] != evidence.before[two])
+    sign = 1.0 if score_arrays.conditions[one].push == "rises" else -1.0
+    first, second = sign * score_arrays.shifts[one], sign * score_arrays.shifts[two]
+    strange = np.isnan(first + second) | (score_arrays.before[one] != score_arrays.before[two])
     return np.where(strange, np.nan, first), np.where(strange, np.nan, second)
 
 
@@ -113,11 +113,11 @@ def patterns(first: FloatArray, second: FloatArray) -> FloatArray:
     return told
 
 
-def steps(evidence: Evidence) -> Iterator[tuple[int, int]]:
+def steps(score_arrays: ScoreArrays) -> Iterator[tuple[int, int]]:
     """Yield the rows of one step and of two that differ in nothing else."""
     rows = {
         (one.family, one.push, abs(one.by)): row
-        for row, one in enumerate(evidence.treatments)
+        for row, one in enumerate(score_arrays.conditions)
         if one.by is not None and one.push is not None
     }
     for (family, push, size), row in rows.items():

@@ -13,7 +13,7 @@ from spanjury.orchestration.studies.faithfulness.consistency import (
     patterns,
     steps,
 )
-from spanjury.orchestration.studies.faithfulness.score_arrays import Evidence, FloatArray
+from spanjury.orchestration.studies.faithfulness.score_arrays import FloatArray, ScoreArrays
 
 __all__ = ["Curve", "Stack", "after_critical", "by_deleted", "by_severity", "by_start"]
 
@@ -56,42 +56,42 @@ class Curve:
     spread: tuple[float, ...]
 
 
-def by_start(evidence: Evidence) -> tuple[Stack, ...]:
+def by_start(score_arrays: ScoreArrays) -> tuple[Stack, ...]:
     """Return what one and two steps of severity do to a score (the paper's Figure 1)."""
-    told = (_of_steps(evidence, one, two) for one, two in steps(evidence))
+    told = (_of_steps(score_arrays, one, two) for one, two in steps(score_arrays))
     return tuple(stack for stack in told if stack.reports.any())
 
 
-def after_critical(evidence: Evidence) -> tuple[Stack, ...]:
+def after_critical(score_arrays: ScoreArrays) -> tuple[Stack, ...]:
     """Return which score a critical error leaves (the paper's Figure 4)."""
     told = (
         _stack(
             treated.name,
-            evidence,
-            start=np.where(evidence.applied[row], evidence.before[row], np.nan),
-            part=evidence.after[row] - evidence.low,
-            parts=tuple(str(score) for score in _scores(evidence)),
+            score_arrays,
+            start=np.where(score_arrays.applied[row], score_arrays.before[row], np.nan),
+            part=score_arrays.after[row] - score_arrays.low,
+            parts=tuple(str(score) for score in _scores(score_arrays)),
         )
-        for row, treated in enumerate(evidence.treatments)
+        for row, treated in enumerate(score_arrays.conditions)
         if treated.family == "critical"
     )
     return tuple(stack for stack in told if stack.reports.any())
 
 
-def by_severity(evidence: Evidence) -> tuple[Curve, ...]:
+def by_severity(score_arrays: ScoreArrays) -> tuple[Curve, ...]:
     """Return how far scores move by how much severities were moved in all (Figure 2)."""
     points: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for change in evidence.changes:
+    for change in score_arrays.changes:
         shift = _shift(change)
         if change.by is not None and change.severity_change is not None and shift is not None:
             points[change.family][change.severity_change].append(shift)
     return _curves(points)
 
 
-def by_deleted(evidence: Evidence, *, of: tuple[int, ...] = (2, 3, 4)) -> tuple[Curve, ...]:
+def by_deleted(score_arrays: ScoreArrays, *, of: tuple[int, ...] = (2, 3, 4)) -> tuple[Curve, ...]:
     """Return the share of changed scores by how many of the errors were deleted (Figure 3)."""
     points: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for change in evidence.changes:
+    for change in score_arrays.changes:
         shift = _shift(change)
         if change.family != "removal" or shift is None or change.errors not in of:
             continue
@@ -101,33 +101,38 @@ def by_deleted(evidence: Evidence, *, of: tuple[int, ...] = (2, 3, 4)) -> tuple[
     return _curves(points)
 
 
-def _of_steps(evidence: Evidence, one: int, two: int) -> Stack:
-    treated = evidence.treatments[one]
-    first, second = paired_shifts(evidence, one, two)
+def _of_steps(score_arrays: ScoreArrays, one: int, two: int) -> Stack:
+    treated = score_arrays.conditions[one]
+    first, second = paired_shifts(score_arrays, one, two)
     return _stack(
         f"{treated.family}, score should {'rise' if treated.push == 'rises' else 'fall'}",
-        evidence,
-        start=np.where(evidence.with_errors[one], evidence.before[one], np.nan),
+        score_arrays,
+        start=np.where(score_arrays.with_errors[one], score_arrays.before[one], np.nan),
         part=patterns(first, second),
         parts=PATTERNS,
     )
 
 
 def _stack(
-    title: str, evidence: Evidence, *, start: FloatArray, part: FloatArray, parts: tuple[str, ...]
+    title: str,
+    score_arrays: ScoreArrays,
+    *,
+    start: FloatArray,
+    part: FloatArray,
+    parts: tuple[str, ...],
 ) -> Stack:
-    scores = _scores(evidence)
+    scores = _scores(score_arrays)
     counts = np.zeros((len(scores), len(parts)))
     pairs = ~np.isnan(start + part)
     for score, which in zip(np.rint(start[pairs]), np.rint(part[pairs]), strict=True):
-        counts[int(score) - evidence.low, int(which)] += 1
+        counts[int(score) - score_arrays.low, int(which)] += 1
     reports = counts.sum(axis=1)
     shares = counts / np.maximum(1, reports)[:, np.newaxis]
     return Stack(title=title, scores=scores, parts=parts, shares=shares, reports=reports)
 
 
-def _scores(evidence: Evidence) -> tuple[int, ...]:
-    return tuple(range(evidence.low, evidence.high + 1))
+def _scores(score_arrays: ScoreArrays) -> tuple[int, ...]:
+    return tuple(range(score_arrays.low, score_arrays.high + 1))
 
 
 def _shift(change: Change) -> float | None:

@@ -19,11 +19,11 @@ from spanjury.judges.core import (
 )
 from spanjury.orchestration.engine.batch import each
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.stopping import Brake
+from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.studies.faithfulness.changes import Change, Fate
 from spanjury.orchestration.studies.faithfulness.trials import (
     Case,
-    Treatment,
+    Condition,
     repeat,
     trials,
 )
@@ -101,7 +101,7 @@ class Exam:
         Texts under distinct ids, one task.
     aspects
         On which each is judged.
-    treatments
+    conditions
         How each error list is changed, under distinct names.
     seed
         Of the changes.
@@ -115,16 +115,16 @@ class Exam:
     dataset: str
     segments: tuple[Segment, ...]
     aspects: tuple[Aspect, ...]
-    treatments: tuple[Treatment, ...]
+    conditions: tuple[Condition, ...]
     seed: int = 1
 
     def __post_init__(self) -> None:
-        if not (self.segments and self.aspects and self.treatments):
+        if not (self.segments and self.aspects and self.conditions):
             raise ConfigError("an exam needs texts, aspects and perturbations")
         for what, names in (
             ("texts", [segment.segment_id for segment in self.segments]),
             ("aspects", [aspect.name for aspect in self.aspects]),
-            ("perturbations", [treatment.name for treatment in self.treatments]),
+            ("perturbations", [condition.name for condition in self.conditions]),
         ):
             if len(names) != len(set(names)):
                 raise ConfigError(f"the {what} of an exam need distinct names")
@@ -139,7 +139,7 @@ class Exam:
 
         Every seat is asked for the score of each changed list and, twice, of the unchanged one.
         """
-        return len(self.pairs) * (1 + seats * (len(self.treatments) + _CONTROLS))
+        return len(self.pairs) * (1 + seats * (len(self.conditions) + _CONTROLS))
 
 
 async def sit(
@@ -147,7 +147,7 @@ async def sit(
     open_panel: OpenPanel,
     *,
     workers: int,
-    brake: Brake,
+    stop_token: StopToken,
     show: Callable[[Result], None],
     expect: Callable[[int], None] = lambda _: None,
     writer: Writer | None = None,
@@ -162,7 +162,7 @@ async def sit(
         Opens who is examined, once, and under another draw for the repeat of the control.
     workers
         How many reports are under way at once.
-    brake
+    stop_token
         Ends the exam early; what was said by then is remembered where there is a memory.
     show, expect
         Are told how far it is, as a `Tally` tells it.
@@ -173,7 +173,7 @@ async def sit(
     Returns
     -------
     list of Change
-        Seat by seat for each text and aspect: the control, the treatments, the repeat.
+        Seat by seat for each text and aspect: the control, the conditions, the repeat.
 
     Raises
     ------
@@ -186,7 +186,7 @@ async def sit(
     ModelError
         If it answers nothing at all.
     RunStoppedError
-        If the brake came before the end.
+        If the stop token came before the end.
     """
     numbers = range(len(exam.pairs))
     opened: AbstractAsyncContextManager[Writing | None]
@@ -194,12 +194,16 @@ async def sit(
     async with open_panel("") as panel, opened as writing:
         tally = Tally(show=show, expect=expect, total=exam.questions(seats=len(panel.seats)))
         sitting = _Sitting(
-            exam=exam, judges=_rescorable(panel), brake=brake, tally=tally, writing=writing
+            exam=exam,
+            judges=_rescorable(panel),
+            stop_token=stop_token,
+            tally=tally,
+            writing=writing,
         )
-        await each(numbers, partial(sitting.examine, panel), workers=workers, brake=brake)
+        await each(numbers, partial(sitting.examine, panel), workers=workers, stop_token=stop_token)
     async with open_panel("control-repeat") as panel:
         again = partial(sitting.ask_again, _rescorable(panel))
-        await each(numbers, again, workers=workers, brake=brake)
+        await each(numbers, again, workers=workers, stop_token=stop_token)
     return [row for number in numbers for told in sitting.rows[number] for row in told]
 
 
@@ -209,7 +213,7 @@ class _Sitting:
 
     exam: Exam
     judges: Mapping[str, Rescorable]
-    brake: Brake
+    stop_token: StopToken
     tally: Tally
     writing: Writing | None
     cases: dict[int, list[Case]] = field(default_factory=dict)
@@ -224,9 +228,9 @@ class _Sitting:
         self.rows[number] = [
             await trials(
                 case,
-                self.exam.treatments,
+                self.exam.conditions,
                 seed=self.exam.seed,
-                brake=self.brake,
+                stop_token=self.stop_token,
                 writing=self.writing,
                 note=partial(self.tally.noted, case),
             )

@@ -23,8 +23,8 @@ from spanjury.orchestration.studies.faithfulness.outcomes import (
 )
 from spanjury.orchestration.studies.faithfulness.score_arrays import (
     BoolArray,
-    Evidence,
     FloatArray,
+    ScoreArrays,
     gathered,
 )
 from spanjury.stats.bootstrap import bootstrap, percentile_interval
@@ -38,11 +38,11 @@ _BASES = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What one treatment did to one judge's scores on one aspect of one dataset.
+    """What one condition did to one judge's scores on one aspect of one dataset.
 
     Parameters
     ----------
-    judge, dataset, aspect, treatment, family, by, push, written_by
+    judge, dataset, aspect, condition, family, by, push, written_by
         As in `Change`.
     texts
         How many texts there are.
@@ -70,7 +70,7 @@ class Finding:
     judge: str
     dataset: str
     aspect: str
-    treatment: str
+    condition: str
     family: str
     by: int | None
     push: Push | None
@@ -107,14 +107,14 @@ class Findings:
     evidence
         The scores that it rests on, by judge, dataset and aspect.
     findings
-        Treatment by treatment within these.
+        Condition by condition within these.
     consistencies
-        Of treatments that come in one step and in two.
+        Of conditions that come in one step and in two.
     seed, draws
         Of the bootstrap.
     """
 
-    evidence: tuple[Evidence, ...]
+    score_arrays: tuple[ScoreArrays, ...]
     findings: tuple[Finding, ...]
     consistencies: tuple[Consistency, ...]
     seed: int
@@ -129,41 +129,41 @@ def found(changes: Iterable[Change], *, seed: int = 1, draws: int = 2000) -> Fin
     changes
         Rows in any order.
     seed, draws
-        Of the bootstrap of texts, which every treatment shares.
+        Of the bootstrap of texts, which every condition shares.
     """
-    evidence = gathered(changes)
+    score_arrays = gathered(changes)
     return Findings(
-        evidence=evidence,
+        score_arrays=score_arrays,
         findings=tuple(
-            finding for one in evidence for finding in _findings(one, seed=seed, draws=draws)
+            finding for one in score_arrays for finding in _findings(one, seed=seed, draws=draws)
         ),
-        consistencies=tuple(told for one in evidence for told in consistencies(one)),
+        consistencies=tuple(told for one in score_arrays for told in consistencies(one)),
         seed=seed,
         draws=draws,
     )
 
 
-def _findings(evidence: Evidence, *, seed: int, draws: int) -> Iterator[Finding]:
-    bases = _bases(evidence)
-    fates = fates_of(evidence)
-    estimates = _estimates(evidence, seed=seed, draws=draws)
-    for row, treated in enumerate(evidence.treatments):
+def _findings(score_arrays: ScoreArrays, *, seed: int, draws: int) -> Iterator[Finding]:
+    bases = _bases(score_arrays)
+    fates = fates_of(score_arrays)
+    estimates = _estimates(score_arrays, seed=seed, draws=draws)
+    for row, treated in enumerate(score_arrays.conditions):
         told, became = estimates[row], fates[row]
         overall, with_errors, with_room, with_room_against = (
-            rates(evidence.shifts[row], among[row], average=told[base])
+            rates(score_arrays.shifts[row], among[row], average=told[base])
             for base, among in enumerate(bases)
         )
         yield Finding(
-            judge=evidence.judge,
-            dataset=evidence.dataset,
-            aspect=evidence.aspect,
-            treatment=treated.name,
+            judge=score_arrays.judge,
+            dataset=score_arrays.dataset,
+            aspect=score_arrays.aspect,
+            condition=treated.name,
             family=treated.family,
             by=treated.by,
             push=treated.push,
             written_by=treated.written_by,
             is_control=treated.is_control,
-            texts=len(evidence.texts),
+            texts=len(score_arrays.texts),
             absent=became.absent,
             unscored=became.unscored,
             error_free=became.error_free,
@@ -174,15 +174,15 @@ def _findings(evidence: Evidence, *, seed: int, draws: int) -> Iterator[Finding]
             with_errors=with_errors,
             with_room=with_room,
             with_room_against=with_room_against,
-            excess=excess_of(evidence, row, estimates=told[_BASES:]),
+            excess=excess_of(score_arrays, row, estimates=told[_BASES:]),
         )
 
 
-def _estimates(evidence: Evidence, *, seed: int, draws: int) -> list[tuple[Estimate, ...]]:
-    """Return for each treatment the average change by base, and the excesses, by one bootstrap."""
-    values = np.stack([_values(evidence, row) for row in range(len(evidence.treatments))])
+def _estimates(score_arrays: ScoreArrays, *, seed: int, draws: int) -> list[tuple[Estimate, ...]]:
+    """Return for each condition the average change by base, and the excesses, by one bootstrap."""
+    values = np.stack([_values(score_arrays, row) for row in range(len(score_arrays.conditions))])
     rng = np.random.default_rng(seed)
-    resampled = bootstrap(mean_drop(values), items=len(evidence.texts), rng=rng, draws=draws)
+    resampled = bootstrap(mean_drop(values), items=len(score_arrays.texts), rng=rng, draws=draws)
     interval = percentile_interval(resampled)
     return [
         tuple(Estimate(*(float(part) for part in parts)) for parts in zip(*row, strict=True))
@@ -190,21 +190,23 @@ def _estimates(evidence: Evidence, *, seed: int, draws: int) -> list[tuple[Estim
     ]
 
 
-def _values(evidence: Evidence, row: int) -> FloatArray:
+def _values(score_arrays: ScoreArrays, row: int) -> FloatArray:
     """Return what is averaged, shape ``(bases + measures, texts)``."""
-    shifts = [np.where(among[row], evidence.shifts[row], np.nan) for among in _bases(evidence)]
-    compared = differences(evidence, row)
+    shifts = [
+        np.where(among[row], score_arrays.shifts[row], np.nan) for among in _bases(score_arrays)
+    ]
+    compared = differences(score_arrays, row)
     assert len(shifts) + len(compared) == _BASES + len(MEASURES)
     return np.concatenate([np.stack(shifts), compared])
 
 
-def _bases(evidence: Evidence) -> tuple[BoolArray, ...]:
+def _bases(score_arrays: ScoreArrays) -> tuple[BoolArray, ...]:
     """Return which reports shares are taken over, in the order of the fields of `Finding`."""
     return (
-        evidence.known,
-        evidence.with_errors,
-        evidence.with_room,
-        evidence.with_room_against,
+        score_arrays.known,
+        score_arrays.with_errors,
+        score_arrays.with_room,
+        score_arrays.with_room_against,
     )
 
 

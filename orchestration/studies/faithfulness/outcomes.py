@@ -15,7 +15,11 @@ from spanjury.orchestration.studies.faithfulness.changes import (
     Change,
     Fate,
 )
-from spanjury.orchestration.studies.faithfulness.score_arrays import BoolArray, Evidence, FloatArray
+from spanjury.orchestration.studies.faithfulness.score_arrays import (
+    BoolArray,
+    FloatArray,
+    ScoreArrays,
+)
 from spanjury.perturbations.explanation.perturbation import Unchanged
 from spanjury.stats.significance.sign_flip import paired_test
 from spanjury.stats.significance.sign_test import sign_test
@@ -37,7 +41,7 @@ _NOT_RECORDED = "not recorded"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fates:
-    """How many reports came to what under one treatment; the fields are those of `Finding`."""
+    """How many reports came to what under one condition; the fields are those of `Finding`."""
 
     absent: int
     unscored: int
@@ -47,12 +51,12 @@ class Fates:
     unwritten: Mapping[str, int]
 
 
-def fates_of(evidence: Evidence) -> tuple[Fates, ...]:
-    """Count what became of the reports, treatment by treatment."""
-    rows: dict[str, dict[str, Change]] = {one.name: {} for one in evidence.treatments}
-    for change in evidence.changes:  # of a text that comes twice, the last one
-        rows[change.treatment][change.text] = change
-    return tuple(_fates(told.values(), texts=len(evidence.texts)) for told in rows.values())
+def fates_of(score_arrays: ScoreArrays) -> tuple[Fates, ...]:
+    """Count what became of the reports, condition by condition."""
+    rows: dict[str, dict[str, Change]] = {one.name: {} for one in score_arrays.conditions}
+    for change in score_arrays.changes:  # of a text that comes twice, the last one
+        rows[change.condition][change.text] = change
+    return tuple(_fates(told.values(), texts=len(score_arrays.texts)) for told in rows.values())
 
 
 def _fates(changes: Iterable[Change], *, texts: int) -> Fates:
@@ -142,7 +146,7 @@ MEASURES = ("changed", "toward", "against", "average")
 
 
 class Excess(NamedTuple):
-    """Figures of a treatment minus those of the null control, on the same reports.
+    """Figures of a condition minus those of the null control, on the same reports.
 
     Where the control was repeated, they are minus the mean of both.
     """
@@ -166,16 +170,16 @@ class Excess(NamedTuple):
 
 
 def differences(
-    evidence: Evidence, row: int, *, controls: Sequence[str] = (CONTROL, REPEAT)
+    score_arrays: ScoreArrays, row: int, *, controls: Sequence[str] = (CONTROL, REPEAT)
 ) -> FloatArray:
-    """Return treatment minus control for each report.
+    """Return condition minus control for each report.
 
     Parameters
     ----------
     evidence
-        With the null control among its treatments, or without.
+        With the null control among its conditions, or without.
     row
-        Of the treatment.
+        Of the condition.
     controls
         What is subtracted: the first of them or, of a report that has a score under others
         too, the mean.
@@ -186,15 +190,17 @@ def differences(
         Shape ``(len(MEASURES), texts)``; NaN for reports that cannot be compared, which are
         all without a control, and for a control itself.
     """
-    if evidence.treatments[row].push is None:
-        return np.full((len(MEASURES), len(evidence.texts)), np.nan)
-    treated = _measures(evidence, row, of=row)
-    treated[:, ~evidence.applied[row]] = np.nan
-    return treated - _control(evidence, row, controls)
+    if score_arrays.conditions[row].push is None:
+        return np.full((len(MEASURES), len(score_arrays.texts)), np.nan)
+    treated = _measures(score_arrays, row, of=row)
+    treated[:, ~score_arrays.applied[row]] = np.nan
+    return treated - _control(score_arrays, row, controls)
 
 
-def excess_of(evidence: Evidence, row: int, *, estimates: tuple[Estimate, ...]) -> Excess | None:
-    """Test a treatment against the null control; None where there is nothing to compare.
+def excess_of(
+    score_arrays: ScoreArrays, row: int, *, estimates: tuple[Estimate, ...]
+) -> Excess | None:
+    """Test a condition against the null control; None where there is nothing to compare.
 
     The tests take the first control alone: of two draws by the same chances either is as
     likely to be the one that changes, of a draw and the mean of two others it is not.
@@ -206,14 +212,14 @@ def excess_of(evidence: Evidence, row: int, *, estimates: tuple[Estimate, ...]) 
     estimates
         Of what `differences` returns, in its order.
     """
-    told = differences(evidence, row, controls=(CONTROL,))
+    told = differences(score_arrays, row, controls=(CONTROL,))
     used = ~np.isnan(told[0])
     if not used.any():
         return None
     changed, toward, against, average = estimates
     return Excess(
         used=int(used.sum()),
-        control=float(np.mean(_control(evidence, row, (CONTROL, REPEAT))[0][used])),
+        control=float(np.mean(_control(score_arrays, row, (CONTROL, REPEAT))[0][used])),
         changed=changed,
         toward=toward,
         against=against,
@@ -223,12 +229,12 @@ def excess_of(evidence: Evidence, row: int, *, estimates: tuple[Estimate, ...]) 
     )
 
 
-def _control(evidence: Evidence, row: int, names: Sequence[str]) -> FloatArray:
+def _control(score_arrays: ScoreArrays, row: int, names: Sequence[str]) -> FloatArray:
     """Return what the controls do by themselves, report by report: the mean over them."""
     first, *others = (
-        np.full((len(MEASURES), len(evidence.texts)), np.nan)
-        if (null := evidence.row(name)) is None
-        else _measures(evidence, null, of=row)
+        np.full((len(MEASURES), len(score_arrays.texts)), np.nan)
+        if (null := score_arrays.row(name)) is None
+        else _measures(score_arrays, null, of=row)
         for name in names
     )
     told = np.stack([first, *(np.where(np.isnan(other), first, other) for other in others)])
@@ -236,9 +242,9 @@ def _control(evidence: Evidence, row: int, names: Sequence[str]) -> FloatArray:
     return averaged
 
 
-def _measures(evidence: Evidence, source: int, *, of: int) -> FloatArray:
-    """Return by the scores of `source` what is compared, counted as treatment `of` pushes."""
-    sign = 1.0 if evidence.treatments[of].push == "rises" else -1.0
-    shifts = np.where(evidence.rescored[source], sign * evidence.shifts[source], np.nan)
+def _measures(score_arrays: ScoreArrays, source: int, *, of: int) -> FloatArray:
+    """Return by the scores of `source` what is compared, counted as condition `of` pushes."""
+    sign = 1.0 if score_arrays.conditions[of].push == "rises" else -1.0
+    shifts = np.where(score_arrays.rescored[source], sign * score_arrays.shifts[source], np.nan)
     told = np.stack([shifts != 0, shifts > 0, shifts < 0, shifts]).astype(np.float64)
     return np.where(np.isnan(shifts), np.nan, told)

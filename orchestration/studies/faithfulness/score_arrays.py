@@ -15,7 +15,7 @@ from spanjury.orchestration.studies.faithfulness.changes import (
     Push,
 )
 
-__all__ = ["ADDING", "Evidence", "Treated", "gathered"]
+__all__ = ["ADDING", "ScoreArrays", "Treated", "gathered"]
 
 ADDING = frozenset({"addition", "critical"})
 """Families that change a list without errors too."""
@@ -44,17 +44,17 @@ class Treated:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Evidence:
+class ScoreArrays:
     """What one judge said on one aspect of one dataset, before and after.
 
     Parameters
     ----------
     judge, dataset, aspect
         Whose scores these are, and of what.
-    treatments, texts
+    conditions, texts
         Along the axes.
     before, after
-        Shape ``(treatments, texts)``: scores, NaN where there is none. Of a report that was
+        Shape ``(conditions, texts)``: scores, NaN where there is none. Of a report that was
         not rescored since nothing could be changed, `after` is `before`.
     errors
         The same shape: how many errors the report lists, NaN where nobody says.
@@ -70,7 +70,7 @@ class Evidence:
     judge: str
     dataset: str
     aspect: str
-    treatments: tuple[Treated, ...]
+    conditions: tuple[Treated, ...]
     texts: tuple[str, ...]
     before: FloatArray
     after: FloatArray
@@ -100,7 +100,7 @@ class Evidence:
     @property
     def applied(self) -> BoolArray:
         """Which reports had their list changed (or, by a control, kept) and were rescored."""
-        adding: BoolArray = np.array([[one.family in ADDING] for one in self.treatments])
+        adding: BoolArray = np.array([[one.family in ADDING] for one in self.conditions])
         return self.rescored & self.known & (self.with_errors | adding)
 
     @property
@@ -123,7 +123,7 @@ class Evidence:
         Under a control, which pushes nowhere, all can.
         """
         room: BoolArray = np.ones(self.before.shape, dtype=bool)
-        for row, treated in enumerate(self.treatments):
+        for row, treated in enumerate(self.conditions):
             if treated.push is not None:
                 is_down = treated.push == falling
                 scores = self.before[row]
@@ -131,29 +131,29 @@ class Evidence:
         return room
 
     def row(self, name: str) -> int | None:
-        """Return where the treatment called `name` stands; None if it is not there."""
-        names = [one.name for one in self.treatments]
+        """Return where the condition called `name` stands; None if it is not there."""
+        names = [one.name for one in self.conditions]
         return names.index(name) if name in names else None
 
 
-def gathered(changes: Iterable[Change]) -> tuple[Evidence, ...]:
+def gathered(changes: Iterable[Change]) -> tuple[ScoreArrays, ...]:
     """Put changes into arrays, one set for each judge, dataset and aspect.
 
     Parameters
     ----------
     changes
-        Rows in any order; of a text under a treatment that comes twice, the last one.
+        Rows in any order; of a text under a condition that comes twice, the last one.
     """
     groups: dict[tuple[str, str, str], list[Change]] = {}
     for change in changes:
         groups.setdefault((change.judge, change.dataset, change.aspect), []).append(change)
-    return tuple(_evidence(rows) for rows in groups.values())
+    return tuple(_score_arrays(rows) for rows in groups.values())
 
 
-def _evidence(changes: Sequence[Change]) -> Evidence:
+def _score_arrays(changes: Sequence[Change]) -> ScoreArrays:
     treated = {
-        change.treatment: Treated(
-            name=change.treatment,
+        change.condition: Treated(
+            name=change.condition,
             family=change.family,
             by=change.by,
             push=change.push,
@@ -167,7 +167,7 @@ def _evidence(changes: Sequence[Change]) -> Evidence:
     before, after, errors = (np.full(shape, np.nan) for _ in range(3))
     known, rescored = (np.zeros(shape, dtype=bool) for _ in range(2))
     for change in changes:
-        place = rows[change.treatment], columns[change.text]
+        place = rows[change.condition], columns[change.text]
         is_kept = change.fate in UNCHANGED
         before[place] = _number(change.before)
         after[place] = _number(change.before if is_kept else change.after)
@@ -175,11 +175,11 @@ def _evidence(changes: Sequence[Change]) -> Evidence:
         known[place] = change.before is not None and change.fate not in _UNKNOWN
         rescored[place] = change.fate is Fate.RESCORED
     first = changes[0]
-    return Evidence(
+    return ScoreArrays(
         judge=first.judge,
         dataset=first.dataset,
         aspect=first.aspect,
-        treatments=tuple(treated.values()),
+        conditions=tuple(treated.values()),
         texts=tuple(columns),
         before=before,
         after=after,

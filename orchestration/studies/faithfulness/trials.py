@@ -20,7 +20,7 @@ from spanjury.judges.core import (
     Segment,
     reason_of,
 )
-from spanjury.orchestration.engine.stopping import Brake
+from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.studies.faithfulness.changes import (
     CONTROL,
     REPEAT,
@@ -38,7 +38,7 @@ from spanjury.perturbations.explanation.perturbation import (
 from spanjury.perturbations.explanation.written import written_twin
 from spanjury.perturbations.perturbation import generator_for
 
-__all__ = ["Case", "ListChange", "Treatment", "changed_list", "repeat", "trials"]
+__all__ = ["Case", "Condition", "ListChange", "changed_list", "repeat", "trials"]
 
 Spans = tuple[ErrorSpan, ...]
 
@@ -53,7 +53,7 @@ class ListChange:
     ----------
     errors
         The list.
-    treatment, perturbation, options
+    condition, perturbation, options
         The rule that changes it, and how much.
     segment_id, aspect
         Of the report; the random numbers depend on them and on no other list's turn.
@@ -62,7 +62,7 @@ class ListChange:
     """
 
     errors: ErrorList
-    treatment: str
+    condition: str
     perturbation: ExplanationPerturbation
     options: Mapping[str, object]
     segment_id: str
@@ -78,16 +78,16 @@ class ListChange:
         NothingToChangeError
             If there is nothing to change.
         PerturbationError
-            If the rule fails; names the treatment and the report.
+            If the rule fails; names the condition and the report.
         """
         whose = f"{self.segment_id}/{self.aspect.name}"
-        rng = generator_for(self.seed, self.treatment, whose)
+        rng = generator_for(self.seed, self.condition, whose)
         try:
             return self.perturbation.changed(self.errors, rng, **self.options)
         except NothingToChangeError:
             raise
         except PerturbationError as error:
-            told = f"{self.treatment} cannot change {whose!r}: {error}"
+            told = f"{self.condition} cannot change {whose!r}: {error}"
             raise PerturbationError(told) from error
 
     @property
@@ -100,11 +100,11 @@ class ListChange:
 
         async def write(model: ChatModel) -> Spans:
             whose = f"{self.segment_id}/{self.aspect.name}"
-            rng = generator_for(self.seed, self.treatment, whose)
+            rng = generator_for(self.seed, self.condition, whose)
             return await change(self.errors, model, rng=rng, seed=self.seed, **self.options)
 
         return Order(
-            treatment=self.treatment, segment_id=self.segment_id, unfit=_UNFIT, write=write
+            condition=self.condition, segment_id=self.segment_id, unfit=_UNFIT, write=write
         )
 
 
@@ -133,7 +133,7 @@ _STEPPED = frozenset({"severity", "explanation", "both"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Treatment:
+class Condition:
     """One way in which every list is changed.
 
     Parameters
@@ -178,15 +178,15 @@ class Case:
     aspect: Aspect
     report: Report
 
-    def blank(self, treatment: str) -> Change:
-        """Return the row of `treatment` with what is known before it."""
+    def blank(self, condition: str) -> Change:
+        """Return the row of `condition` with what is known before it."""
         scored = self.report.score is not None
         return Change(
             judge=self.name,
             dataset=self.dataset,
             aspect=self.aspect.name,
             text=self.segment.segment_id,
-            treatment=treatment,
+            condition=condition,
             before=self.report.score,
             fate=Fate.RESCORED if scored else Fate.UNSCORED,
             outcome=self.report.outcome,
@@ -199,10 +199,10 @@ class Case:
 
 async def trials(
     case: Case,
-    treatments: Sequence[Treatment],
+    conditions: Sequence[Condition],
     *,
     seed: int,
-    brake: Brake,
+    stop_token: StopToken,
     writing: Writing | None = None,
     note: Callable[[Change], None] = lambda _: None,
 ) -> list[Change]:
@@ -212,11 +212,11 @@ async def trials(
     ----------
     case
         A judge with its report.
-    treatments
+    conditions
         Under distinct names.
     seed
         Of the changes, which depend on the text and the aspect and on no other's turn.
-    brake
+    stop_token
         Once it is pulled, the rest is left undone.
     writing
         Writes explanations where it can be asked; None to have all of them worded by rule.
@@ -234,11 +234,11 @@ async def trials(
     """
     rows = [await _rescored(case, case.blank(CONTROL), spans=case.report.spans)]
     note(rows[0])
-    for treatment in treatments:
-        if brake.is_pulled:
-            brake.has_cut = True
+    for condition in conditions:
+        if stop_token.is_requested:
+            stop_token.interrupted = True
             break
-        rows.append(await _trial(case, treatment, seed=seed, writing=writing))
+        rows.append(await _trial(case, condition, seed=seed, writing=writing))
         note(rows[-1])
     return rows
 
@@ -248,16 +248,16 @@ async def repeat(case: Case) -> Change:
     return await _rescored(case, case.blank(REPEAT), spans=case.report.spans)
 
 
-async def _trial(case: Case, treatment: Treatment, *, seed: int, writing: Writing | None) -> Change:
+async def _trial(case: Case, condition: Condition, *, seed: int, writing: Writing | None) -> Change:
     """Change the list in one way, and ask for its score if there is anything to change."""
-    row = _begun(case, treatment, writing=writing)
+    row = _begun(case, condition, writing=writing)
     if row.fate is Fate.UNSCORED:
         return row
     wanted = ListChange(
         errors=ErrorList(output=case.segment.output, spans=case.report.spans),
-        treatment=treatment.name,
-        perturbation=treatment.perturbation,
-        options=treatment.options,
+        condition=condition.name,
+        perturbation=condition.perturbation,
+        options=condition.options,
         segment_id=case.segment.segment_id,
         aspect=case.aspect,
         seed=seed,
@@ -272,14 +272,14 @@ async def _trial(case: Case, treatment: Treatment, *, seed: int, writing: Writin
     return await _rescored(case, row, spans=told)
 
 
-def _begun(case: Case, treatment: Treatment, *, writing: Writing | None) -> Change:
-    """Return the row of `treatment` with what is known before the list is changed."""
-    rule = treatment.perturbation
+def _begun(case: Case, condition: Condition, *, writing: Writing | None) -> Change:
+    """Return the row of `condition` with what is known before the list is changed."""
+    rule = condition.perturbation
     is_written = writing is not None and written_twin(rule, aspect=case.aspect) is not None
     return replace(
-        case.blank(treatment.name),
+        case.blank(condition.name),
         family=rule.family,
-        by=treatment.by,
+        by=condition.by,
         push=rule.push,
         written_by=writing.name if writing is not None and is_written else "",
     )
@@ -314,7 +314,7 @@ def _filled(row: Change, told: Rescoring) -> Change:
         outcome=told.report.outcome,
         reason=told.report.reason,
         expected=told.expected,
-        road=told.road,
+        method=told.method,
     )
 
 

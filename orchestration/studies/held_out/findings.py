@@ -17,7 +17,7 @@ from spanjury.orchestration.studies.agreement.spans.estimates import (
 )
 from spanjury.orchestration.studies.card import Measure
 from spanjury.orchestration.studies.held_out.cases import ALL, BoolArray
-from spanjury.orchestration.studies.held_out.score_arrays import Evidence
+from spanjury.orchestration.studies.held_out.score_arrays import ScoreArrays
 from spanjury.stats.correlations.correlation import correlation
 from spanjury.stats.spans.span_agreement import micro_effect
 from spanjury.stats.weighted import mean_drop, of_items, ratio
@@ -72,7 +72,7 @@ def split_name(name: str) -> tuple[str, str]:
 
 
 def measures_of(
-    evidence: Evidence, groups: Mapping[str, BoolArray], *, settings: Settings = DEFAULTS
+    score_arrays: ScoreArrays, groups: Mapping[str, BoolArray], *, settings: Settings = DEFAULTS
 ) -> tuple[Measure, ...]:
     """Return every figure of every group, the groups of a figure one after the other.
 
@@ -85,7 +85,7 @@ def measures_of(
     settings
         Seed and draws; inputs are drawn, each with all its cases.
     """
-    told = {name: _figures(evidence.part(inside), settings) for name, inside in groups.items()}
+    told = {name: _figures(score_arrays.part(inside), settings) for name, inside in groups.items()}
     return tuple(
         replace(figures[name], name=measure_name(name, group))
         for name in FIGURES
@@ -93,35 +93,36 @@ def measures_of(
     )
 
 
-def cautions(evidence: Evidence) -> Iterator[str]:
+def cautions(score_arrays: ScoreArrays) -> Iterator[str]:
     """Say what is to be kept in mind when the measures are read."""
-    lost = evidence.asked - int(np.count_nonzero(evidence.parsed))
+    lost = score_arrays.asked - int(np.count_nonzero(score_arrays.parsed))
     if lost:
         ends = ", ".join(
             f"{count} {outcome.value}"
-            for outcome, count in evidence.ended()
+            for outcome, count in score_arrays.ended()
             if outcome is not Outcome.SCORED
         )
         yield (
-            f"{lost} of {evidence.asked} examples have no report ({ends}): they count in"
+            f"{lost} of {score_arrays.asked} examples have no report ({ends}): they count in"
             " reports.parsed, and in nothing else"
         )
-    inputs = len(np.unique(evidence.inputs))
+    inputs = len(np.unique(score_arrays.inputs))
     if inputs < _FEW:
         yield f"the examples are of {inputs} inputs: with so few, intervals are too narrow"
 
 
-def _figures(evidence: Evidence, settings: Settings) -> dict[str, Measure]:
+def _figures(score_arrays: ScoreArrays, settings: Settings) -> dict[str, Measure]:
     """Work out every figure of a group, under its bare name."""
     effects = {
-        names: by_owner(effect, evidence.inputs) for names, effect in _effects(evidence).items()
+        names: by_owner(effect, score_arrays.inputs)
+        for names, effect in _effects(score_arrays).items()
     }
-    inputs = len(np.unique(evidence.inputs))
+    inputs = len(np.unique(score_arrays.inputs))
     estimated = estimates(effects, texts=inputs, settings=settings)
     if inputs < _DRAWN:
         bare = {"low": np.nan, "high": np.nan}
         estimated = {name: replace(one, **bare) for name, one in estimated.items()}
-    counts, reason = _counts(evidence), _no_correlation(evidence)
+    counts, reason = _counts(score_arrays), _no_correlation(score_arrays)
     found = {
         name: Measure(
             name=name,
@@ -140,39 +141,39 @@ def _figures(evidence: Evidence, settings: Settings) -> dict[str, Measure]:
     return found
 
 
-def _effects(evidence: Evidence) -> Effects:
-    parsed = evidence.parsed
-    free, faulty = parsed & (evidence.due == 0), parsed & (evidence.due > 0)
-    scores = np.stack([evidence.due_score, evidence.score])
-    severities = np.stack([evidence.alike, evidence.apart])
+def _effects(score_arrays: ScoreArrays) -> Effects:
+    parsed = score_arrays.parsed
+    free, faulty = parsed & (score_arrays.due == 0), parsed & (score_arrays.due > 0)
+    scores = np.stack([score_arrays.due_score, score_arrays.score])
+    severities = np.stack([score_arrays.alike, score_arrays.apart])
     return {
         ("reports.parsed",): mean_drop(parsed.astype(np.float64)),
-        ("spans.precision", "spans.recall", "spans.f1"): micro_effect(evidence.characters),
-        ("graded.precision", "graded.recall", "graded.f1"): micro_effect(evidence.graded),
-        ("recognised.error_free",): mean_drop(np.where(free, evidence.found == 0, np.nan)),
-        ("recognised.faulty",): mean_drop(np.where(faulty, evidence.found > 0, np.nan)),
-        ("severity.alike", "severity.apart"): ratio(severities, evidence.meetings),
+        ("spans.precision", "spans.recall", "spans.f1"): micro_effect(score_arrays.characters),
+        ("graded.precision", "graded.recall", "graded.f1"): micro_effect(score_arrays.graded),
+        ("recognised.error_free",): mean_drop(np.where(free, score_arrays.found == 0, np.nan)),
+        ("recognised.faulty",): mean_drop(np.where(faulty, score_arrays.found > 0, np.nan)),
+        ("severity.alike", "severity.apart"): ratio(severities, score_arrays.meetings),
         (_SPEARMAN,): of_items(scores, lambda drawn: correlation(*drawn).value),
-        ("score.error",): mean_drop(np.abs(evidence.score - evidence.due_score)),
+        ("score.error",): mean_drop(np.abs(score_arrays.score - score_arrays.due_score)),
     }
 
 
-def _counts(evidence: Evidence) -> dict[str, int]:
+def _counts(score_arrays: ScoreArrays) -> dict[str, int]:
     """Return of how many examples, or meetings, a figure is made; ``parsed`` for the others."""
-    parsed, meetings = evidence.parsed, int(np.nansum(evidence.meetings))
+    parsed, meetings = score_arrays.parsed, int(np.nansum(score_arrays.meetings))
     return {
         "parsed": int(np.count_nonzero(parsed)),
-        "reports.parsed": evidence.asked,
-        "recognised.error_free": int(np.count_nonzero(parsed & (evidence.due == 0))),
-        "recognised.faulty": int(np.count_nonzero(parsed & (evidence.due > 0))),
+        "reports.parsed": score_arrays.asked,
+        "recognised.error_free": int(np.count_nonzero(parsed & (score_arrays.due == 0))),
+        "recognised.faulty": int(np.count_nonzero(parsed & (score_arrays.due > 0))),
         "severity.alike": meetings,
         "severity.apart": meetings,
     }
 
 
-def _no_correlation(evidence: Evidence) -> str:
+def _no_correlation(score_arrays: ScoreArrays) -> str:
     """Say why there is no rank correlation; empty if there is one."""
-    due, said = evidence.due_score[evidence.parsed], evidence.score[evidence.parsed]
+    due, said = score_arrays.due_score[score_arrays.parsed], score_arrays.score[score_arrays.parsed]
     if len(np.unique(due)) < _DISTINCT:
         return f"fewer than {_DISTINCT} different due scores"
     return correlation(due, said).reason or ""

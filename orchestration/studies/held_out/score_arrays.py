@@ -11,13 +11,13 @@ from spanjury.judges.llm.percent import percent
 from spanjury.orchestration.studies.agreement.spans.measures import overlaps
 from spanjury.orchestration.studies.held_out.cases import BoolArray, Case
 
-__all__ = ["Evidence", "gathered"]
+__all__ = ["ScoreArrays", "gathered"]
 
 FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class ScoreArrays:
     """What was said and what was due; all arrays are of the shape ``(cases,)`` or ``(cases, 3)``.
 
     What a judge said is NaN where it gave no score: a failure counts as such and as nothing else.
@@ -68,14 +68,14 @@ class Evidence:
             if count := int(np.count_nonzero(self.outcomes == place)):
                 yield outcome, count
 
-    def part(self, inside: BoolArray) -> "Evidence":
+    def part(self, inside: BoolArray) -> "ScoreArrays":
         """Return the evidence on some cases; their inputs are numbered anew from 0."""
         kept = {one.name: getattr(self, one.name)[inside] for one in fields(self)}
         _, kept["inputs"] = np.unique(kept["inputs"], return_inverse=True)
         return replace(self, **kept)
 
 
-def gathered(cases: Sequence[Case], reports: Sequence[Report]) -> Evidence:
+def gathered(cases: Sequence[Case], reports: Sequence[Report]) -> ScoreArrays:
     """Put what was said beside what was due.
 
     Parameters
@@ -96,7 +96,7 @@ def gathered(cases: Sequence[Case], reports: Sequence[Report]) -> Evidence:
     ).reshape(-1, 3)
     meetings, alike, apart = _filled(met, said).T
     outcomes = list(Outcome)
-    return Evidence(
+    return ScoreArrays(
         inputs=np.unique([case.input_id for case in cases], return_inverse=True)[1],
         outcomes=np.array([outcomes.index(one.outcome) for one in reports], dtype=np.int64),
         characters=_filled(common["characters"], said),

@@ -7,7 +7,7 @@ from functools import partial
 from types import MappingProxyType
 
 from spanjury.judges.core import Aspect, PerturbationError, Segment
-from spanjury.orchestration.studies.discernment.perturbed_pairs import LeftOut, Treatment
+from spanjury.orchestration.studies.discernment.perturbed_pairs import Condition, LeftOut
 from spanjury.perturbations.attacks.attack import Attack, AttackCase, Attacked
 from spanjury.perturbations.attacks.standard import plain_addition, rounded_length
 from spanjury.perturbations.edits import Damage
@@ -130,7 +130,7 @@ def _shown(
     base: Segment, aspects: Sequence[Aspect], attack: Callable[[], Attacked], *, name: str
 ) -> tuple[Exhibit, Attacked] | LeftOut:
     """Put the attacked text beside `base`, for the aspects that see a difference."""
-    out = partial(LeftOut, segment_id=base.segment_id, treatment=name)
+    out = partial(LeftOut, segment_id=base.segment_id, condition=name)
     try:
         attacked = attack()
         segment = replace(
@@ -168,14 +168,14 @@ class Flawed:
     segments
         Under the ids that they had; without gold spans, which were those of the good text.
     damaged
-        Treatment -> how many texts it damaged.
+        Condition -> how many texts it damaged.
     """
 
     segments: tuple[Segment, ...]
     damaged: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
 
 
-def flawed(segments: Sequence[Segment], treatments: Sequence[Treatment], *, seed: int) -> Flawed:
+def flawed(segments: Sequence[Segment], conditions: Sequence[Condition], *, seed: int) -> Flawed:
     """Damage every text in all ways that it can be damaged in, one after the other.
 
     A text that cannot be damaged at all is attacked as it is.
@@ -183,27 +183,27 @@ def flawed(segments: Sequence[Segment], treatments: Sequence[Treatment], *, seed
     Raises
     ------
     PerturbationError
-        If a rule fails, naming the treatment and the segment.
+        If a rule fails, naming the condition and the segment.
     """
     damaged: Counter[str] = Counter()
-    flaws = tuple(_flawed(segment, treatments, seed=seed, damaged=damaged) for segment in segments)
+    flaws = tuple(_flawed(segment, conditions, seed=seed, damaged=damaged) for segment in segments)
     return Flawed(segments=flaws, damaged=dict(damaged))
 
 
 def _flawed(
-    segment: Segment, treatments: Sequence[Treatment], *, seed: int, damaged: Counter[str]
+    segment: Segment, conditions: Sequence[Condition], *, seed: int, damaged: Counter[str]
 ) -> Segment:
     text = segment.output
-    for treatment in treatments:
+    for condition in conditions:
         case = Case(text=text, inputs=segment.inputs)
-        rng = generator_for(seed, treatment.name, segment.segment_id)
+        rng = generator_for(seed, condition.name, segment.segment_id)
         try:
-            text = treatment.perturbation.damage(case, rng, **treatment.options).text
+            text = condition.perturbation.damage(case, rng, **condition.options).text
         except NothingToDamageError:
             continue
         except PerturbationError as error:
             raise PerturbationError(
-                f"{treatment.name} cannot damage {segment.segment_id!r}: {error}"
+                f"{condition.name} cannot damage {segment.segment_id!r}: {error}"
             ) from error
-        damaged[treatment.name] += 1
+        damaged[condition.name] += 1
     return segment if text == segment.output else replace(segment, output=text, gold=())

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from spanjury.judges.core import Aspect, ConfigError, DataError, Result, RunStoppedError, Segment
 from spanjury.orchestration.engine.batch import evaluate
-from spanjury.orchestration.engine.stopping import Brake
+from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.studies.discernment.perturbed_pairs import LeftOut
 from spanjury.orchestration.studies.judging import (
     Examinee,
@@ -96,7 +96,7 @@ async def sit(
     open_panel: OpenPanel,
     *,
     workers: int,
-    brake: Brake,
+    stop_token: StopToken,
     show: Callable[[Result], None],
     expect: Callable[[int], None],
 ) -> Sitting:
@@ -108,7 +108,7 @@ async def sit(
         What is asked.
     open_panel
         Opens who is examined, once a draw.
-    workers, brake, show
+    workers, stop_token, show
         As in `hearing.hear`.
     expect
         Is given the number of results, once it is known.
@@ -120,7 +120,7 @@ async def sit(
     DataError
         If no text could be attacked in any way.
     RunStoppedError
-        If the brake came before the end.
+        If the stop token came before the end.
     """
     made = [*exhibits(exam.segments, exam.aspects, exam.attacks, seed=exam.settings.seed)]
     shown = [exhibit for exhibit in made if isinstance(exhibit, Exhibit)]
@@ -131,7 +131,7 @@ async def sit(
     bases = [(segment, aspect) for segment in exam.segments for aspect in exam.aspects]
     attacked = [(exhibit.attacked, aspect) for exhibit in shown for aspect in exhibit.aspects]
     expect(2 * len(bases) + len(attacked))
-    session = _Session(open_panel=open_panel, workers=workers, brake=brake, show=show)
+    session = _Session(open_panel=open_panel, workers=workers, stop_token=stop_token, show=show)
     first = await session.heard("", [*bases, *attacked])
     second = await session.heard(_CONTROL, bases)
     judges = session.judges
@@ -157,7 +157,7 @@ class _Session:
 
     open_panel: OpenPanel
     workers: int
-    brake: Brake
+    stop_token: StopToken
     show: Callable[[Result], None]
     examined: list[Examinee] = field(default_factory=list)
 
@@ -178,9 +178,11 @@ class _Session:
             self.show(result)
 
         async with self.open_panel(draw) as panel:
-            await evaluate(panel, pairs, write=keep, workers=self.workers, brake=self.brake)
-        if self.brake.has_cut:
-            raise RunStoppedError(self.brake.reason)
+            await evaluate(
+                panel, pairs, write=keep, workers=self.workers, stop_token=self.stop_token
+            )
+        if self.stop_token.interrupted:
+            raise RunStoppedError(self.stop_token.reason)
         return heard
 
 

@@ -10,9 +10,9 @@ import numpy as np
 from spanjury.orchestration.studies.discernment.perturbed_pairs import LeftOut
 from spanjury.orchestration.studies.robustness.attacked_texts import CONTROLS, PLAIN, REPEAT
 from spanjury.orchestration.studies.robustness.attempts import Attempt, Settings
-from spanjury.orchestration.studies.robustness.score_arrays import BoolArray, Evidence, gathered
+from spanjury.orchestration.studies.robustness.score_arrays import BoolArray, ScoreArrays, gathered
+from spanjury.stats.arrays import FloatArray
 from spanjury.stats.bootstrap import bootstrap, percentile_interval
-from spanjury.stats.drops import FloatArray
 from spanjury.stats.proportions import Proportion, clustered_proportion
 from spanjury.stats.weighted import ratio
 
@@ -158,7 +158,7 @@ def findings_of(
         findings=tuple(
             finding for judge in judges for finding in _findings(rows, judge, settings=settings)
         ),
-        left_out=Counter((out.treatment, out.reason) for out in left_out),
+        left_out=Counter((out.condition, out.reason) for out in left_out),
         outcomes=Counter(
             row.after_outcome.value for row in rows if row.denied and row.family not in CONTROLS
         ),
@@ -176,57 +176,64 @@ class _Group(NamedTuple):
 
 
 def _findings(rows: Sequence[Attempt], judge: str, *, settings: Settings) -> Iterator[Finding]:
-    evidence = gathered(rows, judge=judge)
-    groups = [*_groups(evidence)]
-    nets = _nets(evidence, [group.among for group in groups], settings=settings)
+    score_arrays = gathered(rows, judge=judge)
+    groups = [*_groups(score_arrays)]
+    nets = _nets(score_arrays, [group.among for group in groups], settings=settings)
     for group, net in zip(groups, nets, strict=True):
-        room = group.among & evidence.has_room
-        scored = group.among & evidence.scored
-        matched = evidence.control[room & ~np.isnan(evidence.control)]
+        room = group.among & score_arrays.has_room
+        scored = group.among & score_arrays.scored
+        matched = score_arrays.control[room & ~np.isnan(score_arrays.control)]
         yield Finding(
             judge=judge,
             scope=group.scope,
             name=group.name,
             family=group.family,
             success=clustered_proportion(
-                _by_source(evidence, room & evidence.succeeded), _by_source(evidence, room)
+                _by_source(score_arrays, room & score_arrays.succeeded),
+                _by_source(score_arrays, room),
             ),
             control=float(matched.mean()) if matched.size else np.nan,
             net=net,
-            rose=_count(evidence.rose, group.among & evidence.can_rise),
-            vanished=_count(evidence.vanished, group.among & evidence.has_spans),
-            denied=_count(evidence.denied, scored),
-            fell=_count(evidence.fell, scored),
-            unscored=int((group.among & ~evidence.scored).sum()),
+            rose=_count(score_arrays.rose, group.among & score_arrays.can_rise),
+            vanished=_count(score_arrays.vanished, group.among & score_arrays.has_spans),
+            denied=_count(score_arrays.denied, scored),
+            fell=_count(score_arrays.fell, scored),
+            unscored=int((group.among & ~score_arrays.scored).sum()),
         )
 
 
-def _groups(evidence: Evidence) -> Iterator[_Group]:
-    attacking = ~np.isin(evidence.families, sorted(CONTROLS))
+def _groups(score_arrays: ScoreArrays) -> Iterator[_Group]:
+    attacking = ~np.isin(score_arrays.families, sorted(CONTROLS))
     yield _Group("all", "", "", attacking)
-    families = dict.fromkeys(evidence.families[attacking].tolist())
+    families = dict.fromkeys(score_arrays.families[attacking].tolist())
     for family in families:
-        yield _Group("family", family, "", evidence.families == family)
-    pairs = zip(evidence.attacks[attacking].tolist(), evidence.families[attacking], strict=True)
+        yield _Group("family", family, "", score_arrays.families == family)
+    pairs = zip(
+        score_arrays.attacks[attacking].tolist(), score_arrays.families[attacking], strict=True
+    )
     for attack, family in sorted(dict(pairs).items(), key=lambda p: [*families].index(p[1])):
-        yield _Group("attack", attack, str(family), evidence.attacks == attack)
-    for aspect in dict.fromkeys(evidence.aspects.tolist()):
-        yield _Group("aspect", aspect, "", attacking & (evidence.aspects == aspect))
+        yield _Group("attack", attack, str(family), score_arrays.attacks == attack)
+    for aspect in dict.fromkeys(score_arrays.aspects.tolist()):
+        yield _Group("aspect", aspect, "", attacking & (score_arrays.aspects == aspect))
     for control in (REPEAT, PLAIN):
-        yield _Group("control", control, "", evidence.families == control)
+        yield _Group("control", control, "", score_arrays.families == control)
 
 
-def _nets(evidence: Evidence, groups: Sequence[BoolArray], *, settings: Settings) -> list[Net]:
+def _nets(
+    score_arrays: ScoreArrays, groups: Sequence[BoolArray], *, settings: Settings
+) -> list[Net]:
     """Return success less that of the controls for each group, by one bootstrap of sources."""
-    items = int(evidence.sources.max(initial=-1)) + 1
+    items = int(score_arrays.sources.max(initial=-1)) + 1
     if not items:
         return [Net(np.nan, np.nan, np.nan) for _ in groups]
     above, below = [], []
-    matched = evidence.has_room & ~np.isnan(evidence.control)
-    gain: FloatArray = evidence.succeeded.astype(np.float64) - np.nan_to_num(evidence.control)
+    matched = score_arrays.has_room & ~np.isnan(score_arrays.control)
+    gain: FloatArray = score_arrays.succeeded.astype(np.float64) - np.nan_to_num(
+        score_arrays.control
+    )
     for among in groups:
-        above.append(_by_source(evidence, np.where(among & matched, gain, 0.0)))
-        below.append(_by_source(evidence, among & matched))
+        above.append(_by_source(score_arrays, np.where(among & matched, gain, 0.0)))
+        below.append(_by_source(score_arrays, among & matched))
     resampled = bootstrap(
         ratio(np.stack(above), np.stack(below)),
         items=items,
@@ -245,10 +252,10 @@ def _net(value: float, low: float, high: float) -> Net:
     return Net(value, low, high) if low < high else Net(value, np.nan, np.nan)
 
 
-def _by_source(evidence: Evidence, values: BoolArray | FloatArray) -> FloatArray:
+def _by_source(score_arrays: ScoreArrays, values: BoolArray | FloatArray) -> FloatArray:
     """Sum `values` over the attempts on each source."""
-    size = int(evidence.sources.max(initial=-1)) + 1
-    sums = np.bincount(evidence.sources, weights=values.astype(np.float64), minlength=size)
+    size = int(score_arrays.sources.max(initial=-1)) + 1
+    sums = np.bincount(score_arrays.sources, weights=values.astype(np.float64), minlength=size)
     return sums.astype(np.float64)
 
 

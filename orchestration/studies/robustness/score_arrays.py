@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 from spanjury.orchestration.studies.robustness.attempts import Attempt
 
-__all__ = ["BoolArray", "Evidence", "gathered"]
+__all__ = ["BoolArray", "ScoreArrays", "gathered"]
 
 BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Evidence:
+class ScoreArrays:
     """The attempts on one judge; every array has the shape ``(attempts,)``.
 
     Parameters
@@ -51,7 +51,7 @@ class Evidence:
     control: NDArray[np.float64]
 
 
-def gathered(rows: Sequence[Attempt], *, judge: str) -> Evidence:
+def gathered(rows: Sequence[Attempt], *, judge: str) -> ScoreArrays:
     """Put the attempts on `judge` into arrays."""
     own = [row for row in rows if row.judge == judge]
     plain = {(row.text, row.aspect, row.attack): row.succeeded for row in own if not row.control}
@@ -65,7 +65,7 @@ def gathered(rows: Sequence[Attempt], *, judge: str) -> Evidence:
         return np.array([getattr(row, name) for row in own], dtype=np.str_)
 
     scored = np.array([row.before is not None for row in own], dtype=bool)
-    return Evidence(
+    return ScoreArrays(
         judge=judge,
         attacks=names("attack"),
         families=names("family"),

@@ -29,9 +29,9 @@ def scores(rows: list[ScoreRow], *, judge: str) -> ExamScores:
 def exam(folder: str, fluency: list[float], spaces: list[float]) -> None:
     """Leave behind an exam of what damages fluency and of what damages nothing."""
     rows = [
-        *scored(STILL, treatment=None, expected="unchanged"),
+        *scored(STILL, condition=None, expected="unchanged"),
         *scored(fluency),
-        *scored(spaces, treatment="spaces", expected="unchanged"),
+        *scored(spaces, condition="spaces", expected="unchanged"),
     ]
     Path(folder).mkdir()
     write_scores(Path(folder) / "scores.jsonl", scores(rows, judge=folder))

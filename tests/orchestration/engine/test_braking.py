@@ -1,4 +1,4 @@
-"""A brake begins nothing new, and cuts off nothing before its grace is over."""
+"""A stop token begins nothing new, and cuts off nothing before its grace is over."""
 
 import anyio
 import pytest
@@ -10,7 +10,7 @@ from spanjury.orchestration.engine.aggregation import mean
 from spanjury.orchestration.engine.batch import evaluate
 from spanjury.orchestration.engine.panel import Panel, Seat
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
-from spanjury.orchestration.engine.stopping import Brake
+from spanjury.orchestration.engine.stopping import StopToken
 
 pytestmark = pytest.mark.anyio
 
@@ -20,7 +20,7 @@ class Batch:
 
     def __init__(self, judge: Judge) -> None:
         self.written: list[str] = []
-        self.brake = Brake()
+        self.stop_token = StopToken()
         self._panel = Panel(
             seats=(Seat(name="only", judge=judge),),
             aggregation=mean,
@@ -34,7 +34,7 @@ class Batch:
             [(segment(str(number)), ASPECT) for number in range(5)],
             write=lambda result: self.written.append(result.segment.segment_id),
             workers=2,
-            brake=self.brake,
+            stop_token=self.stop_token,
         )
 
 
@@ -44,14 +44,14 @@ async def test_what_is_under_way_is_finished_and_nothing_else_begun() -> None:
     async with create_task_group() as group:
         group.start_soon(batch.run)
         await wait_all_tasks_blocked()
-        batch.brake.pull("enough")
+        batch.stop_token.request("enough")
         await wait_all_tasks_blocked()
         assert batch.written == []
         judge.events["1"].set()
         judge.events["0"].set()
     assert batch.written == ["0", "1"]
     assert judge.began == ["0", "1"]
-    assert batch.brake.has_cut
+    assert batch.stop_token.interrupted
 
 
 async def test_after_the_grace_what_is_under_way_is_dropped_and_what_is_done_kept() -> None:
@@ -60,24 +60,24 @@ async def test_after_the_grace_what_is_under_way_is_dropped_and_what_is_done_kep
     async with create_task_group() as group:
         group.start_soon(batch.run)
         await wait_all_tasks_blocked()
-        batch.brake.pull("enough", grace=0.0)
+        batch.stop_token.request("enough", grace=0.0)
     assert batch.written == ["1", "2", "3", "4"]
-    assert batch.brake.has_cut
+    assert batch.stop_token.interrupted
 
 
 async def test_the_first_reason_and_the_shortest_grace_count() -> None:
-    brake = Brake()
-    with anyio.fail_after(5), brake:
-        brake.pull("first", grace=60)
-        brake.pull("second", grace=0)
+    stop_token = StopToken()
+    with anyio.fail_after(5), stop_token:
+        stop_token.request("first", grace=60)
+        stop_token.request("second", grace=0)
         await anyio.sleep_forever()
-    assert brake.reason == "first"
+    assert stop_token.reason == "first"
 
 
 async def test_a_brake_that_was_pulled_before_stops_before_the_first() -> None:
     judge = WaitingJudge.holding([])
     batch = Batch(judge)
-    batch.brake.pull("early")
+    batch.stop_token.request("early")
     await batch.run()
     assert judge.began == []
     assert batch.written == []
@@ -89,8 +89,8 @@ async def test_a_brake_that_is_pulled_when_all_is_begun_cuts_nothing() -> None:
     async with create_task_group() as group:
         group.start_soon(batch.run)
         await wait_all_tasks_blocked()
-        batch.brake.pull("late", grace=60)
+        batch.stop_token.request("late", grace=60)
         judge.events["3"].set()
         judge.events["4"].set()
     assert batch.written == ["0", "1", "2", "3", "4"]
-    assert not batch.brake.has_cut
+    assert not batch.stop_token.interrupted

@@ -17,7 +17,7 @@ from spanjury.judges.core import (
     Report,
     Rescorable,
     Rescoring,
-    Road,
+    RescoringMethod,
     Segment,
     StoreError,
     Usage,
@@ -38,7 +38,7 @@ SPAN = mark(SEGMENT.output, "1935", "Wrong. \ud83d", 4)
 OMISSION = ErrorSpan(text="", explanation="No end.", severity=None)
 RESCORING = Rescoring(
     report=Report(score=2, spans=(SPAN, OMISSION), reply=" Poor", usage=Usage(calls=1)),
-    road=Road.RESTATED,
+    method=RescoringMethod.RESTATED,
     expected=2.25,
 )
 

@@ -65,8 +65,8 @@ def test_p_values_are_adjusted_for_everything_that_is_compared() -> None:
 def test_where_scores_should_stay_the_judge_that_moves_less_is_better() -> None:
     wild = [1.0, -1.0] * 10
     told = compare(
-        scored(wild, treatment="spaces", expected="unchanged") + scored(STILL),
-        scored(STILL, treatment="spaces", expected="unchanged") + scored(STILL),
+        scored(wild, condition="spaces", expected="unchanged") + scored(STILL),
+        scored(STILL, condition="spaces", expected="unchanged") + scored(STILL),
     )
     moved = told.by_place[0][1]
     assert (moved.first, moved.second, moved.difference) == (1, 0, 1)
@@ -106,7 +106,7 @@ def test_a_text_without_a_score_of_one_judge_counts_for_neither() -> None:
     [
         (scored(KEEN[:18]), "Texts in the exam of A only: 2 (18, 19)."),
         (
-            scored(KEEN) + scored(KEEN, treatment="order"),
+            scored(KEEN) + scored(KEEN, condition="order"),
             "Treatments in the exam of B only: 1 (order).",
         ),
         (
@@ -118,7 +118,7 @@ def test_a_text_without_a_score_of_one_judge_counts_for_neither() -> None:
             "Damaged texts left out, since they differ: 5.",
         ),
         (
-            scored(KEEN[:18]) + scored([0, 0], texts=["18", "19"], treatment=None),
+            scored(KEEN[:18]) + scored([0, 0], texts=["18", "19"], condition=None),
             "Damaged texts that only A was shown: 2.",
         ),
         (
@@ -150,14 +150,14 @@ def test_an_aspect_of_which_something_else_is_expected_is_left_out() -> None:
     ("second", "problem"),
     [
         (scored(KEEN, texts=[f"b{n}" for n in range(20)]), "share no text"),
-        (scored(KEEN, treatment="order"), "share no treatment"),
+        (scored(KEEN, condition="order"), "share no treatment"),
         (scored(KEEN, aspect="charm"), "share no aspect"),
         (scored(KEEN, version="new"), "share no damaged text with scores of both"),
         (scored([None] * 20), "share no damaged text with scores of both"),
     ],
 )
 def test_exams_with_nothing_in_common_are_an_error(second: list[ScoreRow], problem: str) -> None:
-    control = scored(STILL, treatment=None, expected="unchanged")
+    control = scored(STILL, condition=None, expected="unchanged")
     with pytest.raises(ConfigError, match=problem):
         compare(control + scored(KEEN), second)
 
@@ -172,8 +172,8 @@ DROPS = st.lists(st.sampled_from([-1.0, 0.0, 0.5, 2.0, None]), min_size=6, max_s
 EXAM = st.tuples(DROPS, DROPS, DROPS)
 
 
-def exam(drops: Sequence[Sequence[float | None]]) -> list[ScoreRow]:
-    harmed, spared, either = drops
+def exam(differences: Sequence[Sequence[float | None]]) -> list[ScoreRow]:
+    harmed, spared, either = differences
     return [
         *scored([1.0] * 6, aspect="always there"),
         *scored(harmed),
@@ -184,8 +184,8 @@ def exam(drops: Sequence[Sequence[float | None]]) -> list[ScoreRow]:
 
 @settings(max_examples=40)
 @given(EXAM)
-def test_a_judge_does_not_differ_from_itself(drops: Sequence[Sequence[float | None]]) -> None:
-    told = compare(exam(drops), exam(drops), draws=100)
+def test_a_judge_does_not_differ_from_itself(differences: Sequence[Sequence[float | None]]) -> None:
+    told = compare(exam(differences), exam(differences), draws=100)
     assert told.summary is not None
     for compared in (told.summary, *(compared for _, compared in told.by_place)):
         assert (compared.difference, compared.low, compared.high) == (0, 0, 0)

@@ -7,9 +7,9 @@ from numpy.random import Generator
 
 from spanjury.judges.core import ErrorSpan, Located, PerturbationError, Segment
 from spanjury.orchestration.studies.discernment.perturbed_pairs import (
+    Condition,
     Exhibit,
     LeftOut,
-    Treatment,
     exhibits,
 )
 from spanjury.perturbations.edits import Edit
@@ -54,14 +54,14 @@ def text(
     return Segment(segment_id=name, task=task, inputs=inputs, output=output)
 
 
-def treated(perturbation: Perturbation, name: str = "done", **options: object) -> Treatment:
-    return Treatment(
+def treated(perturbation: Perturbation, name: str = "done", **options: object) -> Condition:
+    return Condition(
         name=name, perturbation=perturbation, level="word", options=options, severity=4
     )
 
 
-def only(segment: Segment, treatment: Treatment) -> Exhibit:
-    (shown,) = exhibits([segment], [treatment], seed=SEED)
+def only(segment: Segment, condition: Condition) -> Exhibit:
+    (shown,) = exhibits([segment], [condition], seed=SEED)
     assert isinstance(shown, Exhibit)
     return shown
 
@@ -73,14 +73,14 @@ def test_a_damaged_text_has_an_id_of_its_own_and_all_else_of_the_clean_one() -> 
     assert shown.damaged.segment_id == "a#done"
     assert shown.damaged.output == shown.damage.text != clean.output
     assert (shown.damaged.inputs, shown.damaged.task) == (clean.inputs, clean.task)
-    assert (shown.treatment, shown.written_by) == ("done", "")
+    assert (shown.condition, shown.written_by) == ("done", "")
 
 
 def test_texts_come_treatment_by_treatment_in_the_order_of_the_segments() -> None:
     segments = [text("b"), text("a", ""), text("c")]
     told = [treated(number_it, "second"), treated(number_it, "first")]
     shown = exhibits(segments, told, seed=SEED)
-    names = [(one.treatment, isinstance(one, LeftOut)) for one in shown]
+    names = [(one.condition, isinstance(one, LeftOut)) for one in shown]
     each = (False, True, False)
     assert names == [(name, empty) for name in ("second", "first") for empty in each]
 
@@ -191,7 +191,7 @@ def test_a_rule_is_shown_the_text_that_is_known_to_be_wrong(told: object, wrong:
 
 def test_a_text_with_nothing_to_damage_is_left_out_with_the_reason() -> None:
     shown = list(exhibits([text("a", "")], [treated(number_it)], seed=SEED))
-    assert shown == [LeftOut(segment_id="a", treatment="done", reason="the text is empty")]
+    assert shown == [LeftOut(segment_id="a", condition="done", reason="the text is empty")]
 
 
 def test_a_rule_that_fails_is_named_with_the_text() -> None:

@@ -18,13 +18,13 @@ from spanjury.judges.core import (
     PerturbationError,
     Report,
     Rescoring,
+    RescoringMethod,
     Result,
-    Road,
     RunStoppedError,
     Segment,
     StoreError,
 )
-from spanjury.orchestration.engine.stopping import Brake
+from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.studies.faithfulness.changes import (
     CONTROL,
     REPEAT,
@@ -33,28 +33,28 @@ from spanjury.orchestration.studies.faithfulness.changes import (
 )
 from spanjury.orchestration.studies.faithfulness.exam import Exam, sit
 from spanjury.orchestration.studies.faithfulness.findings import found
-from spanjury.orchestration.studies.faithfulness.trials import Treatment
+from spanjury.orchestration.studies.faithfulness.trials import Condition
 from spanjury.perturbations.explanation.paper import paper_perturbations
 from spanjury.perturbations.explanation.perturbation import explanation_perturbation
 
 pytestmark = pytest.mark.anyio
 
 TREATMENTS = tuple(
-    Treatment(name=one.name, perturbation=one.perturbation, options=one.options)
+    Condition(name=one.name, perturbation=one.perturbation, options=one.options)
     for one in paper_perturbations()
 )
 WRONG_YEAR = segment("year")
 FINE = segment("fine", "It opened in 1932.")
 
 
-def exam(*segments: Segment, treatments: tuple[Treatment, ...] = TREATMENTS) -> Exam:
-    return Exam(dataset="bridges", segments=segments, aspects=(ASPECT,), treatments=treatments)
+def exam(*segments: Segment, conditions: tuple[Condition, ...] = TREATMENTS) -> Exam:
+    return Exam(dataset="bridges", segments=segments, aspects=(ASPECT,), conditions=conditions)
 
 
 async def held(
     asked: Exam,
     *judges: Judge,
-    brake: Brake | None = None,
+    stop_token: StopToken | None = None,
     shown: list[Result] | None = None,
     expected: list[int] | None = None,
 ) -> list[Change]:
@@ -65,14 +65,14 @@ async def held(
             asked,
             opener(*judges),
             workers=2,
-            brake=brake or Brake(),
+            stop_token=stop_token or StopToken(),
             show=show.append,
             expect=expect.append,
         )
 
 
 def by_name(rows: list[Change], text: str) -> dict[str, Change]:
-    return {row.treatment: row for row in rows if row.text == text}
+    return {row.condition: row for row in rows if row.text == text}
 
 
 async def test_a_faithful_judge_moves_as_its_list_says_and_never_otherwise() -> None:
@@ -87,7 +87,9 @@ async def test_a_faithful_judge_moves_as_its_list_says_and_never_otherwise() -> 
     assert told["explanation-1"].after == 2
     assert told["explanation-1"].severity_change == -1
     assert told["errors-2"].fate is Fate.CLIPPED  # there is one error only
-    assert {row.road for row in told.values() if row.after is not None} == {Road.COMPUTED}
+    assert {row.method for row in told.values() if row.after is not None} == {
+        RescoringMethod.COMPUTED
+    }
     assert by_name(rows, "fine")["severity+1"].fate is Fate.ERROR_FREE
     assert by_name(rows, "fine")["critical-error"].after == 1
     findings = found(rows, draws=50)
@@ -134,7 +136,7 @@ async def test_a_failure_is_an_outcome_and_counted() -> None:
     lost = by_name(rows, "year")["errors-1"]
     assert (lost.fate, lost.after, lost.outcome) == (Fate.RESCORED, None, Outcome.UNPARSEABLE)
     assert lost.reason == "another error follows"
-    told = {one.treatment: one for one in found(rows, draws=50).findings}
+    told = {one.condition: one for one in found(rows, draws=50).findings}
     assert told["errors-1"].overall.lost == 1
 
 
@@ -170,31 +172,31 @@ async def test_a_rule_that_fails_names_treatment_and_text() -> None:
     def broken(*_: object) -> list[ErrorSpan]:
         raise KeyError("x")
 
-    treatment = Treatment(name="broken", perturbation=broken)
+    condition = Condition(name="broken", perturbation=broken)
     with pytest.raises(PerturbationError, match="broken cannot change 'year/consistency'"):
-        await held(exam(WRONG_YEAR, treatments=(treatment,)), Faithful())
+        await held(exam(WRONG_YEAR, conditions=(condition,)), Faithful())
 
 
 async def test_a_pulled_brake_ends_the_exam() -> None:
-    brake = Brake()
-    brake.pull("enough")
+    stop_token = StopToken()
+    stop_token.request("enough")
     with pytest.raises(RunStoppedError, match="enough"):
-        await held(exam(WRONG_YEAR, FINE), Faithful(), brake=brake)
+        await held(exam(WRONG_YEAR, FINE), Faithful(), stop_token=stop_token)
 
 
 async def test_a_brake_that_is_pulled_on_the_way_leaves_the_rest_undone() -> None:
-    brake = Brake()
+    stop_token = StopToken()
 
     class Last(Faithful):
         async def rescore(
             self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]
         ) -> Rescoring:
-            brake.pull("enough")
+            stop_token.request("enough")
             return await Faithful.rescore(self, segment, aspect, spans)
 
     judge = Last()
     with pytest.raises(RunStoppedError, match="enough"):
-        await held(exam(WRONG_YEAR), judge, brake=brake)
+        await held(exam(WRONG_YEAR), judge, stop_token=stop_token)
     assert judge.asked == [1]
 
 

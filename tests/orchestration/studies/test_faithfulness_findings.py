@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.judges.core import Outcome, Road
+from spanjury.judges.core import Outcome, RescoringMethod
 from spanjury.orchestration.studies.faithfulness.averages import averages
 from spanjury.orchestration.studies.faithfulness.cautions import cautions
 from spanjury.orchestration.studies.faithfulness.changes import (
@@ -40,12 +40,12 @@ def change(
     before: float | None,
     after: float | None,
     *,
-    treatment: str = "severity+1",
+    condition: str = "severity+1",
     errors: int | None = 1,
     fate: Fate = Fate.RESCORED,
 ) -> Change:
-    name, sign, size = treatment.partition("+") if "+" in treatment else treatment.partition("-")
-    is_control = treatment in (CONTROL, REPEAT)
+    name, sign, size = condition.partition("+") if "+" in condition else condition.partition("-")
+    is_control = condition in (CONTROL, REPEAT)
     push: Push = "falls" if sign == "+" else "rises"
     lost = fate is Fate.RESCORED and after is None
     return Change(
@@ -53,7 +53,7 @@ def change(
         dataset="d",
         aspect="a",
         text=text,
-        treatment=treatment,
+        condition=condition,
         family="" if is_control else name,
         by=None if is_control else int(f"{sign}{size}"),
         push=None if is_control else push,
@@ -66,9 +66,9 @@ def change(
     )
 
 
-def finding(*changes: Change, treatment: str = "severity+1") -> Finding:
-    told = {one.treatment: one for one in found(changes, draws=50).findings}
-    return told[treatment]
+def finding(*changes: Change, condition: str = "severity+1") -> Finding:
+    told = {one.condition: one for one in found(changes, draws=50).findings}
+    return told[condition]
 
 
 def plain_finding(findings: Findings) -> dict[str, dict[str, float]]:
@@ -109,11 +109,11 @@ def test_every_share_says_over_which_reports() -> None:
 
 @pytest.mark.parametrize(("treatment", "stuck"), [("severity+1", (1, 3)), ("severity-1", (5, 4))])
 def test_a_score_at_the_end_of_its_scale_that_moves_the_wrong_way_counts(
-    treatment: str, stuck: tuple[int, int]
+    condition: str, stuck: tuple[int, int]
 ) -> None:
-    wrong = [change(f"wrong {n}", *stuck, treatment=treatment) for n in range(3)]
-    still = [change(f"still {n}", 3, 3, treatment=treatment) for n in range(2)]
-    best = change("the other end", 6 - stuck[0], 6 - stuck[0], treatment=treatment)
+    wrong = [change(f"wrong {n}", *stuck, condition=condition) for n in range(3)]
+    still = [change(f"still {n}", 3, 3, condition=condition) for n in range(2)]
+    best = change("the other end", 6 - stuck[0], 6 - stuck[0], condition=condition)
     findings = found([*wrong, *still, best], draws=50)
     (told,) = findings.findings
     assert (told.with_room.reports, told.toward(told.with_room)) == (3, 0)
@@ -130,7 +130,7 @@ def test_a_score_at_the_end_of_its_scale_that_moves_the_wrong_way_counts(
 
 
 def test_a_report_without_a_row_is_absent() -> None:
-    told = finding(*SIX, change("new", 3, 3, treatment=CONTROL))
+    told = finding(*SIX, change("new", 3, 3, condition=CONTROL))
     assert (told.texts, told.absent) == (9, 2)
 
 
@@ -142,7 +142,7 @@ def test_below_the_best_score_an_untold_number_of_errors_is_taken_as_some() -> N
 def test_the_null_control_is_subtracted_report_by_report() -> None:
     rows = [change("a", 4, 3), change("b", 4, 3), change("c", 4, 3), change("d", 4, 4)]
     null = [
-        change(name, 4, after, treatment=CONTROL)
+        change(name, 4, after, condition=CONTROL)
         for name, after in zip("abcd", (4, 4, 3, 5), strict=True)
     ]
     excess = finding(*rows, *null).excess
@@ -152,18 +152,18 @@ def test_the_null_control_is_subtracted_report_by_report() -> None:
     assert excess.toward.value == pytest.approx(3 / 4 - 1 / 4)
     assert excess.against.value == pytest.approx(0 - 1 / 4)
     assert excess.average.value == pytest.approx(3 / 4 - 0)
-    # Two reports changed under the treatment only, one under the control only: (3 + 1) / 8.
+    # Two reports changed under the condition only, one under the control only: (3 + 1) / 8.
     assert excess.p_changed == pytest.approx(0.5)
 
 
 def test_of_two_controls_the_mean_is_subtracted_and_the_tests_take_the_first() -> None:
     rows = [change("a", 4, 3), change("b", 4, 3), change("c", 4, 3), change("d", 4, 4)]
     null = [
-        change(name, 4, after, treatment=CONTROL)
+        change(name, 4, after, condition=CONTROL)
         for name, after in zip("abcd", (4, 4, 3, 5), strict=True)
     ]
     again = [
-        change(name, 4, after, treatment=REPEAT)
+        change(name, 4, after, condition=REPEAT)
         for name, after in zip("abcd", (3, 4, 3, None), strict=True)
     ]
     once, twice = finding(*rows, *null).excess, finding(*rows, *null, *again).excess
@@ -215,7 +215,7 @@ def test_one_step_and_two_are_compared_in_both_definitions() -> None:
     ones = {"still": 3, "reverted": 2, "both": 2, "second": 3, "wrong": 4}
     twos = {"still": 3, "reverted": 3, "both": 1, "second": 2, "wrong": 4}
     rows = [change(name, 3, after) for name, after in ones.items()]
-    rows += [change(name, 3, after, treatment="severity+2") for name, after in twos.items()]
+    rows += [change(name, 3, after, condition="severity+2") for name, after in twos.items()]
     (told,) = found(rows, draws=50).consistencies
     assert (told.family, told.push, told.reports) == ("severity", "falls", 5)
     assert (told.reverted, told.broad) == (1, 2)
@@ -244,7 +244,7 @@ def test_shares_are_shares_and_the_bases_are_nested(
         for number, (before, after, null) in enumerate(pairs)
         for row in (
             change(str(number), before, after),
-            change(str(number), before, null, treatment=CONTROL),
+            change(str(number), before, null, condition=CONTROL),
         )
     ]
     told = finding(*rows)
@@ -272,7 +272,7 @@ def test_the_figures_of_the_paper_are_made_of_the_rows() -> None:
             dataset="d",
             aspect="a",
             text=str(number),
-            treatment="cut",
+            condition="cut",
             family="removal",
             push="rises",
             before=3,
@@ -289,7 +289,7 @@ def test_the_figures_of_the_paper_are_made_of_the_rows() -> None:
         dataset="d",
         aspect="a",
         text="t",
-        treatment="critical-error",
+        condition="critical-error",
         family="critical",
         push="falls",
         before=5,
@@ -303,7 +303,7 @@ def test_the_figures_of_the_paper_are_made_of_the_rows() -> None:
 
 
 def test_a_page_and_json_say_the_same_of_the_same() -> None:
-    rows = [*SIX, *(change(one.text, 3, 2, treatment=CONTROL) for one in SIX)]
+    rows = [*SIX, *(change(one.text, 3, 2, condition=CONTROL) for one in SIX)]
     told = found(rows, draws=50)
     page = findings_markdown(told, data="data|1.jsonl", pictures=["steps.png"])
     assert "![steps](steps.png)" in page
@@ -321,10 +321,10 @@ def test_restated_lists_are_warned_of() -> None:
         dataset="d",
         aspect="a",
         text="t",
-        treatment=CONTROL,
+        condition=CONTROL,
         before=3,
         after=3,
-        road=Road.RESTATED,
+        method=RescoringMethod.RESTATED,
     )
     assert any("restated in a new turn" in told for told in cautions(found([row])))
 

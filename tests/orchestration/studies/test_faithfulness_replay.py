@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from spanjury.judges.core import DataError, Outcome, Road
+from spanjury.judges.core import DataError, Outcome, RescoringMethod
 from spanjury.orchestration.services.faithfulness_changes import write_changes
 from spanjury.orchestration.services.faithfulness_replay import read_changes
 from spanjury.orchestration.studies.faithfulness.averages import Average, averages
@@ -39,11 +39,11 @@ def replies(shared_data: Path) -> Findings:
 
 
 def on_qags(labels: Findings) -> Mapping[tuple[str, str], Finding]:
-    return {(one.judge, one.treatment): one for one in labels.findings if one.dataset == "qags"}
+    return {(one.judge, one.condition): one for one in labels.findings if one.dataset == "qags"}
 
 
 def on_average(labels: Findings) -> Mapping[tuple[str, str, str], Average]:
-    return {(one.dataset, one.judge, one.treatment): one for one in averages(labels.findings)}
+    return {(one.dataset, one.judge, one.condition): one for one in averages(labels.findings)}
 
 
 @pytest.mark.shared_data
@@ -129,7 +129,7 @@ def test_the_mean_over_aspects_is_unweighted(
 def test_the_replies_give_the_rows_of_the_table_for_explanations(
     replies: Findings, judge: str, printed: tuple[float, ...]
 ) -> None:
-    told = {(one.judge, one.treatment): one.overall for one in replies.findings}
+    told = {(one.judge, one.condition): one.overall for one in replies.findings}
     shares = [round(told[judge, f"explanation{by}"].changed_as_printed, 2) for by in STEPS]
     assert shares == list(printed)
 
@@ -152,7 +152,7 @@ def test_replies_are_read_as_a_judge_reads_them(tmp_path: Path) -> None:
     bare = {"id": "u", "model": "m", "before": "No Error\n\nOverall score: Excellent"}
     path = write(tmp_path / "qags.jsonl", told, {**bare, "after": {"-1": None}})
     milder, graver, unread, error_free = read_changes(path)
-    assert (milder.treatment, milder.push, milder.before, milder.after) == (
+    assert (milder.condition, milder.push, milder.before, milder.after) == (
         "explanation-1",
         "rises",
         3,
@@ -170,7 +170,7 @@ def test_a_label_that_could_not_be_read_is_lost_and_a_pair_that_is_not_there_is_
     head = {"mods": ["severity1", "textsev-2", "add_critical_error", "add_random_error2"]}
     row = {"ds": "d", "asp": "a", "m": "m", "id": "t", "b": [3, 0, 3, 3], "a": [2, 3, 0, None]}
     told = read_changes(write(tmp_path / "labels.jsonl", head, row))
-    assert [one.treatment for one in told] == [
+    assert [one.condition for one in told] == [
         "severity+1",
         "explanation-2",
         "add_critical_error",
@@ -192,7 +192,7 @@ def test_what_an_exam_writes_is_read_as_it_was(tmp_path: Path) -> None:
         dataset="d",
         aspect="a",
         text="t",
-        treatment="severity+1",
+        condition="severity+1",
         family="severity",
         by=1,
         push="falls",
@@ -202,9 +202,9 @@ def test_what_an_exam_writes_is_read_as_it_was(tmp_path: Path) -> None:
         errors_after=2,
         severity_change=2,
         expected=2.4,
-        road=Road.CONTINUED,
+        method=RescoringMethod.CONTINUED,
     )
-    bare = Change(judge="j", dataset="d", aspect="a", text="t", treatment=CONTROL, before=3)
+    bare = Change(judge="j", dataset="d", aspect="a", text="t", condition=CONTROL, before=3)
     write_changes(tmp_path / "changes.jsonl", [whole, bare])
     assert read_changes(tmp_path / "changes.jsonl") == [whole, bare]
 

@@ -24,14 +24,14 @@ from spanjury.judges.core import (
     Segment,
     TransientModelError,
 )
-from spanjury.orchestration.engine.stopping import Brake
+from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.studies.faithfulness.cautions import cautions
 from spanjury.orchestration.studies.faithfulness.changes import Change, Fate
 from spanjury.orchestration.studies.faithfulness.exam import Exam, sit
 from spanjury.orchestration.studies.faithfulness.findings import found
 from spanjury.orchestration.studies.faithfulness.pages.as_json import findings_json
 from spanjury.orchestration.studies.faithfulness.pages.as_markdown import findings_markdown
-from spanjury.orchestration.studies.faithfulness.trials import Treatment
+from spanjury.orchestration.studies.faithfulness.trials import Condition
 from spanjury.orchestration.studies.generation import Writer
 from spanjury.perturbations.explanation.additions import add_errors, critical_error
 from spanjury.perturbations.explanation.explanations import soften_both, worsen_explanation
@@ -42,12 +42,12 @@ pytestmark = pytest.mark.anyio
 FIRST, SECOND, THIRD = (segment(name) for name in "abc")
 FINE = segment("fine", "It opened in 1932.")
 NOTE = "This is wrong: 1935 cannot be the year."
-WORDS = Treatment(name="words", perturbation=worsen_explanation)
-BOTH = Treatment(name="both", perturbation=soften_both, options={"by": 2})
-FALSE = Treatment(name="false", perturbation=add_errors)
+WORDS = Condition(name="words", perturbation=worsen_explanation)
+BOTH = Condition(name="both", perturbation=soften_both, options={"by": 2})
+FALSE = Condition(name="false", perturbation=add_errors)
 RULED = (
-    Treatment(name="severity", perturbation=soften_severity),
-    Treatment(name="critical", perturbation=critical_error),
+    Condition(name="severity", perturbation=soften_severity),
+    Condition(name="critical", perturbation=critical_error),
 )
 UNFIT = "the model, asked twice, wrote no such explanation"
 
@@ -68,10 +68,10 @@ class Listening(Faithful):
 
 async def held(
     model: ChatModel,
-    *treatments: Treatment,
+    *conditions: Condition,
     segments: Sequence[Segment] = (FIRST,),
     judge: Faithful | None = None,
-    brake: Brake | None = None,
+    stop_token: StopToken | None = None,
 ) -> list[Change]:
     @asynccontextmanager
     async def opened() -> AsyncIterator[ChatModel]:
@@ -81,7 +81,7 @@ async def held(
         dataset="bridges",
         segments=tuple(segments),
         aspects=(ASPECT,),
-        treatments=treatments,
+        conditions=conditions,
         seed=5,
     )
     with fail_after(30):
@@ -89,14 +89,14 @@ async def held(
             exam,
             opener(judge or Faithful()),
             workers=1,
-            brake=brake or Brake(),
+            stop_token=stop_token or StopToken(),
             show=lambda _: None,
             writer=Writer(name="the writer", open=opened, workers=1),
         )
 
 
-def under(rows: Sequence[Change], treatment: str) -> list[Change]:
-    return [row for row in rows if row.treatment == treatment]
+def under(rows: Sequence[Change], condition: str) -> list[Change]:
+    return [row for row in rows if row.condition == condition]
 
 
 async def test_the_writer_words_what_it_can_be_asked_for_and_rules_the_rest() -> None:
@@ -135,7 +135,7 @@ async def test_what_the_writer_does_not_manage_is_left_out_and_told_with_the_rea
     assert [row.fate for row in others] == [Fate.RESCORED] * 2
     assert sum(told == [NOTE] for told in judge.lists) == 2
     findings = found(rows, draws=50)
-    (told,) = (one for one in findings.findings if one.treatment == "words")
+    (told,) = (one for one in findings.findings if one.condition == "words")
     assert told.unwritten == {reason: 1}
     assert (told.overall.reports, told.with_errors.reports, told.overall.lost) == (2, 2, 0)
     assert told.excess is not None
@@ -157,7 +157,7 @@ async def test_nobody_is_asked_about_a_list_that_cannot_be_changed() -> None:
 
 
 async def test_an_option_that_does_not_fit_is_told_before_the_writer_is_asked() -> None:
-    wrong = Treatment(name="wrong", perturbation=worsen_explanation, options={"by": 9})
+    wrong = Condition(name="wrong", perturbation=worsen_explanation, options={"by": 9})
     with pytest.raises(PerturbationError, match="wrong cannot change 'a/consistency': by must be"):
         await held(ScriptedModel(), wrong)
 
@@ -176,7 +176,7 @@ async def test_a_writer_that_answers_nothing_at_all_ends_the_exam() -> None:
 
 
 async def test_a_pulled_brake_lets_the_writer_finish_and_asks_nobody_anything_new() -> None:
-    brake, judge, may = Brake(), Listening(), Event()
+    stop_token, judge, may = StopToken(), Listening(), Event()
 
     class Slow:
         signature = "slow"
@@ -188,11 +188,11 @@ async def test_a_pulled_brake_lets_the_writer_finish_and_asks_nobody_anything_ne
 
     async def run() -> None:
         with pytest.raises(RunStoppedError, match="enough"):
-            await held(Slow(), WORDS, BOTH, judge=judge, brake=brake)
+            await held(Slow(), WORDS, BOTH, judge=judge, stop_token=stop_token)
 
     async with create_task_group() as group:
         group.start_soon(run)
         await wait_all_tasks_blocked()
-        brake.pull("enough")
+        stop_token.request("enough")
         may.set()
     assert judge.lists == [["wrong"], [NOTE]]

@@ -1,4 +1,4 @@
-"""The figures of one treatment: the joint test, and drops told of single scores."""
+"""The figures of one condition: the joint test, and drops told of single scores."""
 
 import math
 
@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from spanjury.judges.core import Scale
 from spanjury.orchestration.studies.discernment.contrasts import METHODS, Cell, cells
 from spanjury.orchestration.studies.discernment.findings import Settings, found
-from spanjury.orchestration.studies.discernment.perturbed_pairs import LeftOut, Treatment
-from spanjury.orchestration.studies.discernment.score_arrays import Evidence
+from spanjury.orchestration.studies.discernment.perturbed_pairs import Condition, LeftOut
+from spanjury.orchestration.studies.discernment.score_arrays import ScoreArrays
 from spanjury.perturbations.perturbation import Perturbation, text_perturbation
 
 ASPECTS = ("fluency", "coherence", "relevance")
@@ -41,15 +41,15 @@ def spare(text: str, rng: Generator) -> str:
 
 
 def joint(
-    drops: ArrayLike, *, of: Perturbation = harm, seed: int = 1, draws: int = 20_000
+    differences: ArrayLike, *, of: Perturbation = harm, seed: int = 1, draws: int = 20_000
 ) -> float:
     """Return the joint D of drops of the three aspects."""
-    values = np.array(drops, dtype=np.float64)
+    values = np.array(differences, dtype=np.float64)
     clean = np.full(values.shape, 4.0)
-    evidence = Evidence(
+    score_arrays = ScoreArrays(
         segments=tuple(str(number) for number in range(values.shape[1])),
         aspects=ASPECTS,
-        treatments=("made-up",),
+        conditions=("made-up",),
         clean=clean,
         control=clean,
         damaged=(clean - values)[np.newaxis],
@@ -57,9 +57,9 @@ def joint(
         repeats=1,
     )
     findings = found(
-        evidence,
-        [Treatment(name="made-up", perturbation=of, level="word")],
-        [LeftOut(segment_id="0", treatment="made-up", reason="its damage is made up")],
+        score_arrays,
+        [Condition(name="made-up", perturbation=of, level="word")],
+        [LeftOut(segment_id="0", condition="made-up", reason="its damage is made up")],
         heard={},
         scales=dict.fromkeys(ASPECTS, Scale()),
         settings=Settings(seed=seed, draws=draws),
@@ -85,9 +85,9 @@ SIXTEENTH = math.log(16, 20)
     ],
 )
 def test_the_joint_test_is_of_the_aspects_that_should_fall(
-    drops: list[list[float]], expected: float
+    differences: list[list[float]], expected: float
 ) -> None:
-    assert joint(drops) == pytest.approx(expected, abs=0.03, nan_ok=True)
+    assert joint(differences) == pytest.approx(expected, abs=0.03, nan_ok=True)
 
 
 def test_aspects_that_fall_on_other_texts_are_surer_together() -> None:
@@ -101,15 +101,15 @@ def test_where_no_aspect_is_damaged_the_joint_test_is_of_what_may_fall() -> None
 
 
 def test_the_joint_test_draws_the_same_from_the_same_seed_and_ends_where_it_is_said_to() -> None:
-    drops = [[1.0, 1.0, 2.0, -1.0, 1.0], [0.0, 1.0, 1.0, 1.0, -1.0], STAYS]
-    assert joint(drops, draws=500) == joint(drops, draws=500)
-    assert joint(drops, draws=500) != joint(drops, draws=500, seed=2)
+    differences = [[1.0, 1.0, 2.0, -1.0, 1.0], [0.0, 1.0, 1.0, 1.0, -1.0], STAYS]
+    assert joint(differences, draws=500) == joint(differences, draws=500)
+    assert joint(differences, draws=500) != joint(differences, draws=500, seed=2)
     assert joint([[1.0] * 40] * 3, draws=10_000) == pytest.approx(math.log(10_001, 20))
 
 
-def described(drops: ArrayLike, *, repeats: int) -> Cell:
+def described(differences: ArrayLike, *, repeats: int) -> Cell:
     """Describe drops of single scores that were each said `repeats` times."""
-    fell = np.array([drops], dtype=np.float64) * repeats
+    fell = np.array([differences], dtype=np.float64) * repeats
     clean = np.full(fell.shape, 4.0 * repeats)
     (cell,) = cells(
         clean,
@@ -125,8 +125,8 @@ def described(drops: ArrayLike, *, repeats: int) -> Cell:
 
 
 @pytest.mark.parametrize("drops", [[0.0, 1.0, 0.0, -1.0, 1.0, 0.0], [1.0] * 6])
-def test_what_is_told_of_drops_is_told_of_single_scores(drops: list[float]) -> None:
-    once, often = described(drops, repeats=1), described(drops, repeats=5)
+def test_what_is_told_of_drops_is_told_of_single_scores(differences: list[float]) -> None:
+    once, often = described(differences, repeats=1), described(differences, repeats=5)
     assert once.equivalence is not None
     assert often.equivalence is not None
     assert often.equivalence.verdict == once.equivalence.verdict

@@ -19,12 +19,12 @@ from spanjury.orchestration.studies.discernment.findings import Findings, Settin
 from spanjury.orchestration.studies.discernment.pages.as_json import findings_json
 from spanjury.orchestration.studies.discernment.pages.as_markdown import findings_markdown
 from spanjury.orchestration.studies.discernment.perturbed_pairs import (
+    Condition,
     Exhibit,
     LeftOut,
-    Treatment,
     exhibits,
 )
-from spanjury.orchestration.studies.discernment.score_arrays import Evidence
+from spanjury.orchestration.studies.discernment.score_arrays import ScoreArrays
 from spanjury.orchestration.studies.discernment.verdicts import Verdict, cautions, verdict
 from spanjury.orchestration.studies.judging import Examinee, Judgement
 from spanjury.perturbations.perturbation import NothingToDamageError, text_perturbation
@@ -52,18 +52,18 @@ def full_stop(text: str, rng: Generator) -> str:
 
 
 TREATMENTS = (
-    Treatment(
+    Condition(
         name="shout",
         perturbation=shout,
         level="character",
         weights={"fluency": 0.9, "consistency": 0.1},
     ),
-    Treatment(name="full-stop", perturbation=full_stop, level="word"),
+    Condition(name="full-stop", perturbation=full_stop, level="word"),
 )
 
 
 def findings_of(
-    drops: Mapping[str, tuple[float, float]],
+    differences: Mapping[str, tuple[float, float]],
     *,
     segments: int = 40,
     clean: float = 4.0,
@@ -73,7 +73,7 @@ def findings_of(
 ) -> Findings:
     """Evaluate made-up scores.
 
-    `drops` has, by treatment, how far each aspect's score falls in every other text, `absent`,
+    `differences` has, by condition, how far each aspect's score falls in every other text, `absent`,
     by aspect, how many scores of damaged texts are missing.
     """
     texts = [
@@ -85,15 +85,17 @@ def findings_of(
     shown = list(exhibits(texts, TREATMENTS, seed=1))
     before = np.full((2, segments), clean)
     damaged = np.full((2, 2, segments), np.nan)
-    for row, treatment in enumerate(TREATMENTS):
+    for row, condition in enumerate(TREATMENTS):
         for one in shown:
-            if isinstance(one, Exhibit) and one.treatment == treatment.name:
+            if isinstance(one, Exhibit) and one.condition == condition.name:
                 column = int(one.clean.segment_id)
-                damaged[row, :, column] = clean - np.array(drops[treatment.name]) * (column % 2)
+                damaged[row, :, column] = clean - np.array(differences[condition.name]) * (
+                    column % 2
+                )
     for aspect, count in (absent or {}).items():
         damaged[:, ASPECTS.index(aspect), :count] = np.nan
     return found(
-        evidence(before, damaged),
+        score_arrays(before, damaged),
         TREATMENTS,
         shown,
         heard=heard(shown),
@@ -102,11 +104,11 @@ def findings_of(
     )
 
 
-def evidence(clean: NDArray[np.float64], damaged: NDArray[np.float64]) -> Evidence:
-    return Evidence(
+def score_arrays(clean: NDArray[np.float64], damaged: NDArray[np.float64]) -> ScoreArrays:
+    return ScoreArrays(
         segments=tuple(str(number) for number in range(clean.shape[1])),
         aspects=ASPECTS,
-        treatments=tuple(treatment.name for treatment in TREATMENTS),
+        conditions=tuple(condition.name for condition in TREATMENTS),
         clean=clean,
         control=clean.copy(),
         damaged=damaged,
@@ -160,9 +162,9 @@ def verdicts(findings: Findings) -> list[Verdict]:
     ],
 )
 def test_a_verdict_looks_where_the_damage_is(
-    drops: Mapping[str, tuple[float, float]], expected: list[Verdict]
+    differences: Mapping[str, tuple[float, float]], expected: list[Verdict]
 ) -> None:
-    assert verdicts(findings_of(drops)) == expected
+    assert verdicts(findings_of(differences)) == expected
 
 
 def test_few_texts_leave_it_undecided_and_scoreless_ones_unscored() -> None:
@@ -261,10 +263,10 @@ def test_a_mode_that_gives_no_p_value_is_warned_of() -> None:
 
 @pytest.mark.parametrize("drops", [KEEN, BLIND])
 def test_the_terminal_shows_a_line_a_treatment_in_80_characters(
-    drops: Mapping[str, tuple[float, float]],
+    differences: Mapping[str, tuple[float, float]],
 ) -> None:
-    told = screen(findings_of(drops))
+    told = screen(findings_of(differences))
     assert max(len(line) for line in told.splitlines()) <= 80
     rows = [line for line in told.splitlines() if "shout" in line or "full-stop" in line]
     assert len(rows) == 2
-    assert verdicts(findings_of(drops))[0].value in rows[0]
+    assert verdicts(findings_of(differences))[0].value in rows[0]

@@ -20,7 +20,7 @@ from spanjury.judges.core import (
 from spanjury.orchestration.engine.aggregation import mean
 from spanjury.orchestration.engine.panel import Panel, Seat
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
-from spanjury.orchestration.engine.stopping import Brake
+from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.studies.judging import Judgement, hear
 
 pytestmark = pytest.mark.anyio
@@ -59,7 +59,7 @@ class LengthJudge:
 
 
 async def heard_of(
-    panel: Opened, *segments: Segment, brake: Brake | None = None
+    panel: Opened, *segments: Segment, stop_token: StopToken | None = None
 ) -> tuple[dict[tuple[str, str], Judgement], list[Result]]:
     shown: list[Result] = []
     heard = await hear(
@@ -68,7 +68,7 @@ async def heard_of(
         (ASPECT, FLUENCY),
         draw="control-1",
         workers=2,
-        brake=brake or Brake(),
+        stop_token=stop_token or StopToken(),
         show=shown.append,
     )
     return heard, shown
@@ -111,8 +111,8 @@ async def test_a_judge_that_fails_gives_no_score_and_ends_nothing() -> None:
 
 
 async def test_once_the_brake_is_pulled_nobody_is_heard() -> None:
-    brake = Brake()
-    brake.pull("enough")
-    heard, shown = await heard_of(Opened(LengthJudge()), segment("a"), brake=brake)
+    stop_token = StopToken()
+    stop_token.request("enough")
+    heard, shown = await heard_of(Opened(LengthJudge()), segment("a"), stop_token=stop_token)
     assert (heard, shown) == ({}, [])
-    assert brake.has_cut
+    assert stop_token.interrupted

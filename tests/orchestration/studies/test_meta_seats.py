@@ -22,7 +22,7 @@ from spanjury.orchestration.studies.agreement.whole import (
     meta_json,
     meta_markdown,
 )
-from spanjury.stats.drops import FloatArray
+from spanjury.stats.arrays import FloatArray
 
 FEW = Settings(draws=30, level="pooled")
 CNN_DM = 235  # rows of QAGS; the others are of XSum

@@ -22,7 +22,7 @@ from spanjury.judges.core import (
 from spanjury.orchestration.engine.aggregation import mean
 from spanjury.orchestration.engine.panel import Panel, Seat
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
-from spanjury.orchestration.engine.stopping import Brake
+from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.services.robustness import attacks_of
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.robustness.attacked_texts import Flawed
@@ -58,7 +58,7 @@ async def sitting(
     attacks: tuple[str, ...] = (),
     texts: tuple[Segment, ...] = TEXTS,
     aspects: tuple[Aspect, ...] = (ASPECT,),
-    brake: Brake | None = None,
+    stop_token: StopToken | None = None,
 ) -> Sitting:
     @asynccontextmanager
     async def open_panel(_: str) -> AsyncIterator[Panel]:
@@ -75,7 +75,7 @@ async def sitting(
         Exam(flawed=Flawed(segments=texts), aspects=aspects, attacks=attacks_of(attacks)),
         open_panel,
         workers=4,
-        brake=brake or Brake(),
+        stop_token=stop_token or StopToken(),
         show=lambda _: None,
         expect=lambda _: None,
     )
@@ -241,10 +241,10 @@ async def test_an_exam_without_anything_to_attack_or_with_a_pulled_brake_ends() 
     bare = tuple(replace(text, inputs={}) for text in TEXTS)
     with pytest.raises(DataError, match="no text could be attacked: there is no input"):
         await sitting(AttackedJudge(), attacks=("order-in-source",), texts=bare)
-    brake = Brake()
-    brake.pull("enough")
+    stop_token = StopToken()
+    stop_token.request("enough")
     with pytest.raises(RunStoppedError):
-        await sitting(AttackedJudge(), attacks=("review",), brake=brake)
+        await sitting(AttackedJudge(), attacks=("review",), stop_token=stop_token)
 
 
 def _cautions(held: Sitting) -> list[str]:

@@ -6,7 +6,7 @@ from fakes.judges import TASK
 from numpy.random import Generator
 
 from spanjury.judges.core import Aspect, Outcome, Segment
-from spanjury.orchestration.studies.discernment.perturbed_pairs import Exhibit, Treatment, exhibits
+from spanjury.orchestration.studies.discernment.perturbed_pairs import Condition, Exhibit, exhibits
 from spanjury.orchestration.studies.discernment.score_arrays import (
     Heard,
     ScoreRow,
@@ -24,7 +24,7 @@ def shout(text: str, rng: Generator) -> str:
     return text.upper()
 
 
-SHOUT = Treatment(name="shout", perturbation=shout, level="character")
+SHOUT = Condition(name="shout", perturbation=shout, level="character")
 TEXT = Segment(segment_id="t", output="A text.", inputs={"Article": "Long."}, task="summarization")
 FLUENCY = Aspect(name="fluency", task=TASK, definition="It reads well.", kind="form")
 
@@ -43,15 +43,15 @@ def rows_of(
         for before, after in zip(clean, damaged, strict=True)
     ]
     control: list[Heard] = [{("t", "fluency"): said(3.0)} for _ in clean]
-    told = score_rows([segment], [FLUENCY], shown, draws=draws, control=control, treatments=[SHOUT])
+    told = score_rows([segment], [FLUENCY], shown, draws=draws, control=control, conditions=[SHOUT])
     return list(told)
 
 
 def test_a_text_has_a_row_for_the_control_and_one_a_treatment() -> None:
     control, shouted = rows_of([4.0, 5.0], [2.0, 1.0])
-    assert (control.treatment, control.expected) == (None, "unchanged")
+    assert (control.condition, control.expected) == (None, "unchanged")
     assert (control.clean, control.damaged, control.repeats) == (9, 6, 2)
-    assert (shouted.treatment, shouted.expected) == ("shout", "falls")
+    assert (shouted.condition, shouted.expected) == ("shout", "falls")
     assert (shouted.clean, shouted.damaged, shouted.repeats) == (9, 3, 2)
     assert shouted.damaged_outcome is Outcome.SCORED
 

@@ -21,11 +21,11 @@ from spanjury.judges.core import (
     Segment,
     TransientModelError,
 )
-from spanjury.orchestration.engine.stopping import Brake
+from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.studies.discernment.perturbed_pairs import (
+    Condition,
     Exhibit,
     LeftOut,
-    Treatment,
     exhibits,
     written_exhibits,
 )
@@ -53,8 +53,8 @@ def broken(text: str, rng: Generator) -> str:
     raise RuntimeError
 
 
-def treatment(name: str, *, written: str = "", k: object = 1) -> Treatment:
-    return Treatment(
+def condition(name: str, *, written: str = "", k: object = 1) -> Condition:
+    return Condition(
         name=name,
         perturbation=shout,
         level="word",
@@ -63,7 +63,7 @@ def treatment(name: str, *, written: str = "", k: object = 1) -> Treatment:
     )
 
 
-BY_MODEL = treatment("entities", written="fictional-entities")
+BY_MODEL = condition("entities", written="fictional-entities")
 
 
 def moved(text: str) -> str:
@@ -90,10 +90,10 @@ class Inventor:
 
 async def written(
     model: ChatModel,
-    treatments: Sequence[Treatment] = (BY_MODEL,),
+    conditions: Sequence[Condition] = (BY_MODEL,),
     *,
     segments: Sequence[Segment] = SEGMENTS,
-    brake: Brake | None = None,
+    stop_token: StopToken | None = None,
     workers: int = 1,
 ) -> list[Exhibit | LeftOut]:
     @asynccontextmanager
@@ -102,17 +102,17 @@ async def written(
 
     writer = Writer(name="the writer", open=opened, workers=workers)
     return await written_exhibits(
-        segments, treatments, seed=5, writer=writer, brake=brake or Brake()
+        segments, conditions, seed=5, writer=writer, stop_token=stop_token or StopToken()
     )
 
 
 async def test_the_model_damages_what_it_can_be_asked_for_and_rules_the_rest() -> None:
-    ruled = (treatment("first"), treatment("last", k=2))
+    ruled = (condition("first"), condition("last", k=2))
     shown = await written(Inventor(), (ruled[0], BY_MODEL, ruled[1]), workers=4)
     assert shown[:3] + shown[6:] == list(exhibits(SEGMENTS, ruled, seed=5))
     for one, segment in zip(shown[3:6], SEGMENTS, strict=True):
         assert isinstance(one, Exhibit)
-        assert (one.clean, one.treatment, one.written_by) == (segment, "entities", "the writer")
+        assert (one.clean, one.condition, one.written_by) == (segment, "entities", "the writer")
         assert one.damaged.segment_id == f"{segment.segment_id}#entities"
         assert one.damaged.output == moved(segment.output)
 
@@ -127,7 +127,7 @@ async def test_gold_spans_are_where_the_model_has_changed_the_text() -> None:
 
 async def test_the_model_is_asked_for_k_changes_with_the_seed() -> None:
     model = ScriptedModel(moved(TEXTS[0]))
-    twice = treatment("twice", written="fictional-entities", k=2)
+    twice = condition("twice", written="fictional-entities", k=2)
     await written(model, (twice,), segments=SEGMENTS[:1])
     (request,) = model.requests
     assert "Pick 2 of what the text names" in request.messages[1].content
@@ -164,7 +164,7 @@ async def test_what_the_model_does_not_manage_is_left_out_with_the_reason(
     model = ScriptedModel(*replies, moved(TEXTS[1]), moved(TEXTS[2]))
     first, *others = await written(model)
     assert first == LeftOut(
-        segment_id="a", treatment="entities", reason=reason, written_by="the writer"
+        segment_id="a", condition="entities", reason=reason, written_by="the writer"
     )
     assert [one.damage.text for one in others if isinstance(one, Exhibit)] == [
         moved(text) for text in TEXTS[1:]
@@ -199,49 +199,49 @@ async def test_a_model_that_answers_but_never_does_what_is_asked_ends_nothing() 
 
 
 async def test_once_the_brake_is_pulled_what_is_under_way_ends_and_nothing_begins() -> None:
-    model, brake = Inventor(waits=True), Brake()
+    model, stop_token = Inventor(waits=True), StopToken()
 
     async def run() -> None:
         with pytest.raises(RunStoppedError, match="enough"):
-            await written(model, brake=brake, workers=2)
+            await written(model, stop_token=stop_token, workers=2)
 
     async with create_task_group() as group:
         group.start_soon(run)
         await wait_all_tasks_blocked()
-        brake.pull("enough")
+        stop_token.request("enough")
         model.may.set()
     assert model.asked == list(TEXTS[:2])
 
 
 async def test_a_brake_without_grace_drops_what_is_under_way() -> None:
-    brake = Brake()
+    stop_token = StopToken()
 
     async def run() -> None:
         with pytest.raises(RunStoppedError, match="at once"):
-            await written(Inventor(waits=True), brake=brake, workers=2)
+            await written(Inventor(waits=True), stop_token=stop_token, workers=2)
 
     async with create_task_group() as group:
         group.start_soon(run)
         await wait_all_tasks_blocked()
-        brake.pull("at once", grace=0.0)
+        stop_token.request("at once", grace=0.0)
 
 
 async def test_a_brake_pulled_after_the_last_text_was_begun_changes_nothing() -> None:
-    model, brake, told = Inventor(waits=True), Brake(), list[Exhibit | LeftOut]()
+    model, stop_token, told = Inventor(waits=True), StopToken(), list[Exhibit | LeftOut]()
 
     async def run() -> None:
-        told.extend(await written(model, brake=brake, workers=3))
+        told.extend(await written(model, stop_token=stop_token, workers=3))
 
     async with create_task_group() as group:
         group.start_soon(run)
         await wait_all_tasks_blocked()
-        brake.pull("enough")
+        stop_token.request("enough")
         model.may.set()
     assert len(told) == 3
 
 
 async def test_a_rule_that_fails_fails_before_the_model_is_asked() -> None:
-    ruled = Treatment(name="ruled", perturbation=broken, level="word")
+    ruled = Condition(name="ruled", perturbation=broken, level="word")
     model = ScriptedModel()
     with pytest.raises(PerturbationError, match="ruled cannot damage 'a'"):
         await written(model, (BY_MODEL, ruled))
@@ -252,5 +252,5 @@ async def test_a_rule_that_fails_fails_before_the_model_is_asked() -> None:
 async def test_no_model_is_asked_for_what_is_no_number_of_changes(k: object) -> None:
     model = ScriptedModel()
     with pytest.raises(PerturbationError, match="entities: a model is asked for k changes, not"):
-        await written(model, (treatment("entities", written="fictional-entities", k=k),))
+        await written(model, (condition("entities", written="fictional-entities", k=k),))
     assert model.requests == ()

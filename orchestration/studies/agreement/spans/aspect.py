@@ -132,5 +132,5 @@ def _top_rated(task: SpanTask, settings: Settings) -> Iterator[OverAnnotation]:
     praised = [one for one in task.found if one[1] in task.praise.texts]
     nothing = {name: () for _, name, _, _ in praised}
     readers = {name: readers_of(()) for name in nothing}
-    for evidence in collected(praised, Gold(nothing, readers)):
-        yield over_annotation(evidence, settings=settings)
+    for score_arrays in collected(praised, Gold(nothing, readers)):
+        yield over_annotation(score_arrays, settings=settings)

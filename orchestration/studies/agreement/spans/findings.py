@@ -29,7 +29,7 @@ from spanjury.orchestration.studies.agreement.spans.over_annotation import (
     OverAnnotation,
     over_annotation,
 )
-from spanjury.orchestration.studies.agreement.spans.score_arrays import Evidence, collected
+from spanjury.orchestration.studies.agreement.spans.score_arrays import ScoreArrays, collected
 from spanjury.stats.spans.gamma import Gamma, gamma
 from spanjury.stats.spans.span_agreement import Agreement, macro_effect, micro_effect
 from spanjury.stats.spans.span_detection import (
@@ -145,15 +145,15 @@ def span_agreement(
     said = [*found]
     known = {name: readers_of(spans, readers.get(name, ())) for name, spans in gold.items()}
     whole = Gold(gold, known)
-    evidence = [*collected(said, whole)]
+    score_arrays = [*collected(said, whole)]
     lengths = {segment_id: len(output) for _, segment_id, output, _ in said}
     return SpanAgreement(
         settings=settings,
         judges=tuple(
-            one for each in evidence for one in _findings(each, groups, settings=settings)
+            one for each in score_arrays for one in _findings(each, groups, settings=settings)
         ),
         over_annotations=tuple(
-            over_annotation(one, settings=settings, flawless=flawless) for one in evidence
+            over_annotation(one, settings=settings, flawless=flawless) for one in score_arrays
         ),
         annotators=tuple(
             annotator_pairs(whole, lengths if with_annotators else {}, settings=settings)
@@ -162,81 +162,87 @@ def span_agreement(
 
 
 def _findings(
-    evidence: Evidence, groups: Mapping[str, str], *, settings: Settings
+    score_arrays: ScoreArrays, groups: Mapping[str, str], *, settings: Settings
 ) -> Iterator[JudgeFinding]:
-    yield _finding(evidence, _ALL, settings=settings)
-    for group in dict.fromkeys(groups[name] for name in evidence.texts if name in groups):
-        inside = np.array([groups.get(name) == group for name in evidence.texts], dtype=np.bool_)
-        yield _finding(_part(evidence, inside), group, settings=settings)
+    yield _finding(score_arrays, _ALL, settings=settings)
+    for group in dict.fromkeys(groups[name] for name in score_arrays.texts if name in groups):
+        inside = np.array(
+            [groups.get(name) == group for name in score_arrays.texts], dtype=np.bool_
+        )
+        yield _finding(_part(score_arrays, inside), group, settings=settings)
 
 
-def _finding(evidence: Evidence, group: str, *, settings: Settings) -> JudgeFinding:
+def _finding(score_arrays: ScoreArrays, group: str, *, settings: Settings) -> JudgeFinding:
     return JudgeFinding(
-        judge=evidence.judge,
+        judge=score_arrays.judge,
         group=group,
-        texts=len(evidence.texts),
-        readings=len(evidence.owner),
-        failures=evidence.failures,
-        without_gold=evidence.without_gold,
-        figures=estimates(_effects(evidence), texts=len(evidence.texts), settings=settings),
-        categories={} if group else _by_category(evidence, settings),
-        gamma=None if group else _gamma(evidence, settings),
+        texts=len(score_arrays.texts),
+        readings=len(score_arrays.owner),
+        failures=score_arrays.failures,
+        without_gold=score_arrays.without_gold,
+        figures=estimates(_effects(score_arrays), texts=len(score_arrays.texts), settings=settings),
+        categories={} if group else _by_category(score_arrays, settings),
+        gamma=None if group else _gamma(score_arrays, settings),
     )
 
 
-def _by_category(evidence: Evidence, settings: Settings) -> dict[str, dict[str, Estimate]]:
-    texts = len(evidence.texts)
+def _by_category(score_arrays: ScoreArrays, settings: Settings) -> dict[str, dict[str, Estimate]]:
+    texts = len(score_arrays.texts)
     return {
         name: estimates(
-            {Agreement._fields: by_owner(micro_effect(rows), evidence.owner)},
+            {Agreement._fields: by_owner(micro_effect(rows), score_arrays.owner)},
             texts=texts,
             settings=settings,
         )
-        for name, rows in evidence.categories.items()
+        for name, rows in score_arrays.categories.items()
     }
 
 
-def _gamma(evidence: Evidence, settings: Settings) -> Gamma:
+def _gamma(score_arrays: ScoreArrays, settings: Settings) -> Gamma:
     """Compare a judge with people as one annotator with another, reading by reading."""
-    found, gold, lengths = zip(*evidence.places, strict=True) if evidence.places else ((),) * 3
+    found, gold, lengths = (
+        zip(*score_arrays.places, strict=True) if score_arrays.places else ((),) * 3
+    )
     if not sum(lengths):
         return Gamma(np.nan, np.nan, np.nan, np.nan)
     rng = np.random.default_rng(settings.seed)
     return gamma(found, gold, lengths=lengths, rng=rng, samples=settings.samples)
 
 
-def _effects(evidence: Evidence) -> Effects:
-    owner = evidence.owner
+def _effects(score_arrays: ScoreArrays) -> Effects:
+    owner = score_arrays.owner
     effects: dict[tuple[str, ...], Weighted] = {}
-    for measure, rows in evidence.overlaps.items():
+    for measure, rows in score_arrays.overlaps.items():
         for average, effect in (("micro", micro_effect(rows)), ("macro", macro_effect(rows))):
             names = tuple(f"{measure}.{average}.{part}" for part in Agreement._fields)
             effects[names] = by_owner(effect, owner)
     names = tuple(f"detection.{part}" for part in Detection._fields)
-    effects[names] = by_owner(detection_effect(evidence.found[owner], evidence.gold), owner)
-    effects["quotes.hallucinated",] = hallucination_effect(evidence.hallucinated, evidence.quotes)
-    totals = np.bincount(owner, evidence.gold, minlength=len(evidence.texts))
-    people = totals / np.bincount(owner, minlength=len(evidence.texts))
-    counts = np.stack([evidence.found, people])
+    effects[names] = by_owner(detection_effect(score_arrays.found[owner], score_arrays.gold), owner)
+    effects["quotes.hallucinated",] = hallucination_effect(
+        score_arrays.hallucinated, score_arrays.quotes
+    )
+    totals = np.bincount(owner, score_arrays.gold, minlength=len(score_arrays.texts))
+    people = totals / np.bincount(owner, minlength=len(score_arrays.texts))
+    counts = np.stack([score_arrays.found, people])
     effects["counts.spearman",] = of_items(counts, lambda drawn: count_correlation(*drawn))
     return effects
 
 
-def _part(evidence: Evidence, inside: NDArray[np.bool_]) -> Evidence:
+def _part(score_arrays: ScoreArrays, inside: NDArray[np.bool_]) -> ScoreArrays:
     """Return the evidence on some of the texts."""
-    readings = inside[evidence.owner]
+    readings = inside[score_arrays.owner]
     return replace(
-        evidence,
-        texts=tuple(name for name, kept in zip(evidence.texts, inside, strict=True) if kept),
-        owner=(np.cumsum(inside) - 1)[evidence.owner[readings]],
-        overlaps={name: rows[readings] for name, rows in evidence.overlaps.items()},
-        categories={name: rows[readings] for name, rows in evidence.categories.items()},
-        gold=evidence.gold[readings],
-        found=evidence.found[inside],
-        quotes=evidence.quotes[inside],
-        hallucinated=evidence.hallucinated[inside],
+        score_arrays,
+        texts=tuple(name for name, kept in zip(score_arrays.texts, inside, strict=True) if kept),
+        owner=(np.cumsum(inside) - 1)[score_arrays.owner[readings]],
+        overlaps={name: rows[readings] for name, rows in score_arrays.overlaps.items()},
+        categories={name: rows[readings] for name, rows in score_arrays.categories.items()},
+        gold=score_arrays.gold[readings],
+        found=score_arrays.found[inside],
+        quotes=score_arrays.quotes[inside],
+        hallucinated=score_arrays.hallucinated[inside],
         severities=tuple(
-            one for one, kept in zip(evidence.severities, inside, strict=True) if kept
+            one for one, kept in zip(score_arrays.severities, inside, strict=True) if kept
         ),
-        places=tuple(one for one, kept in zip(evidence.places, readings, strict=True) if kept),
+        places=tuple(one for one, kept in zip(score_arrays.places, readings, strict=True) if kept),
     )

@@ -16,7 +16,7 @@ from spanjury.orchestration.studies.agreement.spans.estimates import (
     Settings,
     estimates,
 )
-from spanjury.orchestration.studies.agreement.spans.score_arrays import Evidence
+from spanjury.orchestration.studies.agreement.spans.score_arrays import ScoreArrays
 from spanjury.stats.weighted import mean_drop
 
 __all__ = ["OverAnnotation", "over_annotation"]
@@ -56,7 +56,7 @@ class OverAnnotation:
 
 
 def over_annotation(
-    evidence: Evidence, *, settings: Settings, flawless: Collection[str] | None = None
+    score_arrays: ScoreArrays, *, settings: Settings, flawless: Collection[str] | None = None
 ) -> OverAnnotation:
     """Count a judge's errors in flawless texts.
 
@@ -69,32 +69,32 @@ def over_annotation(
     flawless
         Ids of the texts that people find without error; None for those that no reader marked.
     """
-    readings = np.bincount(evidence.owner, minlength=len(evidence.texts))
-    marked = np.bincount(evidence.owner, evidence.gold, minlength=len(evidence.texts))
+    readings = np.bincount(score_arrays.owner, minlength=len(score_arrays.texts))
+    marked = np.bincount(score_arrays.owner, score_arrays.gold, minlength=len(score_arrays.texts))
     if flawless is None:
         clean = marked == 0
     else:
-        clean = np.array([name in flawless for name in evidence.texts], dtype=np.bool_)
-    counts = np.where(clean, evidence.found, np.nan)
-    erring = np.where(clean, evidence.found > 0, np.nan)
+        clean = np.array([name in flawless for name in score_arrays.texts], dtype=np.bool_)
+    counts = np.where(clean, score_arrays.found, np.nan)
+    erring = np.where(clean, score_arrays.found > 0, np.nan)
     told = [
         severities
-        for severities, one in zip(evidence.severities, clean, strict=True)
+        for severities, one in zip(score_arrays.severities, clean, strict=True)
         if one and severities
     ]
     figures = estimates(
         {
             ("erring", "spans", "surplus"): mean_drop(
-                [erring, counts, evidence.found - marked / readings]
+                [erring, counts, score_arrays.found - marked / readings]
             )
         },
-        texts=len(evidence.texts),
+        texts=len(score_arrays.texts),
         settings=settings,
     )
     return OverAnnotation(
-        judge=evidence.judge,
+        judge=score_arrays.judge,
         flawless=int(clean.sum()),
-        histogram=tuple(np.bincount(evidence.found[clean].astype(np.int64)).tolist()),
+        histogram=tuple(np.bincount(score_arrays.found[clean].astype(np.int64)).tolist()),
         mean_severity=_mean([sum(one) / len(one) for one in told]),
         max_severity=_mean([float(max(one)) for one in told]),
         **figures,

@@ -12,7 +12,7 @@ from spanjury.orchestration.studies.agreement.spans.categories import category_o
 from spanjury.orchestration.studies.agreement.spans.gold import Found, Gold, GoldSpan
 from spanjury.orchestration.studies.agreement.spans.measures import interval_rows, overlaps
 
-__all__ = ["Evidence", "Places", "collected"]
+__all__ = ["Places", "ScoreArrays", "collected"]
 
 FloatArray = NDArray[np.float64]
 
@@ -27,7 +27,7 @@ class Places(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class ScoreArrays:
     """One judge's spans, compared with those of every reader of each text.
 
     A text that several people read is compared with each of them: a reading is one text and one
@@ -75,7 +75,7 @@ class Evidence:
     without_gold: int
 
 
-def collected(found: Iterable[Found], gold: Gold) -> Iterator[Evidence]:
+def collected(found: Iterable[Found], gold: Gold) -> Iterator[ScoreArrays]:
     """Put every judge's spans beside the gold ones, judges in the order of their appearance.
 
     Raises
@@ -90,12 +90,12 @@ def collected(found: Iterable[Found], gold: Gold) -> Iterator[Evidence]:
             raise DataError(f"{judge!r} speaks of {segment_id!r} twice, expected one verdict")
         texts[segment_id] = (output, spans)
     for judge, texts in said.items():
-        yield _evidence(judge, texts, gold)
+        yield _score_arrays(judge, texts, gold)
 
 
-def _evidence(
+def _score_arrays(
     judge: str, said: Mapping[str, tuple[str, tuple[ErrorSpan, ...] | None]], gold: Gold
-) -> Evidence:
+) -> ScoreArrays:
     heard: dict[str, tuple[ErrorSpan, ...]] = {}
     for segment_id, (output, spans) in said.items():
         _refuse_outside(segment_id, gold.spans.get(segment_id, ()), output)
@@ -109,7 +109,7 @@ def _evidence(
     marked = [*heard.values()]
     lengths = [len(said[segment_id][0]) for segment_id in heard]
     sides = ([marked[text] for text, _ in readings], [spans for _, spans in readings])
-    return Evidence(
+    return ScoreArrays(
         judge=judge,
         texts=tuple(heard),
         owner=np.array([text for text, _ in readings], dtype=np.int64),

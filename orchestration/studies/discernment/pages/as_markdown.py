@@ -7,13 +7,13 @@ from urllib.parse import quote
 from spanjury.judges.core import code_span, markdown
 from spanjury.orchestration.studies.discernment.findings import Finding, Findings
 from spanjury.orchestration.studies.discernment.pages.markdown_tables import (
+    condition_table,
     control_table,
     coverage_table,
     left_out_table,
     matrix_table,
     overall_table,
     steadiness_table,
-    treatment_table,
 )
 from spanjury.orchestration.studies.discernment.verdicts import (
     Verdict,
@@ -63,7 +63,7 @@ def findings_markdown(
         _section("What it discerns", _verdicts(findings)),
         _section("Discernment", _overall(findings)),
         _section("Read with care", _care(findings)),
-        _section("Treatment by treatment", _treatments(findings)),
+        _section("Treatment by treatment", _conditions(findings)),
         _section("Which scores fall", _matrix(findings)),
         _section("What should not move", _steadiness(findings)),
         _section(
@@ -94,10 +94,10 @@ def _head(findings: Findings, *, examinee: Examinee, data: str, recipe: str) -> 
 
 
 def _verdicts(findings: Findings) -> Iterator[str]:
-    """Say in words which treatments the judge sees, and which not."""
+    """Say in words which conditions the judge sees, and which not."""
     told: dict[Verdict, list[str]] = {}
     for finding in findings.findings:
-        told.setdefault(verdict(finding), []).append(finding.treatment)
+        told.setdefault(verdict(finding), []).append(finding.condition)
     for kind, words in (
         (Verdict.DISCERNED, "Scores fall, as they should (D of 1 or more), after"),
         (Verdict.ELSEWHERE, "Scores fall, but not on the aspects that were damaged, after"),
@@ -130,9 +130,9 @@ def _care(findings: Findings) -> Iterator[str]:
     yield _READING
 
 
-def _treatments(findings: Findings) -> Iterator[str]:
+def _conditions(findings: Findings) -> Iterator[str]:
     most = math.log(findings.settings.draws + 1, 20)
-    yield from treatment_table(_harmful(findings))
+    yield from condition_table(_harmful(findings))
     yield ""
     yield (
         "*Without small weights*: experts' weights under .2 set to 0; where D then changes much, "

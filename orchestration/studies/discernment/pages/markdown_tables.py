@@ -15,13 +15,13 @@ from spanjury.orchestration.studies.discernment.verdicts import (
 from spanjury.orchestration.studies.markdown_rows import bold, head, row
 
 __all__ = [
+    "condition_table",
     "control_table",
     "coverage_table",
     "left_out_table",
     "matrix_table",
     "overall_table",
     "steadiness_table",
-    "treatment_table",
 ]
 
 Lines = Iterator[str]
@@ -38,8 +38,8 @@ def overall_table(findings: Findings) -> Lines:
         yield row(f"{level} level", figure(score), figure(by_experts[level]))
 
 
-def treatment_table(findings: Sequence[Finding]) -> Lines:
-    """Tabulate what each treatment did that should make a score fall."""
+def condition_table(findings: Sequence[Finding]) -> Lines:
+    """Tabulate what each condition did that should make a score fall."""
     yield from head(
         "treatment",
         "damaged by",
@@ -60,7 +60,7 @@ def treatment_table(findings: Sequence[Finding]) -> Lines:
         found = finding.localisation
         effects = "; ".join(f"{one.aspect} {with_interval(one)}" for one in targeted(finding))
         yield row(
-            finding.treatment,
+            finding.condition,
             finding.written_by or "rule",
             finding.level,
             str(finding.damaged),
@@ -78,10 +78,10 @@ def treatment_table(findings: Sequence[Finding]) -> Lines:
 
 
 def matrix_table(findings: Sequence[Finding], *, aspects: Sequence[str]) -> Lines:
-    """Tabulate P(drop) - P(rise) by treatment and aspect; damaged aspects are bold."""
+    """Tabulate P(drop) - P(rise) by condition and aspect; damaged aspects are bold."""
     yield from head("treatment", *aspects)
     for finding in findings:
-        yield row(finding.treatment, *(_marked(cell) for cell in finding.cells))
+        yield row(finding.condition, *(_marked(cell) for cell in finding.cells))
 
 
 def steadiness_table(findings: Sequence[Finding]) -> Lines:
@@ -90,7 +90,7 @@ def steadiness_table(findings: Sequence[Finding]) -> Lines:
     for finding in findings:
         for cell in finding.cells:
             if cell.equivalence and cell.equivalence.used:
-                yield row(finding.treatment, *_steady(cell))
+                yield row(finding.condition, *_steady(cell))
 
 
 def control_table(control: Sequence[Cell]) -> Lines:
@@ -119,11 +119,11 @@ def coverage_table(findings: Sequence[Finding], *, aspects: Sequence[str]) -> Li
 
 
 def left_out_table(findings: Sequence[Finding]) -> Lines:
-    """Tabulate texts that a treatment left as they were, and why."""
+    """Tabulate texts that a condition left as they were, and why."""
     yield from head("treatment", "texts", "why")
     for finding in findings:
         for reason, count in finding.left_out.items():
-            yield row(finding.treatment, str(count), reason)
+            yield row(finding.condition, str(count), reason)
 
 
 def _steady(cell: Cell) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from spanjury.orchestration.studies.faithfulness.cautions import cautions
 from spanjury.orchestration.studies.faithfulness.consistency import Consistency
 from spanjury.orchestration.studies.faithfulness.findings import Finding, Findings
 from spanjury.orchestration.studies.faithfulness.outcomes import Rates
-from spanjury.orchestration.studies.faithfulness.pages.rescoring_methods import outcomes, roads
+from spanjury.orchestration.studies.faithfulness.pages.rescoring_methods import methods, outcomes
 from spanjury.orchestration.studies.plain import fields_of, plain, versions
 
 __all__ = ["findings_json"]
@@ -34,8 +34,8 @@ def findings_json(findings: Findings) -> dict[str, object]:
         "settings": {"seed": findings.seed, "draws": findings.draws},
         "findings": [_finding(finding) for finding in findings.findings],
         "consistency": [_consistency(told) for told in findings.consistencies],
-        "roads": plain(roads(findings.evidence)),
-        "outcomes": plain(outcomes(findings.evidence)),
+        "roads": plain(methods(findings.score_arrays)),
+        "outcomes": plain(outcomes(findings.score_arrays)),
         "cautions": list(cautions(findings)),
     }
 

@@ -14,8 +14,8 @@ from spanjury.orchestration.studies.faithfulness.pages.markdown_tables import (
     fate_table,
     finding_table,
 )
-from spanjury.orchestration.studies.faithfulness.pages.rescoring_methods import outcomes, roads
-from spanjury.orchestration.studies.faithfulness.score_arrays import Evidence
+from spanjury.orchestration.studies.faithfulness.pages.rescoring_methods import methods, outcomes
+from spanjury.orchestration.studies.faithfulness.score_arrays import ScoreArrays
 from spanjury.orchestration.studies.markdown_rows import head, row
 
 __all__ = ["findings_markdown"]
@@ -73,7 +73,7 @@ def findings_markdown(findings: Findings, *, data: str, pictures: Sequence[str] 
 
 
 def _lines(findings: Findings, *, data: str, pictures: Sequence[str]) -> Iterator[str]:
-    judges = dict.fromkeys(one.judge for one in findings.evidence)
+    judges = dict.fromkeys(one.judge for one in findings.score_arrays)
     yield from (
         "# Faithfulness",
         "",
@@ -93,7 +93,7 @@ def _lines(findings: Findings, *, data: str, pictures: Sequence[str]) -> Iterato
     if findings.consistencies:
         yield from ("", "## One step and two", "", _STEPS, "")
         yield from consistency_table(findings.consistencies)
-    yield from _protocol(findings.evidence)
+    yield from _protocol(findings.score_arrays)
     for picture in pictures:
         yield from ("", f"![{markdown(picture.partition('.')[0])}]({quote(picture)})")
 
@@ -103,9 +103,9 @@ def _writers(findings: Sequence[Finding]) -> Iterator[str]:
     written: dict[str, dict[str, None]] = {}
     for one in findings:
         if one.written_by:
-            written.setdefault(one.written_by, {})[one.treatment] = None
-    for writer, treatments in written.items():
-        names = markdown(", ".join(treatments))
+            written.setdefault(one.written_by, {})[one.condition] = None
+    for writer, conditions in written.items():
+        names = markdown(", ".join(conditions))
         yield f"Explanations written by {code_span(writer)}: {names}. {_WRITTEN}"
         yield ""
 
@@ -122,13 +122,13 @@ def _cautions(findings: Findings) -> Iterator[str]:
         yield from ("## Beware", "", *(f"- {markdown(caution)}" for caution in told), "")
 
 
-def _protocol(evidence: Sequence[Evidence]) -> Iterator[str]:
+def _protocol(score_arrays: Sequence[ScoreArrays]) -> Iterator[str]:
     """Say by which road scores came about, and how rescorings ended."""
     yield from ("", "## How scores came about", "")
     yield from head("judge", "road", "outcome of rescorings")
-    by_road, ended = roads(evidence), outcomes(evidence)
+    by_method, ended = methods(score_arrays), outcomes(score_arrays)
     for judge, told in ended.items():
-        yield row(judge, _counts(by_road[judge]), _counts(told))
+        yield row(judge, _counts(by_method[judge]), _counts(told))
 
 
 def _counts(told: Mapping[str, int]) -> str:

@@ -24,7 +24,7 @@ _SHIFT = "+.3f"
 
 
 def average_table(averages: Sequence[Average]) -> Lines:
-    """Tabulate treatments over the aspects of a dataset."""
+    """Tabulate conditions over the aspects of a dataset."""
     yield from head(
         "judge",
         "dataset",
@@ -42,7 +42,7 @@ def average_table(averages: Sequence[Average]) -> Lines:
         yield row(
             one.judge,
             one.dataset,
-            one.treatment,
+            one.condition,
             str(one.aspects),
             figure(one.as_printed, _SHARE),
             figure(one.with_errors, _SHARE),
@@ -63,7 +63,7 @@ def control_table(findings: Sequence[Finding]) -> Lines:
             one.judge,
             one.dataset,
             one.aspect,
-            one.treatment,
+            one.condition,
             str(one.overall.scored),
             figure(one.overall.changed, _SHARE),
             _told(one.overall.average),
@@ -73,7 +73,7 @@ def control_table(findings: Sequence[Finding]) -> Lines:
 
 
 def finding_table(findings: Sequence[Finding]) -> Lines:
-    """Tabulate every treatment, aspect by aspect."""
+    """Tabulate every condition, aspect by aspect."""
     yield from head(
         "judge",
         "dataset",
@@ -94,7 +94,7 @@ def finding_table(findings: Sequence[Finding]) -> Lines:
     )
     for one in findings:
         if not one.is_control:
-            yield row(one.judge, one.dataset, one.aspect, one.treatment, *_cells(one))
+            yield row(one.judge, one.dataset, one.aspect, one.condition, *_cells(one))
 
 
 def fate_table(findings: Sequence[Finding]) -> Lines:
@@ -115,7 +115,7 @@ def fate_table(findings: Sequence[Finding]) -> Lines:
                 one.judge,
                 one.dataset,
                 one.aspect,
-                one.treatment,
+                one.condition,
                 _counts(one.unchanged),
                 _counts(one.unwritten),
                 str(one.unscored),

@@ -11,7 +11,7 @@ __all__ = ["measures_of"]
 
 
 def measures_of(findings: Findings) -> tuple[Measure, ...]:
-    """Return what `findings` come to, each report and treatment counting alike."""
+    """Return what `findings` come to, each report and condition counting alike."""
     treated = [one for one in findings.findings if not one.is_control]
     return (*_shares(treated), *_excesses(treated), *_noise(findings.findings))
 

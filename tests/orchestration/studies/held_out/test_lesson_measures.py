@@ -17,7 +17,7 @@ from spanjury.orchestration.studies.held_out.findings import (
     measures_of,
     split_name,
 )
-from spanjury.orchestration.studies.held_out.score_arrays import Evidence, gathered
+from spanjury.orchestration.studies.held_out.score_arrays import ScoreArrays, gathered
 
 TEXT = "The bridge opened in 1935."  # 26 characters
 FEW = Settings(draws=200)
@@ -53,9 +53,11 @@ SAID = (
 )
 
 
-def told(evidence: Evidence, groups: Mapping[str, np.ndarray] | None = None) -> dict[str, Measure]:
-    everything = {"": np.ones(evidence.asked, dtype=np.bool_)}
-    found = measures_of(evidence, groups or everything, settings=FEW)
+def told(
+    score_arrays: ScoreArrays, groups: Mapping[str, np.ndarray] | None = None
+) -> dict[str, Measure]:
+    everything = {"": np.ones(score_arrays.asked, dtype=np.bool_)}
+    found = measures_of(score_arrays, groups or everything, settings=FEW)
     return {one.name: one for one in found}
 
 
@@ -112,13 +114,13 @@ def test_one_input_alone_has_no_interval() -> None:
 
 def test_failures_are_counted_and_are_no_numbers() -> None:
     ends = (Outcome.UNPARSEABLE, Outcome.TRUNCATED, Outcome.TRUNCATED)
-    evidence = gathered(CASES[:3], [failed(end) for end in ends])
-    found = told(evidence)
+    score_arrays = gathered(CASES[:3], [failed(end) for end in ends])
+    found = told(score_arrays)
     assert found.pop("reports.parsed").value == 0
     assert {one.value for one in found.values()} == {None}
     assert {one.count for one in found.values()} == {0}
-    assert dict(evidence.ended()) == {Outcome.UNPARSEABLE: 1, Outcome.TRUNCATED: 2}
-    (first, _) = cautions(evidence)
+    assert dict(score_arrays.ended()) == {Outcome.UNPARSEABLE: 1, Outcome.TRUNCATED: 2}
+    (first, _) = cautions(score_arrays)
     assert first.startswith("3 of 3 examples have no report (1 unparseable, 2 truncated)")
 
 
@@ -151,9 +153,9 @@ def test_scores_of_other_scales_are_compared_in_points() -> None:
         due=Report(score=2),
         input_id="b",
     )
-    evidence = gathered([case, aspect], [Report(score=3), Report(score=1)])
-    assert evidence.due_score.tolist() == [0, 100]
-    assert told(evidence)["score.error"].value == pytest.approx((50 + 100) / 2)
+    score_arrays = gathered([case, aspect], [Report(score=3), Report(score=1)])
+    assert score_arrays.due_score.tolist() == [0, 100]
+    assert told(score_arrays)["score.error"].value == pytest.approx((50 + 100) / 2)
 
 
 def test_a_quotation_that_is_not_in_the_text_is_an_error_found_and_no_character() -> None:

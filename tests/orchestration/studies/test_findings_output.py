@@ -73,7 +73,7 @@ def findings_of(
 ) -> Findings:
     """Evaluate made-up scores.
 
-    `differences` has, by condition, how far each aspect's score falls in every other text, `absent`,
+    `differences` has, by condition, how far each score falls in every other text, `absent`,
     by aspect, how many scores of damaged texts are missing.
     """
     texts = [

@@ -16,7 +16,7 @@ from spanjury.judges.core import ConfigError, Result, Segment
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken
-from spanjury.orchestration.services.python import read_segments
+from spanjury.orchestration.services.panels import read_segments
 from spanjury.orchestration.services.session import open_session
 from spanjury.orchestration.studies.discernment.exam import Exam, Sitting, sit
 from spanjury.orchestration.studies.discernment.findings import Settings

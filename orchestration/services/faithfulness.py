@@ -11,7 +11,7 @@ from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken
 from spanjury.orchestration.services.discernment import task_of
-from spanjury.orchestration.services.python import read_segments
+from spanjury.orchestration.services.panels import read_segments
 from spanjury.orchestration.services.session import open_session
 from spanjury.orchestration.studies.faithfulness.changes import Change
 from spanjury.orchestration.studies.faithfulness.exam import Exam, sit

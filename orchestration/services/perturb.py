@@ -10,7 +10,7 @@ from spanjury.judges.core import Segment, stamped
 from spanjury.orchestration.engine.metering import Limits
 from spanjury.orchestration.engine.stopping import FailurePolicy
 from spanjury.orchestration.services.discernment import conditions_of
-from spanjury.orchestration.services.python import read_segments
+from spanjury.orchestration.services.panels import read_segments
 from spanjury.orchestration.services.session import open_session
 from spanjury.orchestration.studies.discernment.perturbed_pairs import (
     Condition,

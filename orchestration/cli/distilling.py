@@ -14,9 +14,13 @@ from spanjury.orchestration.cli.told_failures import failure_policy
 from spanjury.orchestration.cli.told_panel import ToldPanel
 from spanjury.orchestration.cli.training_set_view import training_set_view
 from spanjury.orchestration.engine.metering import Limits
-from spanjury.orchestration.services.distil import build_from_damage, build_from_panel
-from spanjury.orchestration.services.distil_material import DistilJob, material_of
-from spanjury.orchestration.studies.distillation.splitting import Shares
+from spanjury.orchestration.services.distil import (
+    DistilJob,
+    build_from_damage,
+    build_from_panel,
+    material_of,
+)
+from spanjury.orchestration.studies.distillation.splits import Shares
 from spanjury.orchestration.wiring.config import PanelConfig
 
 __all__ = ["build_training_set"]

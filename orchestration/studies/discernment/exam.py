@@ -1,9 +1,11 @@
 """The exam: damage texts, have a panel judge them and the clean ones apart, and compare."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
 
-from spanjury.judges.core import Aspect, ConfigError, DataError, Result, RunStoppedError, Segment
+from spanjury.judges.core import Aspect, ConfigError, DataError, Result, Segment
 from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.studies.discernment.findings import Findings, Settings, found
 from spanjury.orchestration.studies.discernment.perturbed_pairs import (
@@ -20,8 +22,14 @@ from spanjury.orchestration.studies.discernment.score_arrays import (
     gathered,
     score_rows,
 )
-from spanjury.orchestration.studies.generation import Writer
-from spanjury.orchestration.studies.judging import Examinee, OpenPanel, hear
+from spanjury.orchestration.studies.generation import TextGenerator
+from spanjury.orchestration.studies.judging import (
+    Examinee,
+    ExamRun,
+    OpenPanel,
+    Recorder,
+    panel_judgement,
+)
 from spanjury.stats.significance.paired import PairedStatistic
 
 __all__ = ["Exam", "Sitting", "sit"]
@@ -100,7 +108,7 @@ async def sit(
     exam: Exam,
     open_panel: OpenPanel,
     *,
-    writer: Writer | None = None,
+    writer: TextGenerator | None = None,
     workers: int,
     stop_token: StopToken,
     show: Callable[[Result], None],
@@ -116,7 +124,7 @@ async def sit(
     writer
         Writes the damage that a model can be asked for; None to have all done by rules.
     workers, stop_token, show
-        As in `hearing.hear`.
+        As in `ExamRun`; `show` is given every result.
 
     Raises
     ------
@@ -135,15 +143,19 @@ async def sit(
         reasons = "; ".join(sorted({one.reason for one in shown if isinstance(one, LeftOut)}))
         raise DataError(f"no text could be damaged: {reasons}")
 
-    hall = _Hall(open_panel=open_panel, workers=workers, stop_token=stop_token, show=show)
-    texts = [*exam.segments, *(one.damaged for one in damaged)]
-    draws = [await hall.heard("", texts, exam.aspects)]
-    control = [await hall.heard("control-1", exam.segments, exam.aspects)]
+    run = ExamRun(
+        open_panel=open_panel, workers=workers, stop_token=stop_token, record=Recorder(show)
+    )
+    clean = [*product(exam.segments, exam.aspects)]
+    texts = [*clean, *product((one.damaged for one in damaged), exam.aspects)]
+    judge = partial(run.judge, judgements_in=panel_judgement)
+    draws = [await judge(texts, draw="")]
+    control = [await judge(clean, draw="control-1")]
     if _differ(draws[0], control[0]):  # else any repeat would say the same again
         for number in range(2, exam.repeats + 1):
-            draws.append(await hall.heard(f"repeat-{number}", texts, exam.aspects))
-            control.append(await hall.heard(f"control-{number}", exam.segments, exam.aspects))
-    return _weighed(exam, shown, draws=draws, control=control, examinee=hall.examined[0])
+            draws.append(await judge(texts, draw=f"repeat-{number}"))
+            control.append(await judge(clean, draw=f"control-{number}"))
+    return _weighed(exam, shown, draws=draws, control=control, examinee=run.examinee)
 
 
 def _weighed(
@@ -190,40 +202,8 @@ def _weighed(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Hall:
-    """Where texts are heard, draw after draw, by a panel whose name is noted."""
-
-    open_panel: OpenPanel
-    workers: int
-    stop_token: StopToken
-    show: Callable[[Result], None]
-    examined: list[Examinee] = field(default_factory=list)
-
-    async def heard(
-        self, draw: str, segments: Sequence[Segment], aspects: Sequence[Aspect]
-    ) -> Heard:
-        told = await hear(
-            self.open_panel,
-            segments,
-            aspects,
-            draw=draw,
-            workers=self.workers,
-            stop_token=self.stop_token,
-            show=self._note,
-        )
-        if self.stop_token.interrupted:
-            raise RunStoppedError(self.stop_token.reason)
-        return told
-
-    def _note(self, result: Result) -> None:
-        if not self.examined:
-            self.examined.append(Examinee.of(result.report))
-        self.show(result)
-
-
 async def _shown(
-    exam: Exam, writer: Writer | None, *, stop_token: StopToken
+    exam: Exam, writer: TextGenerator | None, *, stop_token: StopToken
 ) -> list[Exhibit | LeftOut]:
     seed = exam.settings.seed
     if writer is None:

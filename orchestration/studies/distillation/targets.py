@@ -1,21 +1,33 @@
-"""From a text and the report that is due on it to an example."""
+"""The targets of training: replies that are due on texts, of a panel's reports or of known damage.
+
+Source for panels: Kartáč et al. (2025), OpeNLGauge, sections 4 and 5.1. The panel sets outlier
+seats aside before it consolidates; its score keeps them.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from spanjury.judges.core import Aspect, Report
+from spanjury.judges.core import Aspect, Report, Result
 from spanjury.judges.llm.percent import Reading
-from spanjury.judges.llm.short_prompt import messages_for, target_for
+from spanjury.judges.llm.short_prompt import gravest, messages_for, target_for
+from spanjury.judges.scoring import names_its_errors
 from spanjury.orchestration.studies.distillation.examples import Example, Licences, Provenance
 from spanjury.orchestration.studies.distillation.rows import Row
 
-__all__ = ["Lesson"]
+__all__ = ["Skipped", "Targets"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lesson:
-    """What all examples of one training set have in common.
+class Skipped:
+    """The reason why a result makes no example."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Targets:
+    """The common ground of all examples of a training set, from which each is made.
 
     Parameters
     ----------
@@ -41,14 +53,14 @@ class Lesson:
         panel: str = "",
         damages: tuple[str, ...] = (),
     ) -> Example:
-        """Return the example that teaches `report`.
+        """Return the example with `report` for its target.
 
         Parameters
         ----------
         row, aspect
             What is judged.
         report
-            What is to be said of it; it has a score.
+            The judgement that is due; it has a score.
         output
             The text in place of the row's own, if that was damaged.
         panel, damages
@@ -79,3 +91,18 @@ class Lesson:
             labels=aspect.scale.labels,
             reading=self.reading,
         )
+
+    def of_panel(self, row: Row, result: Result) -> Example | Skipped:
+        """Make an example of a panel's report on `row`, or say why it is of no use.
+
+        A report that does not say why its score is not the best teaches to make scores up; a
+        quotation that the text does not contain teaches to misquote, and is dropped.
+        """
+        made = result.report
+        if made.score is None:
+            return Skipped(reason=f"the panel gives no score: {made.outcome.value}")
+        located = [replace(span, found_by=()) for span in made.spans if not span.hallucinated]
+        report = Report(score=made.score, spans=gravest(located))
+        if not names_its_errors(report, aspect=result.aspect):
+            return Skipped(reason="the score is not the best, and no error in the text says why")
+        return self.example(row, result.aspect, report=report, panel=made.signature)

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from spanjury.judges.core import PerturbationError
 from spanjury.judges.llm.located_errors import located_errors
 from spanjury.judges.llm.short_prompt import read_number
-from spanjury.orchestration.studies.distillation.damage_data import DamagePlan, damage_examples
+from spanjury.orchestration.studies.distillation.damage import DamagePlan, damage_examples
 from spanjury.orchestration.studies.distillation.damaged_text import Harm, damaged_by
-from spanjury.orchestration.studies.distillation.examples import Example, example_line
-from spanjury.orchestration.studies.distillation.lesson import Lesson
+from spanjury.orchestration.studies.distillation.examples import Example
 from spanjury.orchestration.studies.distillation.rows import rows_of
+from spanjury.orchestration.studies.distillation.targets import Targets
+from spanjury.orchestration.studies.distillation.training_set import example_line
 from spanjury.perturbations.perturbation import Case, generator_for, text_perturbation
 
 CLEAN = "Ann Lee opened the old bridge on 12 May 2015. It cost 300 euros. She was not happy."
@@ -23,7 +24,7 @@ CLEAN = "Ann Lee opened the old bridge on 12 May 2015. It cost 300 euros. She wa
 
 def made(*, seed: int = 1, recipe: str = "distil", count: int = 6) -> list[Example]:
     rows = demo_rows(count)
-    plan = DamagePlan(harms=harms_of(recipe), recipe=recipe, lesson=Lesson(seed=seed))
+    plan = DamagePlan(harms=harms_of(recipe), recipe=recipe, targets=Targets(seed=seed))
     return list(damage_examples(rows, aspects_of(rows), plan))
 
 
@@ -38,7 +39,7 @@ def taught(output: str, *names: str, aspect: str, seed: int = 1) -> list[Example
         task: tuple(a for a in known if a.name == aspect)
         for task, known in aspects_of(rows).items()
     }
-    plan = DamagePlan(harms=only(*names), recipe="r", texts=1, most=1, lesson=Lesson(seed=seed))
+    plan = DamagePlan(harms=only(*names), recipe="r", texts=1, most=1, targets=Targets(seed=seed))
     return [one for one in damage_examples(rows, aspects, plan) if one.provenance.damages]
 
 

@@ -17,9 +17,9 @@ from spanjury.judges.scoring import SpanMap
 from spanjury.orchestration.studies.distillation.damage_spans import damage_spans
 from spanjury.orchestration.studies.distillation.damaged_text import DamagedText, Harm, damaged_by
 from spanjury.orchestration.studies.distillation.examples import Example
-from spanjury.orchestration.studies.distillation.lesson import Lesson
 from spanjury.orchestration.studies.distillation.rows import Row
 from spanjury.orchestration.studies.distillation.sampling import least_used
+from spanjury.orchestration.studies.distillation.targets import Targets
 from spanjury.perturbations.perturbation import Case, generator_for
 
 __all__ = ["DamagePlan", "damage_examples"]
@@ -34,14 +34,14 @@ _WRONG = "wrong"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DamagePlan:
-    """How texts are damaged.
+    """A plan by which texts are damaged.
 
     Parameters
     ----------
     harms
-        What may be done to a text.
+        The damage that may be done to a text.
     recipe
-        Where that is from.
+        The name of its recipe.
     texts
         How many damaged texts are made of each clean one.
     most
@@ -49,10 +49,10 @@ class DamagePlan:
     per_output
         How many aspects of each text are used: of a damaged one those that are harmed, and
         one that is not where they are fewer; each aspect as often as the others.
-    lesson
-        With the seed of all that is drawn.
+    targets
+        Makes the examples; with the seed of all that is drawn.
     span_map
-        How spans make the score.
+        Makes the score of the spans.
 
     Raises
     ------
@@ -65,7 +65,7 @@ class DamagePlan:
     texts: int = 4
     most: int = 3
     per_output: int = 3
-    lesson: Lesson = field(default_factory=Lesson)
+    targets: Targets = field(default_factory=Targets)
     span_map: SpanMap = field(default_factory=SpanMap)
 
     def __post_init__(self) -> None:
@@ -96,12 +96,12 @@ def damage_examples(
     used: Counter[Hashable] = Counter()
     for row, others in zip(rows, _others(rows), strict=True):
         fit = [a for a in aspects[row.segment.task] if not a.lacking(row.segment.inputs)]
-        yield from _Workshop(plan=plan, row=row, used=used).examples(others, fit)
+        yield from _CleanText(plan=plan, row=row, used=used).examples(others, fit)
 
 
 @dataclass(slots=True, kw_only=True)
-class _Workshop:
-    """Where the examples of one clean text are made."""
+class _CleanText:
+    """One clean text, of which examples are made."""
 
     plan: DamagePlan
     row: Row
@@ -111,7 +111,7 @@ class _Workshop:
 
     def __post_init__(self) -> None:
         name = f"distil {self.row.dataset}"
-        self.rng = generator_for(self.plan.lesson.seed, name, self.row.segment.segment_id)
+        self.rng = generator_for(self.plan.targets.seed, name, self.row.segment.segment_id)
 
     def examples(self, others: tuple[str, ...], aspects: Sequence[Aspect]) -> Iterator[Example]:
         seen: set[str] = set()
@@ -162,7 +162,7 @@ class _Workshop:
         return least_used(aspects, self.used, self.rng, k=k, key=key)
 
     def _example(self, damaged: DamagedText, aspect: Aspect) -> Example:
-        return self.plan.lesson.example(
+        return self.plan.targets.example(
             self.row,
             aspect,
             report=self._report(damaged, aspect),
@@ -180,7 +180,7 @@ class _Workshop:
             score: float | None = aspect.scale.high  # what any map gives for no errors, at once
             if spans:
                 score = self.plan.span_map.score(damaged.text, spans, aspect=aspect)
-            assert score is not None, "damage is quoted from the text, or left something out"
+            assert score is not None, "damage is quoted from the text, or omitted something"
             self.reports[key] = Report(score=score, spans=spans)
         return self.reports[key]
 

@@ -1,4 +1,4 @@
-"""What a training set holds: the tables 2 and 12 of OpeNLGauge, for the data that was built.
+"""The summary of a training set: the tables 2 and 12 of OpeNLGauge, for the data that was built.
 
 Source: Kartáč et al. (2025), section 5.1 and Appendix D.
 """
@@ -7,15 +7,17 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from spanjury.orchestration.studies.distillation.examples import SPLITS, Example
-from spanjury.orchestration.studies.distillation.panel_data import Outliers
+from spanjury.judges.core import PanelReport
+from spanjury.orchestration.engine.aggregation import far_from_all
+from spanjury.orchestration.studies.distillation.examples import Example
+from spanjury.orchestration.studies.distillation.splits import SPLITS
 
-__all__ = ["Inventory", "SeatOutliers", "TaskCounts"]
+__all__ = ["Inventory", "Outliers", "SeatOutliers", "TaskCounts"]
 
 
 @dataclass(slots=True)
 class TaskCounts:
-    """What there is of one task: a row of Table 2, and what lies behind it."""
+    """Counts for one task: a row of Table 2, and what lies behind it."""
 
     datasets: set[str] = field(default_factory=set)
     inputs: set[str] = field(default_factory=set)
@@ -58,6 +60,22 @@ class TaskCounts:
         }
 
 
+@dataclass(slots=True)
+class Outliers:
+    """``(task, seat)`` -> how many scores it gave, and how many of them are outliers."""
+
+    scores: Counter[tuple[str, str]] = field(default_factory=Counter)
+    far: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def add(self, task: str, report: PanelReport) -> None:
+        """Count the seats of one report in."""
+        scored = [(s.seat, s.report.score) for s in report.seats if s.report.score is not None]
+        far = far_from_all([score for _, score in scored])
+        for (seat, _), is_far in zip(scored, far, strict=True):
+            self.scores[task, seat] += 1
+            self.far[task, seat] += is_far
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatOutliers:
     """How often a seat's score was an outlier in one task: a cell of Table 12."""
@@ -75,11 +93,11 @@ class SeatOutliers:
 
 @dataclass(slots=True)
 class Inventory:
-    """What was built, and what was left out."""
+    """Counts of the examples that were made, and of the results that make none."""
 
     tasks: defaultdict[str, TaskCounts] = field(default_factory=lambda: defaultdict(TaskCounts))
     numbers: Counter[str] = field(default_factory=Counter)
-    left_out: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
     outliers: Outliers = field(default_factory=Outliers)
 
     @property
@@ -119,7 +137,7 @@ class Inventory:
                 {"seat": one.seat, "task": one.task, "scores": one.scores, "outliers": one.far}
                 for one in self.seat_outliers()
             ],
-            "left_out": dict(self.left_out.most_common()),
+            "left_out": dict(self.skipped.most_common()),
             "cautions": list(self.cautions()),
         }
 

@@ -1,4 +1,4 @@
-"""What a panel says becomes training data, or is left out for a reason."""
+"""A panel's report becomes an example, or is skipped for a reason."""
 
 from collections import Counter
 
@@ -14,10 +14,10 @@ from spanjury.judges.core import (
     Result,
     SeatReport,
 )
-from spanjury.orchestration.studies.distillation.lesson import Lesson
-from spanjury.orchestration.studies.distillation.panel_data import Outliers, Taught, taught
+from spanjury.orchestration.studies.distillation.examples import Example
 from spanjury.orchestration.studies.distillation.rows import rows_of
-from spanjury.orchestration.studies.distillation.tables import Inventory
+from spanjury.orchestration.studies.distillation.summary import Inventory, Outliers
+from spanjury.orchestration.studies.distillation.targets import Skipped, Targets
 
 OUTPUT = "The bridge opened in 1935."
 (ROW,) = rows_of([data_file([text("a", "It opened in 1932.", output=OUTPUT, system="s")])])
@@ -40,13 +40,20 @@ def said(score: float | None, *spans: ErrorSpan, seats: tuple[SeatReport, ...] =
     return Result(segment=ROW.segment, aspect=ASPECT, report=report)
 
 
-def learnt(score: float | None, *spans: ErrorSpan, lesson: Lesson | None = None) -> Taught:
-    return taught(ROW, said(score, *spans), lesson or Lesson())
+def made(score: float | None, *spans: ErrorSpan, targets: Targets | None = None) -> Example:
+    example = (targets or Targets()).of_panel(ROW, said(score, *spans))
+    assert isinstance(example, Example)
+    return example
+
+
+def reason(score: float | None, *spans: ErrorSpan) -> str:
+    skipped = Targets().of_panel(ROW, said(score, *spans))
+    assert isinstance(skipped, Skipped)
+    return skipped.reason
 
 
 def test_a_report_becomes_an_example_with_all_that_it_came_from() -> None:
-    example = learnt(3.4, SPAN, OMITTED, lesson=Lesson(seed=7, teachers={"m": "MIT"})).example
-    assert example is not None
+    example = made(3.4, SPAN, OMITTED, targets=Targets(seed=7, teachers={"m": "MIT"}))
     assert example.target.endswith("Overall score: 60")
     assert example.report.score == 3.4
     assert example.report.spans == (SPAN, OMITTED)
@@ -59,26 +66,22 @@ def test_a_report_becomes_an_example_with_all_that_it_came_from() -> None:
 @pytest.mark.parametrize(("mean", "stretched", "share"), [(1, 0, 20), (3.4, 60, 70), (5, 100, 100)])
 def test_both_readings_of_the_paper_are_there(mean: float, stretched: int, share: int) -> None:
     for reading, number in (("stretched", stretched), ("share", share)):
-        lesson = Lesson(reading=reading)  # type: ignore[arg-type]  # one of the two
-        example = learnt(mean, SPAN, lesson=lesson).example
-        assert example is not None
+        targets = Targets(reading=reading)  # type: ignore[arg-type]  # one of the two
+        example = made(mean, SPAN, targets=targets)
         assert example.target.endswith(f"Overall score: {number}")
 
 
 def test_a_quotation_that_is_not_in_the_text_is_not_taught() -> None:
-    example = learnt(2, SPAN, INVENTED).example
-    assert example is not None
-    assert example.report.spans == (SPAN,)
+    assert made(2, SPAN, INVENTED).report.spans == (SPAN,)
 
 
 @pytest.mark.parametrize("spans", [(), (INVENTED,)])
-def test_a_bad_score_that_no_error_explains_is_left_out(spans: tuple[ErrorSpan, ...]) -> None:
-    assert learnt(2, *spans).example is None
-    assert "no error" in learnt(2, *spans).left_out
+def test_a_bad_score_that_no_error_explains_is_skipped(spans: tuple[ErrorSpan, ...]) -> None:
+    assert "no error" in reason(2, *spans)
 
 
 def test_no_score_is_nothing_to_learn() -> None:
-    assert learnt(None).left_out == "the panel gives no score: timed_out"
+    assert reason(None) == "the panel gives no score: timed_out"
 
 
 def test_the_outliers_of_each_seat_are_counted_over_the_scores_it_gave() -> None:
@@ -94,9 +97,7 @@ def test_the_outliers_of_each_seat_are_counted_over_the_scores_it_gave() -> None
 def test_the_tables_hold_what_was_added() -> None:
     inventory = Inventory()
     for score, spans in ((5.0, ()), (3.0, (SPAN, OMITTED)), (2.0, (SPAN,))):
-        example = learnt(score, *spans).example
-        assert example is not None
-        inventory.add(example)
+        inventory.add(made(score, *spans))
     counts = inventory.tasks["summarization"]
     assert (len(counts.datasets), len(counts.systems), len(counts.outputs)) == (1, 1, 1)
     assert (counts.examples, counts.error_free, counts.spans) == (3, 1, 3)
@@ -120,7 +121,5 @@ def test_what_cannot_be_learnt_from_one_class_is_said(
 ) -> None:
     inventory = Inventory()
     for score, spans in reports:
-        example = learnt(score, *spans).example
-        assert example is not None
-        inventory.add(example)
+        inventory.add(made(score, *spans))
     assert next(inventory.cautions()) == caution

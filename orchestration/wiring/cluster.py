@@ -2,8 +2,7 @@
 
 from spanjury.adapters.cluster.engine import load_ray
 from spanjury.adapters.files.reading.chunks import CHUNK_ROWS, Chunk, cut_chunks, read_chunk
-from spanjury.adapters.files.results.merging import merge_parts
-from spanjury.adapters.files.results.shard_parts import find_parts
+from spanjury.adapters.files.results.merging import find_parts, merge_parts
 from spanjury.adapters.files.results.shards import ShardFolder
 from spanjury.adapters.files.results.unanswered_rows import without_losses
 

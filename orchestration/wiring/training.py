@@ -3,10 +3,15 @@
 from pathlib import Path
 
 from spanjury.adapters.files.sealed_files import SealedFiles
+from spanjury.adapters.training.job import (
+    AttentionName,
+    DataStatistics,
+    Progress,
+    TrainingOptions,
+    TrainingPair,
+    pairs_digest,
+)
 from spanjury.adapters.training.loading import Trained, Training, TrainingJob, load_training
-from spanjury.adapters.training.options import AttentionName, TrainingOptions
-from spanjury.adapters.training.pairs import DataStatistics, TrainingPair, pairs_digest
-from spanjury.adapters.training.progress import Progress
 from spanjury.orchestration.studies.distillation.examples import SPLITS
 from spanjury.orchestration.studies.distillation.training_set import SEAL, split_file
 

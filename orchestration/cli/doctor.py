@@ -19,16 +19,11 @@ from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.cli.console import CleanConsole
 from spanjury.orchestration.cli.exits import ERROR
 from spanjury.orchestration.cli.network import NetworkWatch, forbid_network
-from spanjury.orchestration.wiring import (
-    GROUPS,
-    METRIC_CARDS,
-    METRICS,
-    PROBE,
-    open_configured_panel,
-    open_model,
-)
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
 from spanjury.orchestration.wiring.metrics import availability, broken_cards, metric_cards
+from spanjury.orchestration.wiring.models import PROBE, open_model
+from spanjury.orchestration.wiring.panels import open_configured_panel
+from spanjury.orchestration.wiring.plugins import GROUPS, METRIC_CARDS, METRICS
 
 __all__ = ["examine"]
 

@@ -19,7 +19,7 @@ from spanjury.orchestration.engine.metering import Limits
 from spanjury.orchestration.services.discernment import DEMO, ExamJob, exam_of, hold, read_weights
 from spanjury.orchestration.services.discernment_report import write_report
 from spanjury.orchestration.studies.discernment.findings import Settings
-from spanjury.orchestration.wiring import MEMORY_NAME
+from spanjury.orchestration.wiring.runs import MEMORY_NAME
 
 __all__ = ["examine_discernment"]
 

@@ -21,7 +21,7 @@ from spanjury.orchestration.services.faithfulness_report import write_report
 from spanjury.orchestration.studies.faithfulness.changes import Change
 from spanjury.orchestration.studies.faithfulness.findings import found
 from spanjury.orchestration.studies.judging import Examinee
-from spanjury.orchestration.wiring import MEMORY_NAME
+from spanjury.orchestration.wiring.runs import MEMORY_NAME
 
 __all__ = ["examine_faithfulness"]
 

@@ -25,7 +25,7 @@ from spanjury.orchestration.studies.robustness.attempts import Settings
 from spanjury.orchestration.studies.robustness.exam import Exam, Sitting
 from spanjury.orchestration.studies.robustness.findings import Findings
 from spanjury.orchestration.studies.robustness.pages.measures import measure_names, measures_of
-from spanjury.orchestration.wiring import MEMORY_NAME
+from spanjury.orchestration.wiring.runs import MEMORY_NAME
 
 __all__ = ["examine_robustness"]
 

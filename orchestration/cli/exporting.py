@@ -9,15 +9,15 @@ import typer
 from spanjury.judges.core import ConfigError, Segment, StoreError
 from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.services.runs import job_of
-from spanjury.orchestration.wiring import (
+from spanjury.orchestration.wiring.exports import (
     MARKED_FORMS,
     Export,
     ExportForm,
     ExportUnit,
-    find_run,
     marked_segments,
-    open_source,
 )
+from spanjury.orchestration.wiring.runs import find_run
+from spanjury.orchestration.wiring.sources import open_source
 
 __all__ = ["export_run"]
 

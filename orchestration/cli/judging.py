@@ -14,7 +14,7 @@ from spanjury.orchestration.cli.told_panel import ToldPanel
 from spanjury.orchestration.engine.metering import Limits
 from spanjury.orchestration.services.evaluate import Job, plan
 from spanjury.orchestration.services.runs import begin_run, change_run, job_of
-from spanjury.orchestration.wiring import RunFolder, find_run, new_run
+from spanjury.orchestration.wiring.runs import RunFolder, find_run, new_run
 
 __all__ = ["judge_file", "rescore_run", "resume_run"]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from spanjury.orchestration.wiring import set_data_limits
+from spanjury.orchestration.wiring.sources import set_data_limits
 
 __all__ = ["limit_data"]
 

@@ -10,7 +10,8 @@ from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.cli.console import CleanConsole
 from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.services.runs import job_of
-from spanjury.orchestration.wiring import GROUPS, JUDGES, RunFolder, runs_home
+from spanjury.orchestration.wiring.plugins import GROUPS, JUDGES
+from spanjury.orchestration.wiring.runs import RunFolder, runs_home
 
 __all__ = ["print_aspects", "print_judges", "print_plugins", "print_runs", "print_tasks"]
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from spanjury.orchestration.cli.exits import say
-from spanjury.orchestration.wiring import find_parts, merge_parts
+from spanjury.orchestration.wiring.cluster import find_parts, merge_parts
 
 __all__ = ["merge_shards"]
 

@@ -4,7 +4,8 @@ import shlex
 from pathlib import Path
 
 from spanjury.orchestration.cli.exits import say
-from spanjury.orchestration.wiring import RunFolder, find_memory, repair_memory
+from spanjury.orchestration.wiring.repair import repair_memory
+from spanjury.orchestration.wiring.runs import RunFolder, find_memory
 
 __all__ = ["repair_run"]
 

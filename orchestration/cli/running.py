@@ -20,7 +20,7 @@ from spanjury.orchestration.cli.view import View
 from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.engine.stopping import StopToken, run_watched
 from spanjury.orchestration.services.evaluate import Job, Plan, run
-from spanjury.orchestration.wiring import RunFolder, runs_home
+from spanjury.orchestration.wiring.runs import RunFolder, runs_home
 
 __all__ = ["Showing", "planned_aloud", "run_job"]
 

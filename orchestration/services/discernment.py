@@ -21,9 +21,9 @@ from spanjury.orchestration.services.session import open_session
 from spanjury.orchestration.studies.discernment.exam import Exam, Sitting, sit
 from spanjury.orchestration.studies.discernment.findings import Settings
 from spanjury.orchestration.studies.discernment.perturbed_pairs import Condition
-from spanjury.orchestration.wiring.building import parameters
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
 from spanjury.orchestration.wiring.exam_plugins import find_perturbation, find_statistic
+from spanjury.orchestration.wiring.plugins import parameters
 from spanjury.perturbations.recipe import Recipe, RecipeItem
 from spanjury.perturbations.recipe_files import find_recipe
 from spanjury.perturbations.written import written_perturbation

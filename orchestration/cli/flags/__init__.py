@@ -1,0 +1,1 @@
+"""The flags that commands share, each group once; those of one command stand with it."""

@@ -22,7 +22,7 @@ import typer
 from typer.core import TyperCommand
 from typer.models import ParameterInfo
 
-from spanjury.orchestration.interfaces.cli.exits import exits
+from spanjury.orchestration.cli.exits import exits
 
 __all__ = ["RARE", "Flags", "SectionedCommand", "command"]
 

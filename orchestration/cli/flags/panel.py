@@ -11,7 +11,7 @@ from spanjury.orchestration.cli.command import RARE, Flags
 from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
-    from spanjury.orchestration import config as configs
+    from spanjury.orchestration.wiring import config as configs
 
 __all__ = ["CallFlags", "ModelBaseUrls", "PanelFlags", "ScoringFlags", "Seed", "WriterFlags"]
 

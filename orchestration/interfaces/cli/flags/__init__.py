@@ -1,1 +1,0 @@
-"""The flags of the commands: each has a name on the command line, in the environment, in code."""

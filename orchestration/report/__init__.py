@@ -1,0 +1,1 @@
+"""Reports: tables, and one renderer each for terminal, Markdown, HTML and JSON."""

@@ -8,12 +8,21 @@ import typer
 
 from spanjury.orchestration.cli.command import RARE, Flags
 
-__all__ = ["AspectsFiles", "Columns", "DataFlags", "RowLimit", "Task"]
+__all__ = ["Aspects", "AspectsFiles", "Columns", "DataFlags", "RowLimit", "Task"]
 
 Task = Annotated[
     str | None,
     typer.Option(
         envvar="SPANJURY_TASK", metavar="NAME", help="The task of the texts, as summarization."
+    ),
+]
+Aspects = Annotated[
+    tuple[str, ...],
+    typer.Option(
+        "--aspect",
+        envvar="SPANJURY_ASPECT",
+        metavar="NAME",
+        help="Aspect to judge, or 'all'; repeatable.",
     ),
 ]
 AspectsFiles = Annotated[
@@ -50,12 +59,7 @@ class DataFlags(Flags):
     title: ClassVar[str] = "Texts and aspects"
 
     task: Task = None
-    aspect: Annotated[
-        tuple[str, ...],
-        typer.Option(
-            envvar="SPANJURY_ASPECT", metavar="NAME", help="Aspect to judge, or 'all'; repeatable."
-        ),
-    ] = ()
+    aspect: Aspects = ()
     aspects_file: AspectsFiles = ()
     column: Columns = ()
     limit: RowLimit = None

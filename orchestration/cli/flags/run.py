@@ -7,8 +7,8 @@ from typing import Annotated, ClassVar
 import typer
 
 from spanjury.orchestration.cli.command import RARE, Flags
-from spanjury.orchestration.engine.stopping import FailurePolicy
 from spanjury.orchestration.engine.metering import Limits
+from spanjury.orchestration.engine.stopping import FailurePolicy
 
 __all__ = ["LimitFlags", "LogFlags", "NoProgress", "ShowFlags"]
 

@@ -35,7 +35,7 @@ from spanjury.orchestration.cli.command import SectionedCommand, command
 from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
-    from spanjury.orchestration import wiring
+    from spanjury.orchestration.wiring import sources
 
 __all__ = ["app", "main"]
 
@@ -144,7 +144,7 @@ def _every_command(
 ) -> None:
     del version  # its callback has done the work
     if data_limit:
-        wiring.set_data_limits(data_limit)
+        sources.set_data_limits(data_limit)
 
 
 app.callback()(command(_every_command))

@@ -18,9 +18,8 @@ with lazily():
     from rich import table as tables
 
     from spanjury.judges import tasks
-    from spanjury.orchestration import wiring
     from spanjury.orchestration.cli import console, network
-    from spanjury.orchestration.wiring import config, metrics
+    from spanjury.orchestration.wiring import config, metrics, models, panels, plugins
 
 __all__ = ["doctor"]
 
@@ -88,8 +87,8 @@ def _installed() -> Iterator[Finding]:
             yield name, version(name), ""
         except PackageNotFoundError:
             yield name, "absent", "only for --model embedded"
-    for group in wiring.GROUPS:
-        yield from _metrics() if group is wiring.METRICS else _loads(group)
+    for group in plugins.GROUPS:
+        yield from _metrics() if group is plugins.METRICS else _loads(group)
 
 
 def _loads(group: Registry[object]) -> Iterator[Finding]:
@@ -115,15 +114,15 @@ def _metrics() -> Iterator[Finding]:
     lacking = {name: metrics.availability(card) for name, card in metrics.metric_cards().items()}
     absent = [f"{name} {reason}" for name, reason in lacking.items() if reason]
     count = f"{len(lacking) - len(absent)} of {len(lacking)} can be run as they are"
-    yield wiring.METRICS.group, "loads", "; ".join([count, *absent])
+    yield plugins.METRICS.group, "loads", "; ".join([count, *absent])
     for problem in metrics.broken_cards():
-        yield wiring.METRIC_CARDS.group, _BROKEN, problem
+        yield plugins.METRIC_CARDS.group, _BROKEN, problem
 
 
 async def _judge_sample() -> str:
     catalogue = tasks.Catalogue.load()
     found = 0
-    async with wiring.open_configured_panel(config.PanelConfig()) as panel:
+    async with panels.open_configured_panel(config.PanelConfig()) as panel:
         for aspect in ("consistency", "fluency"):
             report = await panel.assess(_SAMPLE, catalogue.aspect("summarization", aspect))
             found += len(report.spans)
@@ -139,10 +138,10 @@ def _network(watch: "network.NetworkWatch") -> Finding:
 async def _ask(name: str, base_urls: tuple[str, ...]) -> Finding:
     began = anyio.current_time()
     try:
-        async with wiring.open_model(
+        async with models.open_model(
             config.ModelConfig(name=name, base_url=base_urls, attempts=1)
         ) as model:
-            reply = await model.complete(wiring.PROBE)
+            reply = await model.complete(models.PROBE)
     except EvaluationError as error:
         return f"model {name}", _FAILS, reason_of(error)
     seconds = anyio.current_time() - began

@@ -17,11 +17,11 @@ from spanjury.orchestration.cli.flags.run import LimitFlags, ShowFlags
 from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
-    from spanjury.orchestration import wiring
     from spanjury.orchestration.cli import cluster_session, dry_run, logging, session
     from spanjury.orchestration.engine import sharding
     from spanjury.orchestration.services import cluster, runs
     from spanjury.orchestration.services import evaluate as service
+    from spanjury.orchestration.wiring import runs as run_folders
 
 __all__ = ["evaluate"]
 
@@ -188,17 +188,19 @@ def _job(
     )
 
 
-def _begun(job: "service.Job", kept: RunFlags) -> "tuple[service.Job, wiring.RunFolder | None]":
+def _begun(
+    job: "service.Job", kept: RunFlags
+) -> "tuple[service.Job, run_folders.RunFolder | None]":
     """Begin the run of `job`: in the folder that is named, among the user's data, or in none."""
     if kept.run_dir is not None:
         path = Path(kept.run_dir)
-        folder = wiring.RunFolder(job.shard.folder(path) if job.shard else path)
+        folder = run_folders.RunFolder(job.shard.folder(path) if job.shard else path)
         return runs.begin_run(job, folder, output=kept.output and job.output), folder
     if kept.no_memory:
         return job, None
     names = (job.data.name.partition(".")[0], str(job.shard or ""))
     try:
-        folder = wiring.new_run("-".join(filter(None, names)), now=datetime.now().astimezone())
+        folder = run_folders.new_run("-".join(filter(None, names)), now=datetime.now().astimezone())
         return runs.begin_run(job, folder, output=job.output), folder
     except StoreError as error:
         say(f"this run cannot be resumed: {error}")

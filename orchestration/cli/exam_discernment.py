@@ -14,11 +14,11 @@ from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
 from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
-    from spanjury.orchestration import wiring
     from spanjury.orchestration.cli import console, findings_view, logging, session
     from spanjury.orchestration.services import discernment as service
     from spanjury.orchestration.services import discernment_report as report
     from spanjury.orchestration.studies.discernment import findings
+    from spanjury.orchestration.wiring import runs
 
 __all__ = ["discernment"]
 
@@ -85,7 +85,7 @@ def discernment(
         panel=panel,
         recipe=exam.recipe,
         damage_model=writer.config(judging=judges),
-        memory=exam.output / wiring.MEMORY_NAME,
+        memory=exam.output / runs.MEMORY_NAME,
         task=texts.task,
         aspects=texts.aspect,
         aspects_files=texts.aspects_file,

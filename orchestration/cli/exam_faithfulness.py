@@ -16,7 +16,6 @@ from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
 from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
-    from spanjury.orchestration import wiring
     from spanjury.orchestration.cli import console, faithfulness_view, logging, session
     from spanjury.orchestration.engine import metering, stopping
     from spanjury.orchestration.services import faithfulness as service
@@ -24,6 +23,7 @@ with lazily():
     from spanjury.orchestration.services import faithfulness_report as report
     from spanjury.orchestration.studies import judging
     from spanjury.orchestration.studies.faithfulness import changes, findings
+    from spanjury.orchestration.wiring import runs
 
 __all__ = ["faithfulness"]
 
@@ -83,7 +83,7 @@ def faithfulness(
             panel=judges.config(),
             perturbations=exam.perturbation,
             writer=writer.config(judging=judges),
-            memory=exam.output / wiring.MEMORY_NAME,
+            memory=exam.output / runs.MEMORY_NAME,
             task=texts.task,
             aspects=texts.aspect,
             aspects_files=texts.aspects_file,

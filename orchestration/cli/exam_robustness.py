@@ -22,7 +22,6 @@ from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
 from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
-    from spanjury.orchestration import wiring
     from spanjury.orchestration.cli import console, logging, robustness_view, session
     from spanjury.orchestration.engine import metering, stopping
     from spanjury.orchestration.services import robustness as service
@@ -31,6 +30,7 @@ with lazily():
     from spanjury.orchestration.studies.robustness import attempts, findings
     from spanjury.orchestration.studies.robustness import exam as study
     from spanjury.orchestration.studies.robustness.pages import measures
+    from spanjury.orchestration.wiring import runs
 
 __all__ = ["robustness"]
 
@@ -103,7 +103,7 @@ def robustness(
         panel=panel,
         recipe="" if exam.as_they_are else exam.recipe,
         attacks=exam.attack,
-        memory=exam.output / wiring.MEMORY_NAME,
+        memory=exam.output / runs.MEMORY_NAME,
         task=texts.task,
         aspects=texts.aspect,
         aspects_files=texts.aspects_file,

@@ -11,8 +11,9 @@ from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
-    from spanjury.orchestration import wiring
     from spanjury.orchestration.services import runs
+    from spanjury.orchestration.wiring import exports, sources
+    from spanjury.orchestration.wiring import runs as run_folders
 
 __all__ = ["export"]
 
@@ -48,13 +49,13 @@ def export(
 ) -> None:
     """Write the results of a run as JSON Lines, CSV or TSV, whether it is done or not."""
     target = None if output == Path("-") else output
-    if form is not None and form in wiring.MARKED_FORMS:
+    if form is not None and form in exports.MARKED_FORMS:
         _export_marked(run, target, form)
         return
-    chosen = wiring.Export(
+    chosen = exports.Export(
         results=_results(run),
-        form=_word(form, wiring.ExportForm) if form else _form_of(target),
-        unit=_word(rows, wiring.ExportUnit),
+        form=_word(form, exports.ExportForm) if form else _form_of(target),
+        unit=_word(rows, exports.ExportUnit),
     )
     if target is None:
         count = chosen.to_stream(typer.get_binary_stream("stdout"))
@@ -69,11 +70,13 @@ def _export_marked(run: Path, target: Path | None, form: str) -> None:
     """Write what was found as an annotator's marks in the texts, which are the run's data."""
     if target is None or run.is_file():
         raise ConfigError(f"{form} goes to a file and needs a run's folder: got {run} -o {target}")
-    job = runs.job_of(wiring.find_run(run))
+    job = runs.job_of(run_folders.find_run(run))
     segments = (
-        one for one in wiring.open_source(job.data, columns=job.columns) if isinstance(one, Segment)
+        one
+        for one in sources.open_source(job.data, columns=job.columns)
+        if isinstance(one, Segment)
     )
-    lines = wiring.MARKED_FORMS[form](target, wiring.marked_segments(segments, _results(run)))
+    lines = exports.MARKED_FORMS[form](target, exports.marked_segments(segments, _results(run)))
     say(f"{lines} lines are in {target}")
 
 
@@ -81,23 +84,23 @@ def _results(run: Path) -> Path:
     """Return where the results of `run` are, or as many as there are."""
     if run.is_file():
         return run
-    results = runs.job_of(wiring.find_run(run)).output
+    results = runs.job_of(run_folders.find_run(run)).output
     for path in (results, results.with_name(f"{results.name}{_PART}")):
         if path.is_file():
             return path
     raise StoreError(f"{run} has no results yet, or {results} has gone elsewhere: name the file")
 
 
-def _form_of(target: Path | None) -> "wiring.ExportForm":
+def _form_of(target: Path | None) -> "exports.ExportForm":
     """Return the form that the ending of a file names."""
     if target is None:
-        return wiring.ExportForm.CSV
-    return _word(target.suffix.removeprefix("."), wiring.ExportForm)
+        return exports.ExportForm.CSV
+    return _word(target.suffix.removeprefix("."), exports.ExportForm)
 
 
 def _word(word: str, words: type[WordT]) -> WordT:
     try:
         return words(word)
     except ValueError as error:
-        known = ", ".join([*words, *(wiring.MARKED_FORMS if words is wiring.ExportForm else ())])
+        known = ", ".join([*words, *(exports.MARKED_FORMS if words is exports.ExportForm else ())])
         raise ConfigError(f"cannot export {word!r}; known: {known}") from error

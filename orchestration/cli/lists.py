@@ -7,17 +7,19 @@ from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
     from spanjury.judges import tasks as catalogues
-    from spanjury.orchestration import wiring
     from spanjury.orchestration.cli import console
+    from spanjury.orchestration.wiring import plugins as registries
 
 __all__ = ["aspects", "judges", "plugins", "tasks"]
 
 
 def judges() -> None:
     """List the judges and what they do."""
-    broken = wiring.JUDGES.broken()
+    broken = registries.JUDGES.broken()
     broken_names = {problem.plugin.name for problem in broken if not problem.shadowed}
-    usable = [(name, _summary(name)) for name in wiring.JUDGES.names() if name not in broken_names]
+    usable = [
+        (name, _summary(name)) for name in registries.JUDGES.names() if name not in broken_names
+    ]
     unusable = [(problem.plugin.name, str(problem)) for problem in broken]
     console.print_table(("judge", "what it does"), [*usable, *unusable])
 
@@ -54,14 +56,14 @@ def plugins() -> None:
         ("group", "name", "origin", "version"),
         (
             (plugin.group, plugin.name, plugin.origin, plugin.version)
-            for group in wiring.GROUPS
+            for group in registries.GROUPS
             for plugin in group.plugins()
         ),
     )
 
 
 def _summary(name: str) -> str:
-    documented = (wiring.JUDGES.get(name).__doc__ or "").strip()
+    documented = (registries.JUDGES.get(name).__doc__ or "").strip()
     return documented.partition("\n")[0]
 
 

@@ -9,7 +9,7 @@ from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
-    from spanjury.orchestration import wiring
+    from spanjury.orchestration.wiring import cluster
 
 __all__ = ["merge"]
 
@@ -33,7 +33,7 @@ def merge(
     ] = None,
 ) -> None:
     """Join the results of the shards of a run, in the order of the rows."""
-    found = wiring.find_parts(parts)
+    found = cluster.find_parts(parts)
     target = output or found[0].whole
-    rows = wiring.merge_parts(found, target)
+    rows = cluster.merge_parts(found, target)
     say(f"{rows} rows of {len(found)} shards are in {target}")

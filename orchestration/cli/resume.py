@@ -12,9 +12,9 @@ from spanjury.orchestration.cli.flags.run import LimitFlags, ShowFlags
 from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
-    from spanjury.orchestration import wiring
     from spanjury.orchestration.cli import logging, session
     from spanjury.orchestration.services import runs
+    from spanjury.orchestration.wiring import runs as run_folders
 
 __all__ = ["rescore", "resume"]
 
@@ -55,7 +55,7 @@ def resume(
     names stays as it was.
     """
     logging.log_to(show.log_file)
-    folder = wiring.find_run(run)
+    folder = run_folders.find_run(run)
     before = runs.job_of(folder)
     job = replace(
         before,
@@ -87,7 +87,7 @@ def rescore(
     has no score.
     """
     logging.log_to(show.log_file)
-    before = runs.job_of(wiring.find_run(run))
+    before = runs.job_of(run_folders.find_run(run))
     job = replace(
         before,
         panel=scoring.applied(before.panel),

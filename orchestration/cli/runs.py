@@ -12,9 +12,10 @@ from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
-    from spanjury.orchestration import wiring
     from spanjury.orchestration.cli import console
     from spanjury.orchestration.services import runs as service
+    from spanjury.orchestration.wiring import repair as repairing
+    from spanjury.orchestration.wiring import runs as run_folders
 
 __all__ = ["LIST", "ListByDefault", "list_runs", "repair"]
 
@@ -42,10 +43,10 @@ def list_runs(
     ] = None,
 ) -> None:
     """List runs: those among your data, or in a folder."""
-    home = folder or wiring.runs_home()
+    home = folder or run_folders.runs_home()
     rows = []
     damaged: list[str] = []
-    for run in wiring.RunFolder.among(home):
+    for run in run_folders.RunFolder.among(home):
         try:
             begun, data = str(run.manifest().get("begun")), _data_of(run)
         except StoreError as error:  # must not hide the others
@@ -70,18 +71,18 @@ def repair(
 
     The damaged file is kept beside it. A resume asks again for what is lost.
     """
-    memory = wiring.find_memory(run)
-    repaired = wiring.repair_memory(memory)
+    memory = run_folders.find_memory(run)
+    repaired = repairing.repair_memory(memory)
     if repaired.kept is None:
         say(f"{memory}: nothing is damaged, all {repaired.saved} values are what was put")
         return
     say(f"{memory}: {repaired.saved} values are saved, {repaired.lost} are known to be lost")
     say(f"the damaged file is kept as {repaired.kept}")
-    if wiring.RunFolder(memory.parent).exists:
+    if run_folders.RunFolder(memory.parent).exists:
         say(f"go on with: spanjury resume {shlex.quote(str(run))}")
 
 
-def _data_of(run: "wiring.RunFolder") -> str:
+def _data_of(run: "run_folders.RunFolder") -> str:
     """Return what a run judges; a run that cannot be resumed must not hide the others."""
     try:
         return str(service.job_of(run).data)

@@ -25,7 +25,7 @@ from spanjury.orchestration.engine.progress import Tracker
 from spanjury.orchestration.engine.stopping import StopToken, run_watched
 from spanjury.orchestration.engine.summary import Summary
 from spanjury.orchestration.services.evaluate import Job, Plan, plan, run
-from spanjury.orchestration.wiring import RunFolder, runs_home
+from spanjury.orchestration.wiring.runs import RunFolder, runs_home
 
 __all__ = ["Exam", "ExamSession", "plan_job", "require_coverage", "run_exam", "run_job"]
 

@@ -16,7 +16,7 @@ from spanjury.orchestration.cli.table import summary_view
 from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.engine.progress import Tracker, spent
 from spanjury.orchestration.engine.summary import Summary
-from spanjury.orchestration.wiring import result_row
+from spanjury.orchestration.wiring.results import result_row
 
 __all__ = ["View"]
 

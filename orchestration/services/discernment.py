@@ -28,11 +28,12 @@ from spanjury.orchestration.studies.discernment.exam import Exam, Sitting, sit
 from spanjury.orchestration.studies.discernment.findings import Settings
 from spanjury.orchestration.studies.discernment.perturbed_pairs import Condition
 from spanjury.orchestration.studies.generation import Writer
-from spanjury.orchestration.wiring import Guard, guard_of, open_configured_panel, open_memory
-from spanjury.orchestration.wiring.building import parameters
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
 from spanjury.orchestration.wiring.exam_plugins import find_perturbation, find_statistic
-from spanjury.orchestration.wiring.writers import open_writer
+from spanjury.orchestration.wiring.models import Guard, guard_of, open_writer
+from spanjury.orchestration.wiring.panels import open_configured_panel
+from spanjury.orchestration.wiring.plugins import parameters
+from spanjury.orchestration.wiring.runs import open_memory
 from spanjury.perturbations.recipe import Recipe, RecipeItem
 from spanjury.perturbations.recipe_files import find_recipe
 from spanjury.perturbations.written import written_perturbation

@@ -16,8 +16,10 @@ from spanjury.orchestration.studies.distillation.examples import Example, exampl
 from spanjury.orchestration.studies.distillation.panel_data import taught
 from spanjury.orchestration.studies.distillation.tables import Inventory
 from spanjury.orchestration.studies.distillation.training_set import FORMAT, split_file
-from spanjury.orchestration.wiring import guard_of, open_configured_panel, open_memory
-from spanjury.orchestration.wiring.training_files import open_training_files
+from spanjury.orchestration.wiring.models import guard_of
+from spanjury.orchestration.wiring.panels import open_configured_panel
+from spanjury.orchestration.wiring.runs import open_memory
+from spanjury.orchestration.wiring.training import open_training_files
 from spanjury.perturbations.recipe import Recipe
 from spanjury.perturbations.recipe_files import find_recipe
 

@@ -18,9 +18,9 @@ from spanjury.orchestration.studies.distillation.licences import OURS, require_l
 from spanjury.orchestration.studies.distillation.rows import DataFile, Row, refuse_overlap, rows_of
 from spanjury.orchestration.studies.distillation.sampling import sampled
 from spanjury.orchestration.studies.distillation.splitting import Shares
-from spanjury.orchestration.wiring import JUDGES, MEMORY_NAME
-from spanjury.orchestration.wiring.building import parameters
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
+from spanjury.orchestration.wiring.plugins import JUDGES, parameters
+from spanjury.orchestration.wiring.runs import MEMORY_NAME
 
 __all__ = ["DistilJob", "Material", "material_of"]
 

@@ -29,15 +29,12 @@ from spanjury.orchestration.engine.stopping import (
     run_watched,
     stop_in_time,
 )
-from spanjury.orchestration.wiring import (
-    by_source,
-    guard_of,
-    open_configured_panel,
-    open_memory,
-    open_results,
-    open_source,
-)
 from spanjury.orchestration.wiring.config import PanelConfig
+from spanjury.orchestration.wiring.models import guard_of
+from spanjury.orchestration.wiring.panels import open_configured_panel
+from spanjury.orchestration.wiring.results import open_results
+from spanjury.orchestration.wiring.runs import open_memory
+from spanjury.orchestration.wiring.sources import by_source, open_source
 
 __all__ = ["Job", "Plan", "pairs", "plan", "run"]
 

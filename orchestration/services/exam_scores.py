@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from spanjury.judges.core import DataError, StoreError
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
 from spanjury.orchestration.studies.judging import Examinee
-from spanjury.orchestration.wiring import MEMORY_NAME
+from spanjury.orchestration.wiring.runs import MEMORY_NAME
 
 __all__ = ["SCORES", "ExamScores", "read_scores", "write_scores", "write_whole"]
 

@@ -22,10 +22,12 @@ from spanjury.orchestration.services.python import read_segments
 from spanjury.orchestration.studies.faithfulness.changes import Change
 from spanjury.orchestration.studies.faithfulness.exam import Exam, sit
 from spanjury.orchestration.studies.faithfulness.trials import Condition
-from spanjury.orchestration.wiring import guard_of, open_configured_panel, open_memory
-from spanjury.orchestration.wiring.building import parameters
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, parse_options
 from spanjury.orchestration.wiring.exam_plugins import find_explanation_perturbation
+from spanjury.orchestration.wiring.models import guard_of
+from spanjury.orchestration.wiring.panels import open_configured_panel
+from spanjury.orchestration.wiring.plugins import parameters
+from spanjury.orchestration.wiring.runs import open_memory
 from spanjury.perturbations.explanation.paper import paper_perturbations
 from spanjury.perturbations.explanation.written import written_twin
 

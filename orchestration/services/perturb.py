@@ -19,8 +19,10 @@ from spanjury.orchestration.studies.discernment.perturbed_pairs import (
     exhibits,
     written_exhibits,
 )
-from spanjury.orchestration.wiring import guard_of, open_memory, write_segments
 from spanjury.orchestration.wiring.config import ModelConfig
+from spanjury.orchestration.wiring.models import guard_of
+from spanjury.orchestration.wiring.results import write_segments
+from spanjury.orchestration.wiring.runs import open_memory
 from spanjury.perturbations.recipe_files import find_recipe
 
 __all__ = ["DamageJob", "damage_file"]

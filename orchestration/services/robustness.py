@@ -22,9 +22,12 @@ from spanjury.orchestration.services.python import read_segments
 from spanjury.orchestration.studies.robustness.attacked_texts import Flawed, flawed
 from spanjury.orchestration.studies.robustness.attempts import Settings
 from spanjury.orchestration.studies.robustness.exam import Exam, Sitting, sit
-from spanjury.orchestration.wiring import ATTACKS, guard_of, open_configured_panel, open_memory
 from spanjury.orchestration.wiring.config import PanelConfig
 from spanjury.orchestration.wiring.exam_plugins import find_attack
+from spanjury.orchestration.wiring.models import guard_of
+from spanjury.orchestration.wiring.panels import open_configured_panel
+from spanjury.orchestration.wiring.plugins import ATTACKS
+from spanjury.orchestration.wiring.runs import open_memory
 from spanjury.perturbations.attacks.attack import Attack
 from spanjury.perturbations.attacks.standard import STANDARD_ATTACKS
 from spanjury.perturbations.recipe_files import find_recipe

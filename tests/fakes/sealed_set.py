@@ -5,7 +5,7 @@ from pathlib import Path
 
 from spanjury.orchestration.studies.distillation.examples import SPLITS, Example, example_line
 from spanjury.orchestration.studies.distillation.training_set import split_file
-from spanjury.orchestration.wiring.training_files import open_training_files
+from spanjury.orchestration.wiring.training import open_training_files
 
 __all__ = ["write_set"]
 

@@ -19,8 +19,8 @@ from spanjury.orchestration.services.gate.context import GateExam, Hall, make_fo
 from spanjury.orchestration.studies.card import Card, Gate
 from spanjury.orchestration.studies.gate.demands import OverBase, verdicts
 from spanjury.orchestration.studies.gate.page import GateFindings, gate_json, gate_markdown
-from spanjury.orchestration.wiring import MEMORY_NAME
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
+from spanjury.orchestration.wiring.runs import MEMORY_NAME
 
 __all__ = [
     "BASE",

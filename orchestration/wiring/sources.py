@@ -1,4 +1,4 @@
-"""Paths become sources, results and memories."""
+"""Paths become sources of segments."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
@@ -8,14 +8,12 @@ from typing import cast
 
 from spanjury.adapters.files.limits import USUAL, DataLimits, parse_limits
 from spanjury.adapters.files.reading.column_map import parse_columns
-from spanjury.adapters.files.results.results import ResultWriter
-from spanjury.adapters.runs.sqlite_memory import SqliteMemory
+from spanjury.adapters.files.reading.source_order import by_source
 from spanjury.judges.core import ConfigError, DataError, Segment
-from spanjury.orchestration.wiring.building import parameters
 from spanjury.orchestration.wiring.checks import checked_rows
-from spanjury.orchestration.wiring.plugins import SOURCES
+from spanjury.orchestration.wiring.plugins import SOURCES, parameters
 
-__all__ = ["open_memory", "open_results", "open_source", "set_data_limits"]
+__all__ = ["by_source", "open_source", "set_data_limits"]
 
 _limits: ContextVar[DataLimits] = ContextVar("data_limits", default=USUAL)
 
@@ -80,13 +78,3 @@ def _source_name(path: Path) -> str:
     endings = [suffix.lstrip(".").lower() for suffix in path.suffixes if suffix != ".gz"]
     two = ".".join(endings[-2:])
     return two if two in SOURCES.names() else "".join(endings[-1:])
-
-
-def open_results(path: Path) -> ResultWriter:
-    """Open a file for result rows, for ``with``; see `ResultWriter`."""
-    return ResultWriter(path)
-
-
-def open_memory(path: Path) -> SqliteMemory:
-    """Open a memory in a file, for ``with``; see `SqliteMemory`."""
-    return SqliteMemory(path)

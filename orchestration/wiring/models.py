@@ -40,7 +40,7 @@ _ANY_MODEL = "litellm"
 _IN_PROCESS = frozenset({"embedded", "local"})
 """Openers of models that need no server."""
 _FAST = "openai-compatible"
-"""The opener that is meant by ``via = "fast"``."""
+"""The opener that is meant by ``client = "lean"``."""
 _OPENAI_LIKE = frozenset(
     {_FAST, "hosted_vllm", "litellm_proxy", "llamafile", "lm_studio", "ollama", "openai"}
 )
@@ -74,7 +74,7 @@ async def open_model(model: ModelConfig) -> AsyncIterator[Gateway]:
 def _opener(model: ModelConfig) -> tuple[ModelOpener, str]:
     """Return what opens the model, and the name under which it does."""
     prefix, _, rest = model.name.partition("/")
-    if model.via == "fast":
+    if model.client == "lean":
         served = rest if prefix in _OPENAI_LIKE else model.name
         return MODELS.get(_FAST), f"{_FAST}/{served}"
     return MODELS.get(prefix if prefix in MODELS.names() else _ANY_MODEL), model.name

@@ -51,7 +51,7 @@ fuzz: set-up
 
 # Kill a run 1,000 times and see that nothing is lost and nobody is asked twice
 torture: set-up
-    SPANJURY_TORTURE_ROUNDS=1000 pytest tests/orchestration/test_memory_crashes.py tests/orchestration/cli/test_crashes.py
+    SPANJURY_TORTURE_ROUNDS=1000 pytest tests/orchestration/engine/test_memory_crashes.py tests/orchestration/cli/test_crashes.py
 
 # Put the attacks and faults of docs/security.md to the program: 0 lost, 0 burnt, 0 leaked, 0 forged
 trials *names: set-up

@@ -15,8 +15,8 @@ from benchmarks.batch_server import reply
 
 from spanjury.judges.core import Aspect, ChatRequest, Reply, Report, Result, Segment, Usage
 from spanjury.judges.llm.annotator import Annotator
-from spanjury.orchestration.config import ModelConfig, PanelConfig, SeatConfig
-from spanjury.orchestration.interfaces.job import Job, plan, run
+from spanjury.orchestration.services.evaluate import Job, plan, run
+from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
 
 __all__ = [
     "CONNECTIONS",

@@ -18,7 +18,7 @@ from benchmarks.batch_runs import (
 )
 from benchmarks.batch_server import served
 
-from spanjury.orchestration.config import PanelConfig
+from spanjury.orchestration.wiring.config import PanelConfig
 
 __all__ = ["SECTIONS", "Asked", "Section"]
 

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from spanjury.judges.tasks import Catalogue
-from spanjury.orchestration.distilling.damage_data import DamagePlan, damage_examples
-from spanjury.orchestration.distilling.examples import Example, example_line
-from spanjury.orchestration.distilling.rows import DataFile, rows_of
-from spanjury.orchestration.interfaces.distilling import harms_of
-from spanjury.orchestration.interfaces.exam import DEMO
-from spanjury.orchestration.interfaces.python import read_segments
+from spanjury.orchestration.services.discernment import DEMO
+from spanjury.orchestration.services.distil import harms_of
+from spanjury.orchestration.services.python import read_segments
+from spanjury.orchestration.studies.distillation.damage_data import DamagePlan, damage_examples
+from spanjury.orchestration.studies.distillation.examples import Example, example_line
+from spanjury.orchestration.studies.distillation.rows import DataFile, rows_of
 from spanjury.perturbations.recipe_files import find_recipe
 
 ROUNDS = 7

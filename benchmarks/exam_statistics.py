@@ -30,23 +30,23 @@ WEIGHTS = [0.4, 0.3, 0.2, 0.1]
 LEVELS = ["character", "word", "sentence"] * (PERTURBATIONS // 3)
 REPEATS = 3
 
-Drops = NDArray[np.float64]
+Differences = NDArray[np.float64]
 
 
-def exam() -> Drops:
+def exam() -> Differences:
     """Return drops of a judge that notices damage more or less, some of them missing."""
     rng = np.random.default_rng(1)
     shape = (PERTURBATIONS, ASPECTS, ITEMS)
-    drops = np.rint(rng.normal(rng.uniform(0, 3, size=(*shape[:2], 1)), 3, size=shape))
-    return np.where(rng.random(shape) < MISSING, np.nan, drops)
+    differences = np.rint(rng.normal(rng.uniform(0, 3, size=(*shape[:2], 1)), 3, size=shape))
+    return np.where(rng.random(shape) < MISSING, np.nan, differences)
 
 
-def tests(drops: Drops) -> Drops:
+def tests(differences: Differences) -> Differences:
     """Test every cell, exactly."""
-    return np.array([[paired_test(cell).log_p for cell in row] for row in drops])
+    return np.array([[paired_test(cell).log_p for cell in row] for row in differences])
 
 
-def combinations(log_p: Drops) -> None:
+def combinations(log_p: Differences) -> None:
     """Make of the cells what a report shows."""
     for combine in (harmonic_mean_calibrated, bonferroni, cauchy):
         for weights in (None, WEIGHTS):
@@ -56,25 +56,25 @@ def combinations(log_p: Drops) -> None:
     holm(log_p.ravel())
 
 
-def joint(drops: Drops) -> None:
+def joint(differences: Differences) -> None:
     """Test every perturbation over all aspects."""
     rng = np.random.default_rng(2)
-    for cells in drops:
+    for cells in differences:
         joint_sign_flip(cells, rng=rng, draws=DRAWS)
 
 
-def intervals(drops: Drops) -> None:
+def intervals(differences: Differences) -> None:
     """Resample items jointly, for three effects in every cell."""
     for effect in (net_drop, mean_drop, rank_biserial):
         rng = np.random.default_rng(3)
-        percentile_interval(bootstrap(effect(drops), items=ITEMS, rng=rng, draws=DRAWS))
+        percentile_interval(bootstrap(effect(differences), items=ITEMS, rng=rng, draws=DRAWS))
 
 
-def whole(drops: Drops) -> None:
+def whole(differences: Differences) -> None:
     """Do all of it."""
-    combinations(tests(drops))
-    joint(drops)
-    intervals(drops)
+    combinations(tests(differences))
+    joint(differences)
+    intervals(differences)
 
 
 def milliseconds(work: Callable[[], object]) -> float:
@@ -89,18 +89,18 @@ def milliseconds(work: Callable[[], object]) -> float:
 
 def main() -> None:
     """Print a table."""
-    drops = exam()
-    log_p = tests(drops)
+    differences = exam()
+    log_p = tests(differences)
     distinct = {n: np.random.default_rng(n).normal(0.3, 1, size=n) for n in (100, 500)}
     cases: dict[str, Callable[[], object]] = {
-        "one exact test, 100 items, sums of scores": lambda: sign_flip(drops[0, 0]),
+        "one exact test, 100 items, sums of scores": lambda: sign_flip(differences[0, 0]),
         "one exact test, 100 items, no ties": lambda: sign_flip(distinct[100]),
         "one exact test, 500 items, no ties": lambda: sign_flip(distinct[500]),
-        "48 exact tests": lambda: tests(drops),
+        "48 exact tests": lambda: tests(differences),
         "combinations": lambda: combinations(log_p),
-        f"12 joint tests, {DRAWS:,} draws": lambda: joint(drops),
-        f"3 effects in 48 cells, {DRAWS:,} draws": lambda: intervals(drops),
-        "all of the exam": lambda: whole(drops),
+        f"12 joint tests, {DRAWS:,} draws": lambda: joint(differences),
+        f"3 effects in 48 cells, {DRAWS:,} draws": lambda: intervals(differences),
+        "all of the exam": lambda: whole(differences),
     }
     table = Table("statistic", "CPU ms")
     for name, work in cases.items():

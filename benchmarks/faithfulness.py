@@ -17,18 +17,18 @@ from rich.table import Table
 from spanjury.judges.core import Report, SeatReport
 from spanjury.judges.scoring import FromSpans
 from spanjury.judges.tasks import Catalogue
-from spanjury.orchestration.braking import Brake
-from spanjury.orchestration.experiments.faithfulness.changes import Change
-from spanjury.orchestration.experiments.faithfulness.findings import Finding, found
-from spanjury.orchestration.experiments.faithfulness.trials import Case, Treatment, trials
-from spanjury.orchestration.interfaces.faithfulness_replay import read_changes
+from spanjury.orchestration.engine.stopping import StopToken
+from spanjury.orchestration.services.faithfulness_replay import read_changes
+from spanjury.orchestration.studies.faithfulness.changes import Change
+from spanjury.orchestration.studies.faithfulness.findings import Finding, found
+from spanjury.orchestration.studies.faithfulness.trials import Case, Condition, trials
 from spanjury.perturbations.explanation.paper import paper_perturbations
 
 LABELS = FILE.with_name("label_pairs.jsonl.gz")
 ASPECT = Catalogue.load().aspect("summarization", "consistency")
 SHOWN = ("severity-1", "severity+1", "severity-2", "severity+2", "critical-error")
 TREATMENTS = tuple(
-    Treatment(name=one.name, perturbation=one.perturbation, options=one.options)
+    Condition(name=one.name, perturbation=one.perturbation, options=one.options)
     for one in paper_perturbations()
     if one.name in SHOWN
 )
@@ -54,7 +54,7 @@ async def computed(rows: Iterable[Judged]) -> list[Change]:
         dataset = "CNN/DM" if number < CNN_DM else "XSum"
         for seat in judged.verdict.seats:
             case = await case_of(judged, seat, dataset=dataset)
-            changes += await trials(case, TREATMENTS, seed=1, brake=Brake())
+            changes += await trials(case, TREATMENTS, seed=1, stop_token=StopToken())
     return changes
 
 
@@ -77,7 +77,7 @@ def told(changes: Iterable[Change]) -> Iterator[tuple[str, Finding]]:
     """Yield each judge's findings, over all texts whatever their corpus."""
     whole = [replace(change, dataset="QAGS", aspect="consistency") for change in changes]
     for finding in found(whole, draws=100).findings:
-        if finding.treatment in SHOWN:
+        if finding.condition in SHOWN:
             yield finding.judge, finding
 
 
@@ -89,7 +89,7 @@ def main() -> None:
     for heading in ("judge", "change", "reports with room", "toward", "with room", "against"):
         table.add_column(heading)
     for judge, finding in (*told(own), *told(scored)):
-        cells = [finding.treatment]
+        cells = [finding.condition]
         room, other = finding.with_room, finding.with_room_against
         for rates, share in ((room, finding.toward(room)), (other, finding.against(other))):
             cells += [str(rates.scored), f"{share:.3f}"]

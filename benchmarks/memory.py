@@ -19,8 +19,8 @@ from spanjury import Report, Segment
 from spanjury.adapters.runs.sqlite_memory import SqliteMemory
 from spanjury.judges.core import Aspect, ErrorSpan, Judge
 from spanjury.judges.rules.grounding import GroundingJudge
-from spanjury.orchestration.memory import RememberedJudge
-from spanjury.orchestration.memory_codec import written
+from spanjury.orchestration.engine.memory import RememberedJudge
+from spanjury.orchestration.engine.memory_codec import written
 
 ASPECT = spanjury.find_aspect("summarization", "consistency")
 ERROR = ErrorSpan(text="", explanation="The article says another year. " * 3, severity=3)

@@ -18,8 +18,8 @@ from benchmarks.metrics_corpus import samples_of
 from benchmarks.metrics_peers import Comparison, Texts, absent_peers, comparisons
 
 from spanjury.judges.core import Sample
-from spanjury.orchestration.metrics.named import NamedMetric
-from spanjury.orchestration.metrics.scores import measured
+from spanjury.judges.metrics.named import NamedMetric
+from spanjury.judges.metrics.scores import measured
 from spanjury.orchestration.wiring.metrics import availability, metric_cards, open_metric
 from spanjury.stats.correlations.metric_permutation import perm_both
 

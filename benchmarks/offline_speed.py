@@ -21,7 +21,7 @@ from spanjury import Aspect, Segment
 from spanjury.adapters.files.results.results import ResultWriter
 from spanjury.judges.rules.form import FormJudge
 from spanjury.judges.rules.grounding import GroundingJudge
-from spanjury.orchestration.batch import evaluate
+from spanjury.orchestration.engine.batch import evaluate
 
 QAGS = Path(__file__).parents[2] / "shared" / "data" / "judgements" / "qags_four_judges.jsonl.gz"
 CONSISTENCY = spanjury.find_aspect("summarization", "consistency")

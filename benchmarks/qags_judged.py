@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 from spanjury.judges.core import Aspect, ErrorSpan, Report, Scale, SeatReport, Segment, Verdict
 from spanjury.judges.llm.parse import parse
 from spanjury.judges.text import Locator
-from spanjury.orchestration.merge import RuleConsolidator
+from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
 
 __all__ = ["CNN_DM", "CORPORA", "FILE", "Floats", "Judged", "humans", "read"]
 

@@ -27,7 +27,7 @@ from spanjury.judges.core import ErrorSpan
 from spanjury.judges.scoring import SpanLoss, SpanMap
 from spanjury.judges.scoring.fitting import ScoredSpans, fit_curve, fit_worth
 from spanjury.judges.tasks import Catalogue
-from spanjury.orchestration.span_score import SpanScore
+from spanjury.orchestration.engine.span_score import SpanScore
 
 PLAIN = (1.0, 2.0, 3.0, 4.0, 5.0)
 FOLDS, SPLITS, DRAWS = 10, 100, 10_000

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from spanjury.stats.drops import FloatArray, checked_drops
+from spanjury.stats.arrays import FloatArray, checked_differences
 from spanjury.stats.weighted import Weighted, net_drop, on_sample
 
 __all__ = [
@@ -172,12 +172,12 @@ def effect_difference(
     ValueError
         If a shape, a value or a range is not as above.
     """
-    both = [checked_drops(first), checked_drops(second)]
+    both = [checked_differences(first), checked_differences(second)]
     if both[0].shape != both[1].shape:
         raise ValueError(f"expected one shape, got {both[0].shape} and {both[1].shape}")
     missing = np.isnan(both[0] + both[1])
-    drops = np.where(missing, np.nan, np.stack(both))
-    judges = bootstrap(effect(drops), items=drops.shape[-1], rng=rng, draws=draws)
+    present = np.where(missing, np.nan, np.stack(both))
+    judges = bootstrap(effect(present), items=present.shape[-1], rng=rng, draws=draws)
     differences = Resampled(
         judges.estimate[0] - judges.estimate[1], judges.draws[:, 0] - judges.draws[:, 1]
     )

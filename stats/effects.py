@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from spanjury.stats.drops import FloatArray, one_axis
+from spanjury.stats.arrays import FloatArray, one_axis
 from spanjury.stats.weighted import (
     Weighted,
     mean_drop,
@@ -16,10 +16,10 @@ from spanjury.stats.weighted import (
     ratio,
 )
 
-__all__ = ["DropEffects", "ScaleEffects", "drop_effects", "scale_effects"]
+__all__ = ["DifferenceEffects", "ScaleEffects", "difference_effects", "scale_effects"]
 
 
-class DropEffects(NamedTuple):
+class DifferenceEffects(NamedTuple):
     """What happened to the scores of damaged texts."""
 
     used: int
@@ -57,12 +57,12 @@ class ScaleEffects(NamedTuple):
     """Share of damaged scores at the best."""
 
 
-def drop_effects(drops: ArrayLike) -> DropEffects:
+def difference_effects(differences: ArrayLike) -> DifferenceEffects:
     """Describe drops of scores.
 
     Parameters
     ----------
-    drops
+    differences
         Shape ``(items,)``; clean minus damaged score, NaN where one of them is missing.
 
     Returns
@@ -83,9 +83,9 @@ def drop_effects(drops: ArrayLike) -> DropEffects:
     >>> round(effects.rank_biserial, 3)  # ranks 1.5, 3 against 1.5
     0.5
     """
-    values = one_axis(drops)
+    values = one_axis(differences)
     missing = int(np.isnan(values).sum())
-    return DropEffects(
+    return DifferenceEffects(
         used=values.size - missing,
         missing=missing,
         drop_share=_share(values, values > 0),
@@ -129,22 +129,22 @@ def scale_effects(clean: ArrayLike, damaged: ArrayLike, *, low: float, high: flo
     for scores in (before, after):
         if ((scores < low) | (scores > high)).any():
             raise ValueError(f"expected scores in [{low}, {high}], got {scores!r}")
-    drops = before - after
+    differences = before - after
     return ScaleEffects(
-        used=int(np.isfinite(drops).sum()),
-        with_room=int((np.isfinite(drops) & (before > low)).sum()),
-        drop_per_headroom=_value(per_headroom(before, after, low=low), drops),
-        clean_floor=_share(drops, before <= low),
-        clean_ceiling=_share(drops, before >= high),
-        damaged_floor=_share(drops, after <= low),
-        damaged_ceiling=_share(drops, after >= high),
+        used=int(np.isfinite(differences).sum()),
+        with_room=int((np.isfinite(differences) & (before > low)).sum()),
+        drop_per_headroom=_value(per_headroom(before, after, low=low), differences),
+        clean_floor=_share(differences, before <= low),
+        clean_ceiling=_share(differences, before >= high),
+        damaged_floor=_share(differences, after <= low),
+        damaged_ceiling=_share(differences, after >= high),
     )
 
 
-def _share(drops: FloatArray, such: NDArray[np.bool_]) -> float:
+def _share(differences: FloatArray, such: NDArray[np.bool_]) -> float:
     """Return the share of `such` items among those that are not missing."""
-    return _value(ratio(np.where(np.isnan(drops), np.nan, such)), drops)
+    return _value(ratio(np.where(np.isnan(differences), np.nan, such)), differences)
 
 
-def _value(effect: Weighted, drops: FloatArray) -> float:
-    return float(on_sample(effect, items=drops.size))
+def _value(effect: Weighted, differences: FloatArray) -> float:
+    return float(on_sample(effect, items=differences.size))

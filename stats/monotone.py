@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression, nnls
 
-from spanjury.stats.drops import FloatArray
+from spanjury.stats.arrays import FloatArray
 
 __all__ = ["Falling", "FallingSteps", "falling", "falling_steps"]
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
-from spanjury.stats.drops import FloatArray
+from spanjury.stats.arrays import FloatArray
 
 __all__ = ["Proportion", "clustered_proportion"]
 

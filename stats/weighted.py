@@ -11,8 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spanjury.stats.drops import FloatArray, checked_drops
-from spanjury.stats.quotients import quotients
+from spanjury.stats.arrays import FloatArray, checked_differences, safe_divide
 
 __all__ = [
     "Weighted",
@@ -51,31 +50,31 @@ def ratio(numerators: ArrayLike, denominators: ArrayLike = 1.0) -> Weighted:
         If a shape or a value is not as above.
     """
     above, below = np.broadcast_arrays(
-        checked_drops(numerators), np.asarray(denominators, dtype=np.float64)
+        checked_differences(numerators), np.asarray(denominators, dtype=np.float64)
     )
-    checked_drops(below)
+    checked_differences(below)
     present = ~np.isnan(above + below)
     above, below = np.where(present, above, 0.0), np.where(present, below, 0.0)
     cells = above.shape[:-1]
 
     def weighted(counts: FloatArray) -> FloatArray:
         sums, totals = (counts @ _flat(part).T for part in (above, below))
-        return quotients(sums, totals).reshape(-1, *cells)
+        return safe_divide(sums, totals).reshape(-1, *cells)
 
     return weighted
 
 
-def mean_drop(drops: ArrayLike) -> Weighted:
-    """Return the effect "mean of `drops`", shape ``(..., items)``; raise as `ratio` does."""
-    return ratio(drops)
+def mean_drop(differences: ArrayLike) -> Weighted:
+    """Return the effect "mean of `differences`", shape ``(..., items)``; raise as `ratio` does."""
+    return ratio(differences)
 
 
-def net_drop(drops: ArrayLike) -> Weighted:
+def net_drop(differences: ArrayLike) -> Weighted:
     """Return the effect P(drop) - P(rise), in ``[-1, 1]``; raise as `ratio` does.
 
     It knows nothing of how far scores move: a judge of 1-5 and one of 0-100 can be compared.
     """
-    return ratio(np.sign(checked_drops(drops)))
+    return ratio(np.sign(checked_differences(differences)))
 
 
 def per_headroom(clean: ArrayLike, damaged: ArrayLike, *, low: float) -> Weighted:
@@ -93,17 +92,17 @@ def per_headroom(clean: ArrayLike, damaged: ArrayLike, *, low: float) -> Weighte
     ValueError
         As `ratio` does.
     """
-    before = checked_drops(clean)
+    before = checked_differences(clean)
     room = np.where(before > low, before - low, np.nan)
-    return ratio(before - checked_drops(damaged), room)
+    return ratio(before - checked_differences(damaged), room)
 
 
-def rank_biserial(drops: ArrayLike) -> Weighted:
+def rank_biserial(differences: ArrayLike) -> Weighted:
     """Return the effect "matched-pairs rank-biserial correlation", in ``[-1, 1]``.
 
     Parameters
     ----------
-    drops
+    differences
         Shape ``(..., items)``; finite or NaN. Means of repeated scores should come as sums:
         rounding errors break ties.
 
@@ -122,7 +121,7 @@ def rank_biserial(drops: ArrayLike) -> Weighted:
     ----------
     .. [1] Kerby (2014), Comprehensive Psychology 3:11.IT.3.1, doi:10.2466/11.IT.3.1
     """
-    values = checked_drops(drops)
+    values = checked_differences(differences)
     cells = _flat(values)
 
     def weighted(counts: FloatArray) -> FloatArray:
@@ -134,19 +133,19 @@ def rank_biserial(drops: ArrayLike) -> Weighted:
     return weighted
 
 
-def _rank_biserial(drops: FloatArray, counts: FloatArray) -> FloatArray:
+def _rank_biserial(differences: FloatArray, counts: FloatArray) -> FloatArray:
     """Return the correlation of one cell in each draw, by its distinct sizes of drop."""
-    changed = np.flatnonzero(np.abs(drops) > 0)  # neither 0 nor missing
-    sizes, which = np.unique(np.abs(drops[changed]), return_inverse=True)
+    changed = np.flatnonzero(np.abs(differences) > 0)  # neither 0 nor missing
+    sizes, which = np.unique(np.abs(differences[changed]), return_inverse=True)
     signed = np.zeros((changed.size, sizes.size))
-    signed[np.arange(changed.size), which] = np.sign(drops[changed])
+    signed[np.arange(changed.size), which] = np.sign(differences[changed])
     moved = counts[:, changed]
     tied = moved @ np.abs(signed)
     # The midrank of a size: all smaller ones, and the middle of those that are tied there.
     midranks = np.cumsum(tied, axis=1) - (tied - 1) / 2
     surplus = np.sum(midranks * (moved @ signed), axis=1)
     total = np.sum(midranks * tied, axis=1)
-    return quotients(surplus, total)
+    return safe_divide(surplus, total)
 
 
 def of_items(values: ArrayLike, function: Callable[[FloatArray], ArrayLike]) -> Weighted:
@@ -165,7 +164,7 @@ def of_items(values: ArrayLike, function: Callable[[FloatArray], ArrayLike]) -> 
     ValueError
         As `ratio` does.
     """
-    array = checked_drops(values)
+    array = checked_differences(values)
     items = np.arange(array.shape[-1])
 
     def weighted(counts: FloatArray) -> FloatArray:

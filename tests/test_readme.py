@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from spanjury.orchestration.config import read_panel_file
+from spanjury.orchestration.wiring.config import read_panel_file
 
 README = Path(__file__).parents[1] / "README.md"
 

@@ -1,4 +1,4 @@
-"""An exam in pictures: D by treatment, effects by aspect, scores before and after.
+"""An exam in pictures: D by condition, effects by aspect, scores before and after.
 
 Figures are made without `pyplot`, whose figures are kept in a list of the whole process.
 """
@@ -23,7 +23,7 @@ __all__ = ["draw_distributions", "draw_effects", "draw_scores"]
 _ENDINGS = (".png", ".svg")
 _DPI = 150
 _ROW = 0.3
-"""Height of a treatment, in inches."""
+"""Height of a condition, in inches."""
 _DARK = 0.6
 """From this size on a cell of the map is so dark that its number is written in white."""
 _BLUE, _ORANGE = "#2c6fa6", "#e08a1e"
@@ -34,13 +34,13 @@ FloatArray = NDArray[np.float64]
 def draw_scores(
     path: Path,
     *,
-    treatments: Sequence[str],
+    conditions: Sequence[str],
     levels: Sequence[str],
     discernment: ArrayLike,
     weighted: ArrayLike,
 ) -> None:
     """Draw bars of D; see `loading.DiscernmentPlots`."""
-    scores = _checked(discernment, shape=(len(treatments),))
+    scores = _checked(discernment, shape=(len(conditions),))
     by_experts = _checked(weighted, shape=(len(levels),))
     groups = {name: [n for n, of in enumerate(levels) if of == name] for name in levels}
     heights = [len(rows) + 1 for rows in groups.values()]
@@ -48,7 +48,7 @@ def draw_scores(
     axes = figure.subplots(len(groups), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
     for one, (level, rows) in zip(axes, groups.items(), strict=True):
         _bars(one, scores[rows], by_experts[rows])
-        _label_rows(one, [treatments[row] for row in rows])
+        _label_rows(one, [conditions[row] for row in rows])
         one.set_ylabel(level, parse_math=False)
         one.spines[["top", "right"]].set_visible(False)
     most = np.nanmax([*scores, *by_experts, 1.0])
@@ -63,15 +63,15 @@ def draw_scores(
 def draw_effects(
     path: Path,
     *,
-    treatments: Sequence[str],
+    conditions: Sequence[str],
     aspects: Sequence[str],
     effects: ArrayLike,
     targeted: ArrayLike,
 ) -> None:
     """Draw a map of P(drop) - P(rise); see `loading.DiscernmentPlots`."""
-    shape = (len(treatments), len(aspects))
+    shape = (len(conditions), len(aspects))
     values, framed = _checked(effects, shape=shape), np.asarray(targeted, dtype=bool)
-    size = (3.2 + 1.0 * len(aspects), 1.8 + _ROW * len(treatments))
+    size = (3.2 + 1.0 * len(aspects), 1.8 + _ROW * len(conditions))
     figure = Figure(figsize=size, layout="constrained")
     axes = figure.subplots()
     palette = colormaps["PuOr_r"].with_extremes(bad="#ececec")
@@ -81,7 +81,7 @@ def draw_effects(
         if framed[row, column]:
             corner = (column - 0.46, row - 0.44)
             axes.add_patch(Rectangle(corner, 0.92, 0.88, fill=False, linewidth=1.4))
-    _label_rows(axes, treatments)
+    _label_rows(axes, conditions)
     axes.set_xticks(range(len(aspects)), aspects, rotation=25, ha="right", parse_math=False)
     axes.set_xlabel("aspect (framed: the score should fall)")
     axes.set_ylabel("treatment")
@@ -92,7 +92,7 @@ def draw_effects(
 def draw_distributions(
     path: Path,
     *,
-    treatments: Sequence[str],
+    conditions: Sequence[str],
     aspects: Sequence[str],
     clean: ArrayLike,
     damaged: ArrayLike,
@@ -100,10 +100,10 @@ def draw_distributions(
 ) -> None:
     """Draw how scores are spread before and after; see `loading.DiscernmentPlots`."""
     before, after = np.asarray(clean, dtype=np.float64), np.asarray(damaged, dtype=np.float64)
-    _checked(after, shape=(len(treatments), *before.shape))
+    _checked(after, shape=(len(conditions), *before.shape))
     bounds = np.arange(0.5, highest + 1)
     palette = ListedColormap(colormaps["RdYlBu"](np.linspace(0, 1, highest)))
-    size = (2.2 + 1.9 * len(aspects), 1.9 + _ROW * len(treatments))
+    size = (2.2 + 1.9 * len(aspects), 1.9 + _ROW * len(conditions))
     figure = Figure(figsize=size, layout="constrained")
     axes = figure.subplots(1, len(aspects), sharey=True, squeeze=False)[0]
     for number, (one, aspect) in enumerate(zip(axes, aspects, strict=True)):
@@ -119,7 +119,7 @@ def draw_distributions(
         one.set_xticks([0, 0.5, 1], ["0", ".5", "1"])
         one.set_xlabel("share of texts")
         one.spines[["top", "right"]].set_visible(False)
-    _label_rows(axes[0], treatments)
+    _label_rows(axes[0], conditions)
     axes[0].set_ylabel("treatment: above clean, below damaged; beside it the mean")
     colours = ScalarMappable(BoundaryNorm(bounds, highest), palette)
     ticks, shrink = np.arange(1, highest + 1), min(1.0, 3 / size[1])
@@ -165,7 +165,7 @@ def _number(axes: Axes, value: float, *, x: int, y: int) -> None:
 
 
 def _shares(scores: FloatArray, bounds: FloatArray) -> FloatArray:
-    """Return the share of each step of the scale, treatment by treatment.
+    """Return the share of each step of the scale, condition by condition.
 
     Means of repeats go to the nearest step; shares are 0 where there is no score.
     """

@@ -23,18 +23,18 @@ class DiscernmentPlots(Protocol):
         self,
         path: Path,
         *,
-        treatments: Sequence[str],
+        conditions: Sequence[str],
         levels: Sequence[str],
         discernment: ArrayLike,
         weighted: ArrayLike,
     ) -> None:
-        """Draw bars of D, treatment by treatment, grouped by level, with a line at D = 1.
+        """Draw bars of D, condition by condition, grouped by level, with a line at D = 1.
 
         Parameters
         ----------
         path
             Where to.
-        treatments, levels
+        conditions, levels
             ``n`` names, and the level of each.
         discernment, weighted
             Shape ``(n,)``: D, and D with experts' weights; NaN where there is none.
@@ -45,7 +45,7 @@ class DiscernmentPlots(Protocol):
         self,
         path: Path,
         *,
-        treatments: Sequence[str],
+        conditions: Sequence[str],
         aspects: Sequence[str],
         effects: ArrayLike,
         targeted: ArrayLike,
@@ -56,7 +56,7 @@ class DiscernmentPlots(Protocol):
         ----------
         path
             Where to.
-        treatments, aspects
+        conditions, aspects
             ``n`` and ``m`` names.
         effects
             Shape ``(n, m)``, in ``[-1, 1]``; NaN where there is none.
@@ -69,19 +69,19 @@ class DiscernmentPlots(Protocol):
         self,
         path: Path,
         *,
-        treatments: Sequence[str],
+        conditions: Sequence[str],
         aspects: Sequence[str],
         clean: ArrayLike,
         damaged: ArrayLike,
         highest: int,
     ) -> None:
-        """Draw how scores are spread before and after, each treatment beside its clean texts.
+        """Draw how scores are spread before and after, each condition beside its clean texts.
 
         Parameters
         ----------
         path
             Where to.
-        treatments, aspects
+        conditions, aspects
             ``n`` and ``m`` names.
         clean
             Shape ``(m, segments)``: scores from 1 to `highest`, NaN where there is none.

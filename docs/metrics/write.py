@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from spanjury.orchestration.metrics.card_page import card_page, index_page
+from spanjury.orchestration.report.metric_card import card_page, index_page
 from spanjury.orchestration.wiring.metrics import metric_cards
 
 HERE = Path(__file__).parent

@@ -43,6 +43,7 @@ from spanjury.judges.core.errors import (
     StoreError,
     TransientModelError,
     UnusableModelError,
+    first_error_alone,
 )
 from spanjury.judges.core.log import LOGGER, EventLog, bind_values, kind_of, release_values
 from spanjury.judges.core.metric import (
@@ -68,7 +69,7 @@ from spanjury.judges.core.ports import (
 )
 from spanjury.judges.core.price import TokenPrice
 from spanjury.judges.core.report import PanelReport, Report, Result, SeatReport, Verdict
-from spanjury.judges.core.rescoring import Rescorable, Rescoring, Road
+from spanjury.judges.core.rescoring import Rescorable, Rescoring, RescoringMethod
 from spanjury.judges.core.scale import Scale
 from spanjury.judges.core.scrubbing import (
     MASK,
@@ -137,8 +138,8 @@ __all__ = [
     "Report",
     "Rescorable",
     "Rescoring",
+    "RescoringMethod",
     "Result",
-    "Road",
     "Role",
     "RunFailedError",
     "RunStoppedError",
@@ -164,6 +165,7 @@ __all__ = [
     "check_address",
     "code_span",
     "fingerprint",
+    "first_error_alone",
     "hide",
     "is_secret_name",
     "kind_of",

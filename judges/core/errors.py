@@ -28,6 +28,8 @@ what becomes of that report. The errors in `RUN_ENDING` cost the whole run, whic
 meets them: they are no judge's to handle. No error is ever turned into a score.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import ClassVar
 
 from spanjury.judges.core.outcome import Outcome
@@ -54,6 +56,7 @@ __all__ = [
     "StoreError",
     "TransientModelError",
     "UnusableModelError",
+    "first_error_alone",
 ]
 
 
@@ -187,3 +190,20 @@ class ParseError(JudgeError):
 
 RUN_ENDING: tuple[type[EvaluationError], ...] = (StoreError, RunFailedError, ClosedModelError)
 """Errors that end the whole run: no border to foreign code may make one judge's failure of them."""
+
+
+@contextmanager
+def first_error_alone() -> Iterator[None]:
+    """Raise the first error of a task group in place of the group.
+
+    For a group whose tasks work on one thing: what follows the first error follows from it.
+    """
+    try:
+        yield
+    except ExceptionGroup as group:
+        raise _first(group) from group
+
+
+def _first(group: ExceptionGroup[Exception]) -> Exception:
+    error = group.exceptions[0]
+    return _first(error) if isinstance(error, ExceptionGroup) else error

@@ -11,10 +11,10 @@ from spanjury.judges.core.report import Report
 from spanjury.judges.core.segment import Segment
 from spanjury.judges.core.span import ErrorSpan
 
-__all__ = ["Rescorable", "Rescoring", "Road"]
+__all__ = ["Rescorable", "Rescoring", "RescoringMethod"]
 
 
-class Road(Enum):
+class RescoringMethod(Enum):
     """How a judge came from an error list to a score."""
 
     CONTINUED = "continued"
@@ -33,7 +33,7 @@ class Rescoring:
     ----------
     report
         With the list as it was given for its spans; of the reply, only what came after it.
-    road
+    method
         How the score came about.
     expected
         Mean of the score over the probabilities of its labels, which shows what moves below
@@ -41,7 +41,7 @@ class Rescoring:
     """
 
     report: Report
-    road: Road
+    method: RescoringMethod
     expected: float | None = None
 
 

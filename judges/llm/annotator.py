@@ -24,7 +24,7 @@ from spanjury.judges.core import (
     PermanentModelError,
     Report,
     Rescoring,
-    Road,
+    RescoringMethod,
     Segment,
     signature,
 )
@@ -155,12 +155,12 @@ class Annotator:
         if self.rescoring != "restate":
             try:
                 answer = await continued(self.model, recital)
-                return rescored(answer, spans, road=Road.CONTINUED, form=recital.form)
+                return rescored(answer, spans, method=RescoringMethod.CONTINUED, form=recital.form)
             except PermanentModelError as error:
                 if self.rescoring == "continue" or isinstance(error, ModelRefusedError):
                     raise
         answer = await restated(self.model, recital)
-        return rescored(answer, spans, road=Road.RESTATED, form=recital.form)
+        return rescored(answer, spans, method=RescoringMethod.RESTATED, form=recital.form)
 
     def _options(self) -> PromptOptions:
         return PromptOptions(

@@ -21,7 +21,7 @@ from spanjury.judges.core import (
     Reply,
     Report,
     Rescoring,
-    Road,
+    RescoringMethod,
     Scale,
     Segment,
     signature,
@@ -149,7 +149,7 @@ class Distilled:
             room=min(self.max_tokens, _NUMBER_TOKENS),
         )
         report = replace(self._scored(answer, scale=scale), spans=tuple(spans))
-        return Rescoring(report=report, road=Road.CONTINUED)
+        return Rescoring(report=report, method=RescoringMethod.CONTINUED)
 
     async def _ask(
         self, request: ChatRequest, read: Callable[[Reply], ParsedReply], *, room: int

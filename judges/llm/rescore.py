@@ -22,7 +22,7 @@ from spanjury.judges.core import (
     Reply,
     Report,
     Rescoring,
-    Road,
+    RescoringMethod,
     Scale,
 )
 from spanjury.judges.llm.asking import Answer, ask
@@ -108,9 +108,9 @@ async def restated(model: ChatModel, recital: Recital) -> Answer[Grade]:
 
 
 def rescored(
-    answer: Answer[Grade], spans: Sequence[ErrorSpan], *, road: Road, form: ScoreForm
+    answer: Answer[Grade], spans: Sequence[ErrorSpan], *, method: RescoringMethod, form: ScoreForm
 ) -> Rescoring:
-    """Return what came of `spans` on `road`."""
+    """Return what came of `spans` on `method`."""
     scored = answer.outcome is Outcome.SCORED
     words = score_words(form.aspect, form.options)
     return Rescoring(
@@ -122,7 +122,7 @@ def rescored(
             reply=answer.reply.text,
             usage=answer.usage,
         ),
-        road=road,
+        method=method,
         expected=expected_first_word(answer.reply, words=words).value if scored else None,
     )
 

@@ -12,7 +12,7 @@ from spanjury.judges.core import (
     Outcome,
     Report,
     Rescoring,
-    Road,
+    RescoringMethod,
     Segment,
     fingerprint,
     signature,
@@ -104,7 +104,9 @@ class FormJudge:
     ) -> Rescoring:
         """Return the score that `spans` cost, in place of those that are reported."""
         report = await self._look(segment, aspect, spans=tuple(spans))
-        return Rescoring(report=replace(report, spans=tuple(spans)), road=Road.COMPUTED)
+        return Rescoring(
+            report=replace(report, spans=tuple(spans)), method=RescoringMethod.COMPUTED
+        )
 
     async def _look(
         self, segment: Segment, aspect: Aspect, *, spans: tuple[ErrorSpan, ...] | None = None

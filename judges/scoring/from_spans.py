@@ -12,7 +12,7 @@ from spanjury.judges.core import (
     Outcome,
     Report,
     Rescoring,
-    Road,
+    RescoringMethod,
     Segment,
     fingerprint,
     signature,
@@ -85,7 +85,9 @@ class FromSpans:
     ) -> Rescoring:
         """Return the score that `spans` make; the judge is not asked."""
         await anyio.lowlevel.checkpoint()
-        return Rescoring(report=self._computed(segment, aspect, spans), road=Road.COMPUTED)
+        return Rescoring(
+            report=self._computed(segment, aspect, spans), method=RescoringMethod.COMPUTED
+        )
 
     def _computed(self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]) -> Report:
         score = self.span_map.score(segment.output, spans, aspect=aspect)

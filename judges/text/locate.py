@@ -63,7 +63,7 @@ class Locator:
         """Return the place of `quote`, or None if it is blank or not in the text."""
         if not quote or quote.isspace():
             return None
-        for located, interval in self._roads(quote):
+        for located, interval in self._methods(quote):
             if interval:
                 self._given.add(interval)
                 return Place(start=interval[0], end=interval[1], located=located)
@@ -103,7 +103,7 @@ class Locator:
     def _haystack(self) -> Haystack:
         return Haystack(self._folded.text)
 
-    def _roads(self, quote: str) -> Iterator[tuple[Located, _Interval | None]]:
+    def _methods(self, quote: str) -> Iterator[tuple[Located, _Interval | None]]:
         """Yield what each road finds, one after the other."""
         yield Located.EXACT, self._chosen(_occurrences(quote, text=self._text))
         folded = fold(quote)

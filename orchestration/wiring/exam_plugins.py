@@ -43,8 +43,8 @@ def find_statistic(name: str) -> PairedStatistic:
         raise PluginError(f"statistic {name!r} is not a function of drops: {made!r}")
     what = f"statistic {name!r}"
 
-    def statistic(drops: object, /) -> PairedTest:
-        answer = call_plugin(made, drops, what=what)
+    def statistic(differences: object, /) -> PairedTest:
+        answer = call_plugin(made, differences, what=what)
         if not isinstance(answer, PairedTest):
             raise PluginError(f"{what} must return a PairedTest, and returned {answer!r}")
         if problem := _unfit(answer):

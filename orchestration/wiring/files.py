@@ -11,7 +11,7 @@ from spanjury.adapters.files.reading.column_map import parse_columns
 from spanjury.adapters.files.results.results import ResultWriter
 from spanjury.adapters.runs.sqlite_memory import SqliteMemory
 from spanjury.judges.core import ConfigError, DataError, Segment
-from spanjury.orchestration.building import parameters
+from spanjury.orchestration.wiring.building import parameters
 from spanjury.orchestration.wiring.checks import checked_rows
 from spanjury.orchestration.wiring.plugins import SOURCES
 

@@ -10,8 +10,8 @@ from typing import cast
 
 from spanjury.adapters.pages.page import write_page
 from spanjury.judges.core import ConfigError, Sample, SegmentMetric
-from spanjury.orchestration.config import parse_options
-from spanjury.orchestration.metrics.named import NamedMetric, check_samples
+from spanjury.judges.metrics.named import NamedMetric, check_samples
+from spanjury.orchestration.wiring.config import parse_options
 from spanjury.orchestration.wiring.metrics import open_metric
 
 __all__ = ["SHOWN", "metric_page", "write_page"]

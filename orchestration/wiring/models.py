@@ -26,11 +26,11 @@ from spanjury.adapters.models.scrubbed_model import ScrubbedModel
 from spanjury.adapters.telemetry.tracing import Tracing
 from spanjury.judges.core import ChatModel, Memory, ModelOpener, TokenPrice, address_of
 from spanjury.judges.text import defused
-from spanjury.orchestration.config import ModelConfig
-from spanjury.orchestration.failing import FailurePolicy
-from spanjury.orchestration.memory import RememberedModel, SilentModel
-from spanjury.orchestration.metering import Meter
+from spanjury.orchestration.engine.memory import RememberedModel, SilentModel
+from spanjury.orchestration.engine.metering import Meter
+from spanjury.orchestration.engine.stopping import FailurePolicy
 from spanjury.orchestration.wiring.checks import checked_model
+from spanjury.orchestration.wiring.config import ModelConfig
 from spanjury.orchestration.wiring.plugins import MODELS
 
 __all__ = ["PROBE", "Guard", "Models", "guard_of", "open_model"]

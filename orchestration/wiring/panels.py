@@ -12,22 +12,22 @@ from spanjury.judges.core import (
     Memory,
     Outcome,
 )
-from spanjury.orchestration.building import built, parameters
-from spanjury.orchestration.config import (
+from spanjury.orchestration.engine.memory import remembered
+from spanjury.orchestration.engine.metering import Meter
+from spanjury.orchestration.engine.panel import Panel, Seat
+from spanjury.orchestration.engine.span_score import SpanScore, span_score
+from spanjury.orchestration.wiring.building import built, parameters
+from spanjury.orchestration.wiring.checks import (
+    checked_aggregation,
+    checked_consolidator,
+    checked_judge,
+)
+from spanjury.orchestration.wiring.config import (
     EMBEDDED,
     ModelConfig,
     PanelConfig,
     SeatConfig,
     parse_options,
-)
-from spanjury.orchestration.memory import remembered
-from spanjury.orchestration.metering import Meter
-from spanjury.orchestration.panel import Panel, Seat
-from spanjury.orchestration.span_score import SpanScore, span_score
-from spanjury.orchestration.wiring.checks import (
-    checked_aggregation,
-    checked_consolidator,
-    checked_judge,
 )
 from spanjury.orchestration.wiring.metrics import open_metric_judge
 from spanjury.orchestration.wiring.models import Guard, Models

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from spanjury.adapters.pages.flow import Flow, TokenFlow, flow_page
 from spanjury.adapters.pages.heat_map import TokenSimilarities, heat_map_page
 from spanjury.judges.core import Sample, SegmentMetric
-from spanjury.orchestration.metrics.named import NamedMetric
+from spanjury.judges.metrics.named import NamedMetric
 
 __all__ = ["movement_page", "similarity_page"]
 

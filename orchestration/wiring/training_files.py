@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from spanjury.adapters.files.sealed_files import SealedFiles
-from spanjury.orchestration.distilling.examples import SPLITS
-from spanjury.orchestration.distilling.training_set import SEAL, split_file
+from spanjury.orchestration.studies.distillation.examples import SPLITS
+from spanjury.orchestration.studies.distillation.training_set import SEAL, split_file
 
 __all__ = ["open_training_files"]
 

@@ -7,12 +7,12 @@ from spanjury.adapters.pages.alignment import LcsAlignment, alignment_page
 from spanjury.adapters.pages.ngrams import NgramPlaces, SharedNgrams, ngram_page
 from spanjury.adapters.pages.texts import MarkedText
 from spanjury.judges.core import Sample
+from spanjury.judges.metrics.named import NamedMetric
 from spanjury.judges.metrics.overlap.alignments import lcs_alignment, ngram_matches
 from spanjury.judges.metrics.overlap.bleu import Bleu, SacreBleu
 from spanjury.judges.metrics.overlap.bleu_counts import bleu_tokens
 from spanjury.judges.metrics.overlap.rouge import Rouge1
 from spanjury.judges.metrics.words.rouge_tokens import rouge_words
-from spanjury.orchestration.metrics.named import NamedMetric
 
 __all__ = ["bleu_page", "rouge_alignment", "rouge_page"]
 

@@ -5,8 +5,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from spanjury.adapters.telemetry.tracing import find_tracing
 from spanjury.judges.core import ChatModel, Memory
-from spanjury.orchestration.config import ModelConfig
-from spanjury.orchestration.metering import Meter
+from spanjury.orchestration.engine.metering import Meter
+from spanjury.orchestration.wiring.config import ModelConfig
 from spanjury.orchestration.wiring.models import Guard, Models
 
 __all__ = ["open_writer"]

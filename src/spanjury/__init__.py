@@ -42,7 +42,7 @@ __all__ = [
 
 __version__ = VERSION
 
-_INTERFACES = "spanjury.orchestration.interfaces"
+_SERVICES = "spanjury.orchestration.services"
 _RUNNING = {
     "find_aspect": "python",
     "open_panel": "python",
@@ -55,4 +55,4 @@ def __getattr__(name: str) -> object:
     """Load what runs a panel or a metric when it is first named (PEP 562)."""
     if name not in _RUNNING:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{_INTERFACES}.{_RUNNING[name]}"), name)
+    return getattr(import_module(f"{_SERVICES}.{_RUNNING[name]}"), name)

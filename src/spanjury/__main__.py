@@ -1,5 +1,5 @@
 """``python -m spanjury``."""
 
-from spanjury.orchestration.interfaces.cli import main
+from spanjury.orchestration.cli import main
 
 main()

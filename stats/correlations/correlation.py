@@ -5,9 +5,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from spanjury.stats.arrays import FloatArray, checked_differences, one_axis, safe_divide
 from spanjury.stats.correlations.ranks import IntArray, midranks, pair_counts, ranks
-from spanjury.stats.drops import FloatArray, checked_drops, one_axis
-from spanjury.stats.quotients import quotients
 
 __all__ = ["Correlation", "Correlations", "Method", "Undefined", "correlation", "correlations"]
 
@@ -106,7 +105,7 @@ def correlations(
     """
     if method not in METHODS:
         raise ValueError(f"expected one of {sorted(METHODS)}, got {method!r}")
-    one, other = checked_drops(first), checked_drops(second)
+    one, other = checked_differences(first), checked_differences(second)
     if one.shape[-1] != other.shape[-1]:
         raise ValueError(f"expected as many items in both, got {one.shape} and {other.shape}")
     shape = np.broadcast_shapes(one.shape, other.shape)
@@ -125,7 +124,7 @@ def correlations(
 def _pearson(first: FloatArray, second: FloatArray, present: NDArray[np.bool_]) -> FloatArray:
     one, other = _centred(first, present), _centred(second, present)
     squares = np.vecdot(one, one) * np.vecdot(other, other)
-    return np.clip(quotients(np.vecdot(one, other), np.sqrt(squares)), -1, 1)
+    return np.clip(safe_divide(np.vecdot(one, other), np.sqrt(squares)), -1, 1)
 
 
 def _spearman(first: FloatArray, second: FloatArray, present: NDArray[np.bool_]) -> FloatArray:
@@ -137,14 +136,14 @@ def _spearman(first: FloatArray, second: FloatArray, present: NDArray[np.bool_])
 def _tau_b(first: FloatArray, second: FloatArray, present: NDArray[np.bool_]) -> FloatArray:
     counts = _Counts.of(first, second, present)
     untied = np.sqrt(counts.untied_first * counts.untied_second)
-    return np.clip(quotients(counts.surplus, untied), -1, 1)
+    return np.clip(safe_divide(counts.surplus, untied), -1, 1)
 
 
 def _tau_c(first: FloatArray, second: FloatArray, present: NDArray[np.bool_]) -> FloatArray:
     counts = _Counts.of(first, second, present)
     items = np.count_nonzero(present, axis=-1)
     most = items**2 * (counts.distinct - 1) / 2
-    return quotients(counts.surplus * counts.distinct, most)
+    return safe_divide(counts.surplus * counts.distinct, most)
 
 
 class _Counts(NamedTuple):

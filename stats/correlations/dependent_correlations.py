@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, stdtr
 
-from spanjury.stats.drops import FloatArray
-from spanjury.stats.quotients import quotients
+from spanjury.stats.arrays import FloatArray, safe_divide
 
 __all__ = ["DependentTest", "dunn_clark", "steiger", "williams"]
 
@@ -76,7 +75,7 @@ def williams(
     below = 2 * np.maximum(room, 0) * (count - 1) / (count - 3)
     below = below + ((one + other) / 2) ** 2 * (1 - shared) ** 3
     above = (one - other) * np.sqrt((count - 1) * (1 + shared))
-    t = np.where(possible, quotients(above, np.sqrt(np.where(possible, below, 0.0))), np.nan)
+    t = np.where(possible, safe_divide(above, np.sqrt(np.where(possible, below, 0.0))), np.nan)
     return _answer(t, lambda at: stdtr(count - 3, -at))
 
 
@@ -109,7 +108,7 @@ def steiger(
     one, other, shared = (_checked(r) for r in (first, second, between))
     mean = (one + other) / 2
     covariance = shared * (1 - 2 * mean**2) - mean**2 * (1 - 2 * mean**2 - shared**2) / 2
-    return _fisher(one, other, quotients(covariance, (1 - mean**2) ** 2), items=items)
+    return _fisher(one, other, safe_divide(covariance, (1 - mean**2) ** 2), items=items)
 
 
 def dunn_clark(
@@ -152,7 +151,7 @@ def dunn_clark(
     covariance = covariance + r13 * r24 + r14 * r23
     covariance -= one * (r13 * r14 + r23 * r24) + other * (r13 * r23 + r14 * r24)
     spread = (1 - one**2) * (1 - other**2)
-    return _fisher(one, other, quotients(covariance, spread), items=items)
+    return _fisher(one, other, safe_divide(covariance, spread), items=items)
 
 
 def _fisher(

@@ -18,6 +18,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from spanjury.stats.arrays import FloatArray, safe_divide
 from spanjury.stats.correlations.correlation import (
     LEAST_ITEMS,
     Correlations,
@@ -27,8 +28,6 @@ from spanjury.stats.correlations.correlation import (
 )
 from spanjury.stats.correlations.ranks import IntArray
 from spanjury.stats.correlations.score_tables import paired_tables, system_means, tables
-from spanjury.stats.drops import FloatArray
-from spanjury.stats.quotients import quotients
 
 __all__ = [
     "Level",
@@ -123,7 +122,7 @@ def level_correlations(
     groups = np.count_nonzero(defined, axis=-1)
     total = np.sum(rows.value, axis=-1, where=defined)
     return LevelCorrelations(
-        quotients(total, groups),
+        safe_divide(total, groups),
         np.count_nonzero(present, axis=(-2, -1)),
         groups,
         np.count_nonzero(~defined, axis=-1),

@@ -7,12 +7,11 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
+from spanjury.stats.arrays import FloatArray, safe_divide
 from spanjury.stats.combination.multiplicity import holm
 from spanjury.stats.correlations.correlation import Method
 from spanjury.stats.correlations.grouping import Level, level_correlations
 from spanjury.stats.correlations.resampled_correlations import block_sizes, common_cells
-from spanjury.stats.drops import FloatArray
-from spanjury.stats.quotients import quotients
 from spanjury.stats.significance.permutation import ROUNDING, log_share_reaching
 
 __all__ = ["MetricComparison", "MetricComparisons", "compared_metrics", "perm_both"]
@@ -159,7 +158,7 @@ def _standardised(metrics: FloatArray) -> FloatArray:
     """Return scores less their mean and over their deviation, table by table."""
     present = ~np.isnan(metrics)
     counts = np.count_nonzero(present, axis=(1, 2), keepdims=True)
-    means = quotients(np.sum(metrics, axis=(1, 2), keepdims=True, where=present), counts)
+    means = safe_divide(np.sum(metrics, axis=(1, 2), keepdims=True, where=present), counts)
     centred = metrics - means
     squares = np.sum(centred**2, axis=(1, 2), keepdims=True, where=present)
-    return centred / np.sqrt(np.where(squares > 0, quotients(squares, counts), 1.0))
+    return centred / np.sqrt(np.where(squares > 0, safe_divide(squares, counts), 1.0))

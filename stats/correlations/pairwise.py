@@ -13,8 +13,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from spanjury.stats.arrays import FloatArray
 from spanjury.stats.correlations.score_tables import paired_tables
-from spanjury.stats.drops import FloatArray
 from spanjury.stats.significance.permutation import ROUNDING
 
 __all__ = [

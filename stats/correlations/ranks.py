@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spanjury.stats.drops import FloatArray
+from spanjury.stats.arrays import FloatArray
 
 __all__ = ["IntArray", "PairCounts", "Ranks", "midranks", "pair_counts", "ranks"]
 

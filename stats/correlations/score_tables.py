@@ -5,8 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spanjury.stats.drops import FloatArray, checked_drops
-from spanjury.stats.quotients import quotients
+from spanjury.stats.arrays import FloatArray, checked_differences, safe_divide
 
 __all__ = ["Tables", "paired_tables", "system_means", "tables"]
 
@@ -33,7 +32,7 @@ def tables(human: ArrayLike, metric: ArrayLike) -> Tables:
     ValueError
         If they are of other systems or inputs, have no such axes, or an infinite value.
     """
-    people, scores = checked_drops(human), checked_drops(metric)
+    people, scores = checked_differences(human), checked_differences(metric)
     if min(people.ndim, scores.ndim) < AXES or people.shape[-AXES:] != scores.shape[-AXES:]:
         raise ValueError(
             f"expected tables of the same systems and inputs, got {people.shape}, {scores.shape}"
@@ -72,7 +71,7 @@ def system_means(human: ArrayLike, metric: ArrayLike) -> Tables:
     present = ~(np.isnan(people) | np.isnan(scores))
     if present.all():  # then people's means are worked out only once for many metrics
         inputs = people.shape[-1]
-        return Tables(*(quotients(table.sum(axis=-1), inputs) for table in (people, scores)))
+        return Tables(*(safe_divide(table.sum(axis=-1), inputs) for table in (people, scores)))
     counts = np.count_nonzero(present, axis=-1)
     known = (np.where(present, table, 0.0) for table in (people, scores))
-    return Tables(*(quotients(table.sum(axis=-1), counts) for table in known))
+    return Tables(*(safe_divide(table.sum(axis=-1), counts) for table in known))

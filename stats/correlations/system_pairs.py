@@ -6,9 +6,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
+from spanjury.stats.arrays import FloatArray
 from spanjury.stats.correlations.pairwise import NoPairs, PairwiseAccuracy, pairwise_accuracy
 from spanjury.stats.correlations.score_tables import paired_tables, system_means
-from spanjury.stats.drops import FloatArray
 from spanjury.stats.significance.permutation import ROUNDING, random_signs
 
 __all__ = ["SoftPairwiseAccuracy", "soft_pairwise_accuracy", "system_accuracy"]

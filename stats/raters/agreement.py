@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spanjury.stats.drops import FloatArray, checked_drops, one_axis
+from spanjury.stats.arrays import FloatArray, checked_differences, one_axis
 
 __all__ = [
     "Agreement",
@@ -197,7 +197,7 @@ def _counts(values: FloatArray) -> _Counts:
 
 
 def _units_by_raters(ratings: ArrayLike) -> FloatArray:
-    values = checked_drops(ratings)
+    values = checked_differences(ratings)
     if values.ndim != 2:  # noqa: PLR2004 - units, raters
         raise ValueError(f"expected ratings of shape (units, raters), got {values.shape}")
     return values

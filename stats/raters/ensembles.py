@@ -8,13 +8,12 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
+from spanjury.stats.arrays import FloatArray, safe_divide
 from spanjury.stats.correlations.correlation import Method
 from spanjury.stats.correlations.grouping import Level, level_correlations
 from spanjury.stats.correlations.ranks import IntArray
 from spanjury.stats.correlations.resampled_correlations import block_sizes
 from spanjury.stats.correlations.score_tables import Tables, tables
-from spanjury.stats.drops import FloatArray
-from spanjury.stats.quotients import quotients
 
 __all__ = ["EnsembleCurve", "LeaveOneOut", "ensemble_curve", "leave_one_out"]
 
@@ -147,7 +146,7 @@ def _correlations(
     for size in block_sizes(len(members), cells=both.human.size):
         seated = members[start : start + size].astype(np.float64)
         sums, counts = (np.tensordot(seated, part, axes=1) for part in (scores, known))
-        means = quotients(sums, counts)
+        means = safe_divide(sums, counts)
         found.append(level_correlations(both.human, means, level=level, method=method).value)
         start += size
     return np.concatenate(found)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtr, stdtrit
 
-from spanjury.stats.drops import FloatArray
+from spanjury.stats.arrays import FloatArray
 from spanjury.stats.significance.paired import paired
 from spanjury.stats.significance.rank_tail import rank_tail
 from spanjury.stats.significance.sign_flip import paired_test
@@ -54,7 +54,7 @@ class _Tests(NamedTuple):
 
 
 def equivalence(
-    drops: ArrayLike,
+    differences: ArrayLike,
     *,
     margin: float,
     alpha: float = 0.05,
@@ -64,7 +64,7 @@ def equivalence(
 
     Parameters
     ----------
-    drops
+    differences
         Shape ``(items,)``; clean minus damaged score, NaN where one of them is missing.
     margin
         The smallest drop or rise that would matter, in points of the scale; above 0.
@@ -105,7 +105,7 @@ def equivalence(
         raise ValueError(f"expected an alpha in (0, 0.5), got {alpha!r}")
     if method not in METHODS:
         raise ValueError(f"expected one of {sorted(METHODS)}, got {method!r}")
-    values = paired(drops).drops
+    values = paired(differences).differences
     tests = METHODS[method](values, margin=margin, alpha=alpha)
     verdict: EquivalenceVerdict = "undecided"
     if tests.p_equivalent <= alpha:

@@ -15,7 +15,7 @@ __all__ = ["joint_sign_flip"]
 
 
 def joint_sign_flip(
-    drops: ArrayLike,
+    differences: ArrayLike,
     *,
     rng: Generator,
     weights: ArrayLike | None = None,
@@ -30,7 +30,7 @@ def joint_sign_flip(
 
     Parameters
     ----------
-    drops
+    differences
         Clean minus damaged score; shape ``(aspects, items)``, finite, or NaN where a score
         is missing. An aspect on which nothing moved, or without a pair, adds nothing.
     rng
@@ -60,9 +60,9 @@ def joint_sign_flip(
     ----------
     .. [1] Pesarin, Salmaso (2010), Permutation Tests for Complex Data, section 4.2
     """
-    cells = np.asarray(drops, dtype=np.float64)
+    cells = np.asarray(differences, dtype=np.float64)
     if cells.ndim != 2 or not cells.size or np.isinf(cells).any():  # noqa: PLR2004 - two axes
-        raise ValueError(f"expected finite drops of shape (aspects, items), got {drops!r}")
+        raise ValueError(f"expected finite drops of shape (aspects, items), got {differences!r}")
     if over not in {"sum", "max"}:
         raise ValueError(f"expected over to be sum or max, got {over!r}")
     shares = checked_weights(weights, count=len(cells))
@@ -80,16 +80,16 @@ def joint_sign_flip(
     )
 
 
-def _standardised(drops: NDArray[np.float64]) -> NDArray[np.float64]:
+def _standardised(differences: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the signed ranks, 0 where nothing moved or is missing; their squares sum to 1."""
-    ranks, signs = signed_ranks(paired(drops))
-    values = np.zeros(drops.shape)
-    values[np.nan_to_num(drops) != 0] = ranks * signs
+    ranks, signs = signed_ranks(paired(differences))
+    values = np.zeros(differences.shape)
+    values[np.nan_to_num(differences) != 0] = ranks * signs
     return values / (float(np.linalg.norm(ranks)) or 1.0)
 
 
-def _items(drops: NDArray[np.float64]) -> Pairs:
+def _items(differences: NDArray[np.float64]) -> Pairs:
     """Tell of each item whether any aspect of it moved, none, or all are missing."""
-    there = ~np.isnan(drops).all(axis=0)
-    moved = (np.nan_to_num(drops) != 0).any(axis=0)
+    there = ~np.isnan(differences).all(axis=0)
+    moved = (np.nan_to_num(differences) != 0).any(axis=0)
     return Pairs(moved[there].astype(np.float64), int(np.count_nonzero(~there)))

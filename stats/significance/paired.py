@@ -47,7 +47,7 @@ class PairedTest(NamedTuple):
 class PairedStatistic(Protocol):
     """A test of the drops, shape ``(n,)``, NaN where one is missing."""
 
-    def __call__(self, drops: ArrayLike, /) -> PairedTest:
+    def __call__(self, differences: ArrayLike, /) -> PairedTest:
         """Test whether scores fall."""
         ...
 
@@ -55,25 +55,25 @@ class PairedStatistic(Protocol):
 class Pairs(NamedTuple):
     """The drops that are there, finite, and how many are not."""
 
-    drops: NDArray[np.float64]
+    differences: NDArray[np.float64]
     missing: int
 
     def answer(self, log_p: float, *, statistic: float) -> PairedTest:
         """Return what a test found; without any difference p is 1, without a pair NaN."""
-        used = int(np.count_nonzero(self.drops))
-        zeros = self.drops.size - used
+        used = int(np.count_nonzero(self.differences))
+        zeros = self.differences.size - used
         if not used:
             log_p = statistic = 0.0 if zeros else math.nan
         # Rounding may lift the logarithm of a p-value of 1 a little above zero.
         return PairedTest(min(log_p, 0.0), statistic, used, zeros, self.missing)
 
 
-def paired(drops: ArrayLike) -> Pairs:
+def paired(differences: ArrayLike) -> Pairs:
     """Leave out and count the missing drops.
 
     Parameters
     ----------
-    drops
+    differences
         Clean minus damaged score; shape ``(n,)``, finite, or NaN where a score is missing.
 
     Raises
@@ -81,8 +81,8 @@ def paired(drops: ArrayLike) -> Pairs:
     ValueError
         If the shape is another, or a drop is infinite.
     """
-    values = np.asarray(drops, dtype=np.float64)
+    values = np.asarray(differences, dtype=np.float64)
     if values.ndim != 1 or np.isinf(values).any():
-        raise ValueError(f"expected drops of shape (n,), finite or NaN, got {drops!r}")
+        raise ValueError(f"expected drops of shape (n,), finite or NaN, got {differences!r}")
     present = values[~np.isnan(values)]
     return Pairs(present, values.size - present.size)

@@ -18,12 +18,12 @@ ROUNDING = 1e-12
 """Sums of one set of numbers in another order may differ by so much of their size."""
 
 
-def paired_permutation(drops: ArrayLike, *, rng: Generator, draws: int = 9999) -> PairedTest:
+def paired_permutation(differences: ArrayLike, *, rng: Generator, draws: int = 9999) -> PairedTest:
     """Test whether scores fall by their mean drop among those under random signs.
 
     Parameters
     ----------
-    drops
+    differences
         Clean minus damaged score; shape ``(n,)``, finite, or NaN where a score is missing.
     rng
         Where the signs come from.
@@ -45,12 +45,15 @@ def paired_permutation(drops: ArrayLike, *, rng: Generator, draws: int = 9999) -
     ----------
     .. [1] Phipson, Smyth (2010), Stat Appl Genet Mol Biol 9(1):39, doi:10.2202/1544-6115.1585
     """
-    pairs = paired(drops)
-    total = float(pairs.drops.sum())
-    sums = (signs @ pairs.drops for signs in random_signs(rng, draws, items=pairs.drops.size))
-    least = total - ROUNDING * float(np.abs(pairs.drops).sum())
+    pairs = paired(differences)
+    total = float(pairs.differences.sum())
+    sums = (
+        signs @ pairs.differences
+        for signs in random_signs(rng, draws, items=pairs.differences.size)
+    )
+    least = total - ROUNDING * float(np.abs(pairs.differences).sum())
     log_p = log_share_reaching(sums, least=least)
-    return pairs.answer(log_p, statistic=total / max(pairs.drops.size, 1))
+    return pairs.answer(log_p, statistic=total / max(pairs.differences.size, 1))
 
 
 def random_signs(rng: Generator, draws: int, *, items: int) -> Iterator[NDArray[np.float64]]:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 from scipy.stats import binom, binomtest
 
-from spanjury.stats.drops import FloatArray, one_axis
+from spanjury.stats.arrays import FloatArray, one_axis
 from spanjury.stats.significance.paired import PairedStatistic
 from spanjury.stats.significance.sign_flip import paired_test
 
@@ -203,11 +203,11 @@ def simulated_power(
     ValueError
         If a shape or a range is not as above.
     """
-    drops = one_axis(pilot)
-    if min(drops.size, items, draws) < 1:
-        raise ValueError(f"expected items and draws, got {drops.size}, {items!r}, {draws!r}")
+    differences = one_axis(pilot)
+    if min(differences.size, items, draws) < 1:
+        raise ValueError(f"expected items and draws, got {differences.size}, {items!r}, {draws!r}")
     _check_level(alpha)
-    found = sum(test(rng.choice(drops, items)).p <= alpha for _ in range(draws))
+    found = sum(test(rng.choice(differences, items)).p <= alpha for _ in range(draws))
     bounds = binomtest(found, draws).proportion_ci()
     return SimulatedPower(found / draws, float(bounds.low), float(bounds.high))
 

@@ -20,7 +20,7 @@ MOST_EXACT = 500
 """Beyond, the approximation is close, and much quicker."""
 
 
-def sign_flip(drops: ArrayLike, *, zeros: Zeros = "wilcox") -> PairedTest:
+def sign_flip(differences: ArrayLike, *, zeros: Zeros = "wilcox") -> PairedTest:
     """Test whether scores fall by the exact conditional signed-rank test.
 
     If damage changes nothing, each difference could as well have had the other sign. All
@@ -29,7 +29,7 @@ def sign_flip(drops: ArrayLike, *, zeros: Zeros = "wilcox") -> PairedTest:
 
     Parameters
     ----------
-    drops
+    differences
         Clean minus damaged score; shape ``(n,)``, finite, or NaN where a score is missing;
         at most `MOST_DIFFERENCES` of them other than zero. Give integer sums of repeated
         scores: float means tear ties apart.
@@ -56,7 +56,7 @@ def sign_flip(drops: ArrayLike, *, zeros: Zeros = "wilcox") -> PairedTest:
     >>> round(sign_flip([1, 1, 1, 0, None]).p, 6)
     0.125
     """
-    pairs = paired(drops)
+    pairs = paired(differences)
     ranks, signs = signed_ranks(pairs, zeros=zeros)
     if not ranks.size:
         return pairs.answer(0.0, statistic=0.0)
@@ -69,12 +69,12 @@ def sign_flip(drops: ArrayLike, *, zeros: Zeros = "wilcox") -> PairedTest:
     return pairs.answer(math.log(_tail(doubled, falls)), statistic=falls / 2)
 
 
-def paired_test(drops: ArrayLike) -> PairedTest:
+def paired_test(differences: ArrayLike) -> PairedTest:
     """Test whether scores fall: exactly up to `MOST_EXACT` differences, then approximately.
 
     Parameters
     ----------
-    drops
+    differences
         Clean minus damaged score; shape ``(n,)``, finite, or NaN where a score is missing.
 
     Raises
@@ -86,9 +86,9 @@ def paired_test(drops: ArrayLike) -> PairedTest:
     --------
     sign_flip, signed_rank : the two.
     """
-    if np.count_nonzero(paired(drops).drops) <= MOST_EXACT:
-        return sign_flip(drops)
-    return signed_rank(drops)
+    if np.count_nonzero(paired(differences).differences) <= MOST_EXACT:
+        return sign_flip(differences)
+    return signed_rank(differences)
 
 
 def _tail(ranks: NDArray[np.int64], reached: int) -> float:

@@ -11,12 +11,12 @@ from spanjury.stats.significance.paired import PairedTest, paired
 __all__ = ["sign_test"]
 
 
-def sign_test(drops: ArrayLike) -> PairedTest:
+def sign_test(differences: ArrayLike) -> PairedTest:
     """Test whether scores fall by the number of falls among the differences, exactly.
 
     Parameters
     ----------
-    drops
+    differences
         Clean minus damaged score; shape ``(n,)``, finite, or NaN where a score is missing.
         Drops of zero are left out.
 
@@ -35,9 +35,9 @@ def sign_test(drops: ArrayLike) -> PairedTest:
     >>> round(sign_test([3, 1, 2, -1]).p, 6)  # 5 of the 16 ways to choose signs
     0.3125
     """
-    pairs = paired(drops)
-    falls = int(np.count_nonzero(pairs.drops > 0))
-    n = int(np.count_nonzero(pairs.drops))
+    pairs = paired(differences)
+    falls = int(np.count_nonzero(pairs.differences > 0))
+    n = int(np.count_nonzero(pairs.differences))
     k = np.arange(falls, n + 1)
     ways = logsumexp(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
     return pairs.answer(float(ways) - n * math.log(2), statistic=falls)

@@ -40,20 +40,20 @@ def signed_ranks(pairs: Pairs, *, zeros: Zeros = "wilcox") -> SignedRanks:
     """
     if zeros not in {"wilcox", "pratt", "zsplit"}:
         raise ValueError(f"expected zeros to be wilcox, pratt or zsplit, got {zeros!r}")
-    moved = pairs.drops != 0
-    ranked = pairs.drops[moved] if zeros == "wilcox" else pairs.drops
+    moved = pairs.differences != 0
+    ranked = pairs.differences[moved] if zeros == "wilcox" else pairs.differences
     ranks = rankdata(np.abs(ranked))
-    return SignedRanks(ranks[ranked != 0], np.sign(pairs.drops[moved]))
+    return SignedRanks(ranks[ranked != 0], np.sign(pairs.differences[moved]))
 
 
 def signed_rank(
-    drops: ArrayLike, *, zeros: Zeros = "wilcox", correction: bool = False
+    differences: ArrayLike, *, zeros: Zeros = "wilcox", correction: bool = False
 ) -> PairedTest:
     """Test whether scores fall by the signed-rank statistic's normal approximation.
 
     Parameters
     ----------
-    drops
+    differences
         Clean minus damaged score; shape ``(n,)``, finite, or NaN where a score is missing.
         Give integer sums of repeated scores: float means tear ties apart.
     zeros
@@ -89,7 +89,7 @@ def signed_rank(
     >>> f"z = {test.statistic:.2f}, p = {test.p:.1e}"
     'z = 8.68, p = 1.9e-18'
     """
-    pairs = paired(drops)
+    pairs = paired(differences)
     ranks, signs = signed_ranks(pairs, zeros=zeros)
     if not ranks.size:
         return pairs.answer(0.0, statistic=0.0)
@@ -97,7 +97,7 @@ def signed_rank(
     excess = float(ranks @ signs) / 2 - correction / 2
     variance = float(ranks @ ranks) / 4
     if zeros == "zsplit":  # the shared midranks count as if each could fall either way
-        blank = pairs.drops.size - ranks.size
+        blank = pairs.differences.size - ranks.size
         variance += blank * ((blank + 1) / 2) ** 2 / 4
     z = excess / math.sqrt(variance)
     return pairs.answer(float(log_ndtr(-z)), statistic=z)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spanjury.stats.drops import FloatArray
+from spanjury.stats.arrays import FloatArray
 
 __all__ = ["WalshAverages", "walsh_averages"]
 

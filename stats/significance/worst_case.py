@@ -10,7 +10,7 @@ __all__ = ["worst_case"]
 
 
 def worst_case(
-    drops: ArrayLike, *, worst: float, test: PairedStatistic = paired_test
+    differences: ArrayLike, *, worst: float, test: PairedStatistic = paired_test
 ) -> PairedTest:
     """Test as if every missing pair spoke against the judge.
 
@@ -20,7 +20,7 @@ def worst_case(
 
     Parameters
     ----------
-    drops
+    differences
         Clean minus damaged score; shape ``(n,)``, finite, or NaN where a score is missing.
     worst
         The drop to assume for those: the largest rise that the scale allows, -4 from 1 to 5.
@@ -40,5 +40,5 @@ def worst_case(
     """
     if not -np.inf < worst < 0:
         raise ValueError(f"expected a finite drop below zero as the worst, got {worst!r}")
-    values = np.asarray(drops, dtype=np.float64)
+    values = np.asarray(differences, dtype=np.float64)
     return test(np.where(np.isnan(values), worst, values))

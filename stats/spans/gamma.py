@@ -27,7 +27,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 
-from spanjury.stats.drops import FloatArray
+from spanjury.stats.arrays import FloatArray
 from spanjury.stats.spans.random_spans import Marks, marks, random_pair, text_edges
 
 __all__ = ["MIN_SAMPLES", "Gamma", "disorder", "gamma"]

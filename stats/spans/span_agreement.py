@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spanjury.stats.drops import FloatArray
+from spanjury.stats.arrays import FloatArray
 from spanjury.stats.spans.spans import checked_labels, checked_spans, depths
 from spanjury.stats.weighted import Weighted, mean_drop, on_sample, ratio
 
@@ -199,6 +199,6 @@ def _on_texts(effect: Callable[[ArrayLike], Weighted], overlaps: Iterable[Overla
 
 
 def _quotients(above: FloatArray, below: FloatArray) -> FloatArray:
-    quotients = np.full_like(above, np.nan)
-    np.divide(above, below, out=quotients, where=below > 0)
-    return quotients
+    safe_divide = np.full_like(above, np.nan)
+    np.divide(above, below, out=safe_divide, where=below > 0)
+    return safe_divide

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 
-from spanjury.stats.drops import FloatArray
+from spanjury.stats.arrays import FloatArray
 from spanjury.stats.weighted import Weighted, on_sample, ratio
 
 __all__ = [

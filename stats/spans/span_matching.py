@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 
-from spanjury.stats.drops import FloatArray
+from spanjury.stats.arrays import FloatArray
 from spanjury.stats.spans.span_agreement import Overlap
 from spanjury.stats.spans.spans import checked_spans
 

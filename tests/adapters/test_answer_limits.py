@@ -39,20 +39,20 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-@pytest.fixture(params=ROADS, ids=lambda road: road.name.partition("/")[0])
-def road(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Lane:
+@pytest.fixture(params=ROADS, ids=lambda method: method.name.partition("/")[0])
+def method(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Lane:
     for name in ("ANTHROPIC", "OPENAI", "HOSTED_VLLM", "OPENAI_COMPATIBLE", "LITELLM_PROXY"):
         monkeypatch.setenv(f"{name}_API_KEY", KEY)
     assert isinstance(request.param, Lane)
     return request.param
 
 
-async def test_no_redirect_is_followed_to_any_host(road: Lane) -> None:
+async def test_no_redirect_is_followed_to_any_host(method: Lane) -> None:
     with LoopbackServer(chat("Overall score: Excellent")) as elsewhere:
         for status in (301, 302, 303, 307, 308):
             target = f"{elsewhere.base_url}/sk-secret-0123456789abcdef?key={KEY}"
             error = await failing(
-                road, Answer(status=status, body="", headers={"Location": target})
+                method, Answer(status=status, body="", headers={"Location": target})
             )
             host = elsewhere.base_url.removesuffix("/v1")
             assert isinstance(error, PermanentModelError)

@@ -19,15 +19,15 @@ LEVELS = ("character", "word", "sentence")
 
 
 def drawn(folder: Path, *, count: int, ending: str = ".png") -> dict[str, Path]:
-    """Draw made-up findings of `count` treatments."""
+    """Draw made-up findings of `count` conditions."""
     rng = np.random.default_rng(count)
-    treatments = [f"treatment-with-a-name-{number}" for number in range(count)]
+    conditions = [f"treatment-with-a-name-{number}" for number in range(count)]
     paths = {name: folder / f"{name}-{count}{ending}" for name in ("scores", "effects", "spread")}
     scores = rng.gamma(1.5, 3, count)
     scores[-1] = np.nan
     PLOTS.draw_scores(
         paths["scores"],
-        treatments=treatments,
+        conditions=conditions,
         levels=[LEVELS[3 * number // count] for number in range(count)],
         discernment=scores,
         weighted=scores * rng.uniform(0.6, 1.2, count),
@@ -36,7 +36,7 @@ def drawn(folder: Path, *, count: int, ending: str = ".png") -> dict[str, Path]:
     effects[0, 0] = np.nan
     PLOTS.draw_effects(
         paths["effects"],
-        treatments=treatments,
+        conditions=conditions,
         aspects=ASPECTS,
         effects=effects,
         targeted=rng.random((count, 4)) < 0.4,
@@ -45,7 +45,7 @@ def drawn(folder: Path, *, count: int, ending: str = ".png") -> dict[str, Path]:
     fallen = rng.integers(0, 4, (count, 4, 100)) * rng.integers(0, 2, (count, 4, 1))
     PLOTS.draw_distributions(
         paths["spread"],
-        treatments=treatments,
+        conditions=conditions,
         aspects=ASPECTS,
         clean=clean,
         damaged=np.maximum(clean - fallen, 1),
@@ -88,7 +88,7 @@ def test_scores_before_and_after_come_with_their_means_and_say_where_there_are_n
     path = tmp_path / "spread.svg"
     PLOTS.draw_distributions(
         path,
-        treatments=["a"],
+        conditions=["a"],
         aspects=["fluency", "charm"],
         clean=[[5.0, 4.0, 4.0], [np.nan] * 3],
         damaged=[[[4.0, 2.0, np.nan], [np.nan] * 3]],
@@ -104,7 +104,7 @@ def test_the_same_numbers_give_the_same_file(tmp_path: Path) -> None:
     first, second = tmp_path / "first.svg", tmp_path / "second.svg"
     for path in (first, second):
         PLOTS.draw_effects(
-            path, treatments=["a"], aspects=["b"], effects=[[0.5]], targeted=[[True]]
+            path, conditions=["a"], aspects=["b"], effects=[[0.5]], targeted=[[True]]
         )
     assert "date" not in first.read_text()
     assert words(first) == words(second)
@@ -113,7 +113,7 @@ def test_the_same_numbers_give_the_same_file(tmp_path: Path) -> None:
 def test_names_are_no_formulas(tmp_path: Path) -> None:
     path = tmp_path / "odd.svg"
     PLOTS.draw_effects(
-        path, treatments=["$x^2$"], aspects=["a_$b$"], effects=[[0.5]], targeted=[[True]]
+        path, conditions=["$x^2$"], aspects=["a_$b$"], effects=[[0.5]], targeted=[[True]]
     )
     assert "$x^2$" in words(path)
 
@@ -122,7 +122,7 @@ def test_nothing_at_all_can_be_drawn(tmp_path: Path) -> None:
     path = tmp_path / "none.png"
     nothing = [np.nan]
     PLOTS.draw_scores(
-        path, treatments=["a"], levels=["word"], discernment=nothing, weighted=nothing
+        path, conditions=["a"], levels=["word"], discernment=nothing, weighted=nothing
     )
     assert path.stat().st_size > 1000
 
@@ -130,7 +130,7 @@ def test_nothing_at_all_can_be_drawn(tmp_path: Path) -> None:
 def test_a_picture_that_is_no_png_or_svg_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"ends in \.png or \.svg, got 'map\.pdf'"):
         PLOTS.draw_effects(
-            tmp_path / "map.pdf", treatments=["a"], aspects=["b"], effects=[[0]], targeted=[[True]]
+            tmp_path / "map.pdf", conditions=["a"], aspects=["b"], effects=[[0]], targeted=[[True]]
         )
 
 
@@ -138,7 +138,7 @@ def test_numbers_that_do_not_fit_the_names_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"expected numbers of shape \(2,\), got \(1,\)"):
         PLOTS.draw_scores(
             tmp_path / "a.png",
-            treatments=["a", "b"],
+            conditions=["a", "b"],
             levels=["word", "word"],
             discernment=[1.0],
             weighted=[1.0],

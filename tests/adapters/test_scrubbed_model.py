@@ -18,7 +18,7 @@ from spanjury.judges.core import (
     ToolCall,
     TransientModelError,
 )
-from spanjury.orchestration.config import ModelConfig
+from spanjury.orchestration.wiring.config import ModelConfig
 from spanjury.orchestration.wiring.models import open_model
 
 SECRET = "Riv3r-St0ne/42"

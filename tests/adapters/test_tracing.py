@@ -45,9 +45,9 @@ from spanjury.judges.core import (
 from spanjury.judges.llm.annotator import Annotator
 from spanjury.judges.rules.form import FormJudge
 from spanjury.judges.tasks import Catalogue
-from spanjury.orchestration.aggregation import mean
-from spanjury.orchestration.merge import RuleConsolidator
-from spanjury.orchestration.panel import Panel, Seat
+from spanjury.orchestration.engine.aggregation import mean
+from spanjury.orchestration.engine.panel import Panel, Seat
+from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
 
 pytestmark = pytest.mark.anyio
 

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 
 from spanjury import PanelReport, find_aspect, open_panel, read_segments
 from spanjury.judges.core import Outcome, SeatReport
-from spanjury.orchestration.config import EMBEDDED
-from spanjury.orchestration.interfaces.cli.app import app
+from spanjury.orchestration.cli.app import app
+from spanjury.orchestration.wiring.config import EMBEDDED
 
 pytestmark = [pytest.mark.anyio, pytest.mark.e2e]
 

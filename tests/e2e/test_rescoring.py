@@ -21,7 +21,7 @@ from spanjury.judges.core import (
     Outcome,
     Report,
     Rescoring,
-    Road,
+    RescoringMethod,
     Segment,
     Task,
 )
@@ -81,14 +81,14 @@ async def heard(model: ChatModel) -> Heard:
 
 async def test_the_null_control_gives_the_score_of_the_assessment(heard: Heard) -> None:
     assert heard.report.outcome is Outcome.SCORED, heard.report.reply
-    assert heard.same.road is Road.CONTINUED
+    assert heard.same.method is RescoringMethod.CONTINUED
     assert heard.same.report.score == heard.report.score
     own = recite(heard.report.spans, held_to_grammar=True, mark=MARK)
     assert heard.report.reply.startswith(own + heard.same.report.reply)
 
 
 async def test_another_list_is_gone_on_from_too(heard: Heard) -> None:
-    assert heard.more.road is Road.CONTINUED
+    assert heard.more.method is RescoringMethod.CONTINUED
     assert heard.more.report.spans == (*heard.report.spans, MORE)
     assert heard.more.report.reply.strip() in set("12345")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from loopback.chaos import judged_text
 from typer.testing import CliRunner, Result
 
-from spanjury.orchestration.interfaces.cli.app import app
+from spanjury.orchestration.cli.app import app
 
 __all__ = [
     "RESUME",

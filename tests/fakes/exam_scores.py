@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from spanjury.judges.core import Outcome
-from spanjury.orchestration.experiments.discernment.score_rows import ScoreRow
+from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
 from spanjury.perturbations.perturbation import Effect
 
 __all__ = ["scored"]
@@ -12,25 +12,25 @@ CLEAN = 4.0
 
 
 def scored(
-    drops: Sequence[float | None],
+    differences: Sequence[float | None],
     *,
-    treatment: str | None = "typos",
+    condition: str | None = "typos",
     aspect: str = "fluency",
     expected: Effect | None = "falls",
     repeats: int = 1,
     texts: Iterable[str] | None = None,
     version: str = "",
 ) -> list[ScoreRow]:
-    """Return a row for each of `drops`; None: the damaged text has no score.
+    """Return a row for each of `differences`; None: the damaged text has no score.
 
     The texts are named by number if not otherwise, and were damaged as their name, the
-    treatment and `version` say.
+    condition and `version` say.
     """
-    names = texts if texts is not None else (str(number) for number in range(len(drops)))
+    names = texts if texts is not None else (str(number) for number in range(len(differences)))
     return [
         ScoreRow(
             text=text,
-            treatment=treatment,
+            condition=condition,
             aspect=aspect,
             expected=expected,
             clean=CLEAN,
@@ -39,7 +39,7 @@ def scored(
             clean_outcome=Outcome.SCORED,
             damaged_outcome=Outcome.UNPARSEABLE if drop is None else Outcome.SCORED,
             clean_digest=f"clean {text}",
-            damaged_digest=f"{treatment} {text} {version}",
+            damaged_digest=f"{condition} {text} {version}",
         )
-        for text, drop in zip(names, drops, strict=True)
+        for text, drop in zip(names, differences, strict=True)
     ]

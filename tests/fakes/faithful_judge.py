@@ -6,10 +6,18 @@ from dataclasses import dataclass, field
 
 from fakes.judges import mark
 
-from spanjury.judges.core import Aspect, ErrorSpan, Judge, Report, Rescoring, Road, Segment
-from spanjury.orchestration.aggregation import mean
-from spanjury.orchestration.merge import RuleConsolidator
-from spanjury.orchestration.panel import Panel, Seat
+from spanjury.judges.core import (
+    Aspect,
+    ErrorSpan,
+    Judge,
+    Report,
+    Rescoring,
+    RescoringMethod,
+    Segment,
+)
+from spanjury.orchestration.engine.aggregation import mean
+from spanjury.orchestration.engine.panel import Panel, Seat
+from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
 
 __all__ = ["Faithful", "opener"]
 
@@ -40,7 +48,7 @@ class Faithful:
         if self.fails is not None and len(spans) == self.fails_on:
             raise self.fails
         report = Report(score=_score(spans), spans=tuple(spans))
-        return Rescoring(report=report, road=Road.COMPUTED)
+        return Rescoring(report=report, method=RescoringMethod.COMPUTED)
 
 
 def _score(spans: Sequence[ErrorSpan]) -> float:

@@ -27,11 +27,11 @@ from spanjury.judges.core import (
     Task,
     Usage,
 )
-from spanjury.orchestration.aggregation import mean
-from spanjury.orchestration.batch import evaluate
-from spanjury.orchestration.memory import RememberedJudge
-from spanjury.orchestration.merge import RuleConsolidator
-from spanjury.orchestration.panel import Panel, Seat
+from spanjury.orchestration.engine.aggregation import mean
+from spanjury.orchestration.engine.batch import evaluate
+from spanjury.orchestration.engine.memory import RememberedJudge
+from spanjury.orchestration.engine.panel import Panel, Seat
+from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
 
 __all__ = ["SEATS", "SEGMENTS", "run"]
 

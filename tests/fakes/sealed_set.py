@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from spanjury.orchestration.distilling.examples import SPLITS, Example, example_line
-from spanjury.orchestration.distilling.training_set import split_file
+from spanjury.orchestration.studies.distillation.examples import SPLITS, Example, example_line
+from spanjury.orchestration.studies.distillation.training_set import split_file
 from spanjury.orchestration.wiring.training_files import open_training_files
 
 __all__ = ["write_set"]

@@ -5,11 +5,11 @@ from functools import cache
 
 from spanjury.judges.core import Aspect, Segment
 from spanjury.judges.tasks import Catalogue
-from spanjury.orchestration.distilling.damaged_text import Harm
-from spanjury.orchestration.distilling.rows import DataFile, Row, rows_of
-from spanjury.orchestration.interfaces import distilling
-from spanjury.orchestration.interfaces.exam import DEMO
-from spanjury.orchestration.interfaces.python import read_segments
+from spanjury.orchestration.services import distil as distilling
+from spanjury.orchestration.services.discernment import DEMO
+from spanjury.orchestration.services.python import read_segments
+from spanjury.orchestration.studies.distillation.damaged_text import Harm
+from spanjury.orchestration.studies.distillation.rows import DataFile, Row, rows_of
 from spanjury.perturbations.recipe_files import find_recipe
 
 __all__ = ["aspects_of", "data_file", "demo_rows", "harms_of", "text"]

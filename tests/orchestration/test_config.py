@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from spanjury.judges.core import ConfigError
-from spanjury.orchestration.config import (
+from spanjury.orchestration.wiring.config import (
     ModelConfig,
     PanelConfig,
     SeatConfig,

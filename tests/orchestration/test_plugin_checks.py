@@ -18,9 +18,9 @@ from spanjury.judges.core import (
     Sample,
     Segment,
 )
-from spanjury.orchestration.building import built, parameters
-from spanjury.orchestration.metrics.scores import measured
+from spanjury.judges.metrics.scores import measured
 from spanjury.orchestration.wiring import PERTURBATIONS, STATISTICS
+from spanjury.orchestration.wiring.building import built, parameters
 from spanjury.orchestration.wiring.checks import (
     checked_aggregation,
     checked_judge,
@@ -97,8 +97,8 @@ def test_a_wrong_statistic_is_refused_before_it_is_needed(monkeypatch: pytest.Mo
 
 
 def test_every_answer_of_a_statistic_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fickle(drops: ArrayLike) -> object:
-        return PairedTest(-1.0, 2.0, 1, 0, 0) if np.size(drops) == 4 else "no test"
+    def fickle(differences: ArrayLike) -> object:
+        return PairedTest(-1.0, 2.0, 1, 0, 0) if np.size(differences) == 4 else "no test"
 
     monkeypatch.setattr(type(STATISTICS), "get", lambda *_: fickle)
     statistic = find_statistic("x")

@@ -18,8 +18,8 @@ from spanjury.judges.core import (
     Segment,
 )
 from spanjury.judges.core.registry import Registry
-from spanjury.orchestration.config import ModelConfig, PanelConfig, SeatConfig
 from spanjury.orchestration.wiring import open_configured_panel, open_source
+from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
 
 pytestmark = pytest.mark.anyio
 

@@ -26,10 +26,10 @@ def bounds(resampled: Resampled, *, confidence: float = 0.95) -> tuple[float, fl
 
 
 def test_the_interval_of_a_mean_is_scipys_up_to_chance() -> None:
-    drops = default_rng(1).choice([-1.0, 0.0, 1.0, 2.0], size=60)
-    found = percentile_interval(bootstrap(mean_drop(drops), items=60, rng=default_rng(2)))
+    differences = default_rng(1).choice([-1.0, 0.0, 1.0, 2.0], size=60)
+    found = percentile_interval(bootstrap(mean_drop(differences), items=60, rng=default_rng(2)))
     scipys = stats.bootstrap(
-        (drops,), np.mean, n_resamples=10_000, method="percentile", rng=default_rng(3)
+        (differences,), np.mean, n_resamples=10_000, method="percentile", rng=default_rng(3)
     ).confidence_interval
     assert found.low == pytest.approx(scipys.low, abs=0.03)
     assert found.high == pytest.approx(scipys.high, abs=0.03)
@@ -57,16 +57,21 @@ def test_the_interval_holds_the_truth_nearly_as_often_as_it_says() -> None:
 
 
 def test_cells_of_the_same_drops_have_the_same_draws() -> None:
-    drops = default_rng(5).normal(size=20)
-    found = bootstrap(rank_biserial([drops, drops]), items=20, rng=default_rng(6), draws=50)
+    differences = default_rng(5).normal(size=20)
+    found = bootstrap(
+        rank_biserial([differences, differences]), items=20, rng=default_rng(6), draws=50
+    )
     np.testing.assert_array_equal(found.draws[:, 0], found.draws[:, 1])
 
 
 def test_the_same_state_draws_the_same_items_for_every_effect() -> None:
-    drops = default_rng(7).normal(size=(2, 20))
+    differences = default_rng(7).normal(size=(2, 20))
     fast, slow = (
         bootstrap(effect, items=20, rng=default_rng(8), draws=30)
-        for effect in (mean_drop(drops), of_items(drops, lambda drawn: drawn.mean(axis=-1)))
+        for effect in (
+            mean_drop(differences),
+            of_items(differences, lambda drawn: drawn.mean(axis=-1)),
+        )
     )
     np.testing.assert_allclose(fast.draws, slow.draws)
     np.testing.assert_allclose(fast.estimate, slow.estimate)
@@ -101,11 +106,11 @@ def test_the_p_value_is_twice_the_smaller_tail_with_one_draw_more() -> None:
 
 
 def test_judges_that_score_alike_do_not_differ() -> None:
-    drops = default_rng(1).choice([0.0, 1.0, math.nan], size=(2, 30))
-    found = effect_difference(drops, drops, rng=default_rng(2), draws=100)
+    differences = default_rng(1).choice([0.0, 1.0, math.nan], size=(2, 30))
+    found = effect_difference(differences, differences, rng=default_rng(2), draws=100)
     np.testing.assert_array_equal(found.difference, 0)
     np.testing.assert_array_equal(found.p, 1)
-    np.testing.assert_array_equal(found.used, (~np.isnan(drops)).sum(axis=-1))
+    np.testing.assert_array_equal(found.used, (~np.isnan(differences)).sum(axis=-1))
 
 
 def test_a_judge_that_sees_all_differs_from_one_that_sees_nothing() -> None:
@@ -141,10 +146,10 @@ def test_equal_judges_are_told_apart_as_seldom_as_the_level_says() -> None:
 
 @settings(max_examples=30)
 @given(st.lists(st.sampled_from([-1.0, 0.0, 2.0]), min_size=3, max_size=12), st.integers(0, 99))
-def test_swapped_judges_differ_the_other_way(drops: list[float], seed: int) -> None:
+def test_swapped_judges_differ_the_other_way(differences: list[float], seed: int) -> None:
     one, two = (
         effect_difference(*pair, rng=default_rng(seed), draws=99)
-        for pair in ((drops, drops[::-1]), (drops[::-1], drops))
+        for pair in ((differences, differences[::-1]), (differences[::-1], differences))
     )
     np.testing.assert_allclose([one.low, one.high, one.p], [-two.high, -two.low, two.p])
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from numpy.random import default_rng
 from scipy import stats
 
+from spanjury.stats.arrays import FloatArray
 from spanjury.stats.correlations.correlation import Method, correlation, correlations
-from spanjury.stats.drops import FloatArray
 
 METHODS: tuple[Method, ...] = get_args(Method)
 

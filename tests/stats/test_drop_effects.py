@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import rankdata
 
-from spanjury.stats.effects import drop_effects, scale_effects
+from spanjury.stats.effects import difference_effects, scale_effects
 
 STEPS = st.lists(st.integers(-4, 4), min_size=1, max_size=30)
 
 
 def test_effects_of_six_drops_are_as_worked_by_hand() -> None:
     # Sizes 1, 1, 2, 3 have the ranks 1.5, 1.5, 3, 4. Falls: 1.5 + 3 + 4; rises: 1.5.
-    effects = drop_effects([1, -1, 2, 3, 0, math.nan])
+    effects = difference_effects([1, -1, 2, 3, 0, math.nan])
     assert effects.used == 5
     assert effects.missing == 1
     assert effects.drop_share == pytest.approx(3 / 5)
@@ -26,37 +26,37 @@ def test_effects_of_six_drops_are_as_worked_by_hand() -> None:
 
 
 def test_scores_that_do_not_move_have_no_rank_correlation() -> None:
-    effects = drop_effects([0, 0, 0])
+    effects = difference_effects([0, 0, 0])
     assert effects.net_drop == 0
     assert math.isnan(effects.rank_biserial)
 
 
 def test_one_drop_among_zeros_is_a_full_rank_correlation_and_a_small_net_drop() -> None:
-    effects = drop_effects([0] * 99 + [1])
+    effects = difference_effects([0] * 99 + [1])
     assert effects.rank_biserial == 1
     assert effects.net_drop == pytest.approx(0.01)
 
 
 @pytest.mark.parametrize("drops", [[], [math.nan, math.nan]])
-def test_without_an_item_every_effect_is_undefined(drops: list[float]) -> None:
-    effects = drop_effects(drops)
+def test_without_an_item_every_effect_is_undefined(differences: list[float]) -> None:
+    effects = difference_effects(differences)
     assert effects.used == 0
-    assert effects.missing == len(drops)
+    assert effects.missing == len(differences)
     assert np.isnan(effects[2:]).all()
 
 
 @given(STEPS)
 def test_the_rank_correlation_is_that_of_scipys_ranks(steps: list[int]) -> None:
-    drops = np.array(steps)
-    changed = drops[drops != 0]
+    differences = np.array(steps)
+    changed = differences[differences != 0]
     ranks = rankdata(np.abs(changed))
     expected = (ranks @ np.sign(changed)) / ranks.sum() if changed.size else math.nan
-    assert drop_effects(drops).rank_biserial == pytest.approx(expected, nan_ok=True)
+    assert difference_effects(differences).rank_biserial == pytest.approx(expected, nan_ok=True)
 
 
 @given(STEPS)
 def test_rises_are_drops_with_the_other_sign(steps: list[int]) -> None:
-    fallen, risen = drop_effects(steps), drop_effects([-step for step in steps])
+    fallen, risen = difference_effects(steps), difference_effects([-step for step in steps])
     assert risen.drop_share == fallen.rise_share
     for name in ("net_drop", "rank_biserial", "mean_drop"):
         mirrored = -getattr(risen, name)
@@ -86,9 +86,9 @@ def test_clean_scores_at_the_worst_leave_no_headroom() -> None:
 
 
 @pytest.mark.parametrize("drops", [3.0, [[1.0]], [math.inf]])
-def test_drops_of_another_shape_or_infinite_are_refused(drops: object) -> None:
+def test_drops_of_another_shape_or_infinite_are_refused(differences: object) -> None:
     with pytest.raises(ValueError, match="expected"):
-        drop_effects(drops)  # type: ignore[arg-type]  # what a careless caller may give
+        difference_effects(differences)  # type: ignore[arg-type]  # what a careless caller may give
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
+from spanjury.stats.arrays import FloatArray
 from spanjury.stats.correlations.correlation import correlation
 from spanjury.stats.correlations.grouping import level_correlation
-from spanjury.stats.drops import FloatArray
 from spanjury.stats.raters.agreement import cohen_kappa, krippendorff_alpha
 from spanjury.stats.raters.ensembles import ensemble_curve, leave_one_out
 

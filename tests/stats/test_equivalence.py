@@ -40,28 +40,28 @@ def test_five_different_ranks_are_as_worked_by_hand() -> None:
 
 
 def test_student_agrees_with_scipy() -> None:
-    drops = default_rng(1).normal(0.1, 0.5, size=30)
-    found = equivalence(drops, margin=0.25, alpha=0.1)
+    differences = default_rng(1).normal(0.1, 0.5, size=30)
+    found = equivalence(differences, margin=0.25, alpha=0.1)
     sides = [
-        stats.ttest_1samp(drops, -0.25, alternative="greater").pvalue,
-        stats.ttest_1samp(drops, 0.25, alternative="less").pvalue,
+        stats.ttest_1samp(differences, -0.25, alternative="greater").pvalue,
+        stats.ttest_1samp(differences, 0.25, alternative="less").pvalue,
     ]
     assert found.p_equivalent == pytest.approx(max(sides))
-    whole = stats.ttest_1samp(drops, 0)
+    whole = stats.ttest_1samp(differences, 0)
     assert found.p_different == pytest.approx(whole.pvalue)
     interval = whole.confidence_interval(0.8)
     assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
 
 
 def test_the_signed_rank_test_agrees_with_scipy_where_there_are_no_ties() -> None:
-    drops = default_rng(2).normal(0.1, 0.5, size=25)
-    found = equivalence(drops, margin=0.25, method="signed-rank")
+    differences = default_rng(2).normal(0.1, 0.5, size=25)
+    found = equivalence(differences, margin=0.25, method="signed-rank")
     sides = [
-        stats.wilcoxon(drops + 0.25, alternative="greater", method="exact").pvalue,
-        stats.wilcoxon(drops - 0.25, alternative="less", method="exact").pvalue,
+        stats.wilcoxon(differences + 0.25, alternative="greater", method="exact").pvalue,
+        stats.wilcoxon(differences - 0.25, alternative="less", method="exact").pvalue,
     ]
     assert found.p_equivalent == pytest.approx(max(sides))
-    assert found.p_different == pytest.approx(stats.wilcoxon(drops, method="exact").pvalue)
+    assert found.p_different == pytest.approx(stats.wilcoxon(differences, method="exact").pvalue)
 
 
 def test_many_scores_that_stay_are_equivalent() -> None:
@@ -91,9 +91,9 @@ def test_a_small_and_certain_difference_is_equivalent() -> None:
 
 
 def test_one_large_drop_in_ten_moves_the_mean_and_not_the_middle() -> None:
-    drops = [3] * 10 + [0] * 90
-    assert equivalence(drops, margin=0.25).verdict == "different"
-    assert equivalence(drops, margin=0.25, method="signed-rank").verdict == "equivalent"
+    differences = [3] * 10 + [0] * 90
+    assert equivalence(differences, margin=0.25).verdict == "different"
+    assert equivalence(differences, margin=0.25, method="signed-rank").verdict == "equivalent"
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -105,23 +105,23 @@ def test_without_an_item_nothing_is_decided(method: EquivalenceMethod) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-@given(drops=DROPS, margin=MARGINS)
+@given(differences=DROPS, margin=MARGINS)
 def test_the_test_and_the_interval_decide_alike(
-    method: EquivalenceMethod, drops: list[float], margin: float
+    method: EquivalenceMethod, differences: list[float], margin: float
 ) -> None:
-    found = equivalence(drops, margin=margin, method=method)
+    found = equivalence(differences, margin=margin, method=method)
     slack = 1e-9 * (1 if found.verdict == "equivalent" else -1)
     within = -margin < found.low + slack and found.high - slack < margin
     assert within == (found.verdict == "equivalent")
 
 
 @pytest.mark.parametrize("method", METHODS)
-@given(drops=DROPS, margin=MARGINS)
+@given(differences=DROPS, margin=MARGINS)
 def test_rises_are_judged_as_drops_are(
-    method: EquivalenceMethod, drops: list[float], margin: float
+    method: EquivalenceMethod, differences: list[float], margin: float
 ) -> None:
-    fallen = equivalence(drops, margin=margin, method=method)
-    risen = equivalence([-drop for drop in drops], margin=margin, method=method)
+    fallen = equivalence(differences, margin=margin, method=method)
+    risen = equivalence([-drop for drop in differences], margin=margin, method=method)
     assert risen.verdict == fallen.verdict
     assert risen.p_equivalent == pytest.approx(fallen.p_equivalent)
     assert (risen.low, risen.high) == pytest.approx((-fallen.high, -fallen.low))
@@ -130,7 +130,9 @@ def test_rises_are_judged_as_drops_are(
 @pytest.mark.parametrize("method", METHODS)
 def test_a_drop_as_large_as_the_margin_seldom_passes(method: EquivalenceMethod) -> None:
     samples = 0.5 + default_rng(5).normal(size=(600, 12))
-    passed = [equivalence(drops, margin=0.5, method=method).p_equivalent for drops in samples]
+    passed = [
+        equivalence(differences, margin=0.5, method=method).p_equivalent for differences in samples
+    ]
     assert np.mean(np.array(passed) <= 0.05) < 0.077  # .05 and 3 standard errors
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from numpy.random import default_rng
 from scipy.stats import kendalltau
 
+from spanjury.stats.arrays import FloatArray
 from spanjury.stats.bootstrap import percentile_interval
 from spanjury.stats.combination.multiplicity import holm
 from spanjury.stats.correlations import resampled_correlations as module
@@ -21,7 +22,6 @@ from spanjury.stats.correlations.resampled_correlations import (
     correlation_difference,
     resampled_correlations,
 )
-from spanjury.stats.drops import FloatArray
 
 LEVELS: tuple[Level, ...] = get_args(Level)
 METHODS: tuple[Method, ...] = get_args(Method)

@@ -15,9 +15,9 @@ from spanjury.stats.significance.sign_test import sign_test
 from spanjury.stats.significance.signed_rank import signed_rank
 
 
-def seeded_permutation(drops: object) -> object:
+def seeded_permutation(differences: object) -> object:
     rng = np.random.default_rng(3)
-    return paired_permutation(drops, rng=rng, draws=99)  # type: ignore[arg-type]  # as it comes
+    return paired_permutation(differences, rng=rng, draws=99)  # type: ignore[arg-type]  # as it comes
 
 
 DETERMINISTIC = [
@@ -44,12 +44,12 @@ def test_drops_of_zero_alone_are_p_1_and_flagged(test: PairedStatistic) -> None:
 
 @EVERY
 @pytest.mark.parametrize("drops", [[], [math.nan, math.nan]])
-def test_without_a_pair_nothing_is_known(test: PairedStatistic, drops: list[float]) -> None:
-    answer = test(drops)
+def test_without_a_pair_nothing_is_known(test: PairedStatistic, differences: list[float]) -> None:
+    answer = test(differences)
     assert math.isnan(answer.log_p)
     assert math.isnan(answer.p)
     assert math.isnan(answer.statistic)
-    assert answer.missing == len(drops)
+    assert answer.missing == len(differences)
     assert not answer.nothing_moved
 
 
@@ -63,9 +63,9 @@ def test_missing_pairs_are_left_out_and_counted(test: PairedStatistic) -> None:
 
 @EVERY
 @pytest.mark.parametrize("drops", [[[1.0, 2.0]], 1.0, [math.inf], [1, -math.inf]])
-def test_what_are_no_drops_is_refused(test: PairedStatistic, drops: object) -> None:
+def test_what_are_no_drops_is_refused(test: PairedStatistic, differences: object) -> None:
     with pytest.raises(ValueError, match=r"expected drops of shape \(n,\)"):
-        test(drops)  # type: ignore[arg-type]  # the point is that it is wrong
+        test(differences)  # type: ignore[arg-type]  # the point is that it is wrong
 
 
 @EVERY
@@ -76,26 +76,28 @@ def test_one_item_proves_nothing(test: PairedStatistic) -> None:
 
 
 @pytest.mark.parametrize("test", DETERMINISTIC)
-@given(drops=DROPS, data=st.data())
+@given(differences=DROPS, data=st.data())
 def test_the_order_of_items_is_no_matter(
-    test: PairedStatistic, drops: list[int], data: st.DataObject
+    test: PairedStatistic, differences: list[int], data: st.DataObject
 ) -> None:
-    shuffled = data.draw(st.permutations(drops))
-    assert test(shuffled).log_p == pytest.approx(test(drops).log_p, abs=1e-12)
+    shuffled = data.draw(st.permutations(differences))
+    assert test(shuffled).log_p == pytest.approx(test(differences).log_p, abs=1e-12)
 
 
 @pytest.mark.parametrize("test", DETERMINISTIC)
-@given(drops=DROPS)
+@given(differences=DROPS)
 def test_p_is_a_probability_and_falls_that_become_rises_oppose_it(
-    test: PairedStatistic, drops: list[int]
+    test: PairedStatistic, differences: list[int]
 ) -> None:
-    p, opposed = test(drops).p, test([-drop for drop in drops]).p
+    p, opposed = test(differences).p, test([-drop for drop in differences]).p
     assert 0 < p <= 1
     # Both tails hold the data itself, so that they overlap; exactly once if continuous.
     assert p + opposed >= 1 - 1e-12
 
 
 @pytest.mark.parametrize("test", DETERMINISTIC)
-@given(drops=DROPS)
-def test_doubling_every_score_changes_nothing(test: PairedStatistic, drops: list[int]) -> None:
-    assert test([2 * drop for drop in drops]).log_p == test(drops).log_p
+@given(differences=DROPS)
+def test_doubling_every_score_changes_nothing(
+    test: PairedStatistic, differences: list[int]
+) -> None:
+    assert test([2 * drop for drop in differences]).log_p == test(differences).log_p

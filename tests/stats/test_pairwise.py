@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.random import default_rng
 
+from spanjury.stats.arrays import FloatArray
 from spanjury.stats.correlations.pairwise import darr, pairwise_accuracy, tie_calibrated_accuracy
 from spanjury.stats.correlations.system_pairs import soft_pairwise_accuracy, system_accuracy
-from spanjury.stats.drops import FloatArray
 
 CELL = st.integers(0, 4).map(float) | st.just(math.nan)
 

@@ -10,12 +10,12 @@ from spanjury.stats.significance.permutation import BLOCK, paired_permutation, r
 
 
 def test_it_approaches_the_count_of_every_choice_of_signs() -> None:
-    drops = np.array([3.0, 1, 2, -1, 4, 2, 0, -2, 1, 1])
-    sums = [np.dot(signs, drops) for signs in product((-1, 1), repeat=len(drops))]
-    exact = np.mean([total >= drops.sum() for total in sums])
-    answer = paired_permutation(drops, rng=np.random.default_rng(1), draws=40_000)
+    differences = np.array([3.0, 1, 2, -1, 4, 2, 0, -2, 1, 1])
+    sums = [np.dot(signs, differences) for signs in product((-1, 1), repeat=len(differences))]
+    exact = np.mean([total >= differences.sum() for total in sums])
+    answer = paired_permutation(differences, rng=np.random.default_rng(1), draws=40_000)
     assert answer.p == pytest.approx(exact, abs=4 * math.sqrt(exact / 40_000))
-    assert answer.statistic == pytest.approx(drops.mean())
+    assert answer.statistic == pytest.approx(differences.mean())
 
 
 def test_p_is_never_below_one_in_the_draws_and_the_data() -> None:
@@ -25,16 +25,18 @@ def test_p_is_never_below_one_in_the_draws_and_the_data() -> None:
 
 def test_sums_that_are_equal_but_for_rounding_count_as_equal() -> None:
     # With one difference half of the draws reach it, however it is rounded.
-    drops = [0.1, 0.2, -0.3, 0.1 + 0.2 - 0.3 + 0.7]
-    answer = paired_permutation(drops, rng=np.random.default_rng(2), draws=20_000)
-    sums = [round(np.dot(signs, drops), 9) for signs in product((-1, 1), repeat=4)]
-    exact = np.mean([total >= round(sum(drops), 9) for total in sums])
+    differences = [0.1, 0.2, -0.3, 0.1 + 0.2 - 0.3 + 0.7]
+    answer = paired_permutation(differences, rng=np.random.default_rng(2), draws=20_000)
+    sums = [round(np.dot(signs, differences), 9) for signs in product((-1, 1), repeat=4)]
+    exact = np.mean([total >= round(sum(differences), 9) for total in sums])
     assert answer.p == pytest.approx(exact, abs=0.02)
 
 
 def test_the_same_seed_gives_the_same_p() -> None:
-    drops = np.random.default_rng(4).normal(0.2, 1, size=50)
-    first, second = (paired_permutation(drops, rng=np.random.default_rng(6)) for _ in range(2))
+    differences = np.random.default_rng(4).normal(0.2, 1, size=50)
+    first, second = (
+        paired_permutation(differences, rng=np.random.default_rng(6)) for _ in range(2)
+    )
     assert first == second
 
 

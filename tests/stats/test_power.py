@@ -115,8 +115,8 @@ def test_a_pilot_of_one_step_has_the_power_of_its_shares() -> None:
 def test_a_simulation_asks_the_test_that_is_named() -> None:
     asked = []
 
-    def never(drops: object) -> PairedTest:
-        asked.append(np.shape(np.asarray(drops)))
+    def never(differences: object) -> PairedTest:
+        asked.append(np.shape(np.asarray(differences)))
         return PairedTest(0.0, 0.0, 0, 0, 0)
 
     found = simulated_power([1, math.nan], items=7, rng=default_rng(1), test=never, draws=20)

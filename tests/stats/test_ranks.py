@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import rankdata
 
+from spanjury.stats.arrays import safe_divide
 from spanjury.stats.correlations.ranks import midranks, pair_counts, ranks
-from spanjury.stats.quotients import quotients
 
 ROW = st.lists(st.integers(0, 5).map(float), min_size=1, max_size=40)
 
@@ -45,5 +45,5 @@ def test_a_row_turned_round_has_every_pair_out_of_order(items: int) -> None:
 
 def test_a_quotient_by_nothing_is_undefined_without_a_warning() -> None:
     np.testing.assert_array_equal(
-        quotients([[1.0], [0.0]], [2.0, 0.0]), [[0.5, np.nan], [0, np.nan]]
+        safe_divide([[1.0], [0.0]], [2.0, 0.0]), [[0.5, np.nan], [0, np.nan]]
     )

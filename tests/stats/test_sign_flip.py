@@ -19,11 +19,11 @@ from spanjury.stats.significance.sign_flip import (
 from spanjury.stats.significance.signed_rank import Zeros, signed_rank
 
 
-def counted(drops: list[int], *, zeros: Zeros = "wilcox") -> float:
+def counted(differences: list[int], *, zeros: Zeros = "wilcox") -> float:
     """Return the exact p-value by trying every choice of signs."""
-    ranked = [drop for drop in drops if drop or zeros != "wilcox"]
+    ranked = [drop for drop in differences if drop or zeros != "wilcox"]
     ranks = [rank for rank, drop in zip(rankdata(np.abs(ranked)), ranked, strict=True) if drop]
-    moved = [drop for drop in drops if drop]
+    moved = [drop for drop in differences if drop]
     falls = sum(rank for rank, drop in zip(ranks, moved, strict=True) if drop > 0)
     sums = [
         sum(rank for rank, falling in zip(ranks, signs, strict=True) if falling)
@@ -32,24 +32,26 @@ def counted(drops: list[int], *, zeros: Zeros = "wilcox") -> float:
     return sum(total >= falls for total in sums) / len(sums)
 
 
-@given(drops=st.lists(st.integers(-4, 4), min_size=1, max_size=9))
+@given(differences=st.lists(st.integers(-4, 4), min_size=1, max_size=9))
 @pytest.mark.parametrize("zeros", ["wilcox", "pratt", "zsplit"])
 @settings(max_examples=60)
-def test_it_counts_every_choice_of_signs(zeros: Zeros, drops: list[int]) -> None:
-    assert sign_flip(drops, zeros=zeros).p == pytest.approx(counted(drops, zeros=zeros), rel=1e-12)
+def test_it_counts_every_choice_of_signs(zeros: Zeros, differences: list[int]) -> None:
+    assert sign_flip(differences, zeros=zeros).p == pytest.approx(
+        counted(differences, zeros=zeros), rel=1e-12
+    )
 
 
 def test_without_ties_it_says_what_scipy_says() -> None:
-    drops = np.random.default_rng(5).normal(0.3, 1, size=45)
-    oracle = wilcoxon(drops, alternative="greater", method="exact")
-    answer = sign_flip(drops)
+    differences = np.random.default_rng(5).normal(0.3, 1, size=45)
+    oracle = wilcoxon(differences, alternative="greater", method="exact")
+    answer = sign_flip(differences)
     assert answer.statistic == oracle.statistic
     assert answer.p == pytest.approx(oracle.pvalue, rel=1e-9)
 
 
 @pytest.mark.parametrize("drops", [range(1, 101), [1] * 100])
-def test_a_hundred_falls_are_one_choice_in_two_to_the_hundred(drops: list[int]) -> None:
-    answer = sign_flip(drops)
+def test_a_hundred_falls_are_one_choice_in_two_to_the_hundred(differences: list[int]) -> None:
+    answer = sign_flip(differences)
     assert answer.log_p == pytest.approx(-100 * math.log(2), rel=1e-12)
     assert answer.statistic == 5050
     assert round(float(discernment_score(answer.log_p)), 2) == 23.14
@@ -60,8 +62,8 @@ def test_a_hundred_falls_are_one_choice_in_two_to_the_hundred(drops: list[int]) 
     [(1, 0, 0.23), (3, 0, 0.69), (5, 0, 1.16), (10, 0, 2.31), (10, 3, 1.03)],
 )
 def test_few_items_one_step_lower_are_what_they_are(lower: int, higher: int, d: float) -> None:
-    drops = [1] * lower + [-1] * higher + [0] * (100 - lower - higher)
-    assert round(float(discernment_score(sign_flip(drops).log_p)), 2) == d
+    differences = [1] * lower + [-1] * higher + [0] * (100 - lower - higher)
+    assert round(float(discernment_score(sign_flip(differences).log_p)), 2) == d
 
 
 def test_the_most_differences_still_have_a_p_value() -> None:

@@ -47,17 +47,17 @@ def test_few_items_one_step_lower_already_look_discerned(lower: int, higher: int
 
 @pytest.mark.parametrize("correction", [False, True])
 @pytest.mark.parametrize("zeros", get_args(Zeros))
-@given(drops=st.lists(st.integers(-6, 6), min_size=1, max_size=40))
-def test_it_says_what_scipy_says(zeros: Zeros, correction: bool, drops: list[int]) -> None:
-    assume(any(drops))
+@given(differences=st.lists(st.integers(-6, 6), min_size=1, max_size=40))
+def test_it_says_what_scipy_says(zeros: Zeros, correction: bool, differences: list[int]) -> None:
+    assume(any(differences))
     oracle = wilcoxon(
-        drops,
+        differences,
         alternative="greater",
         method="approx",
         zero_method=zeros,
         correction=correction,
     )
-    answer = signed_rank(drops, zeros=zeros, correction=correction)
+    answer = signed_rank(differences, zeros=zeros, correction=correction)
     assert answer.p == pytest.approx(oracle.pvalue, rel=1e-9)
 
 

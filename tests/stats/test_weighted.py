@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from spanjury.stats.drops import FloatArray
-from spanjury.stats.effects import drop_effects, scale_effects
+from spanjury.stats.arrays import FloatArray
+from spanjury.stats.effects import difference_effects, scale_effects
 from spanjury.stats.weighted import (
     mean_drop,
     net_drop,
@@ -34,13 +34,13 @@ def repeated(values: FloatArray, counts: FloatArray) -> FloatArray:
 def test_an_item_that_counts_twice_is_an_item_twice(
     clean: FloatArray, damaged: FloatArray, counts: FloatArray
 ) -> None:
-    drops = clean - damaged
-    found = [effect(drops)(counts) for effect in (net_drop, rank_biserial, mean_drop)]
+    differences = clean - damaged
+    found = [effect(differences)(counts) for effect in (net_drop, rank_biserial, mean_drop)]
     headroom = per_headroom(clean, damaged, low=1)(counts)
     assert headroom.shape == (4, 2, 3)
     for draw, row, column in np.ndindex(4, 2, 3):
-        sample = repeated(drops[row, column], counts[draw])
-        expected = drop_effects(sample)[4:]
+        sample = repeated(differences[row, column], counts[draw])
+        expected = difference_effects(sample)[4:]
         values = [effect[draw, row, column] for effect in found]
         assert values == pytest.approx(expected, nan_ok=True)
         before, after = (repeated(scores[row, column], counts[draw]) for scores in (clean, damaged))

@@ -26,12 +26,12 @@ def test_another_test_can_be_asked() -> None:
     assert worst_case(told, worst=-4, test=sign_test) == sign_test([1, 1, 1, -4])
 
 
-@given(drops=GAPPY, data=st.data())
+@given(differences=GAPPY, data=st.data())
 def test_no_other_scores_would_give_a_larger_p_but_for_ties(
-    drops: list[int | None], data: st.DataObject
+    differences: list[int | None], data: st.DataObject
 ) -> None:
-    filled = [data.draw(st.integers(-4, 4)) if drop is None else drop for drop in drops]
-    told = [math.nan if drop is None else drop for drop in drops]
+    filled = [data.draw(st.integers(-4, 4)) if drop is None else drop for drop in differences]
+    told = [math.nan if drop is None else drop for drop in differences]
     assert sign_test(filled).p <= worst_case(told, worst=-4, test=sign_test).p + 1e-12
     assert sign_flip(filled).p <= worst_case(told, worst=-4).p * 1.25
 

@@ -7,7 +7,7 @@ from typing import assert_type
 import pytest
 
 import spanjury
-from spanjury.orchestration.panel import Panel
+from spanjury.orchestration.engine.panel import Panel
 
 pytestmark = pytest.mark.anyio
 

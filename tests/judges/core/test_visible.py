@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from spanjury.judges.core import code_span, markdown, one_line, shown, shown_json
-from spanjury.orchestration.experiments.markdown_rows import head, row
+from spanjury.orchestration.studies.markdown_rows import head, row
 
 HOSTILE = (
     "\x1b]0;title\x07", "\x1b[2J\x1b[H", "\x1b]8;;http://evil\x1b\\click\x1b]8;;\x1b\\",

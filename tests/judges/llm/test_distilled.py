@@ -12,7 +12,7 @@ from spanjury.judges.core import (
     Reply,
     Report,
     Rescorable,
-    Road,
+    RescoringMethod,
     TokenLogprob,
     Usage,
 )
@@ -115,7 +115,7 @@ async def test_a_score_follows_from_a_list_that_is_not_its_own() -> None:
     assert isinstance(judge, Rescorable)
     spans = [mark(segment().output, "1935")]
     rescoring = await judge.rescore(segment(), ASPECT, spans)
-    assert (rescoring.road, rescoring.report.score) == (Road.CONTINUED, 2.6)
+    assert (rescoring.method, rescoring.report.score) == (RescoringMethod.CONTINUED, 2.6)
     assert rescoring.report.spans == tuple(spans)
     assert model.requests[0].prefix.endswith("Severity: 3\n\nOverall score:")
 

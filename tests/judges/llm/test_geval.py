@@ -22,7 +22,7 @@ from spanjury.judges.core import (
     Usage,
 )
 from spanjury.judges.llm.geval import GEval
-from spanjury.orchestration.memory import RememberedJudge, RememberedModel
+from spanjury.orchestration.engine.memory import RememberedJudge, RememberedModel
 
 pytestmark = pytest.mark.anyio
 

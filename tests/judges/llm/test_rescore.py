@@ -16,7 +16,7 @@ from spanjury.judges.core import (
     Reply,
     Rescorable,
     Rescoring,
-    Road,
+    RescoringMethod,
     TokenLogprob,
     Usage,
 )
@@ -45,7 +45,7 @@ async def rescore(
 async def test_the_score_is_what_the_model_writes_behind_the_list() -> None:
     rescoring, model = await rescore(Reply(text=" Poor\nExplanation of the", usage=SPENT))
     report = rescoring.report
-    assert (report.score, report.spans, rescoring.road) == (2, SPANS, Road.CONTINUED)
+    assert (report.score, report.spans, rescoring.method) == (2, SPANS, RescoringMethod.CONTINUED)
     assert (report.reply, report.usage) == (" Poor\nExplanation of the", SPENT)
     (request,) = model.requests
     assert request.prefix == recite(SPANS, mark=MARK)
@@ -83,7 +83,7 @@ async def test_what_goes_on_otherwise_is_asked_for_once_more_then_unparseable(te
 
 async def test_a_second_try_that_goes_on_with_a_score_counts() -> None:
     rescoring, _ = await rescore("\nError 2:", " Good")
-    assert (rescoring.report.score, rescoring.road) == (4, Road.CONTINUED)
+    assert (rescoring.report.score, rescoring.method) == (4, RescoringMethod.CONTINUED)
 
 
 async def test_a_score_after_another_error_is_not_taken_for_the_score_of_the_list() -> None:
@@ -100,7 +100,7 @@ async def test_a_refusal_is_final() -> None:
 
 async def test_where_the_model_cannot_continue_it_is_asked_in_a_new_turn() -> None:
     rescoring, model = await rescore(CANNOT, "Overall score: Fair")
-    assert (rescoring.report.score, rescoring.road) == (3, Road.RESTATED)
+    assert (rescoring.report.score, rescoring.method) == (3, RescoringMethod.RESTATED)
     continued, restated = model.requests
     assert not restated.prefix
     *before, listed, asked = restated.messages
@@ -112,7 +112,10 @@ async def test_where_the_model_cannot_continue_it_is_asked_in_a_new_turn() -> No
 
 async def test_a_new_turn_can_be_asked_for_and_an_answer_without_a_score_is_asked_again() -> None:
     rescoring, model = await rescore("Hm.", "No idea.", rescoring="restate")
-    assert (rescoring.report.outcome, rescoring.road) == (Outcome.UNPARSEABLE, Road.RESTATED)
+    assert (rescoring.report.outcome, rescoring.method) == (
+        Outcome.UNPARSEABLE,
+        RescoringMethod.RESTATED,
+    )
     assert not any(request.prefix for request in model.requests)
     said, asked = model.requests[1].messages[-2:]
     assert said.content == "Hm."

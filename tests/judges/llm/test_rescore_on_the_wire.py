@@ -7,7 +7,7 @@ from loopback.lanes import LANES, Lane
 from loopback.server import LoopbackServer, Received
 
 from spanjury.adapters.models.litellm_model import open_litellm
-from spanjury.judges.core import ModelOptions, Outcome, Rescoring, Road
+from spanjury.judges.core import ModelOptions, Outcome, Rescoring, RescoringMethod
 from spanjury.judges.llm.annotator import Annotator
 from spanjury.judges.llm.recite import recite
 from spanjury.judges.text import field_mark
@@ -48,7 +48,7 @@ async def test_the_server_is_told_to_write_on_behind_the_list(
     assert last == {"role": "assistant", "content": recite(SPANS, mark=MARK)}
     assert request.body["continue_final_message"] is True
     assert request.body["add_generation_prompt"] is False
-    assert (rescoring.report.score, rescoring.road) == (2, Road.CONTINUED)
+    assert (rescoring.report.score, rescoring.method) == (2, RescoringMethod.CONTINUED)
     assert rescoring.report.reply == " Poor"
 
 
@@ -64,14 +64,14 @@ async def test_a_server_that_goes_on_with_a_new_error_is_asked_again_and_told_on
 
 async def test_a_server_that_turns_the_prefix_down_is_asked_in_a_new_turn(lane: Lane) -> None:
     rescoring, (_, restated) = await rescore(lane, failure(400, "no prefill"), chat("Good"))
-    assert (rescoring.report.score, rescoring.road) == (4, Road.RESTATED)
+    assert (rescoring.report.score, rescoring.method) == (4, RescoringMethod.RESTATED)
     assert messages_of(restated)[-1]["role"] == "user"
     assert "continue_final_message" not in restated.body
 
 
 async def test_a_provider_that_cannot_continue_is_sent_the_new_turn_alone() -> None:
     rescoring, (request,) = await rescore(NO_PREFILL, chat("Fair"))
-    assert (rescoring.report.score, rescoring.road) == (3, Road.RESTATED)
+    assert (rescoring.report.score, rescoring.method) == (3, RescoringMethod.RESTATED)
     assert [message["role"] for message in messages_of(request)] == [
         "system",
         "user",

@@ -5,7 +5,7 @@ from fakes.judges import ASPECT, TASK, segment
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.judges.core import Aspect, ErrorSpan, Outcome, Rescorable, Road
+from spanjury.judges.core import Aspect, ErrorSpan, Outcome, Rescorable, RescoringMethod
 from spanjury.judges.rules.form import FormJudge
 from spanjury.judges.rules.grounding import GroundingJudge
 
@@ -31,7 +31,7 @@ async def test_an_unchanged_list_keeps_its_score_however_few_spans_are_reported(
     report = await judge.assess(BAD, FLUENCY)
     rescoring = await judge.rescore(BAD, FLUENCY, report.spans)
     assert rescoring.report.score == report.score
-    assert (rescoring.report.spans, rescoring.road) == (report.spans, Road.COMPUTED)
+    assert (rescoring.report.spans, rescoring.method) == (report.spans, RescoringMethod.COMPUTED)
 
 
 @pytest.mark.anyio

@@ -9,7 +9,7 @@ from spanjury.judges.core import (
     Outcome,
     Report,
     Rescorable,
-    Road,
+    RescoringMethod,
     Usage,
 )
 from spanjury.judges.scoring import FromSpans, SpanLoss, SpanMap
@@ -49,7 +49,7 @@ async def test_errors_of_which_no_quotation_is_in_the_text_make_no_score() -> No
     assert "8 quote what the text does not contain" in report.reason
     assert (report.spans, report.reply, report.usage) == (said.spans, "Unacceptable", SPENT)
     again = await judge.rescore(segment(), ASPECT, [lost])
-    assert (again.report.outcome, again.road) == (Outcome.ABSTAINED, Road.COMPUTED)
+    assert (again.report.outcome, again.method) == (Outcome.ABSTAINED, RescoringMethod.COMPUTED)
     mixed = await judge.rescore(segment(), ASPECT, [lost, WRONG])
     assert mixed.report.score == 1
     content = replace(ASPECT, kind="content")  # there such errors count
@@ -71,7 +71,7 @@ async def test_another_list_is_rescored_without_the_judge() -> None:
     assert isinstance(judge, Rescorable)
     milder = replace(WRONG, severity=2)
     rescoring = await judge.rescore(segment(), ASPECT, [milder])
-    assert rescoring.road is Road.COMPUTED
+    assert rescoring.method is RescoringMethod.COMPUTED
     assert rescoring.report == Report(score=3, spans=(milder,))
 
 

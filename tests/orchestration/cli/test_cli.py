@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from spanjury.judges.core import VERSION
-from spanjury.orchestration.interfaces.cli.app import app
+from spanjury.orchestration.cli.app import app
 
 Row = dict[str, Any]
 

@@ -9,10 +9,10 @@ from loopback.answers import Answer, chat, failure
 from loopback.server import LoopbackServer, Received, unreachable_url
 from typer.testing import CliRunner, Result
 
-from spanjury.orchestration.config import ModelConfig
-from spanjury.orchestration.interfaces.cli.app import app
-from spanjury.orchestration.interfaces.cli.told_panel import ToldPanel
-from spanjury.orchestration.interfaces.cli.told_writer import told_writer
+from spanjury.orchestration.cli.app import app
+from spanjury.orchestration.cli.told_panel import ToldPanel
+from spanjury.orchestration.cli.told_writer import told_writer
+from spanjury.orchestration.wiring.config import ModelConfig
 
 TEXTS = ("Anna Berg opened a school in Oslo.", "It was in Oslo that Bob met her.", "So be it.")
 RECIPE = """

@@ -11,9 +11,9 @@ from typer.testing import CliRunner, Result
 from spanjury.judges.core import DataError
 from spanjury.judges.llm.located_errors import located_errors
 from spanjury.judges.llm.short_prompt import read_number
-from spanjury.orchestration.distilling.examples import SPLITS, read_examples
-from spanjury.orchestration.distilling.training_set import read_split, require_whole
-from spanjury.orchestration.interfaces.cli.distil_commands import distil
+from spanjury.orchestration.cli.distil_commands import distil
+from spanjury.orchestration.studies.distillation.examples import SPLITS, read_examples
+from spanjury.orchestration.studies.distillation.training_set import read_split, require_whole
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 DATA = tuple(EXAMPLES / f"{name}.jsonl" for name in ("summaries", "data_to_text", "questions"))

@@ -11,10 +11,10 @@ from fakes.sealed_set import write_set
 from fakes.tiny_judge import save_judge_base
 from typer.testing import CliRunner, Result
 
-from spanjury.orchestration.distilling.examples import Example
-from spanjury.orchestration.distilling.training_set import read_split
-from spanjury.orchestration.interfaces.cli.app import app
-from spanjury.orchestration.interfaces.training import taught_by
+from spanjury.orchestration.cli.app import app
+from spanjury.orchestration.services.train import taught_by
+from spanjury.orchestration.studies.distillation.examples import Example
+from spanjury.orchestration.studies.distillation.training_set import read_split
 
 TEXTS = Path(__file__).parents[3] / "examples" / "data_to_text.jsonl"
 FORM = ("--judge", "form")

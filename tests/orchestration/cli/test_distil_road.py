@@ -9,8 +9,8 @@ import torch
 from fakes.tiny_judge import save_judge_base
 from typer.testing import CliRunner, Result
 
-from spanjury.orchestration.distilling.training_set import read_split
-from spanjury.orchestration.interfaces.cli.app import app
+from spanjury.orchestration.cli.app import app
+from spanjury.orchestration.studies.distillation.training_set import read_split
 
 DATA = Path(__file__).parents[3] / "examples" / "data_to_text.jsonl"
 FLUENCY = ("--aspect", "fluency")

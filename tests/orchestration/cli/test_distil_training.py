@@ -11,14 +11,14 @@ from fakes.sealed_set import write_set
 from fakes.tiny_chat import save_chat_model, tiny_pairs
 
 from spanjury.judges.core import ConfigError, DataError, Message, Report
-from spanjury.orchestration.distilling.examples import (
+from spanjury.orchestration.cli import distil_training
+from spanjury.orchestration.cli.distil_training import train_distilled
+from spanjury.orchestration.studies.distillation.examples import (
     Example,
     Licences,
     Provenance,
     Split,
 )
-from spanjury.orchestration.interfaces.cli import distil_training
-from spanjury.orchestration.interfaces.cli.distil_training import train_distilled
 
 Train = Callable[..., None]
 

@@ -12,8 +12,8 @@ from typer.testing import CliRunner, Result
 
 from spanjury.judges.core import PluginError
 from spanjury.judges.core.registry import Registry
-from spanjury.orchestration.interfaces.cli.app import app
-from spanjury.orchestration.interfaces.cli.network import forbid_network
+from spanjury.orchestration.cli.app import app
+from spanjury.orchestration.cli.network import forbid_network
 
 Doctor = Callable[..., Result]
 

@@ -9,10 +9,10 @@ from fakes.exam_scores import scored
 from typer.testing import CliRunner, Result
 
 from spanjury.judges.core import StoreError
-from spanjury.orchestration.experiments.discernment.score_rows import ScoreRow
-from spanjury.orchestration.experiments.examinee import Examinee
-from spanjury.orchestration.interfaces.cli.app import app
-from spanjury.orchestration.interfaces.exam_scores import ExamScores, read_scores, write_scores
+from spanjury.orchestration.cli.app import app
+from spanjury.orchestration.services.exam_scores import ExamScores, read_scores, write_scores
+from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
+from spanjury.orchestration.studies.judging import Examinee
 
 Spanjury = Callable[..., Result]
 
@@ -29,9 +29,9 @@ def scores(rows: list[ScoreRow], *, judge: str) -> ExamScores:
 def exam(folder: str, fluency: list[float], spaces: list[float]) -> None:
     """Leave behind an exam of what damages fluency and of what damages nothing."""
     rows = [
-        *scored(STILL, treatment=None, expected="unchanged"),
+        *scored(STILL, condition=None, expected="unchanged"),
         *scored(fluency),
-        *scored(spaces, treatment="spaces", expected="unchanged"),
+        *scored(spaces, condition="spaces", expected="unchanged"),
     ]
     Path(folder).mkdir()
     write_scores(Path(folder) / "scores.jsonl", scores(rows, judge=folder))

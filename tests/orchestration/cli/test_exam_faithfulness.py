@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from spanjury.orchestration.interfaces.cli import examining_watched
-from spanjury.orchestration.interfaces.cli.app import app
-from spanjury.orchestration.interfaces.cli.progress import ProgressLines
-from spanjury.orchestration.interfaces.cli.standing import Watch
+from spanjury.orchestration.cli import examining_watched
+from spanjury.orchestration.cli.app import app
+from spanjury.orchestration.cli.progress import ProgressLines
+from spanjury.orchestration.cli.standing import Watch
 
 Spanjury = Callable[..., Result]
 
@@ -117,8 +117,8 @@ def test_perturbations_are_named_and_the_exam_goes_on_a_card(
     done = spanjury(texts, "--judge", "form", "--aspect", "fluency", *named, "-o", "exam")
     assert done.exit_code == 0, done.output
     told = json.loads(Path("exam/findings.json").read_text())
-    treatments = {one["treatment"] for one in told["findings"] if not one["is_control"]}
-    assert treatments == {"worsen-severity:by=2", "critical-error"}
+    conditions = {one["treatment"] for one in told["findings"] if not one["is_control"]}
+    assert conditions == {"worsen-severity:by=2", "critical-error"}
     card = ["exam", "card", "exam", "--require", "faithfulness.against<=0"]
     shown = CliRunner().invoke(app, card)
     assert shown.exit_code == 0, shown.output

@@ -8,7 +8,7 @@ import pytest
 from loopback.reading import ReadingServer, deceived, honest
 from typer.testing import CliRunner, Result
 
-from spanjury.orchestration.interfaces.cli.app import app
+from spanjury.orchestration.cli.app import app
 
 Spanjury = Callable[..., Result]
 

@@ -10,7 +10,7 @@ from loopback.answers import Answer, chat, failure
 from loopback.server import LoopbackServer, Received, unreachable_url
 from typer.testing import CliRunner, Result
 
-from spanjury.orchestration.interfaces.cli.app import app
+from spanjury.orchestration.cli.app import app
 
 MODEL = "openai-compatible/author"
 OUTPUT = "It it opened opened in in 1932"

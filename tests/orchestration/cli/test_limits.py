@@ -9,8 +9,8 @@ from loopback.answers import STALL, chat
 from loopback.server import LoopbackServer
 from typer.testing import CliRunner, Result
 
-from spanjury.orchestration import braking
-from spanjury.orchestration.interfaces.cli.app import app
+from spanjury.orchestration.cli.app import app
+from spanjury.orchestration.engine import stopping as braking
 
 ROWS = [
     {"id": str(number), "task": "summarization", "output": f"Text {number}."}

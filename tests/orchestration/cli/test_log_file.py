@@ -21,10 +21,10 @@ from spanjury.judges.core import (
     TransientModelError,
 )
 from spanjury.judges.llm.annotator import Annotator
-from spanjury.orchestration.aggregation import mean
-from spanjury.orchestration.interfaces.cli.logging import log_to
-from spanjury.orchestration.merge import RuleConsolidator
-from spanjury.orchestration.panel import Panel, Seat
+from spanjury.orchestration.cli.logging import log_to
+from spanjury.orchestration.engine.aggregation import mean
+from spanjury.orchestration.engine.panel import Panel, Seat
+from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
 
 KEY = "sk-not-for-anybodys-eyes"
 REPLY = "No Error\n\nOverall score: Good\nExplanation of the score: It is fine."

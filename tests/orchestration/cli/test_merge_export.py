@@ -9,7 +9,7 @@ from fakes.command import without_seconds
 from typer.testing import CliRunner, Result
 
 from spanjury.judges.core import DataError, ErrorSpan, Segment
-from spanjury.orchestration.interfaces.cli.app import app
+from spanjury.orchestration.cli.app import app
 from spanjury.orchestration.wiring import open_source
 
 ROWS = [

@@ -8,7 +8,7 @@ from fakes.command import call
 from typer.testing import Result
 
 from spanjury.judges.core import ConfigError, Segment
-from spanjury.orchestration.interfaces.python import read_segments
+from spanjury.orchestration.services.python import read_segments
 from spanjury.orchestration.wiring import open_source
 
 ARTICLE = "The bridge opened in 1932 and was painted grey by the city."

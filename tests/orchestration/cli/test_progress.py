@@ -14,11 +14,11 @@ from fakes.judges import ASPECT, segment
 from rich.console import Console
 
 from spanjury.judges.core import PanelReport, Result, Usage
-from spanjury.orchestration.interfaces.cli.progress import ProgressBar, ProgressLines
-from spanjury.orchestration.interfaces.cli.standing import Watch
-from spanjury.orchestration.interfaces.cli.view import View
-from spanjury.orchestration.metering import Meter
-from spanjury.orchestration.summary import Summary
+from spanjury.orchestration.cli.progress import ProgressBar, ProgressLines
+from spanjury.orchestration.cli.standing import Watch
+from spanjury.orchestration.cli.view import View
+from spanjury.orchestration.engine.metering import Meter
+from spanjury.orchestration.engine.summary import Summary
 
 RESULT = Result(segment=segment(), aspect=ASPECT, report=PanelReport(score=3))
 OFTEN = 0.001

@@ -12,7 +12,7 @@ from loopback.server import LoopbackServer
 from typer.testing import CliRunner
 
 from spanjury.judges.text.fence import Fenced, fence
-from spanjury.orchestration.interfaces.cli.app import app
+from spanjury.orchestration.cli.app import app
 
 ROWS = [
     {"id": str(number), "task": "summarization", "output": f"text {number} was was written ."}

@@ -15,7 +15,7 @@ from loopback.answers import TRICKLE, Answer, chat, failure
 from loopback.server import LoopbackServer
 from typer.testing import CliRunner, Result
 
-from spanjury.orchestration.interfaces.cli.app import app
+from spanjury.orchestration.cli.app import app
 
 ROWS = [
     {"id": str(number), "task": "summarization", "output": f"Text {number}."}

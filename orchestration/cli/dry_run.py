@@ -1,0 +1,52 @@
+"""`evaluate --dry-run`: what the run would take."""
+
+from collections import Counter
+
+import anyio
+from rich.table import Table
+
+from spanjury.orchestration.cli.console import CleanConsole
+from spanjury.orchestration.cli.exits import say
+from spanjury.orchestration.cli.logging import log_to
+from spanjury.orchestration.cli.running import planned_aloud
+from spanjury.orchestration.cli.told import Told
+from spanjury.orchestration.services.dry_run import Estimate, estimated
+from spanjury.orchestration.services.evaluate import plan
+from spanjury.stats.estimation import TotalEstimate
+
+__all__ = ["judge_sample"]
+
+
+def judge_sample(**flags: object) -> None:
+    """Judge a sample of a file as the flags say, and print what all of it would take."""
+    told = Told.by(flags)
+    log_to(told.log_file)
+    job = told.job
+    estimate = anyio.run(estimated, job, planned_aloud(plan(job)))
+    CleanConsole().print(_table(estimate))
+    outcomes = Counter(report.outcome.value for report in estimate.reports)
+    say(
+        f"from {len(estimate.reports)} of {estimate.assessments} assessments: "
+        + ", ".join(f"{number} {outcome}" for outcome, number in outcomes.most_common())
+    )
+    for reason in {report.reason for report in estimate.reports if report.reason}:
+        say(f"  {reason}")
+    if estimate.unpriced:
+        say(f"no price is known for {', '.join(estimate.unpriced)}")
+
+
+def _table(told: Estimate) -> Table:
+    table = Table("the whole run", "estimate", "95 % interval", title_justify="left")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    table.add_row("calls", *_numbers(told.calls, "{:,.0f}"))
+    table.add_row("tokens", *_numbers(told.tokens, "{:,.0f}"))
+    table.add_row("dollars", *_numbers(told.cost, "{:,.4f}"))
+    table.add_row("seconds", *_numbers(told.seconds, "{:,.0f}"))
+    return table
+
+
+def _numbers(estimate: TotalEstimate, form: str) -> tuple[str, str]:
+    low, high = max(0.0, estimate.low), estimate.high
+    between = f"{form.format(low)} to {form.format(high)}"
+    return form.format(estimate.total), between if high == high else "-"  # noqa: PLR0124  NaN

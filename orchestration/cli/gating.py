@@ -1,0 +1,43 @@
+"""What `spanjury distil gate` does once its flags are read."""
+
+from functools import partial
+
+import typer
+
+from spanjury.orchestration.cli.console import CleanConsole
+from spanjury.orchestration.cli.examining_watched import held
+from spanjury.orchestration.cli.exits import GATE, say
+from spanjury.orchestration.cli.gate_view import gate_view
+from spanjury.orchestration.cli.logging import log_to
+from spanjury.orchestration.cli.told_gate import ToldGate
+from spanjury.orchestration.services.gate.job import hold, write_gate
+
+__all__ = ["examine_distilled"]
+
+
+def examine_distilled(**flags: object) -> None:
+    """Examine a distilled judge beside others, and exit with 5 if a demand is not met."""
+    told = ToldGate(**flags)  # type: ignore[arg-type]  # the command line has checked
+    log_to(told.log_file)
+    job = told.job()
+    say(
+        f"{job.questions} assessments by {', '.join(job.judges)};"
+        f" exams: {', '.join(exam.name for exam in job.exams)}"
+    )
+    held(
+        partial(hold, job),
+        total=job.questions,
+        limits=job.limits,
+        memory=None,
+        progress=not told.no_progress,
+    )
+    findings, written = write_gate(job)
+    CleanConsole().print(gate_view(findings))
+    for caution in job.cautions:
+        say(f"note: {caution}")
+    for path in written:
+        say(f"written: {path}")
+    for verdict in findings.missed:
+        say(f"not met: {verdict.line}")
+    if findings.missed:
+        raise typer.Exit(GATE)

@@ -1,0 +1,96 @@
+"""The closing tables of a run, and what went wrong in it."""
+
+from collections.abc import Iterator
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from spanjury.judges.core import Outcome, Usage, one_line
+from spanjury.orchestration.engine.summary import Row, Summary
+
+__all__ = ["summary_view"]
+
+_REASONS = 3
+"""How many reasons for missing scores are shown."""
+
+
+def summary_view(summary: Summary) -> RenderableType:
+    """Show means with their coverage, what went wrong, and what the judges took."""
+    return Group(_means(summary), *_failures(summary), *_usage(summary))
+
+
+def _means(summary: Summary) -> RenderableType:
+    """Show mean score, coverage, spans per text and seconds, by aspect and by system."""
+    table = Table(title_justify="left", title="Mean scores")
+    table.add_column("aspect", overflow="fold")
+    with_systems = any(system for _, _, system in summary.rows)
+    if with_systems:
+        table.add_column("system", overflow="fold")
+    for heading in ("mean score", "coverage", "spans per text", "seconds"):
+        table.add_column(heading, justify="right")
+    tasks = {task for task, _, _ in summary.rows}
+    for (task, aspect), whole in summary.by_aspect().items():
+        name = aspect if len(tasks) == 1 else f"{task}: {aspect}"
+        if not with_systems:
+            table.add_row(name, *_cells(whole))
+            continue
+        systems = _systems(summary, (task, aspect))
+        table.add_row(name, "all" if len(systems) > 1 else next(iter(systems)), *_cells(whole))
+        if len(systems) > 1:
+            for system, row in sorted(systems.items()):
+                table.add_row("", system, *_cells(row), style="dim")
+    return table
+
+
+def _systems(summary: Summary, key: tuple[str, str]) -> dict[str, Row]:
+    return {system: row for (*aspect, system), row in summary.rows.items() if (*aspect,) == key}
+
+
+def _cells(row: Row) -> tuple[str, str, str, str]:
+    return (
+        "-" if row.mean is None else f"{row.mean:.2f}",
+        f"{row.coverage:.0%} ({row.scored}/{row.total})",
+        "-" if row.spans_per_text is None else f"{row.spans_per_text:.2f}",
+        f"{row.seconds:.2f}",
+    )
+
+
+def _failures(summary: Summary) -> Iterator[RenderableType]:
+    """Say what became of the assessments without a score, and which seats failed."""
+    unscored = summary.whole.total - summary.whole.scored
+    if unscored:
+        counts = _counted((o.value, n) for o, n in summary.outcomes.items() if o != Outcome.SCORED)
+        yield Text(f"{unscored} of {summary.whole.total} without a score: {counts}", "magenta")
+        for reason, count in summary.reasons.most_common(_REASONS):
+            yield Text(f"  {count} x {one_line(reason)}", "dim")
+    for seat, outcomes in summary.seats.items():
+        failed = [
+            (outcome.value, count)
+            for outcome, count in outcomes.items()
+            if outcome not in {Outcome.SCORED, Outcome.ABSTAINED}
+        ]
+        if failed:
+            yield Text(
+                f"seat {one_line(seat)}: {_counted(failed)} of {outcomes.total()}", "magenta"
+            )
+
+
+def _counted(counts: Iterator[tuple[str, int]] | list[tuple[str, int]]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in counts)
+
+
+def _usage(summary: Summary) -> Iterator[RenderableType]:
+    """Show what each judge asked of its model, if any of them asks one."""
+    asking = {seat: usage for seat, usage in summary.usage.items() if usage != Usage()}
+    if not asking:
+        return
+    title = "What the judges took, in tokens (what was remembered: what it cost then)"
+    table = Table(title_justify="left", title=title)
+    table.add_column("judge", overflow="fold")
+    for heading in ("calls", "prompt", "cached", "completion", "reasoning"):
+        table.add_column(heading, justify="right")
+    for seat, usage in asking.items():
+        counts = (usage.calls, usage.prompt, usage.cached, usage.completion, usage.reasoning)
+        table.add_row(seat, *(f"{count:,}" for count in counts))
+    yield table

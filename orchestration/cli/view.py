@@ -1,0 +1,120 @@
+"""What a run shows while it goes on: segments as they are done, and how far it is."""
+
+from contextlib import AbstractContextManager, nullcontext
+from types import TracebackType
+from typing import Self
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from spanjury.judges.core import Result, shown_json
+from spanjury.orchestration.cli.console import CleanConsole
+from spanjury.orchestration.cli.exits import say
+from spanjury.orchestration.cli.progress import ProgressBar, ProgressLines
+from spanjury.orchestration.cli.render import segment_view
+from spanjury.orchestration.cli.standing import Watch, spent
+from spanjury.orchestration.cli.table import summary_view
+from spanjury.orchestration.engine.metering import Meter
+from spanjury.orchestration.engine.summary import Summary
+from spanjury.orchestration.wiring import result_row
+
+__all__ = ["View"]
+
+
+class _Output(CleanConsole):
+    """A console whose reader may leave, as `head` does, without ending the program."""
+
+    def on_broken_pipe(self) -> None:
+        """Throw away what is still to come, where rich would exit at once."""
+        self.quiet = True
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether it is a terminal on which something can move."""
+        # FORCE_COLOR makes rich take a file for a terminal, which is right for colours only.
+        return self.is_interactive and self.file.isatty()
+
+    def show(self, view: RenderableType) -> None:
+        """Print `view`; in a file without the blanks that fill a terminal's lines."""
+        if self.is_terminal:
+            self.print(view)
+            return
+        with self.capture() as capture:
+            self.print(view)
+        lines = capture.get().removesuffix("\n").split("\n")
+        self.out("\n".join(line.rstrip() for line in lines), highlight=False)
+
+
+class View:
+    """Show results on standard output, progress and, beside JSON, the table on standard error.
+
+    Parameters
+    ----------
+    total
+        How many assessments there will be.
+    as_json
+        Print each result as a row of JSON Lines in place of the report.
+    progress
+        Show how far it is: by a bar where standard error is a terminal, which is drawn
+        below the report if that goes to a terminal too; by lines where it is none.
+    meter
+        What the run asks of models.
+
+    Notes
+    -----
+    Results are written to a file beside this; a reader who leaves ends the view, not the run.
+    """
+
+    def __init__(self, *, total: int, as_json: bool, progress: bool, meter: Meter) -> None:
+        self.summary = Summary()
+        self._meter = meter
+        self._as_json = as_json
+        self._out = _Output()
+        self._side = _Output(stderr=True)
+        self._segment: list[Result] = []
+        watch = Watch(total=total, summary=self.summary, meter=meter)
+        self._progress = self._shown(watch) if progress else nullcontext()
+
+    def _shown(self, watch: Watch) -> AbstractContextManager[object]:
+        if not self._side.is_watched:
+            return ProgressLines(watch, write=say)
+        if not self._out.is_terminal:
+            return ProgressBar(watch, console=self._side)
+        # Rows of JSON on a terminal are printed past a bar, not above it.
+        return nullcontext() if self._as_json else ProgressBar(watch, console=self._out)
+
+    def __enter__(self) -> Self:
+        self._progress.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._progress.__exit__(kind, error, trace)
+        self._flush_segment()
+
+    def show(self, result: Result) -> None:
+        """Count a result and print it; a segment is printed when all its aspects are in."""
+        self.summary.add(result)
+        if self._as_json:
+            row = shown_json(result_row(result))
+            self._out.out(row, highlight=False)
+            return
+        if self._segment and self._segment[0].segment is not result.segment:
+            self._flush_segment()
+        self._segment.append(result)
+
+    def close(self) -> None:
+        """Print the closing tables, and what this go at the run took."""
+        console = self._side if self._as_json else self._out
+        console.show(summary_view(self.summary))
+        if told := spent(self._meter):
+            console.show(Text(told, "dim"))
+
+    def _flush_segment(self) -> None:
+        if self._segment:
+            self._out.show(segment_view(self._segment))
+            self._segment = []

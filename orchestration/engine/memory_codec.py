@@ -1,0 +1,261 @@
+"""What a memory holds: reports, rescorings and replies as JSON.
+
+Written by field name, read by hand: JSON that a validator reads cannot carry the lone
+surrogates and the numbers that are not finite, which models and broken judges give.
+"""
+
+import json
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from functools import cache
+from typing import TypeVar
+
+from anyio import Lock
+
+from spanjury.judges.core import (
+    Aspect,
+    ErrorSpan,
+    EventLog,
+    Finish,
+    Judge,
+    KeyedJudge,
+    Located,
+    Memory,
+    Outcome,
+    Reply,
+    Report,
+    Rescoring,
+    RescoringMethod,
+    Segment,
+    StoreError,
+    TokenLogprob,
+    ToolCall,
+    Usage,
+)
+from spanjury.judges.core.keys import asked_about, canonical, digest
+
+__all__ = [
+    "MemoryReading",
+    "ReportKeys",
+    "Turns",
+    "former_models",
+    "read_reply",
+    "read_report",
+    "read_rescoring",
+    "written",
+]
+
+
+def written(said: Report | Rescoring | Reply) -> bytes:
+    """Return every field of `said` as JSON, those that are added to its type later, too.
+
+    Examples
+    --------
+    >>> written(Reply(text="Score: Good"))[:40]
+    b'{"text": "Score: Good", "finish": "stop"'
+    """
+    return json.dumps(said, default=_plain).encode()
+
+
+def read_report(value: bytes) -> Report:
+    """Return the report that was written; raise `StoreError` if it is none."""
+    with _reading("report"):
+        row = json.loads(value)
+        row["outcome"] = Outcome(row["outcome"])
+        for span in row["spans"]:
+            span["located"] = Located(span["located"])
+            span["found_by"] = tuple(span["found_by"])
+        row["spans"] = tuple(ErrorSpan(**span) for span in row["spans"])
+        row["usage"] = Usage(**row["usage"])
+        return Report(**row)
+
+
+def read_rescoring(value: bytes) -> Rescoring:
+    """Return the rescoring that was written; raise `StoreError` if it is none."""
+    with _reading("rescoring"):
+        row = json.loads(value)
+        row["report"] = read_report(json.dumps(row["report"]).encode())
+        name = row.pop("method" if "method" in row else "road")  # `road` until release 0.2
+        row["method"] = RescoringMethod(name)
+        return Rescoring(**row)
+
+
+def read_reply(value: bytes) -> Reply:
+    """Return the reply that was written; raise `StoreError` if it is none."""
+    with _reading("reply"):
+        row = json.loads(value)
+        row["finish"] = Finish(row["finish"])
+        row["usage"] = Usage(**row["usage"])
+        row["logprobs"] = tuple(TokenLogprob(**token) for token in row["logprobs"])
+        row["tool_calls"] = tuple(ToolCall(**call) for call in row["tool_calls"])
+        return Reply(**row)
+
+
+@contextmanager
+def _reading(what: str) -> Iterator[None]:
+    try:
+        yield
+    except (ValueError, KeyError, TypeError) as error:
+        raise StoreError(f"what is remembered is no {what}: {error!r}") from error
+
+
+def _plain(value: object) -> object:
+    """Return a dataclass or a mapping as a dict, a member of an enumeration as its value."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Enum):
+        return value.value
+    names = _names(type(value))  # type: ignore[arg-type]  # a class is hashable whatever its objects
+    return {name: getattr(value, name) for name in names}
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    """Return the names of a dataclass's fields."""
+    if not is_dataclass(kind):
+        raise TypeError(f"JSON cannot hold {kind.__name__}")
+    return tuple(told.name for told in fields(kind))
+
+
+_FORMER_STAMP = "|spanjury:0.1.0"
+"""The end of signatures in 0.1.0, the only release with its version in keys."""
+
+_FORMER_CLIENTS = ("", *(f"|litellm:1.106.{patch}" for patch in range(2, 11)))
+"""The part before it: for a model behind LiteLLM, a version of LiteLLM that 0.1.0 accepted."""
+
+_MOST_ASPECTS = 1000
+"""How many aspects a judge keeps as text, should each segment come with its own."""
+
+
+class Turns:
+    """One asker a key at a time."""
+
+    def __init__(self) -> None:
+        self._locks: dict[str, Lock] = {}
+
+    @asynccontextmanager
+    async def one(self, key: str) -> AsyncIterator[None]:
+        """Wait for the turn at `key`, and hold it inside the context."""
+        lock = self._locks.setdefault(key, Lock(fast_acquire=True))
+        try:
+            async with lock:
+                yield
+        finally:
+            if not lock.locked():  # nobody waits: it was not handed on
+                self._locks.pop(key, None)
+
+
+class ReportKeys:
+    """The keys of a judge's reports.
+
+    Parameters
+    ----------
+    judge
+        Its signature is read once: it cannot change while the judge sits.
+    place
+        Tells apart judges of one signature on one panel.
+    """
+
+    def __init__(self, judge: Judge, *, place: str) -> None:
+        self._keyed = judge if isinstance(judge, KeyedJudge) else None
+        self._signature = judge.signature
+        self._place = place
+        self._aspects: dict[int, tuple[Aspect, bytes]] = {}
+
+    def of(
+        self,
+        segment: Segment,
+        aspect: Aspect,
+        *,
+        what: str = "report",
+        more: tuple[bytes, ...] = (),
+    ) -> str:
+        """Return the key of the report, or of something else that also depends on `more`."""
+        depends = self._depends(segment, aspect)
+        return digest(what, *more, self._signature, self._place, *depends)
+
+    def former(self, segment: Segment, aspect: Aspect) -> str | None:
+        """Return the key under which 0.1.0 kept the report; None if it must not be taken.
+
+        A judge with a `report_key` makes its reports again of the replies. What any other
+        said may have been paid for and be nowhere else.
+        """
+        if self._keyed is not None:
+            return None
+        name = f"{self._signature}{_FORMER_STAMP}"
+        return digest("report", name, self._place, *self._depends(segment, aspect))
+
+    def _depends(self, segment: Segment, aspect: Aspect) -> tuple[str | bytes, ...]:
+        if self._keyed is not None:
+            return (self._keyed.report_key(segment, aspect),)
+        return asked_about(segment, self._text(aspect))
+
+    def _text(self, aspect: Aspect) -> bytes:
+        """Return all that `aspect` says: the same few come with every segment."""
+        known = self._aspects.get(id(aspect))  # held here, so that no other gets its id
+        if known is not None:
+            return known[1]
+        if len(self._aspects) >= _MOST_ASPECTS:
+            self._aspects.clear()
+        text = canonical(aspect)
+        self._aspects[id(aspect)] = aspect, text
+        return text
+
+
+@cache
+def former_models(signature: str) -> tuple[str, ...]:
+    """Return the signatures that 0.1.0 may have given the model that `signature` names."""
+    bare = signature.startswith("openai-compatible/")  # a lane that must not take longer for it
+    clients = _FORMER_CLIENTS[:1] if bare else _FORMER_CLIENTS
+    return tuple(f"{signature}{client}{_FORMER_STAMP}" for client in clients)
+
+
+log = EventLog()
+
+T = TypeVar("T")
+
+
+class MemoryReading:
+    """Read values of a memory; forget those that cannot be read, with one warning.
+
+    Such a value is no damage, which the memory itself finds: another spanjury wrote it, whose
+    reports or replies have other fields.
+
+    Parameters
+    ----------
+    memory
+        Where the values are.
+    whose
+        Name of the judge or the model, for the warning.
+    """
+
+    def __init__(self, memory: Memory, *, whose: str) -> None:
+        self._memory = memory
+        self._whose = whose
+        self._has_warned = False
+
+    def get(self, key: str, read: Callable[[bytes], T]) -> T | None:
+        """Return what `read` makes of the value under `key`; None if it raises `StoreError`."""
+        value = self._memory.get(key)
+        if value is None:
+            return None
+        try:
+            return read(value)
+        except StoreError as error:
+            problem = str(error)
+        self._warn(key, problem)
+        return None
+
+    def _warn(self, key: str, problem: str) -> None:
+        if self._has_warned:
+            return
+        self._has_warned = True
+        log.error(
+            "memory.value_unreadable",
+            key=key,
+            whose=self._whose,
+            problem=problem,
+            remedy="it is asked for again, as is every other such value",
+        )

@@ -1,0 +1,316 @@
+"""A panel: judges heard together, and one report made of theirs.
+
+A panel is a judge. It promises a report for every segment: whatever a seat raises costs
+that seat's report and nothing else, and the outcome says so.
+"""
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from numbers import Real
+
+from anyio import create_task_group
+
+from spanjury.judges.core import (
+    RUN_ENDING,
+    Aggregation,
+    Aspect,
+    ConfigError,
+    Consolidator,
+    ErrorSpan,
+    EventLog,
+    Judge,
+    JudgeError,
+    ModelError,
+    Outcome,
+    PanelReport,
+    ParseError,
+    Report,
+    RunFailedError,
+    SeatReport,
+    Segment,
+    Usage,
+    Verdict,
+    bind_values,
+    fingerprint,
+    kind_of,
+    reason_of,
+    release_values,
+    signature,
+    stamped,
+)
+from spanjury.orchestration.engine.aggregation import far_from_all
+from spanjury.orchestration.engine.span_score import SpanScore
+
+__all__ = ["Panel", "Seat", "Telling"]
+
+log = EventLog()
+
+_GRAVEST_FIRST = (
+    Outcome.BACKEND_FAILED,
+    Outcome.TIMED_OUT,
+    Outcome.REFUSED,
+    Outcome.TRUNCATED,
+    Outcome.UNPARSEABLE,
+    Outcome.ABSTAINED,
+)
+"""What an unscored panel came to: the gravest of what its seats came to."""
+
+
+Telling = Callable[[Segment, Aspect], AbstractContextManager[Callable[[PanelReport], None]]]
+"""How others get to know of a panel's assessments, and of their reports."""
+
+
+def _untold(
+    segment: Segment, aspect: Aspect
+) -> AbstractContextManager[Callable[[PanelReport], None]]:
+    del segment, aspect
+    return nullcontext(lambda _: None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seat:
+    """One judge's place on a panel, under a name that is unique there.
+
+    The judge's signature is read once: it cannot change while the judge sits.
+    """
+
+    name: str
+    judge: Judge
+    signature: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "signature", self.judge.signature)  # the dataclass is frozen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Panel:
+    """Hear several judges at once and make one report of theirs.
+
+    Parameters
+    ----------
+    seats
+        One or more, under distinct names.
+    aggregation, aggregation_name
+        How the scored seats' scores become one.
+    consolidator
+        How the scored seats' spans become one list. It does not see the spans of a seat
+        whose score is an outlier (`far_from_all`); the score keeps that seat.
+    span_score
+        How the consolidated spans make the score, instead of the aggregation; None for that.
+    telling
+        Called for each assessment, which is done inside the context that it returns; what
+        the context gives is handed the report. For those who watch; it changes nothing.
+
+    Raises
+    ------
+    ConfigError
+        If there is no seat, or two have one name.
+    """
+
+    seats: tuple[Seat, ...]
+    aggregation: Aggregation
+    aggregation_name: str
+    consolidator: Consolidator
+    span_score: SpanScore | None = None
+    telling: Telling = _untold
+    signature: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        names = [seat.name for seat in self.seats]
+        if not names:
+            raise ConfigError("a panel needs at least one judge")
+        if len(names) != len(set(names)):
+            raise ConfigError(f"the seats of a panel need distinct names, got {', '.join(names)}")
+        told = signature(
+            "panel",
+            seats=fingerprint(*sorted(f"{seat.name}={seat.signature}" for seat in self.seats)),
+            aggregation=self.span_score.signature if self.span_score else self.aggregation_name,
+            consolidator=fingerprint(self.consolidator.signature),
+        )
+        object.__setattr__(self, "signature", told)  # the dataclass is frozen
+
+    async def assess(self, segment: Segment, aspect: Aspect) -> PanelReport:
+        """Hear every seat and return one report, with theirs inside."""
+        # Whoever logs on the way says for what.
+        bound = bind_values(segment_id=segment.segment_id, aspect=aspect.name)
+        try:
+            with self.telling(segment, aspect) as tell:
+                report = await self._assess(segment, aspect)
+                tell(report)
+                return report
+        finally:
+            release_values(bound)
+
+    async def _assess(self, segment: Segment, aspect: Aspect) -> PanelReport:
+        """Hear the seats; what a plugin's code raises after that costs this report only."""
+        verdict = await self.hear(segment, aspect)
+        scored = tuple(seat for seat in verdict.seats if seat.report.score is not None)
+        if not scored:
+            return self._unscored(verdict, outcome=_gravest(verdict), reason=_reasons(verdict))
+        try:
+            return await self._conclude(verdict, scored)
+        except RUN_ENDING:
+            raise
+        except Exception as error:
+            log.exception("panel.conclusion_failed")
+            said = reason_of(error, kind=True)
+            reason = f"the seats were heard, but no report was made of them: {said}"
+            return self._unscored(verdict, outcome=Outcome.BACKEND_FAILED, reason=reason)
+
+    async def hear(self, segment: Segment, aspect: Aspect) -> Verdict:
+        """Return what every seat says; none waits for another."""
+        heard: dict[str, SeatReport] = {}
+        failures: list[RunFailedError] = []
+
+        async def hear_seat(seat: Seat) -> None:
+            try:
+                heard[seat.name] = await _hear(seat, segment, aspect)
+            except RunFailedError as error:
+                failures.append(error)  # other seats may wait for what is paid already
+
+        if len(self.seats) == 1:  # a task of its own would cost as much as all else here
+            await hear_seat(self.seats[0])
+        else:
+            async with create_task_group() as hearing:
+                for seat in self.seats:
+                    hearing.start_soon(hear_seat, seat)
+        if failures:
+            raise failures[0]
+        return Verdict(
+            segment=segment,
+            aspect=aspect,
+            seats=tuple(heard[seat.name] for seat in self.seats),
+        )
+
+    def _aggregated(self, scores: Sequence[float]) -> float:
+        return _finite(self.aggregation(scores), self.aggregation_name)
+
+    @property
+    def _score_name(self) -> str:
+        return "from-spans" if self.span_score else self.aggregation_name
+
+    def _unscored(self, verdict: Verdict, *, outcome: Outcome, reason: str) -> PanelReport:
+        return PanelReport(
+            outcome=outcome,
+            reason=reason,
+            usage=_usage(verdict),
+            signature=stamped(self.signature),
+            seats=verdict.seats,
+            aggregation=self._score_name,
+        )
+
+    async def _conclude(self, verdict: Verdict, scored: tuple[SeatReport, ...]) -> PanelReport:
+        """Make one score and one list of spans of what the `scored` seats say."""
+        scores = tuple(seat.report.score for seat in scored if seat.report.score is not None)
+        far = far_from_all(scores)
+        near = tuple(seat for seat, is_far in zip(scored, far, strict=True) if not is_far)
+        heard = Verdict(segment=verdict.segment, aspect=verdict.aspect, seats=near)
+        merged = await self.consolidator.consolidate(heard)
+        by_spans = self.span_score
+        score = by_spans.of(heard, merged.spans) if by_spans else self._aggregated(scores)
+        if score is None:
+            reason = (
+                "no seat that was consolidated names the errors that its score is due to so that "
+                "one is kept and counts"
+            )
+            return self._unscored(verdict, outcome=Outcome.ABSTAINED, reason=reason)
+        seen = {ref.seat for refs in (*merged.sources, merged.left_out) for ref in refs}
+        unseen = (seat for seat in scored if seat.report.spans and seat.seat not in seen)
+        return PanelReport(
+            score=score,
+            spans=merged.spans,
+            rationale=_rationales(scored),
+            usage=_usage(verdict),
+            signature=stamped(self.signature),
+            seats=verdict.seats,
+            aggregation=self._score_name,
+            consolidator=merged.consolidator,
+            set_aside=tuple(seat.seat for seat in unseen),
+            left_out=len(merged.left_out),
+        )
+
+
+async def _hear(seat: Seat, segment: Segment, aspect: Aspect) -> SeatReport:
+    began = time.perf_counter()
+    bound = bind_values(seat=seat.name)
+    try:
+        if lacking := aspect.lacking(segment.inputs):
+            report = _abstained(aspect, lacking)
+        else:
+            report = _checked(await seat.judge.assess(segment, aspect), segment, aspect)
+    except (JudgeError, ModelError) as error:
+        log.warning("panel.seat_failed", outcome=error.outcome.value, error=kind_of(error))
+        reply = error.reply if isinstance(error, ParseError) else ""
+        report = Report(outcome=error.outcome, reason=reason_of(error), reply=reply)
+    except RUN_ENDING:
+        raise  # by what concerns all seats and rows, as a reply that cannot be kept
+    except Exception as error:  # the border to judges that are not ours
+        log.exception("panel.seat_broken")
+        reason = f"the judge's own code failed: {reason_of(error, kind=True)}"
+        report = Report(outcome=Outcome.BACKEND_FAILED, reason=reason)
+    finally:
+        release_values(bound)
+    return SeatReport(
+        seat=seat.name,
+        signature=stamped(seat.signature),
+        report=report,
+        seconds=time.perf_counter() - began,
+    )
+
+
+def _abstained(aspect: Aspect, lacking: Sequence[str]) -> Report:
+    """Spare a judge what nobody can judge: a summary's consistency without the article."""
+    reason = f"{aspect.name} cannot be judged without an input {' and '.join(lacking)}"
+    return Report(outcome=Outcome.ABSTAINED, reason=reason)
+
+
+def _checked(report: object, segment: Segment, aspect: Aspect) -> Report:
+    """Return `report` if it is one and fits what was judged; raise `JudgeError` if not."""
+    if not isinstance(report, Report):
+        raise JudgeError(f"the judge returned {report!r}, not a Report")
+    score: object = report.score
+    if isinstance(score, bool) or not isinstance(score, Real | None):
+        raise JudgeError(f"the judge gave {score!r} as its score, not a number")
+    if report.score is not None and report.score not in aspect.scale:
+        scale = aspect.scale
+        raise JudgeError(f"score {report.score!r} is not within {scale.low} to {scale.high}")
+    for span in report.spans:
+        if not isinstance(span, ErrorSpan):
+            raise JudgeError(f"the judge listed {span!r} among its spans, not an ErrorSpan")
+        if span.interval and segment.output[slice(*span.interval)] != span.text:
+            raise JudgeError(f"{span.interval} of the output does not read {span.text!r}")
+    return report
+
+
+def _finite(score: float, aggregation: str) -> float:
+    if not math.isfinite(score):
+        raise ValueError(f"aggregation {aggregation!r} returned {score!r}")
+    return float(score)
+
+
+def _usage(verdict: Verdict) -> Usage:
+    return sum((seat.report.usage for seat in verdict.seats), Usage())
+
+
+def _gravest(verdict: Verdict) -> Outcome:
+    outcomes = {seat.report.outcome for seat in verdict.seats} - {Outcome.SCORED}
+    return next((outcome for outcome in _GRAVEST_FIRST if outcome in outcomes), Outcome.ABSTAINED)
+
+
+def _reasons(verdict: Verdict) -> str:
+    return (
+        "; ".join(
+            f"{seat.seat}: {seat.report.reason}" for seat in verdict.seats if seat.report.reason
+        )
+        or "no seat gave a score"
+    )
+
+
+def _rationales(seats: Sequence[SeatReport]) -> str:
+    told = [seat for seat in seats if seat.report.rationale]
+    if len(told) == 1:
+        return told[0].report.rationale
+    return "\n".join(f"{seat.seat}: {seat.report.rationale}" for seat in told)

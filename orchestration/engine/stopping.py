@@ -1,0 +1,143 @@
+"""A stop token: how a run ends early, with nothing cut off that could still be finished."""
+
+import math
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+import anyio
+from anyio import CancelScope, create_task_group
+from anyio.lowlevel import checkpoint
+
+from spanjury.judges.core import ConfigError, RunFailedError, first_error_alone
+
+__all__ = [
+    "GRACE",
+    "LONGEST_OUTAGE",
+    "FailurePolicy",
+    "StopToken",
+    "run_watched",
+    "stop_in_time",
+]
+
+GRACE = 10.0
+"""Seconds that what is under way may take when a run is to end at once."""
+
+
+class StopToken:
+    """End a batch early: nothing new is begun, and what is under way may be finished.
+
+    It is the context of the work that it may end, once. Whatever watches the work may pull
+    it, in the same event loop: a signal, a clock, a meter. `interrupted` says whether anything
+    was left undone for it: it may be pulled when all is done. `failure` is why the run
+    cannot go on, to be raised when what was under way has ended; None where it could.
+    """
+
+    def __init__(self) -> None:
+        self.reason = ""
+        self.interrupted = False
+        self.failure: RunFailedError | None = None
+        self._grace = math.inf
+        self._scope: CancelScope | None = None
+
+    @property
+    def is_requested(self) -> bool:
+        """Whether nothing new is to be begun."""
+        return bool(self.reason)
+
+    def request(self, reason: str, *, grace: float = math.inf) -> None:
+        """Stop; the first reason is the one that is told.
+
+        Parameters
+        ----------
+        reason
+            Why, for the user; not empty.
+        grace
+            Seconds that what is under way may still take before it is cancelled.
+        """
+        self.reason = self.reason or reason
+        self._grace = grace
+        self._limit()
+
+    def fail(self, failure: RunFailedError) -> None:
+        """Stop because the run cannot go on; what is under way elsewhere gets its grace."""
+        self.failure = self.failure or failure
+        self.request(str(failure), grace=GRACE)
+
+    def __enter__(self) -> Self:
+        self._scope = CancelScope()
+        self._scope.__enter__()
+        self._limit()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool:
+        """Return whether `error` is the cancellation of the stop token's own making."""
+        assert self._scope is not None
+        is_handled = bool(self._scope.__exit__(kind, error, trace))
+        self.interrupted |= self._scope.cancelled_caught
+        return is_handled
+
+    def _limit(self) -> None:
+        if self._scope is not None:
+            deadline = anyio.current_time() + self._grace
+            self._scope.deadline = min(self._scope.deadline, deadline)
+
+
+async def stop_in_time(stop_token: StopToken, seconds: float | None) -> None:
+    """Pull `stop_token` when so many seconds are over; None for never."""
+    if seconds is not None:
+        await anyio.sleep(seconds)
+        stop_token.request(f"{seconds:g} seconds are over", grace=GRACE)
+
+
+Task = Callable[[], Coroutine[object, object, None]]
+
+
+async def run_watched(work: Task, *watchers: Task) -> None:
+    """Run `work` with `watchers` beside it; they are cancelled when it ends.
+
+    Watchers begin first: work that blocks the loop at once, as an import does, is watched, too.
+    What any of them raises ends all of them, and is raised as it is.
+    """
+    with first_error_alone():
+        async with create_task_group() as group:
+            for watch in watchers:
+                group.start_soon(watch)
+            await checkpoint()
+            await work()
+            group.cancel_scope.cancel()
+
+
+LONGEST_OUTAGE = 60.0
+"""Seconds for which a run waits for a model that does not answer, if nothing else is said."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailurePolicy:
+    """The measures of a run against models that cannot be used or do not answer.
+
+    Parameters
+    ----------
+    preflight
+        Each model answers one small call before anything else is asked of it.
+    max_outage
+        Seconds for which calls wait for a model that does not answer; 0 to end the run at once.
+
+    Raises
+    ------
+    ConfigError
+        If the outage is negative or has no end.
+    """
+
+    preflight: bool = True
+    max_outage: float = LONGEST_OUTAGE
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.max_outage < math.inf:
+            raise ConfigError(f"max_outage must be 0 or more seconds, got {self.max_outage!r}")

@@ -1,1 +1,0 @@
-"""Experiments that put a judge on trial."""

@@ -1,1 +1,0 @@
-"""Discernment: whether the score falls when the text is damaged."""

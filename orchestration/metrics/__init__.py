@@ -1,1 +1,0 @@
-"""Metrics, run over a corpus: checked, dealt out to threads and processes, put together again."""

@@ -1,0 +1,233 @@
+"""A job: judge the rows of a file and write the results, however it was asked for."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from itertools import chain, islice
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from anyio import to_thread
+
+from spanjury.judges.core import (
+    UNANSWERED,
+    Aspect,
+    DataError,
+    Outcome,
+    Result,
+    RunStoppedError,
+    Segment,
+)
+from spanjury.judges.tasks import Catalogue
+from spanjury.orchestration.engine.batch import evaluate, pair
+from spanjury.orchestration.engine.memory import FAILED
+from spanjury.orchestration.engine.metering import Limits, Meter
+from spanjury.orchestration.engine.sharding import Shard
+from spanjury.orchestration.engine.stopping import (
+    FailurePolicy,
+    StopToken,
+    run_watched,
+    stop_in_time,
+)
+from spanjury.orchestration.wiring import (
+    by_source,
+    guard_of,
+    open_configured_panel,
+    open_memory,
+    open_results,
+    open_source,
+)
+from spanjury.orchestration.wiring.config import PanelConfig
+
+__all__ = ["Job", "Plan", "pairs", "plan", "run"]
+
+T = TypeVar("T")
+
+_AGAIN: Mapping[str, frozenset[Outcome]] = {
+    "unanswered": UNANSWERED,
+    "failed": FAILED,
+    "none": frozenset(),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What is judged, by whom, and where the results go.
+
+    Parameters
+    ----------
+    data
+        A file that a source can read.
+    panel
+        Who judges.
+    output
+        A file for the result rows.
+    task, aspects
+        As in `pairing.pair`.
+    aspects_files
+        TOML files that add tasks and aspects.
+    columns
+        What the columns of `data` are called, as in `open_source`.
+    limit
+        How many rows are judged, or dealt out to shards; None for all.
+    shard
+        The part of the rows that is judged; None for all of them.
+    order
+        ``source`` to judge, and write, rows with the same inputs one after the other.
+    skip_bad_rows
+        Leave out rows that cannot be read, where they otherwise end the job.
+    memory
+        A file that keeps what judges and models say, so that a run over it asks nobody
+        twice; None to keep nothing.
+    again
+        Which remembered reports are asked for again: those that nobody answered, all that
+        failed, or none.
+    silent
+        No model is asked: results are made anew of what is remembered.
+    limits
+        What one go at the job may cost.
+    failures
+        The care that is taken of models that fail.
+    """
+
+    data: Path
+    panel: PanelConfig
+    output: Path
+    task: str | None = None
+    aspects: tuple[str, ...] = ()
+    aspects_files: tuple[Path, ...] = ()
+    columns: tuple[str, ...] = ()
+    limit: int | None = None
+    shard: Shard | None = None
+    order: Literal["file", "source"] = "file"
+    skip_bad_rows: bool = False
+    memory: Path | None = None
+    again: Literal["unanswered", "failed", "none"] = "unanswered"
+    silent: bool = False
+    limits: Limits = Limits()
+    failures: FailurePolicy = FailurePolicy()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a job comes to before anything is judged: assessments, and rows left out."""
+
+    assessments: int
+    bad_rows: tuple[DataError, ...]
+
+
+def plan(job: Job) -> Plan:
+    """Read the data once, so that what is wrong with it is known before a call is paid.
+
+    Raises
+    ------
+    DataError
+        If the file or, unless they are skipped, a row cannot be read; or no row is left,
+        but for a shard, which may have none.
+    ConfigError
+        If a task or an aspect is unknown.
+    """
+    bad: list[DataError] = []
+    assessments = sum(1 for _ in pairs(replace(job, order="file"), bad))
+    if not assessments and job.shard is None:
+        raise DataError(f"{job.data}: no row can be judged")
+    return Plan(assessments=assessments, bad_rows=tuple(bad))
+
+
+async def run(
+    job: Job,
+    show: Callable[[Result], None],
+    *,
+    stop_token: StopToken | None = None,
+    meter: Meter | None = None,
+) -> None:
+    """Judge; every result is on disk before `show` sees it.
+
+    Parameters
+    ----------
+    show
+        Is told of every result, in the order of the data.
+    stop_token
+        Ends the job early once it is pulled.
+    meter
+        Counts what models are asked, and keeps the limits of cost and tokens; it should
+        have been given those of the job.
+
+    Raises
+    ------
+    RunStoppedError
+        If a limit or the stop token came before the end. As with every other error,
+        what was judged by then stays in the part file of the output.
+    RunFailedError
+        If a model cannot be used, or does not answer for longer than is waited.
+    EvaluationError
+        If the panel cannot be opened, or results cannot be written.
+    """
+    stop_token = stop_token or StopToken()
+    meter = meter or Meter(limits=job.limits, stop=stop_token.request)
+    guard = guard_of(job.failures, memory=job.memory)
+    with ExitStack() as stack:
+        memory = stack.enter_context(open_memory(job.memory)) if job.memory else None
+        results = stack.enter_context(open_results(job.output))
+
+        def write(result: Result) -> None:
+            results.append(result)
+            show(result)
+
+        async def judge() -> None:
+            async with open_configured_panel(
+                job.panel,
+                memory=memory,
+                again=_AGAIN[job.again],
+                meter=meter,
+                silent=job.silent,
+                guard=guard,
+            ) as panel:
+                # To put rows in order, all must be read first: Ctrl-C is to be heard meanwhile.
+                ready = await to_thread.run_sync(_begun, pairs(job))
+                await evaluate(
+                    panel, ready, write=write, workers=job.panel.workers, stop_token=stop_token
+                )
+
+        async def watch_the_clock() -> None:
+            await stop_in_time(stop_token, job.limits.max_seconds)
+
+        await run_watched(judge, watch_the_clock)
+        guard.require_success()
+        if stop_token.interrupted:
+            raise RunStoppedError(stop_token.reason)
+
+
+def _begun(iterator: Iterator[T]) -> Iterator[T]:
+    """Return what yields the same, its first value found already."""
+    return chain(list(islice(iterator, 1)), iterator)
+
+
+def pairs(job: Job, bad: list[DataError] | None = None) -> Iterator[tuple[Segment, Aspect]]:
+    """Yield what `job` judges, in its order; rows that are left out are added to `bad`.
+
+    Raises
+    ------
+    DataError, ConfigError
+        As in `plan`, when what is wrong is reached.
+    """
+    rows = islice(open_source(job.data, columns=job.columns), job.limit)
+    segments = _readable(rows, [] if bad is None else bad, skip=job.skip_bad_rows)
+    if job.shard is not None:
+        segments = job.shard.of_rows(segments)
+    if job.order == "source":
+        segments = by_source(segments)
+    catalogue = Catalogue.load(*job.aspects_files)
+    return pair(segments, catalogue, task=job.task, aspects=job.aspects)
+
+
+def _readable(
+    rows: Iterator[Segment | DataError], bad: list[DataError], *, skip: bool
+) -> Iterator[Segment]:
+    for row in rows:
+        if isinstance(row, Segment):
+            yield row
+        elif skip:
+            bad.append(row)
+        else:
+            raise row

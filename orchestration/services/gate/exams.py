@@ -1,0 +1,113 @@
+"""The exams of discernment, of faithfulness and of robustness, as a gate holds them."""
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+from anyio import to_thread
+
+from spanjury.orchestration.services import discernment as exam
+from spanjury.orchestration.services import discernment_report as exam_report
+from spanjury.orchestration.services import (
+    faithfulness,
+    faithfulness_report,
+    robustness,
+    robustness_report,
+)
+from spanjury.orchestration.services.gate.context import Hall, Witness
+from spanjury.orchestration.studies.discernment.exam import Exam as DiscernmentExam
+from spanjury.orchestration.studies.faithfulness.exam import Exam as FaithfulnessExam
+from spanjury.orchestration.studies.faithfulness.findings import found
+from spanjury.orchestration.studies.robustness.exam import Exam as RobustnessExam
+from spanjury.orchestration.wiring.config import PanelConfig
+
+__all__ = ["Discernment", "Faithfulness", "Robustness"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Discernment:
+    """Whether the score falls when good texts are damaged."""
+
+    job: exam.ExamJob
+    exam: DiscernmentExam
+    name: str = "discernment"
+    topics: tuple[str, ...] = ("discernment", "localisation", "invariance", "bias", "retest")
+
+    def questions(self, panel: PanelConfig) -> int:
+        """Every text clean and damaged in every way, and clean once more."""
+        del panel
+        held = self.exam
+        return len(held.segments) * (len(held.conditions) + 2) * len(held.aspects)
+
+    async def hold(self, hall: Hall) -> None:
+        """Examine a judge."""
+        job = replace(self.job, panel=hall.panel, memory=hall.memory, failures=hall.failures)
+        sitting = await exam.hold(
+            job, self.exam, stop_token=hall.stop_token, meter=hall.meter, show=hall.show
+        )
+        await to_thread.run_sync(partial(exam_report.write_report, hall.folder, job, sitting))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Faithfulness:
+    """Whether the score follows a changed error list."""
+
+    job: faithfulness.FaithfulnessJob
+    exam: FaithfulnessExam
+    name: str = "faithfulness"
+    topics: tuple[str, ...] = ("faithfulness",)
+
+    def questions(self, panel: PanelConfig) -> int:
+        """As many as there are at most."""
+        return self.exam.questions(seats=len(panel.heard))
+
+    async def hold(self, hall: Hall) -> None:
+        """Examine a judge; each seat of a panel by itself."""
+        job = replace(self.job, panel=hall.panel, memory=hall.memory, failures=hall.failures)
+        witness = Witness(hall.show)
+        changes = await faithfulness.hold(
+            job,
+            self.exam,
+            stop_token=hall.stop_token,
+            meter=hall.meter,
+            show=witness,
+            expect=lambda _: None,  # other exams come behind it
+        )
+        findings = await to_thread.run_sync(partial(found, changes, seed=job.seed))
+        report = partial(
+            faithfulness_report.write_report,
+            hall.folder,
+            findings,
+            data=str(job.data),
+            changes=changes,
+            examinee=witness.examinee,
+        )
+        await to_thread.run_sync(report)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Robustness:
+    """An attack on a flawed text wins no better score."""
+
+    job: robustness.RobustnessJob
+    exam: RobustnessExam
+    name: str = "robustness"
+    topics: tuple[str, ...] = ("robustness",)
+
+    def questions(self, panel: PanelConfig) -> int:
+        """Every text with every attack, and twice without; plain additions come on top."""
+        del panel
+        held = self.exam
+        return len(held.segments) * (len(held.attacks) + 2) * len(held.aspects)
+
+    async def hold(self, hall: Hall) -> None:
+        """Examine a judge."""
+        job = replace(self.job, panel=hall.panel, memory=hall.memory, failures=hall.failures)
+        sitting = await robustness.hold(
+            job,
+            self.exam,
+            stop_token=hall.stop_token,
+            meter=hall.meter,
+            show=hall.show,
+            expect=lambda _: None,  # other exams come behind it
+        )
+        await to_thread.run_sync(partial(robustness_report.write_report, hall.folder, job, sitting))

@@ -1,0 +1,223 @@
+"""The gate: exams of a distilled judge, of its base and of its teacher, one after the other."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from spanjury.judges.core import ConfigError, Result
+from spanjury.orchestration.engine.metering import Limits, Meter
+from spanjury.orchestration.engine.stopping import (
+    FailurePolicy,
+    StopToken,
+    run_watched,
+    stop_in_time,
+)
+from spanjury.orchestration.services.exam_card import read_card, write_card
+from spanjury.orchestration.services.exam_scores import write_whole
+from spanjury.orchestration.services.gate.context import GateExam, Hall, make_folder
+from spanjury.orchestration.studies.card import Card, Gate
+from spanjury.orchestration.studies.gate.demands import OverBase, verdicts
+from spanjury.orchestration.studies.gate.page import GateFindings, gate_json, gate_markdown
+from spanjury.orchestration.wiring import MEMORY_NAME
+from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
+
+__all__ = [
+    "BASE",
+    "DISTILLED",
+    "JUDGE",
+    "TEACHER",
+    "Demands",
+    "GateJob",
+    "hold",
+    "judge_in",
+    "write_gate",
+]
+
+BASE, DISTILLED, TEACHER = "base", "distilled", "teacher"
+
+JUDGE = "distilled"
+"""The judge that asks by the short prompt."""
+_LOCAL = "local"
+_FOLDER = "gate"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demands:
+    """What a distilled judge must reach: numbers, and measures better than its base's."""
+
+    gates: tuple[Gate, ...] = ()
+    over_base: tuple[OverBase, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The measures that something is demanded of."""
+        return (*(one.name for one in self.gates), *(one.name for one in self.over_base))
+
+    def require_known(self, exams: Sequence[GateExam], *, measures: Sequence[str]) -> None:
+        """See that some exam can tell each measure, before anybody is heard.
+
+        Parameters
+        ----------
+        exams
+            Which are held.
+        measures
+            All that the first of them tells; of the others topics are known.
+
+        Raises
+        ------
+        ConfigError
+            If none can; the message lists the measures, or the topics.
+        """
+        first, *others = exams
+        topics = {topic for exam in others for topic in exam.topics} - {*first.topics}
+        for name in self.names:
+            if name not in measures and name.partition(".")[0] not in topics:
+                known = [*measures, *(f"{topic}.…" for topic in sorted(topics))]
+                raise ConfigError(f"no exam here tells {name!r}; there are {', '.join(known)}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateJob:
+    """Who is examined in what.
+
+    Parameters
+    ----------
+    model, base_identity
+        The folder of the distilled judge's model, and what tells its base from others.
+    data
+        Folders of the training sets.
+    judges
+        Role -> panel; `DISTILLED` is one of them.
+    exams
+        One or more.
+    demands
+        On the distilled judge.
+    output
+        A folder; each judge has one in it, and each exam one in that.
+    limits
+        What all of it may cost.
+    failures
+        The care that is taken of models that fail.
+    cautions
+        What is known to be kept in mind.
+    """
+
+    model: Path
+    base_identity: str
+    data: tuple[Path, ...]
+    judges: Mapping[str, PanelConfig]
+    exams: tuple[GateExam, ...]
+    demands: Demands
+    output: Path
+    limits: Limits = field(default_factory=Limits)
+    failures: FailurePolicy = FailurePolicy()
+    cautions: tuple[str, ...] = ()
+
+    @property
+    def questions(self) -> int:
+        """How many results there will be, about."""
+        return sum(exam.questions(panel) for panel in self.judges.values() for exam in self.exams)
+
+    def folder(self, role: str, exam: GateExam) -> Path:
+        """Return where an exam of a judge leaves what it finds."""
+        return self.output / role / exam.name
+
+
+def judge_in(model: str, *, name: str, options: Mapping[str, object]) -> PanelConfig:
+    """Return the panel of one seat that judges with a model by the short prompt."""
+    seat = SeatConfig(
+        judge=JUDGE, name=name, model=ModelConfig(name=f"{_LOCAL}/{model}"), options=options
+    )
+    return PanelConfig(seats=(seat,))
+
+
+async def hold(
+    job: GateJob, *, stop_token: StopToken, meter: Meter, show: Callable[[Result], None]
+) -> None:
+    """Hold every exam of every judge; what was said before is not asked again.
+
+    Raises
+    ------
+    RunStoppedError
+        If the stop token came before the end; the exams that are done have left their findings.
+    EvaluationError
+        As an exam does.
+    """
+
+    async def examine() -> None:
+        for role, panel in job.judges.items():
+            make_folder(job.output / role)
+            for exam in job.exams:
+                hall = Hall(
+                    panel=panel,
+                    folder=job.folder(role, exam),
+                    memory=job.output / role / MEMORY_NAME,
+                    stop_token=stop_token,
+                    meter=meter,
+                    show=show,
+                    failures=job.failures,
+                )
+                await exam.hold(hall)
+
+    async def watch_the_clock() -> None:
+        await stop_in_time(stop_token, job.limits.max_seconds)
+
+    await run_watched(examine, watch_the_clock)
+
+
+def write_gate(job: GateJob) -> tuple[GateFindings, list[Path]]:
+    """Join what the exams have left, hold it against the demands, and write it down.
+
+    The findings go into the output; these and the judge's card into ``gate`` in the folder of
+    the model: a file beside its weights would make another model of it, whom nobody has heard.
+
+    Returns
+    -------
+    tuple
+        The findings, and what was written.
+
+    Raises
+    ------
+    ConfigError
+        If no exam tells a measure that is demanded.
+    StoreError
+        If something cannot be written.
+    """
+    cards = dict(_cards(job))
+    findings = GateFindings(
+        model=str(job.model),
+        data=tuple(map(str, job.data)),
+        cards=cards,
+        verdicts=verdicts(
+            job.demands.gates,
+            job.demands.over_base,
+            distilled=cards[DISTILLED].measures,
+            base=cards[BASE].measures if BASE in cards else {},
+        ),
+        cautions=(*job.cautions, *_cautions(cards, base_identity=job.base_identity)),
+    )
+    written = []
+    for folder in (job.output, job.model / _FOLDER):
+        make_folder(folder)
+        told = json.dumps(gate_json(findings), ensure_ascii=False, indent=1)
+        for name, text in (("gate.md", gate_markdown(findings)), ("gate.json", f"{told}\n")):
+            write_whole(folder / name, text.encode())
+            written.append(folder / name)
+    written += write_card(job.model / _FOLDER, cards[DISTILLED], gates=job.demands.gates)
+    return findings, written
+
+
+def _cards(job: GateJob) -> Iterator[tuple[str, Card]]:
+    for role in job.judges:
+        yield role, read_card([job.folder(role, exam) for exam in job.exams])
+
+
+def _cautions(cards: Mapping[str, Card], *, base_identity: str) -> Iterator[str]:
+    """Say what is to be kept in mind of the first exam; what is of the others, their pages say."""
+    if BASE in cards:
+        (signature,) = cards[BASE].records[0].seats.values()
+        if f"|weights:{base_identity}|" not in signature:
+            yield f"the base that was heard is not {base_identity}, which the model was made from"
+    for role, card in cards.items():
+        yield from (f"{role}: {caution}" for caution in card.records[0].cautions)

@@ -1,0 +1,103 @@
+"""The folder of a trained model: what it was made from, and what it was taught."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import cast, get_args
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from spanjury.judges.core import ConfigError, DataError
+from spanjury.judges.llm.percent import Reading
+from spanjury.orchestration.studies.held_out.cases import Seen
+
+__all__ = ["TrainedModel", "bare_damage", "read_trained_model", "reading_of", "seen_in"]
+
+_RECORD = "training.json"
+_MODEL = "config.json"
+_CHECKPOINT = "checkpoint.safetensors"
+_ASPECTS = "aspect of a task"
+_BETWEEN = ": "
+
+Counts = Mapping[str, Mapping[str, int]]
+
+
+class _Data(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    source: str
+    digest: str
+    counts: dict[str, dict[str, int]]
+
+
+class TrainedModel(BaseModel):
+    """What a model's record tells of it.
+
+    Parameters
+    ----------
+    base, base_identity
+        The model that it was trained from: its name, and what tells it from others.
+    data
+        What it was trained on: the name of the set, a digest, and counts of examples.
+    """
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    base: str
+    base_identity: str
+    data: _Data
+
+
+def read_trained_model(folder: Path) -> TrainedModel:
+    """Read the record in the folder of a model.
+
+    Raises
+    ------
+    ConfigError
+        If there is no model, or its training has not ended.
+    DataError
+        If there is no record that can be read.
+    """
+    if not (folder / _MODEL).is_file():
+        if (folder / _CHECKPOINT).is_file():
+            raise ConfigError(f"{folder}: training has not ended; `distil train` goes on with it")
+        raise ConfigError(f"{folder} holds no model: name a folder that `distil train` has written")
+    path = folder / _RECORD
+    try:
+        return TrainedModel.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise DataError(
+            f"{path}: cannot be read: {error.strerror}; `distil train` writes it beside a model"
+        ) from error
+    except ValidationError as error:
+        raise DataError(f"{path}: not the record of a training") from error
+
+
+def seen_in(counts: Counts) -> Seen | None:
+    """Return what was taught; None if the counts are of a version that did not tell it."""
+    if _ASPECTS not in counts:
+        return None
+    pairs = (name.partition(_BETWEEN) for name in counts[_ASPECTS])
+    return Seen(
+        tasks=frozenset(counts["task"]),
+        aspects=frozenset((task, aspect) for task, _, aspect in pairs),
+        damages=frozenset(map(bare_damage, counts.get("damage", ()))),
+    )
+
+
+def reading_of(counts: Counts) -> Reading | None:
+    """Return how scores became numbers; None if that is not told, or differs."""
+    told = tuple(counts.get("reading", ()))
+    if len(told) != 1 or told[0] not in get_args(Reading):
+        return None
+    return cast("Reading", told[0])  # it is one of its values
+
+
+def bare_damage(name: str) -> str:
+    """Return the name of a damage without that of its recipe: in another it is the same.
+
+    Examples
+    --------
+    >>> bare_damage("distil: lost-words")
+    'lost-words'
+    """
+    return name.rpartition(_BETWEEN)[2]

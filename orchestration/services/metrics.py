@@ -1,0 +1,218 @@
+"""Metrics from names and files, or on lists of texts."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from spanjury.judges.core import ConfigError, DataError, Sample, Segment
+from spanjury.judges.metrics.named import NamedMetric, check_samples
+from spanjury.judges.metrics.running import run_metrics
+from spanjury.judges.metrics.samples import sample_of
+from spanjury.judges.metrics.scores import MetricScores, measured, put_together
+from spanjury.orchestration.services.parallel_texts import with_texts
+from spanjury.orchestration.services.python import read_segments
+from spanjury.orchestration.wiring.metrics import availability, metric_cards, open_metric
+
+__all__ = [
+    "MetricsJob",
+    "Prepared",
+    "Scored",
+    "Skipped",
+    "choose_metrics",
+    "prepare",
+    "score_file",
+    "score_metric",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricsJob:
+    """What is measured by what.
+
+    Parameters
+    ----------
+    data
+        A file of texts.
+    metrics
+        ``NAME`` or ``NAME:option=value,…``; none for all that can be run on the data.
+    references, source
+        Files with one text for each of the data, as `with_texts` reads them.
+    columns, limit
+        As in `job.Job`.
+    """
+
+    data: Path
+    metrics: tuple[str, ...] = ()
+    references: tuple[Path, ...] = ()
+    source: Path | None = None
+    columns: tuple[str, ...] = ()
+    limit: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """A metric that nobody named and that cannot be run, with the reason."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored:
+    """A measured file: its segments, and what each metric says of them."""
+
+    segments: tuple[Segment, ...]
+    scores: tuple[MetricScores, ...]
+    skipped: tuple[Skipped, ...] = ()
+
+
+def score_metric(
+    metric: str,
+    outputs: Sequence[str],
+    references: Sequence[str | Sequence[str]] = (),
+    *,
+    sources: Sequence[str] = (),
+) -> MetricScores:
+    """Measure texts by one metric, here and now.
+
+    Parameters
+    ----------
+    metric
+        ``NAME`` or ``NAME:option=value,…``.
+    outputs
+        The texts, one or more.
+    references
+        For each of them a reference, or several; empty for metrics that take none.
+    sources
+        For each of them what it was made from; likewise.
+
+    Returns
+    -------
+    MetricScores
+        With a score a text in ``segments`` and that of all together in ``corpus``.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such metric or option, or the lengths differ.
+    DataError
+        If the metric needs what is not given; names the first such text by its index.
+
+    Examples
+    --------
+    >>> score_metric("wer", ["a cat sat"], ["the cat sat"]).segments
+    (0.3333333333333333,)
+    """
+    for told, what in ((references, "references"), (sources, "sources")):
+        if told and len(told) != len(outputs):
+            raise ConfigError(f"{len(outputs)} outputs, and {what} for {len(told)} of them")
+    if not outputs:
+        raise ConfigError("there is no output to measure")
+    named = open_metric(metric)
+    samples = [
+        Sample(
+            output=output,
+            references=_several(references[place]) if references else (),
+            source=sources[place] if sources else "",
+        )
+        for place, output in enumerate(outputs)
+    ]
+    check_samples(named, samples, ids=[str(place) for place in range(len(samples))])
+    return put_together(named, [measured(named, samples)])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A file that can be measured: its texts, and the metrics that they suffice for."""
+
+    segments: tuple[Segment, ...]
+    samples: tuple[Sample, ...]
+    metrics: tuple[NamedMetric, ...]
+    skipped: tuple[Skipped, ...]
+
+    def scored(self, scores: Sequence[MetricScores]) -> Scored:
+        """Return the measured file, as far as it is measured."""
+        return Scored(segments=self.segments, scores=tuple(scores), skipped=self.skipped)
+
+
+def prepare(job: MetricsJob) -> Prepared:
+    """Read a file and build the metrics.
+
+    Raises
+    ------
+    ConfigError
+        If a metric or option is unknown, or lacks what it needs on this machine.
+    DataError
+        If the data cannot be read, or a metric that was named needs what a row has not.
+    """
+    whole = tuple(read_segments(job.data, columns=job.columns))
+    segments = with_texts(whole, references=job.references, source=job.source)[: job.limit]
+    samples = tuple(map(sample_of, segments))
+    ids = [segment.segment_id for segment in segments]
+    metrics, skipped = choose_metrics(job.metrics, samples, ids=ids)
+    return Prepared(
+        segments=segments, samples=samples, metrics=tuple(metrics), skipped=tuple(skipped)
+    )
+
+
+async def score_file(
+    prepared: Prepared,
+    *,
+    workers: int | None = None,
+    show: Callable[[MetricScores], None] = lambda _: None,
+) -> Scored:
+    """Measure a file; `show` is told of each metric as it is done.
+
+    Raises
+    ------
+    MetricError
+        If a metric fails.
+    """
+    scores = await run_metrics(prepared.metrics, prepared.samples, workers=workers, show=show)
+    return prepared.scored(scores)
+
+
+def choose_metrics(
+    specs: Sequence[str], samples: Sequence[Sample], *, ids: Sequence[str]
+) -> tuple[list[NamedMetric], list[Skipped]]:
+    """Return the metrics that are named, or all that can be run, and why others cannot.
+
+    Raises
+    ------
+    ConfigError
+        As `open_metric`, and if two are called the same.
+    DataError
+        If a metric that is named needs what a sample has not.
+    """
+    if not specs:
+        return _runnable(samples, ids=ids)
+    metrics = [open_metric(spec) for spec in specs]
+    names = [named.name for named in metrics]
+    if doubled := {name for name in names if names.count(name) > 1}:
+        raise ConfigError(f"two metrics are called {', '.join(sorted(doubled))}: add name=…")
+    for named in metrics:
+        check_samples(named, samples, ids=ids)
+    return metrics, []
+
+
+def _runnable(
+    samples: Sequence[Sample], *, ids: Sequence[str]
+) -> tuple[list[NamedMetric], list[Skipped]]:
+    metrics: list[NamedMetric] = []
+    skipped: list[Skipped] = []
+    for name, card in metric_cards().items():
+        try:
+            if reason := availability(card):
+                skipped.append(Skipped(name=name, reason=reason))
+                continue
+            named = open_metric(name)
+            check_samples(named, samples, ids=ids)
+        except DataError as error:
+            skipped.append(Skipped(name=name, reason=str(error)))
+        else:
+            metrics.append(named)
+    return metrics, skipped
+
+
+def _several(told: str | Sequence[str]) -> tuple[str, ...]:
+    return (told,) if isinstance(told, str) else tuple(told)

@@ -1,0 +1,161 @@
+"""Jobs that keep what they learn in a run's folder, and how a run is found again."""
+
+import os
+import platform
+import subprocess
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from importlib.metadata import distributions
+from importlib.resources import files
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from spanjury.judges.core import (
+    VERSION,
+    ConfigError,
+    StoreError,
+    fingerprint,
+    hide,
+    is_secret_name,
+)
+from spanjury.orchestration.services.evaluate import Job
+from spanjury.orchestration.wiring import RunFolder
+
+__all__ = ["begin_run", "change_run", "job_of", "manifest_of", "read_job"]
+
+_FORMAT = 1
+_JOB: TypeAdapter[Job] = TypeAdapter(Job)
+_PROMPTS = ("judges/llm", "judges/agent", "orchestration")
+
+
+def manifest_of(job: Job) -> Mapping[str, object]:
+    """Return the manifest of a run of `job` that begins now, ready for JSON.
+
+    Raises
+    ------
+    ConfigError
+        If the job holds a secret, which must not be stored.
+    """
+    values = _JOB.dump_python(job, mode="json")
+    _check_secrets(values, ())
+    return {
+        "format": _FORMAT,
+        "begun": datetime.now(UTC).isoformat(timespec="seconds"),
+        "job": values,
+        "spanjury": VERSION,
+        "python": platform.python_version(),
+        "machine": f"{platform.platform()}, {os.cpu_count()} cores",
+        "git": _git_state(),
+        "packages": {found.name: found.version for found in distributions()},
+        "prompts": {name: text for folder in _PROMPTS for name, text in _templates(folder)},
+    }
+
+
+def read_job(manifest: Mapping[str, object]) -> Job:
+    """Return the job that `manifest` tells of.
+
+    Raises
+    ------
+    StoreError
+        If it tells of none, or was written in a format that is not known.
+    """
+    if manifest.get("format") != _FORMAT:
+        raise StoreError(f"the manifest has format {manifest.get('format')!r}, expected {_FORMAT}")
+    try:
+        return _JOB.validate_python(manifest.get("job"))
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        place = ".".join(map(str, problem["loc"]))
+        raise StoreError(f"the manifest tells of no job: {place}: {problem['msg']}") from error
+
+
+def _check_secrets(value: object, names: tuple[str, ...]) -> None:
+    """Turn away a job with a known secret in it, or with a text in an option named as one is."""
+    if isinstance(value, Mapping):
+        for name, part in value.items():
+            _check_secrets(part, (*names, str(name)))
+    elif isinstance(value, list | tuple):
+        for part in value:
+            _check_secrets(part, names)
+    elif isinstance(value, str) and (hide(value) != value or is_secret_name(names[-1])):
+        raise ConfigError(
+            f"{hide('.'.join(names))} holds a secret, which would be stored with the run: have"
+            " the judge or model read it from the environment, or use --no-memory"
+        )
+
+
+def _templates(folder: str) -> list[tuple[str, str]]:
+    # By path: to name its package would import it, and pydantic-ai with it.
+    templates = files("spanjury").joinpath(*folder.split("/"), "templates")
+    found = sorted(templates.iterdir(), key=lambda file: file.name)
+    package = f"spanjury.{folder.replace('/', '.')}"
+    return [(f"{package}/{file.name}", file.read_text(encoding="utf-8")) for file in found]
+
+
+def _git_state() -> Mapping[str, str] | None:
+    """Return the commit of the folder we are in, and a digest of what is changed there."""
+    try:
+        commit = _git("rev-parse", "HEAD")
+        changes = _git("status", "--porcelain")
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return {"commit": commit, "changes": fingerprint(changes) if changes else ""}
+
+
+def _git(*arguments: str) -> str:
+    command = ["git", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10)  # noqa: S603
+    return done.stdout.strip()
+
+
+def begin_run(job: Job, folder: RunFolder, *, output: Path | None) -> Job:
+    """Make the folder of a run of `job`; return the job that keeps its memory there.
+
+    Its manifest names files by their absolute paths, but for those in the folder, which
+    may be moved.
+
+    Raises
+    ------
+    StoreError
+        If there is a run in the folder, or it cannot be written.
+    """
+    job = replace(job, output=output or folder.results, memory=folder.memory)
+    folder.create(manifest_of(_kept(job, folder)))
+    return job
+
+
+def change_run(job: Job, folder: RunFolder) -> None:
+    """Have the manifest tell of `job`, which goes on with the run in `folder`.
+
+    Raises
+    ------
+    StoreError
+        If it cannot be written.
+    """
+    folder.change(manifest_of(_kept(job, folder)))
+
+
+def job_of(folder: RunFolder) -> Job:
+    """Return the job that was begun in `folder`.
+
+    Raises
+    ------
+    StoreError
+        If there is none.
+    """
+    job = read_job(folder.manifest())
+    return replace(job, output=folder.path / job.output, memory=folder.memory)
+
+
+def _kept(job: Job, folder: RunFolder) -> Job:
+    """Return `job` as the manifest tells of it, wherever it is read."""
+    inside = job.output.absolute() == folder.results.absolute()
+    return replace(
+        job,
+        data=job.data.absolute(),
+        aspects_files=tuple(path.absolute() for path in job.aspects_files),
+        output=Path(folder.results.name) if inside else job.output.absolute(),
+        memory=Path(folder.memory.name),
+    )

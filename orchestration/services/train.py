@@ -1,0 +1,135 @@
+"""From a folder of examples to what is trained on them, and to what it teaches."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from spanjury.judges.core import ConfigError, DataError
+from spanjury.orchestration.studies.distillation.examples import Example, Split, read_examples
+from spanjury.orchestration.studies.distillation.training_set import require_whole, split_file
+from spanjury.orchestration.wiring.training import (
+    DataStatistics,
+    TrainingJob,
+    TrainingOptions,
+    TrainingPair,
+    pairs_digest,
+)
+
+__all__ = ["Taught", "examples_for", "same_answers", "taught_by", "training_job"]
+
+_UNTOLD = "(not told)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taught:
+    """What the examples teach that a model is trained on.
+
+    Parameters
+    ----------
+    digest
+        As a trained model's record has it.
+    counts
+        Heading -> name -> how many examples.
+    inputs
+        Digests of their inputs.
+    """
+
+    digest: str
+    counts: Mapping[str, Mapping[str, int]]
+    inputs: frozenset[str]
+
+
+def training_job(data: Path, *, base: str, folder: Path, options: TrainingOptions) -> TrainingJob:
+    """Read a folder of examples, as `distil build` writes it.
+
+    Parameters
+    ----------
+    data
+        A whole training set; the loss is measured on its examples for validation besides.
+    base, folder, options
+        As `TrainingJob` takes them.
+
+    Raises
+    ------
+    ConfigError
+        If there is no example to learn from.
+    DataError
+        If the set is not whole, or a line is an example for something else.
+    """
+    require_whole(data)
+    tally = _Tally()
+    pairs = [tally.counted(one) for one in examples_for(data, "train")]
+    if not pairs:
+        raise ConfigError(f"{data / split_file('train')} holds no example to learn from")
+    return TrainingJob(
+        pairs=pairs,
+        validation=[_pair(one) for one in examples_for(data, "validation")],
+        base=base,
+        folder=folder,
+        options=options,
+        data=DataStatistics(
+            source=data.resolve().name,
+            digest=pairs_digest(pairs),
+            counts=tally.counts,
+            licences=sorted(tally.licences),
+        ),
+    )
+
+
+def same_answers(job: TrainingJob) -> bool:
+    """Whether all examples that are learnt from have one and the same answer."""
+    return len({pair.target for pair in job.pairs}) == 1
+
+
+def taught_by(data: Path) -> Taught:
+    """Return what the examples in a folder teach; raise `DataError` as `training_job` does."""
+    tally = _Tally()
+    digest = pairs_digest(tally.counted(one) for one in examples_for(data, "train"))
+    return Taught(digest=digest, counts=tally.counts, inputs=frozenset(tally.inputs))
+
+
+def examples_for(data: Path, split: Split) -> Iterator[Example]:
+    """Yield the examples of one split; raise `DataError` at one that is for something else."""
+    path = data / split_file(split)
+    for number, example in enumerate(read_examples(path), start=1):
+        if example.split != split:
+            raise DataError(f"{path}, line {number}: an example for {example.split!r}")
+        yield example
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What the record of a model tells of the data, and the inputs."""
+
+    counts: dict[str, Counter[str]] = field(default_factory=dict)
+    licences: set[str] = field(default_factory=set)
+    inputs: set[str] = field(default_factory=set)
+
+    def counted(self, example: Example) -> TrainingPair:
+        """Count an example in, and return what is trained on."""
+        made_of_verdict = bool(example.provenance.panel)
+        told = {
+            "data set": (example.dataset,),
+            "task": (example.task,),
+            "aspect": (example.aspect,),
+            "aspect of a task": (f"{example.task}: {example.aspect}",),
+            "made of": ("a panel's verdict" if made_of_verdict else "damage",),
+            "damage": dict.fromkeys(example.provenance.damages),
+            "errors": ("some" if example.report.spans else "none",),
+            "reading": (example.reading,),
+        }
+        for heading, names in told.items():
+            self.counts.setdefault(heading, Counter()).update(name or _UNTOLD for name in names)
+        self.licences.update(filter(None, (example.licences.source,)))
+        self.licences.update(filter(None, example.licences.teachers.values()))
+        self.inputs.add(example.input_id)
+        return _pair(example)
+
+
+def _pair(example: Example) -> TrainingPair:
+    return TrainingPair(
+        messages=example.messages,
+        target=example.target,
+        sources=tuple(example.inputs.values()),
+    )

@@ -1,0 +1,1 @@
+"""Studies of judges: data become arrays, arrays become findings, findings become tables."""

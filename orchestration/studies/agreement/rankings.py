@@ -1,0 +1,129 @@
+"""Rankings: systems by people's scores and by those of whoever is nearest to people."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import default_rng
+
+from spanjury.orchestration.studies.agreement.findings import Agreement, Settings
+from spanjury.orchestration.studies.agreement.ratings import Ratings
+from spanjury.stats.arrays import FloatArray, safe_divide
+from spanjury.stats.bootstrap import bootstrap, percentile_interval
+from spanjury.stats.weighted import mean_drop
+
+__all__ = ["PEOPLE", "Ranking", "SystemMean", "rankings"]
+
+PEOPLE = "people"
+_FEWEST = 2
+"""Systems below which there is nothing to rank."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemMean:
+    """The mean score of a system's outputs.
+
+    Parameters
+    ----------
+    system
+        Its name.
+    score
+        NaN where none of its outputs has a score.
+    low, high
+        Of the 95 % interval over inputs drawn anew, the score within; NaN without one.
+    outputs
+        How many have a score.
+    """
+
+    system: str
+    score: float
+    low: float
+    high: float
+    outputs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking:
+    """Systems by one scorer.
+
+    Parameters
+    ----------
+    aspect
+        What was scored.
+    by
+        `PEOPLE`, or the name of a scorer.
+    systems
+        The highest score first; of a metric of which lower is better, the lowest.
+    """
+
+    aspect: str
+    by: str
+    systems: tuple[SystemMean, ...]
+
+
+def rankings(
+    ratings: Ratings, agreements: Sequence[Agreement], settings: Settings
+) -> Iterator[Ranking]:
+    """Rank the systems by people, and by the scorer that is nearest to them.
+
+    Parameters
+    ----------
+    ratings
+        Of one aspect.
+    agreements
+        On the same, the nearest first.
+    settings
+        Draws and seed of the intervals.
+    """
+    if len(ratings.systems) < _FEWEST:
+        return
+    yield _ranking(ratings, ratings.human, by=PEOPLE, settings=settings)
+    for place, scorer in enumerate(ratings.scorers):
+        if agreements and scorer.name == agreements[0].scorer:
+            told = _ranking(ratings, ratings.scores[place], by=scorer.name, settings=settings)
+            yield _turned(told) if scorer.falls else told
+
+
+def _ranking(ratings: Ratings, scores: FloatArray, *, by: str, settings: Settings) -> Ranking:
+    counts = np.count_nonzero(~np.isnan(scores), axis=1)
+    means = safe_divide(np.nansum(scores, axis=1), counts)
+    low, high = _interval(scores, means, settings)
+    rows = zip(ratings.systems, means, low, high, counts, strict=True)
+    systems = [
+        SystemMean(
+            system=name, score=float(mean), low=float(one), high=float(other), outputs=int(count)
+        )
+        for name, mean, one, other, count in rows
+    ]
+    systems.sort(key=lambda system: (np.isnan(system.score), -system.score))
+    return Ranking(aspect=ratings.aspect, by=by, systems=tuple(systems))
+
+
+def _interval(
+    scores: FloatArray, means: FloatArray, settings: Settings
+) -> tuple[FloatArray, FloatArray]:
+    if not settings.draws:
+        return np.full_like(means, np.nan), np.full_like(means, np.nan)
+    drawn = bootstrap(
+        mean_drop(scores),
+        items=scores.shape[1],
+        rng=default_rng(settings.seed),
+        draws=settings.draws,
+    )
+    low, high = percentile_interval(drawn)
+    return np.minimum(low, means), np.maximum(high, means)
+
+
+def _turned(ranking: Ranking) -> Ranking:
+    """Give scores back their own sign, which was changed so that higher is better."""
+    systems = tuple(
+        SystemMean(
+            system=one.system,
+            score=-one.score,
+            low=-one.high,
+            high=-one.low,
+            outputs=one.outputs,
+        )
+        for one in ranking.systems
+    )
+    return Ranking(aspect=ranking.aspect, by=ranking.by, systems=systems)

@@ -1,0 +1,105 @@
+"""Over-annotation: errors found where people find none, and how many more than people find [1].
+
+References
+----------
+.. [1] OpeNLGauge, Appendix K: among outputs that every person gave the best score on an aspect,
+   those in which a judge finds an error. Where scales are binary the best score says too little.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+
+from spanjury.orchestration.studies.agreement.spans.estimates import (
+    Estimate,
+    Settings,
+    estimates,
+)
+from spanjury.orchestration.studies.agreement.spans.score_arrays import ScoreArrays
+from spanjury.stats.weighted import mean_drop
+
+__all__ = ["OverAnnotation", "over_annotation"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverAnnotation:
+    """How much more a judge marks than people do.
+
+    Parameters
+    ----------
+    judge
+        Who marked.
+    flawless
+        Texts that people find without error and the judge has a verdict on; those `erring` to
+        `max_severity` are about.
+    erring
+        Share of them in which it finds an error.
+    spans
+        Mean number of errors that it finds in one of them.
+    histogram
+        In how many of them it finds no error, one, two and so on.
+    mean_severity, max_severity
+        Mean over those in which it finds errors that have a severity.
+    surplus
+        By how many errors it finds more than a reader does, mean over all texts.
+    """
+
+    judge: str
+    flawless: int
+    erring: Estimate
+    spans: Estimate
+    histogram: tuple[int, ...]
+    mean_severity: float
+    max_severity: float
+    surplus: Estimate
+
+
+def over_annotation(
+    score_arrays: ScoreArrays, *, settings: Settings, flawless: Collection[str] | None = None
+) -> OverAnnotation:
+    """Count a judge's errors in flawless texts.
+
+    Parameters
+    ----------
+    evidence
+        Of one judge.
+    settings
+        Of the intervals.
+    flawless
+        Ids of the texts that people find without error; None for those that no reader marked.
+    """
+    readings = np.bincount(score_arrays.owner, minlength=len(score_arrays.texts))
+    marked = np.bincount(score_arrays.owner, score_arrays.gold, minlength=len(score_arrays.texts))
+    if flawless is None:
+        clean = marked == 0
+    else:
+        clean = np.array([name in flawless for name in score_arrays.texts], dtype=np.bool_)
+    counts = np.where(clean, score_arrays.found, np.nan)
+    erring = np.where(clean, score_arrays.found > 0, np.nan)
+    told = [
+        severities
+        for severities, one in zip(score_arrays.severities, clean, strict=True)
+        if one and severities
+    ]
+    figures = estimates(
+        {
+            ("erring", "spans", "surplus"): mean_drop(
+                [erring, counts, score_arrays.found - marked / readings]
+            )
+        },
+        texts=len(score_arrays.texts),
+        settings=settings,
+    )
+    return OverAnnotation(
+        judge=score_arrays.judge,
+        flawless=int(clean.sum()),
+        histogram=tuple(np.bincount(score_arrays.found[clean].astype(np.int64)).tolist()),
+        mean_severity=_mean([sum(one) / len(one) for one in told]),
+        max_severity=_mean([float(max(one)) for one in told]),
+        **figures,
+    )
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values) if values else np.nan

@@ -1,0 +1,86 @@
+"""A whole meta-evaluation: scores, seats, systems and spans, and its page."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from spanjury.judges.core import markdown
+from spanjury.orchestration.studies.agreement.aspects import AspectFindings
+from spanjury.orchestration.studies.agreement.findings import Agreement, Settings
+from spanjury.orchestration.studies.agreement.page import as_json, as_markdown
+from spanjury.orchestration.studies.agreement.seat_page import (
+    seats_markdown,
+    systems_markdown,
+)
+from spanjury.orchestration.studies.agreement.spans.annotators import PairFinding
+from spanjury.orchestration.studies.agreement.spans.aspect import AspectSpans
+from spanjury.orchestration.studies.agreement.spans.page import spans_markdown
+from spanjury.orchestration.studies.plain import plain
+
+__all__ = ["MetaFindings", "meta_json", "meta_markdown"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetaFindings:
+    """What judges and metrics are worth beside people.
+
+    Parameters
+    ----------
+    settings
+        How it was measured.
+    data, results
+        Whose ratings, and whose scores, as the reader knows them.
+    aspects
+        From scores, aspect by aspect.
+    spans
+        From error spans, aspect by aspect; empty where judges marked none.
+    annotators
+        People with people; empty where no text was read by two with names.
+    """
+
+    settings: Settings
+    data: str
+    results: tuple[str, ...]
+    aspects: tuple[AspectFindings, ...]
+    spans: tuple[AspectSpans, ...]
+    annotators: tuple[PairFinding, ...]
+
+    @property
+    def agreements(self) -> tuple[Agreement, ...]:
+        """Each scorer with people, of all aspects."""
+        return tuple(one for each in self.aspects for one in each.agreements)
+
+
+def meta_markdown(findings: MetaFindings, *, pictures: Sequence[str] = ()) -> str:
+    """Write the page; `pictures` are the names of files beside it."""
+    settings = findings.settings
+    parts = [
+        as_markdown(findings.agreements, settings, data=findings.data, results=findings.results),
+        seats_markdown(findings.aspects, settings),
+        systems_markdown(findings.aspects),
+        spans_markdown(findings.spans, findings.annotators),
+        _pictures(pictures),
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def meta_json(findings: MetaFindings) -> dict[str, object]:
+    """Return the same for a machine; None for what is undefined."""
+    told = as_json(
+        findings.agreements, findings.settings, data=findings.data, results=findings.results
+    )
+    return {
+        **told,
+        "seats": plain(tuple(one for each in findings.aspects for one in each.seats)),
+        "systems": plain(tuple(one for each in findings.aspects for one in each.rankings)),
+        "spans": plain(findings.spans),
+        "annotators": plain(findings.annotators),
+    }
+
+
+def _pictures(names: Sequence[str]) -> str:
+    return "\n".join(
+        ["# Pictures", "", *(f"![{markdown(name)}]({quote(name)})\n" for name in names)]
+        if names
+        else []
+    )

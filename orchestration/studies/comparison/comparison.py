@@ -1,0 +1,212 @@
+"""Two judges compared: by the difference of their effects on the same texts, never by their D."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from spanjury.orchestration.studies.comparison.sharing import Place, Unshared, share
+from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
+from spanjury.stats.arrays import FloatArray
+from spanjury.stats.bootstrap import EffectDifference, effect_difference
+from spanjury.stats.combination.multiplicity import holm
+from spanjury.stats.significance.sign_flip import paired_test
+from spanjury.stats.weighted import Weighted, mean_drop
+
+__all__ = ["LEVEL", "Compared", "Comparison", "Preference", "compare"]
+
+LEVEL = 0.05
+"""Above this p-value no difference is shown."""
+
+
+class Preference(StrEnum):
+    """Which of two judges does better."""
+
+    FIRST = "first"
+    SECOND = "second"
+    NOT_SHOWN = "not shown"
+    """It is not shown that they differ: they do not, or the texts are too few."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """The effects on two judges.
+
+    Parameters
+    ----------
+    first, second
+        P(drop) - P(rise), or, of what should not move, P(drop) + P(rise); on those texts
+        only that have scores of both judges.
+    difference, low, high
+        The first less the second, and the bounds of its 95 % interval.
+    p
+        Two-sided: the larger of the bootstrap's and an exact one. By itself the bootstrap is
+        too sure where the judges differ on a few texts only, since it draws no others.
+    adjusted
+        The same, held for all that is compared, by Holm.
+    texts
+        How many have scores of both.
+    preference
+        Who does better, by the adjusted p-value.
+    """
+
+    first: float
+    second: float
+    difference: float
+    low: float
+    high: float
+    p: float
+    adjusted: float
+    texts: int
+    preference: Preference
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """What the comparison of two judges came to.
+
+    Parameters
+    ----------
+    seed, draws
+        Of the bootstrap.
+    repeats
+        How often each judge was asked.
+    summary
+        Mean over conditions and the aspects that they damage, each pair of these counting
+        alike; None if the exams share none with scores of both. Its texts are those with a
+        score in any of them, and its p-value is adjusted for nothing.
+    by_place
+        Condition by condition and aspect by aspect: where scores should stay, less movement
+        is better, elsewhere a larger effect.
+    unshared
+        What could not be compared.
+    """
+
+    seed: int
+    draws: int
+    repeats: tuple[int, int]
+    summary: Compared | None
+    by_place: tuple[tuple[Place, Compared], ...]
+    unshared: Unshared
+
+
+def compare(
+    first: Sequence[ScoreRow], second: Sequence[ScoreRow], *, seed: int = 1, draws: int = 10_000
+) -> Comparison:
+    """Compare two judges by their effects on what both exams have shown.
+
+    Texts are drawn with all their conditions and aspects, the same ones for both judges.
+
+    Parameters
+    ----------
+    first, second
+        All rows of each exam.
+    seed, draws
+        Of the bootstrap.
+
+    Raises
+    ------
+    ConfigError
+        If the exams have nothing in common.
+    """
+    shared = share(first, second)
+    stays, falls = (
+        np.array([place.expected == effect for place in shared.places])
+        for effect in ("unchanged", "falls")
+    )
+    signs = np.sign(shared.differences)
+    moves = np.where(stays[:, np.newaxis], np.abs(signs), signs)
+    resampling = _Resampling(seed=seed, draws=draws)
+    return Comparison(
+        seed=seed,
+        draws=draws,
+        repeats=(first[0].repeats, second[0].repeats),
+        summary=_on_average(moves[:, falls], resampling) if falls.any() else None,
+        by_place=tuple(
+            zip(shared.places, _one_by_one(moves, resampling, stays=stays), strict=True)
+        ),
+        unshared=shared.unshared,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Resampling:
+    seed: int
+    draws: int
+
+    def differences(
+        self, moves: FloatArray, effect: Callable[[ArrayLike], Weighted]
+    ) -> EffectDifference:
+        """Compare the effects on two judges; the same texts are drawn whatever the effect."""
+        rng = np.random.default_rng(self.seed)
+        return effect_difference(*moves, rng=rng, effect=effect, draws=self.draws)
+
+
+def _one_by_one(
+    moves: FloatArray, resampling: _Resampling, *, stays: NDArray[np.bool_]
+) -> Iterator[Compared]:
+    """Compare place by place; `moves` has the shape ``(2, places, texts)``."""
+    told = resampling.differences(moves, mean_drop)
+    exact = [_exact_p(apart) for apart in moves[0] - moves[1]]
+    p = np.maximum(told.p, exact)
+    adjusted = np.exp(holm(np.log(p)))
+    means = np.nanmean(moves, axis=-1)
+    for n, stay in enumerate(stays):
+        difference = float(told.difference[n])
+        yield Compared(
+            first=float(means[0, n]),
+            second=float(means[1, n]),
+            difference=difference,
+            low=float(told.low[n]),
+            high=float(told.high[n]),
+            p=float(p[n]),
+            adjusted=float(adjusted[n]),
+            texts=int(told.used[n]),
+            preference=_preference(-difference if stay else difference, p=float(adjusted[n])),
+        )
+
+
+def _on_average(moves: FloatArray, resampling: _Resampling) -> Compared:
+    """Compare the means over places."""
+    told = resampling.differences(moves, _mean_over_places)
+    means = np.nanmean(moves, axis=-1).mean(axis=-1)
+    apart = moves[0] - moves[1]
+    # Sums, not means, over places: in them ties are exact.
+    p = max(float(told.p), _exact_p(np.nansum(apart, axis=0)))
+    return Compared(
+        first=float(means[0]),
+        second=float(means[1]),
+        difference=float(told.difference),
+        low=float(told.low),
+        high=float(told.high),
+        p=p,
+        adjusted=p,
+        texts=int(np.count_nonzero(~np.isnan(apart).all(axis=0))),
+        preference=_preference(float(told.difference), p=p),
+    )
+
+
+def _mean_over_places(moves: ArrayLike) -> Weighted:
+    """Return the mean of the places' effects, in a draw of those of which it holds a text."""
+    by_place = mean_drop(moves)
+
+    def weighted(counts: FloatArray) -> FloatArray:
+        effects = by_place(counts)
+        known = np.sum(~np.isnan(effects), axis=-1)
+        return np.asarray(np.nansum(effects, axis=-1) / np.where(known > 0, known, np.nan))
+
+    return weighted
+
+
+def _exact_p(apart: FloatArray) -> float:
+    """Test, in both directions, whether it matters which judge said what of a text."""
+    return min(1.0, 2 * min(paired_test(apart).p, paired_test(-apart).p))
+
+
+def _preference(better: float, *, p: float) -> Preference:
+    """Say which judge does better, by how much the first does."""
+    if p > LEVEL:
+        return Preference.NOT_SHOWN
+    return Preference.FIRST if better > 0 else Preference.SECOND

@@ -1,0 +1,128 @@
+"""Two runs on the same texts: by how much scores differ, and whether by more than chance."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.random import default_rng
+
+from spanjury.judges.core import unstamped
+from spanjury.orchestration.studies.agreement.ratings import Scorer
+from spanjury.stats.bootstrap import bootstrap, percentile_interval
+from spanjury.stats.combination.multiplicity import holm
+from spanjury.stats.significance.sign_flip import paired_test
+from spanjury.stats.weighted import mean_drop
+
+__all__ = ["Difference", "differences"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """How one scorer's scores on one aspect differ between two runs.
+
+    Parameters
+    ----------
+    scorer, aspect
+        Whose scores, and of what; the aspect is empty for metrics.
+    texts
+        Texts with a score in both runs; all figures are of these.
+    only_first, only_second
+        Texts with a score in one run alone.
+    first, second
+        Mean scores; NaN without any text.
+    difference, low, high
+        Second less first, with its 95 % interval over texts drawn anew.
+    higher, lower
+        Texts that the second run scores higher, or lower.
+    p, adjusted
+        Two-sided, of the exact paired test; the same by Holm's method over all differences.
+    same_signature
+        Whether the same judge was asked, so that only chance can tell the runs apart.
+    """
+
+    scorer: str
+    aspect: str
+    texts: int
+    only_first: int
+    only_second: int
+    first: float
+    second: float
+    difference: float
+    low: float
+    high: float
+    higher: int
+    lower: int
+    p: float
+    adjusted: float
+    same_signature: bool
+
+
+def differences(
+    first: Sequence[Scorer], second: Sequence[Scorer], *, seed: int = 1, draws: int = 2000
+) -> tuple[Difference, ...]:
+    """Compare scorers of one name and aspect in two runs.
+
+    Parameters
+    ----------
+    first, second
+        Of the two runs; a scorer of one run alone is left out.
+    seed, draws
+        Of the bootstrap.
+    """
+    known = {(one.name, one.aspect): one for one in second}
+    found = [
+        _difference(one, known[one.name, one.aspect], seed=seed, draws=draws)
+        for one in first
+        if (one.name, one.aspect) in known
+    ]
+    with np.errstate(divide="ignore"):
+        adjusted = np.exp(holm(np.log([one.p for one in found])))
+    return tuple(replace(one, adjusted=float(p)) for one, p in zip(found, adjusted, strict=True))
+
+
+def _difference(first: Scorer, second: Scorer, *, seed: int, draws: int) -> Difference:
+    texts = [text for text in first.scores if text in second.scores]
+    one, other = (np.array([scorer.scores[text] for text in texts]) for scorer in (first, second))
+    moved = other - one
+    low, high = _interval(moved, seed=seed, draws=draws)
+    return Difference(
+        scorer=first.name,
+        aspect=first.aspect,
+        texts=len(texts),
+        only_first=len(first.scores) - len(texts),
+        only_second=len(second.scores) - len(texts),
+        first=_mean(one),
+        second=_mean(other),
+        difference=_mean(moved),
+        low=low,
+        high=high,
+        higher=int(np.count_nonzero(moved > 0)),
+        lower=int(np.count_nonzero(moved < 0)),
+        p=_two_sided(moved),
+        adjusted=math.nan,
+        same_signature=unstamped(first.signature) == unstamped(second.signature),
+    )
+
+
+def _interval(moved: np.ndarray, *, seed: int, draws: int) -> tuple[float, float]:
+    if not moved.size:
+        return math.nan, math.nan
+    resampled = bootstrap(mean_drop(moved), items=moved.size, rng=default_rng(seed), draws=draws)
+    interval = percentile_interval(resampled)
+    return float(interval.low), float(interval.high)
+
+
+def _two_sided(moved: np.ndarray) -> float:
+    if not moved.size:
+        return math.nan
+    return min(1.0, 2 * min(math.exp(paired_test(side).log_p) for side in _sides(moved)))
+
+
+def _sides(moved: np.ndarray) -> Iterator[np.ndarray]:
+    yield moved
+    yield -moved
+
+
+def _mean(values: np.ndarray) -> float:
+    return float(values.mean()) if values.size else math.nan

@@ -1,0 +1,1 @@
+"""The discernment exam: whether scores fall when texts are damaged."""

@@ -1,0 +1,282 @@
+"""Findings: what an exam says of a judge."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanjury.judges.core import Scale
+from spanjury.orchestration.studies.discernment.contrasts import METHODS, Cell, Method, Mode, cells
+from spanjury.orchestration.studies.discernment.perturbed_pairs import Condition, Exhibit, LeftOut
+from spanjury.orchestration.studies.discernment.score_arrays import Heard, ScoreArrays
+from spanjury.stats.combination.discernment import (
+    LevelBalanced,
+    discernment_score,
+    level_balanced,
+    linear_pool,
+    target_contrast,
+)
+from spanjury.stats.significance.joint import joint_sign_flip
+from spanjury.stats.significance.paired import PairedStatistic
+from spanjury.stats.spans.localisation import Localisation, localisation, new_spans, pooled
+
+__all__ = ["Finding", "Findings", "Settings", "found"]
+
+_MOST = 0.5
+"""The share of the experts' weights that must be on aspects with scores."""
+_SMALL = 0.2
+"""Weights below this are set to 0 in the ablation: a small one moves a harmonic mean much."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How an exam is evaluated.
+
+    Parameters
+    ----------
+    mode
+        How drops become p-values, and the p-values of several aspects one.
+    test
+        Name of the statistic that stands in for the mode's test of drops; empty for that.
+    seed
+        Of the damage and of the bootstrap.
+    draws
+        Of the bootstrap, and of signs in the joint test.
+    """
+
+    mode: Mode = "calibrated"
+    test: str = ""
+    seed: int = 1
+    draws: int = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What one condition came to.
+
+    Parameters
+    ----------
+    condition, family, level
+        What was done.
+    written_by
+        Name of the model that did it; empty for a rule.
+    damaged
+        How many texts were damaged.
+    left_out
+        Why others were not, and how often.
+    cells
+        Aspect by aspect.
+    discernment
+        D of all aspects together on which there are scores; NaN where no score should fall.
+    weighted, ablated
+        D with the experts' weights, and with the small ones set to 0; NaN without weights.
+        An aspect without scores is left out and the others' weights are scaled up; NaN if
+        less than half of the weight is left.
+    pooled
+        Weighted mean of the aspects' D; NaN without weights.
+    contrast
+        By how much D is higher on the aspects that should fall than on the others.
+    joint
+        D of one test over the aspects that should fall and have scores, all counting alike;
+        where none should, over those that may. It takes nothing for granted about how aspects
+        hang together. Drawn: it ends at ``log_0.05(1 / (draws + 1))``, 3.07 for 10,000 draws.
+        NaN where no score should fall.
+    localisation
+        How far the judge's new spans lie where the damage is.
+    """
+
+    condition: str
+    family: str
+    level: str
+    written_by: str
+    damaged: int
+    left_out: Mapping[str, int]
+    cells: tuple[Cell, ...]
+    discernment: float
+    weighted: float
+    ablated: float
+    pooled: float
+    contrast: float
+    joint: float
+    localisation: Localisation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """What an exam came to.
+
+    Parameters
+    ----------
+    settings
+        How it was evaluated.
+    segments, repeats
+        How many texts, and how often each was judged.
+    control
+        The clean texts against themselves: nothing should fall here.
+    findings
+        Condition by condition.
+    overall, weighted
+        Of the conditions after which a score should fall: average over levels and minimum.
+    """
+
+    settings: Settings
+    segments: int
+    repeats: int
+    control: tuple[Cell, ...]
+    findings: tuple[Finding, ...]
+    overall: LevelBalanced
+    weighted: LevelBalanced
+
+
+def found(
+    score_arrays: ScoreArrays,
+    conditions: Sequence[Condition],
+    shown: Sequence[Exhibit | LeftOut],
+    *,
+    heard: Heard,
+    scales: Mapping[str, Scale],
+    settings: Settings,
+    test: PairedStatistic | None = None,
+) -> Findings:
+    """Evaluate an exam.
+
+    Parameters
+    ----------
+    evidence
+        The scores.
+    conditions, shown
+        What was done, in the order of the evidence, and to what.
+    heard
+        What was said in one draw, for its spans.
+    scales
+        Aspect -> its scale, in the order of the evidence.
+    test
+        Stands in for the test of drops that the mode has.
+    """
+    method = METHODS[settings.mode]
+    if test is not None:
+        method = replace(method, test=test)
+
+    def described(
+        damaged: NDArray[np.float64], condition: Condition | None = None
+    ) -> tuple[Cell, ...]:
+        return cells(
+            score_arrays.clean,
+            damaged,
+            scales=scales,
+            expected=condition.perturbation.effect_on if condition else lambda _: "unchanged",
+            method=method,
+            repeats=score_arrays.repeats,
+            rng=np.random.default_rng(settings.seed),
+            draws=settings.draws,
+        )
+
+    findings = tuple(
+        _finding(
+            condition,
+            described(damaged, condition),
+            [one for one in shown if one.condition == condition.name],
+            differences=differences,
+            heard=heard,
+            method=method,
+            settings=settings,
+        )
+        for condition, damaged, differences in zip(
+            conditions, score_arrays.damaged, score_arrays.differences, strict=True
+        )
+    )
+    levels = [finding.level for finding in findings]
+    return Findings(
+        settings=settings,
+        segments=len(score_arrays.segments),
+        repeats=score_arrays.repeats,
+        control=described(score_arrays.control),
+        findings=findings,
+        overall=level_balanced([finding.discernment for finding in findings], levels=levels),
+        weighted=level_balanced([finding.weighted for finding in findings], levels=levels),
+    )
+
+
+def _finding(
+    condition: Condition,
+    described: tuple[Cell, ...],
+    shown: Sequence[Exhibit | LeftOut],
+    *,
+    differences: NDArray[np.float64],
+    heard: Heard,
+    method: Method,
+    settings: Settings,
+) -> Finding:
+    damaged = [one for one in shown if isinstance(one, Exhibit)]
+    heard_on = [cell for cell in described if not np.isnan(cell.test.log_p)]
+    harmful = any(cell.expected != "unchanged" for cell in heard_on)
+    log_p = np.array([cell.test.log_p for cell in heard_on])
+    scores = np.array([cell.discernment for cell in heard_on])
+    weights = _shares([condition.weights.get(cell.aspect, 0.0) for cell in heard_on])
+    big = _shares([weight if weight >= _SMALL else 0.0 for weight in weights])
+    targeted = np.array([cell.expected == "falls" for cell in heard_on], dtype=bool)
+    return Finding(
+        condition=condition.name,
+        family=condition.perturbation.family,
+        level=condition.level,
+        written_by=shown[0].written_by,
+        damaged=len(damaged),
+        left_out=Counter(one.reason for one in shown if isinstance(one, LeftOut)),
+        cells=described,
+        discernment=_combined(log_p, None, method) if harmful else np.nan,
+        weighted=_combined(log_p, weights, method) if weights.any() else np.nan,
+        ablated=_combined(log_p, big, method) if big.any() else np.nan,
+        pooled=float(linear_pool(scores, weights=weights)) if weights.any() else np.nan,
+        contrast=float(target_contrast(scores, targeted=targeted)) if heard_on else np.nan,
+        joint=_joint(differences, described, settings),
+        localisation=pooled(_localised(exhibit, described, heard) for exhibit in damaged),
+    )
+
+
+def _shares(weights: Sequence[float]) -> NDArray[np.float64]:
+    """Scale weights to a sum of 1; to none if most of them is gone."""
+    values = np.array(weights, dtype=np.float64)
+    total = values.sum()
+    return values / total if total >= _MOST else np.zeros_like(values)
+
+
+def _combined(
+    log_p: NDArray[np.float64], weights: NDArray[np.float64] | None, method: Method
+) -> float:
+    """Return D of all aspects together."""
+    return float(discernment_score([method.combine(log_p, weights=weights)])[0])
+
+
+def _joint(
+    differences: NDArray[np.float64], described: Sequence[Cell], settings: Settings
+) -> float:
+    """Return D of the aspects that should fall, with one sign an item for all of them."""
+    heard_on = [not np.isnan(cell.test.log_p) for cell in described]
+    falls = [cell.expected == "falls" for cell in described]
+    may_fall = falls if any(falls) else [cell.expected is None for cell in described]
+    counted = np.array(heard_on) & np.array(may_fall)
+    if not counted.any():
+        return np.nan
+    rng = np.random.default_rng(settings.seed)
+    told = joint_sign_flip(differences[counted], rng=rng, draws=settings.draws)
+    return float(discernment_score([told.log_p])[0])
+
+
+def _localised(exhibit: Exhibit, described: Sequence[Cell], heard: Heard) -> Localisation:
+    """Compare what is marked in the damaged text only, on any aspect, with the damage."""
+    spans: list[tuple[int, int]] = []
+    for cell in described:
+        now = heard[exhibit.damaged.segment_id, cell.aspect].spans
+        before = heard[exhibit.clean.segment_id, cell.aspect].spans
+        carried = [exhibit.damage.carried(*span) for span in before]
+        fresh = new_spans(_rows(now), _rows(carried))
+        spans += [(int(start), int(end)) for start, end in fresh]
+    return localisation(
+        _rows(spans), _rows(exhibit.damage.places), length=len(exhibit.damaged.output)
+    )
+
+
+def _rows(intervals: Sequence[tuple[int, int]]) -> NDArray[np.int64]:
+    return np.array(intervals, dtype=np.int64).reshape(-1, 2)

@@ -1,0 +1,226 @@
+"""Evidence: what was said of clean and of damaged texts, as arrays side by side."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanjury.judges.core import Aspect, Outcome, Segment, fingerprint
+from spanjury.orchestration.studies.discernment.perturbed_pairs import Condition, Exhibit
+from spanjury.orchestration.studies.judging import Judgement
+from spanjury.perturbations.perturbation import Effect
+
+__all__ = ["Heard", "ScoreArrays", "ScoreRow", "digest_of", "gathered", "score_rows", "score_sum"]
+
+_DIGITS = 9
+"""Decimals of a sum of scores: 4.1 + 4.3 is to tie with 4.2 + 4.2."""
+
+Heard = Mapping[tuple[str, str], Judgement]
+"""``(segment id, aspect name)`` -> what was said."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ScoreArrays:
+    """Scores, NaN where there is none.
+
+    Parameters
+    ----------
+    segments, aspects, conditions
+        The names along the axes.
+    clean, control
+        Shape ``(aspects, segments)``: of the clean texts, and of the same a second time.
+    damaged
+        Shape ``(conditions, aspects, segments)``; NaN also where nothing could be damaged.
+    applied
+        Shape ``(conditions, segments)``: whether there is a damaged text.
+    repeats
+        How many scores each number is the sum of: sums have ties where means would have
+        differences in their last digit.
+    """
+
+    segments: tuple[str, ...]
+    aspects: tuple[str, ...]
+    conditions: tuple[str, ...]
+    clean: NDArray[np.float64]
+    control: NDArray[np.float64]
+    damaged: NDArray[np.float64]
+    applied: NDArray[np.bool_]
+    repeats: int
+
+    @property
+    def differences(self) -> NDArray[np.float64]:
+        """How far the scores fell, summed over repeats: ``(conditions, aspects, segments)``."""
+        return self.clean[None] - self.damaged
+
+
+def gathered(
+    segments: Sequence[Segment],
+    aspects: Sequence[Aspect],
+    shown: Sequence[Exhibit],
+    *,
+    draws: Sequence[Heard],
+    control: Sequence[Heard],
+    conditions: Sequence[str],
+) -> ScoreArrays:
+    """Put what was heard into arrays.
+
+    Parameters
+    ----------
+    segments, aspects, shown
+        What was judged: clean, on what, and damaged.
+    draws
+        What was said in each repeat, of clean and damaged texts.
+    control
+        What was said of the clean texts once more, in as many repeats.
+    conditions
+        Names in the order of the array.
+    """
+    names = tuple(aspect.name for aspect in aspects)
+    rows = {name: number for number, name in enumerate(conditions)}
+    columns = {segment.segment_id: number for number, segment in enumerate(segments)}
+    damaged = np.full((len(rows), len(names), len(columns)), np.nan)
+    applied = np.zeros((len(rows), len(columns)), dtype=bool)
+    for exhibit in shown:
+        row, column = rows[exhibit.condition], columns[exhibit.clean.segment_id]
+        applied[row, column] = True
+        damaged[row, :, column] = _summed(exhibit.damaged.segment_id, names, draws)
+    return ScoreArrays(
+        segments=tuple(columns),
+        aspects=names,
+        conditions=tuple(rows),
+        clean=np.array([_summed(name, names, draws) for name in columns]).T,
+        control=np.array([_summed(name, names, control) for name in columns]).T,
+        damaged=damaged,
+        applied=applied,
+        repeats=len(draws),
+    )
+
+
+def score_sum(key: tuple[str, str], draws: Sequence[Heard]) -> float:
+    """Sum the scores under ``(segment id, aspect name)`` over the draws; NaN if one is missing."""
+    scores = [heard[key].score for heard in draws]
+    known = [score for score in scores if score is not None]
+    return round(math.fsum(known), _DIGITS) if len(known) == len(scores) else math.nan
+
+
+def _summed(segment_id: str, aspects: Sequence[str], draws: Sequence[Heard]) -> NDArray[np.float64]:
+    return np.array([score_sum((segment_id, aspect), draws) for aspect in aspects])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreRow:
+    """Scores of one text, clean and damaged, on one aspect.
+
+    Parameters
+    ----------
+    text
+        Its segment id.
+    condition
+        What was done to it; None for the control, where the clean text is judged once more.
+    aspect
+        On which it was judged.
+    expected
+        What the score should do; None where anything may happen.
+    clean, damaged
+        Sums of `repeats` scores; None where one of them is missing.
+    repeats
+        How often each was judged.
+    clean_outcome, damaged_outcome
+        How the assessments ended: `scored`, or how the first one without a score did.
+    clean_digest, damaged_digest
+        Of all that a judge may see of the text: two exams with the same digests have shown
+        the same.
+    """
+
+    text: str
+    condition: str | None
+    aspect: str
+    expected: Effect | None
+    clean: float | None
+    damaged: float | None
+    repeats: int
+    clean_outcome: Outcome
+    damaged_outcome: Outcome
+    clean_digest: str
+    damaged_digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Said:
+    """What came of one text on one aspect, over all draws."""
+
+    total: float | None
+    outcome: Outcome
+
+
+def score_rows(
+    segments: Sequence[Segment],
+    aspects: Sequence[Aspect],
+    shown: Sequence[Exhibit],
+    *,
+    draws: Sequence[Heard],
+    control: Sequence[Heard],
+    conditions: Sequence[Condition],
+) -> Iterator[ScoreRow]:
+    """Tell the scores of an exam text by text; parameters as in `score_arrays.gathered`.
+
+    Yields
+    ------
+    ScoreRow
+        The control first, then condition by condition.
+    """
+    by_name = {condition.name: condition.perturbation for condition in conditions}
+    for segment in segments:
+        for aspect in aspects:
+            yield _row(
+                (segment, segment), aspect.name, (draws, control), condition=None, to="unchanged"
+            )
+    for exhibit in shown:
+        for aspect in aspects:
+            yield _row(
+                (exhibit.clean, exhibit.damaged),
+                aspect.name,
+                (draws, draws),
+                condition=exhibit.condition,
+                to=by_name[exhibit.condition].effect_on(aspect.name),
+            )
+
+
+def _row(
+    texts: tuple[Segment, Segment],
+    aspect: str,
+    heard: tuple[Sequence[Heard], Sequence[Heard]],
+    *,
+    condition: str | None,
+    to: Effect | None,
+) -> ScoreRow:
+    clean, damaged = (
+        _said((text.segment_id, aspect), draws) for text, draws in zip(texts, heard, strict=True)
+    )
+    return ScoreRow(
+        text=texts[0].segment_id,
+        condition=condition,
+        aspect=aspect,
+        expected=to,
+        clean=clean.total,
+        damaged=damaged.total,
+        repeats=len(heard[0]),
+        clean_outcome=clean.outcome,
+        damaged_outcome=damaged.outcome,
+        clean_digest=digest_of(texts[0]),
+        damaged_digest=digest_of(texts[1]),
+    )
+
+
+def _said(key: tuple[str, str], draws: Sequence[Heard]) -> _Said:
+    total = score_sum(key, draws)
+    outcomes = (heard[key].outcome for heard in draws if heard[key].score is None)
+    return _Said(total=None if np.isnan(total) else total, outcome=next(outcomes, Outcome.SCORED))
+
+
+def digest_of(segment: Segment) -> str:
+    """Return a digest of all that a judge may see of `segment`."""
+    inputs = [part for item in sorted(segment.inputs.items()) for part in item]
+    return fingerprint(segment.output, str(len(inputs)), *inputs, *segment.references)

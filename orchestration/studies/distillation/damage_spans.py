@@ -1,0 +1,175 @@
+"""From the strikes on a text to error spans that a judge would mark.
+
+A judge marks words, not letters, and quotes so that the quotation is found: a strike within
+a word becomes the word, one that left nothing the words beside it, and what stands several
+times in the text is quoted with its neighbours.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from numpy.random import Generator
+
+from spanjury.judges.core import ErrorSpan, Located
+from spanjury.orchestration.studies.distillation.damaged_text import DamagedText, Strike
+from spanjury.orchestration.studies.distillation.explanations import Change, ChangeKind, explained
+
+__all__ = ["damage_spans"]
+
+_Interval = tuple[int, int]
+
+_WORD = re.compile(r"\w+(?:['’.,-]\w+)*")
+_NEIGHBOURS = 6
+"""How many words a quotation may be widened by to be found again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Mark:
+    """What is marked for strikes that lie within the same words."""
+
+    start: int
+    end: int
+    strikes: tuple[Strike, ...]
+    kind: ChangeKind
+
+
+def damage_spans(
+    damaged: DamagedText, strikes: Sequence[Strike], rng: Generator
+) -> tuple[ErrorSpan, ...]:
+    """Mark `strikes`, some of those on a text, and say of each what was changed.
+
+    Parameters
+    ----------
+    damaged
+        The text.
+    strikes
+        Those that are errors, in order.
+    rng
+        Of the words that are found for them.
+
+    Returns
+    -------
+    tuple of ErrorSpan
+        In the order of the text; without a place where a passage is missing.
+    """
+    if not strikes:
+        return ()
+    words = [match.span() for match in _WORD.finditer(damaged.text)]
+    omitted = [strike for strike in strikes if _is_omission(strike, damaged.text)]
+    placed = [_marked(strike, damaged.text, words) for strike in strikes if strike not in omitted]
+    spans = [_span(mark, damaged.text, words=words, rng=rng) for mark in _merged(placed)]
+    return (*spans, *(_omission(strike, rng) for strike in omitted))
+
+
+def _is_omission(strike: Strike, text: str) -> bool:
+    """Say whether a strike took out a passage and left no trace that could be marked."""
+    if strike.start < strike.end:
+        return False
+    passage = strike.harm.perturbation.level == "sentence"
+    return not text.strip() or (passage and bool(text[strike.end :].strip()))
+
+
+def _omission(strike: Strike, rng: Generator) -> ErrorSpan:
+    change = Change(kind="removed", was=strike.was.strip(), now="")
+    why = explained(change, strike.harm, rng)
+    return ErrorSpan(text="", explanation=why, severity=strike.harm.severity)
+
+
+def _marked(strike: Strike, text: str, words: Sequence[_Interval]) -> _Mark:
+    """Widen a strike to the words that it touches; where there are none, that it lies between."""
+    start, end = _trimmed(strike, text)
+    kind: ChangeKind = "changed"
+    if start < end:
+        touched = [(first, last) for first, last in words if first < end and start < last]
+        if not strike.was.strip() and all(start <= a and b <= end for a, b in touched):
+            kind = "added"
+    elif not (touched := _cut_into(strike, text, words)):
+        kind = "removed"
+        touched = [w for w in words if w[1] <= start][-1:] + [w for w in words if w[0] >= end][:1]
+    return _Mark(
+        start=min([start, *(first for first, _ in touched)]),
+        end=max([end, *(last for _, last in touched)]),
+        strikes=(strike,),
+        kind=kind,
+    )
+
+
+def _trimmed(strike: Strike, text: str) -> _Interval:
+    """Return the place of a strike without the blanks around what it put there."""
+    put = text[strike.start : strike.end]
+    start = strike.start + len(put) - len(put.lstrip())
+    return (start, start + len(put.strip())) if put.strip() else (strike.end, strike.end)
+
+
+def _cut_into(strike: Strike, text: str, words: Sequence[_Interval]) -> list[_Interval]:
+    """Return the words that something was taken out of, or was cut off from."""
+    before, after = text[: strike.start][-1:], text[strike.end :][:1]
+    left = strike.was[:1].isalnum() and before.isalnum()
+    right = strike.was[-1:].isalnum() and after.isalnum()
+    return [
+        (first, last)
+        for first, last in words
+        if (left and first < strike.start <= last) or (right and first <= strike.end < last)
+    ]
+
+
+def _merged(marks: Sequence[_Mark]) -> Iterator[_Mark]:
+    """Make one mark of those that share words."""
+    held: _Mark | None = None
+    for mark in sorted(marks, key=lambda mark: (mark.start, mark.end)):
+        if held is not None and mark.start < held.end:
+            held = _Mark(
+                start=held.start,
+                end=max(held.end, mark.end),
+                strikes=held.strikes + mark.strikes,
+                kind="changed",
+            )
+            continue
+        if held is not None:
+            yield held
+        held = mark
+    if held is not None:
+        yield held
+
+
+def _span(mark: _Mark, text: str, *, words: Sequence[_Interval], rng: Generator) -> ErrorSpan:
+    gravest = max(mark.strikes, key=lambda strike: strike.harm.severity)
+    change = Change(kind=mark.kind, was=_was(mark, text), now=text[mark.start : mark.end])
+    why = explained(change, gravest.harm, rng)
+    start, end = _unmistakable(mark, text, words)
+    return ErrorSpan(
+        text=text[start:end],
+        start=start,
+        end=end,
+        located=Located.EXACT,
+        explanation=why,
+        severity=gravest.harm.severity,
+    )
+
+
+def _was(mark: _Mark, text: str) -> str:
+    """Return what stood in place of a mark before it was struck; of a removal, what is gone."""
+    if mark.kind == "removed":
+        return mark.strikes[0].was.strip()
+    pieces: list[str] = []
+    reached = mark.start
+    for strike in mark.strikes:
+        pieces += (text[reached : strike.start], strike.was)
+        reached = strike.end
+    return "".join((*pieces, text[reached : mark.end])).strip()
+
+
+def _unmistakable(mark: _Mark, text: str, words: Sequence[_Interval]) -> _Interval:
+    """Widen a mark word by word until its words stand in the text once only, if they ever do."""
+    start, end = mark.start, mark.end
+    for turn in range(_NEIGHBOURS):
+        if text.count(text[start:end]) == 1:
+            break
+        before = [first for first, _ in words if first < start][-1:]
+        after = [last for _, last in words if last > end][:1]
+        if before and (turn % 2 == 0 or not after):
+            (start,) = before
+        elif after:
+            (end,) = after
+    return start, end

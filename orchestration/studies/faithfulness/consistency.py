@@ -1,0 +1,130 @@
+"""Consistency: whether two steps of severity do at least what one step does.
+
+The paper's caption calls a report inconsistent whose score one step changes and two steps do
+not. The figures beneath it count more: all that is neither "nothing moves" nor "both move as
+they should" nor "only two steps move it, as they should" [1]. Both are given.
+
+References
+----------
+.. [1] Terentowicz, Lango, Dušek (2025), How (Un)faithful are Explainable LLM-based NLG Metrics?,
+   Figures 1 and 5 to 25, and the code behind them
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from spanjury.orchestration.studies.faithfulness.changes import Push
+from spanjury.orchestration.studies.faithfulness.score_arrays import FloatArray, ScoreArrays
+
+__all__ = ["PATTERNS", "Consistency", "consistencies", "paired_shifts", "patterns", "steps"]
+
+PATTERNS = ("unmoved", "two steps only", "both", "inconsistent")
+"""What one step and two steps of severity do to a score."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consistency:
+    """How one and two steps of one family go together.
+
+    Parameters
+    ----------
+    judge, dataset, aspect
+        As in `ScoreArrays`.
+    family, push
+        What was changed, and where it should push the score.
+    reports
+        With a score before, after one step and after two; over all of them, and over those
+        that list errors.
+    reverted, reverted_with_errors
+        Of these: changed by one step and not by two.
+    broad, broad_with_errors
+        Of these: inconsistent as the authors count.
+    """
+
+    judge: str
+    dataset: str
+    aspect: str
+    family: str
+    push: Push
+    reports: int
+    with_errors: int
+    reverted: int
+    reverted_with_errors: int
+    broad: int
+    broad_with_errors: int
+
+    @property
+    def share_reverted(self) -> float:
+        """Over the reports that list errors; NaN without any."""
+        return _quotient(self.reverted_with_errors, self.with_errors)
+
+    @property
+    def share_broad(self) -> float:
+        """Over the reports that list errors; NaN without any."""
+        return _quotient(self.broad_with_errors, self.with_errors)
+
+
+def consistencies(score_arrays: ScoreArrays) -> Iterator[Consistency]:
+    """Compare one step with two, for every family and direction that has both."""
+    for one, two in steps(score_arrays):
+        treated = score_arrays.conditions[one]
+        assert treated.push is not None
+        first, second = paired_shifts(score_arrays, one, two)
+        both = ~np.isnan(first)
+        reverted = both & (first != 0) & (second == 0)
+        broad = both & (patterns(first, second) == PATTERNS.index("inconsistent"))
+        erring = score_arrays.with_errors[one]
+        yield Consistency(
+            judge=score_arrays.judge,
+            dataset=score_arrays.dataset,
+            aspect=score_arrays.aspect,
+            family=treated.family,
+            push=treated.push,
+            reports=int(both.sum()),
+            with_errors=int((both & erring).sum()),
+            reverted=int(reverted.sum()),
+            reverted_with_errors=int((reverted & erring).sum()),
+            broad=int(broad.sum()),
+            broad_with_errors=int((broad & erring).sum()),
+        )
+
+
+def paired_shifts(score_arrays: ScoreArrays, one: int, two: int) -> tuple[FloatArray, FloatArray]:
+    """Return how far one step and two moved each score, positive where it is as it should be.
+
+    NaN in both where one of the two is missing, or they did not start from the same score.
+    """
+    sign = 1.0 if score_arrays.conditions[one].push == "rises" else -1.0
+    first, second = sign * score_arrays.shifts[one], sign * score_arrays.shifts[two]
+    strange = np.isnan(first + second) | (score_arrays.before[one] != score_arrays.before[two])
+    return np.where(strange, np.nan, first), np.where(strange, np.nan, second)
+
+
+def patterns(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Return for each report its place in `PATTERNS`; NaN where there is no pair."""
+    told = np.full(first.shape, float(PATTERNS.index("inconsistent")))
+    told[(first == 0) & (second == 0)] = PATTERNS.index("unmoved")
+    told[(first <= 0) & (second > 0)] = PATTERNS.index("two steps only")
+    told[(first > 0) & (second > 0)] = PATTERNS.index("both")
+    told[np.isnan(first + second)] = np.nan
+    return told
+
+
+def steps(score_arrays: ScoreArrays) -> Iterator[tuple[int, int]]:
+    """Yield the rows of one step and of two that differ in nothing else."""
+    rows = {
+        (one.family, one.push, abs(one.by)): row
+        for row, one in enumerate(score_arrays.conditions)
+        if one.by is not None and one.push is not None
+    }
+    for (family, push, size), row in rows.items():
+        two = rows.get((family, push, 2))
+        if size == 1 and two is not None:
+            yield row, two
+
+
+def _quotient(above: int, below: int) -> float:
+    return above / below if below else math.nan

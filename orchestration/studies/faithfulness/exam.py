@@ -1,0 +1,269 @@
+"""The exam: have reports made, change their lists, and see whether the scores follow."""
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from spanjury.judges.core import (
+    Aspect,
+    ConfigError,
+    PanelReport,
+    Report,
+    Rescorable,
+    Result,
+    SeatReport,
+    Segment,
+    Verdict,
+    stamped,
+)
+from spanjury.orchestration.engine.batch import each
+from spanjury.orchestration.engine.panel import Panel
+from spanjury.orchestration.engine.stopping import StopToken
+from spanjury.orchestration.studies.faithfulness.changes import Change, Fate
+from spanjury.orchestration.studies.faithfulness.trials import (
+    Case,
+    Condition,
+    repeat,
+    trials,
+)
+from spanjury.orchestration.studies.generation import Writer, Writing, open_writing
+from spanjury.orchestration.studies.judging import OpenPanel
+
+__all__ = ["Exam", "Tally", "sit"]
+
+
+@dataclass(slots=True, kw_only=True)
+class Tally:
+    """Tells what judges have said, and how often they will have been asked in the end.
+
+    Parameters
+    ----------
+    show
+        Is told of each report, and of each score of a changed list.
+    expect
+        Is told how many of both there will be, each time that this is known better: a list
+        that cannot be changed is no question.
+    total
+        How many there will be at most.
+    """
+
+    show: Callable[[Result], None]
+    expect: Callable[[int], None]
+    total: int
+
+    def __post_init__(self) -> None:
+        self.expect(self.total)
+
+    def heard(self, verdict: Verdict) -> None:
+        """Count what the seats said of a text as one result: nothing is merged."""
+        first = verdict.seats[0].report
+        report = PanelReport(
+            outcome=first.outcome,
+            score=first.score,
+            reason=first.reason,
+            spans=first.spans,
+            seats=verdict.seats,
+        )
+        self.show(Result(segment=verdict.segment, aspect=verdict.aspect, report=report))
+
+    def noted(self, case: Case, row: Change) -> None:
+        """Count a score that was asked for, or one that is not to be asked for after all."""
+        if row.fate is Fate.RESCORED:
+            self.show(_result(case, row))
+        else:
+            self.total -= 1
+            self.expect(self.total)
+
+
+def _result(case: Case, row: Change) -> Result:
+    """Return what the judge said of a changed list; its spans are the list's, not its own."""
+    report = Report(outcome=row.outcome, score=row.after, reason=row.reason)
+    seat = SeatReport(
+        seat=case.name, signature=stamped(case.judge.signature), report=report, seconds=0.0
+    )
+    told = PanelReport(outcome=row.outcome, score=row.after, reason=row.reason, seats=(seat,))
+    return Result(segment=case.segment, aspect=case.aspect, report=told)
+
+
+_CONTROLS = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exam:
+    """What judges are examined on.
+
+    Parameters
+    ----------
+    dataset
+        What the texts are called together.
+    segments
+        Texts under distinct ids, one task.
+    aspects
+        On which each is judged.
+    conditions
+        How each error list is changed, under distinct names.
+    seed
+        Of the changes.
+
+    Raises
+    ------
+    ConfigError
+        If there is nothing to examine, or a name is doubled.
+    """
+
+    dataset: str
+    segments: tuple[Segment, ...]
+    aspects: tuple[Aspect, ...]
+    conditions: tuple[Condition, ...]
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        if not (self.segments and self.aspects and self.conditions):
+            raise ConfigError("an exam needs texts, aspects and perturbations")
+        for what, names in (
+            ("texts", [segment.segment_id for segment in self.segments]),
+            ("aspects", [aspect.name for aspect in self.aspects]),
+            ("perturbations", [condition.name for condition in self.conditions]),
+        ):
+            if len(names) != len(set(names)):
+                raise ConfigError(f"the {what} of an exam need distinct names")
+
+    @property
+    def pairs(self) -> list[tuple[Segment, Aspect]]:
+        """Every text with every aspect."""
+        return [(segment, aspect) for segment in self.segments for aspect in self.aspects]
+
+    def questions(self, *, seats: int) -> int:
+        """Return how often anybody is asked at most: of a report once for all seats of a panel.
+
+        Every seat is asked for the score of each changed list and, twice, of the unchanged one.
+        """
+        return len(self.pairs) * (1 + seats * (len(self.conditions) + _CONTROLS))
+
+
+async def sit(
+    exam: Exam,
+    open_panel: OpenPanel,
+    *,
+    workers: int,
+    stop_token: StopToken,
+    show: Callable[[Result], None],
+    expect: Callable[[int], None] = lambda _: None,
+    writer: Writer | None = None,
+) -> list[Change]:
+    """Hold an exam; every seat of the panel is an examinee of its own.
+
+    Parameters
+    ----------
+    exam
+        What is asked.
+    open_panel
+        Opens who is examined, once, and under another draw for the repeat of the control.
+    workers
+        How many reports are under way at once.
+    stop_token
+        Ends the exam early; what was said by then is remembered where there is a memory.
+    show, expect
+        Are told how far it is, as a `Tally` tells it.
+    writer
+        Writes explanations where a model can be asked; None to have all worded by rule. Lists
+        that it does not manage are left out.
+
+    Returns
+    -------
+    list of Change
+        Seat by seat for each text and aspect: the control, the conditions, the repeat.
+
+    Raises
+    ------
+    ConfigError
+        If a judge cannot say which score follows from a list; nobody is asked then.
+    PerturbationError
+        If a rule fails.
+    PermanentModelError
+        If the writer cannot be asked, as by a wrong key.
+    ModelError
+        If it answers nothing at all.
+    RunStoppedError
+        If the stop token came before the end.
+    """
+    numbers = range(len(exam.pairs))
+    opened: AbstractAsyncContextManager[Writing | None]
+    opened = nullcontext() if writer is None else open_writing(writer)
+    async with open_panel("") as panel, opened as writing:
+        tally = Tally(show=show, expect=expect, total=exam.questions(seats=len(panel.seats)))
+        sitting = _Sitting(
+            exam=exam,
+            judges=_rescorable(panel),
+            stop_token=stop_token,
+            tally=tally,
+            writing=writing,
+        )
+        await each(numbers, partial(sitting.examine, panel), workers=workers, stop_token=stop_token)
+    async with open_panel("control-repeat") as panel:
+        again = partial(sitting.ask_again, _rescorable(panel))
+        await each(numbers, again, workers=workers, stop_token=stop_token)
+    return [row for number in numbers for told in sitting.rows[number] for row in told]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Sitting:
+    """An exam as it is held, pair of text and aspect by pair."""
+
+    exam: Exam
+    judges: Mapping[str, Rescorable]
+    stop_token: StopToken
+    tally: Tally
+    writing: Writing | None
+    cases: dict[int, list[Case]] = field(default_factory=dict)
+    rows: dict[int, list[list[Change]]] = field(default_factory=dict)
+
+    async def examine(self, panel: Panel, number: int) -> None:
+        """Have the reports of a pair made, change their lists, and ask for the scores."""
+        verdict = await panel.hear(*self.exam.pairs[number])
+        self.tally.heard(verdict)
+        heard = _cases(verdict, self.judges, dataset=self.exam.dataset)
+        self.cases[number] = heard
+        self.rows[number] = [
+            await trials(
+                case,
+                self.exam.conditions,
+                seed=self.exam.seed,
+                stop_token=self.stop_token,
+                writing=self.writing,
+                note=partial(self.tally.noted, case),
+            )
+            for case in heard
+        ]
+
+    async def ask_again(self, judges: Mapping[str, Rescorable], number: int) -> None:
+        """Ask for the scores of the unchanged lists once more."""
+        for told, case in zip(self.rows[number], self.cases[number], strict=True):
+            told.append(await repeat(replace(case, judge=judges[case.name])))
+            self.tally.noted(case, told[-1])
+
+
+def _rescorable(panel: Panel) -> dict[str, Rescorable]:
+    """Return seat -> judge; raise `ConfigError` naming all seats that cannot take part."""
+    judges = {seat.name: seat.judge for seat in panel.seats if isinstance(seat.judge, Rescorable)}
+    if mute := [seat.name for seat in panel.seats if seat.name not in judges]:
+        raise ConfigError(
+            f"{', '.join(mute)}: cannot say which score follows from an error list; "
+            "leave it out of an exam of faithfulness"
+        )
+    return judges
+
+
+def _cases(verdict: Verdict, judges: Mapping[str, Rescorable], *, dataset: str) -> list[Case]:
+    return [
+        Case(
+            judge=judges[seat.seat],
+            name=seat.seat,
+            dataset=dataset,
+            segment=verdict.segment,
+            aspect=verdict.aspect,
+            report=seat.report,
+        )
+        for seat in verdict.seats
+    ]

@@ -1,0 +1,250 @@
+"""Fates: what became of the reports that have no second score of their own, and why."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from spanjury.orchestration.studies.faithfulness.changes import (
+    CONTROL,
+    REPEAT,
+    UNCHANGED,
+    Change,
+    Fate,
+)
+from spanjury.orchestration.studies.faithfulness.score_arrays import (
+    BoolArray,
+    FloatArray,
+    ScoreArrays,
+)
+from spanjury.perturbations.explanation.perturbation import Unchanged
+from spanjury.stats.significance.sign_flip import paired_test
+from spanjury.stats.significance.sign_test import sign_test
+
+__all__ = [
+    "MEASURES",
+    "Estimate",
+    "Excess",
+    "Fates",
+    "Rates",
+    "differences",
+    "excess_of",
+    "fates_of",
+    "rates",
+]
+
+_NOT_RECORDED = "not recorded"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fates:
+    """How many reports came to what under one condition; the fields are those of `Finding`."""
+
+    absent: int
+    unscored: int
+    error_free: int
+    clipped: int
+    unchanged: Mapping[str, int]
+    unwritten: Mapping[str, int]
+
+
+def fates_of(score_arrays: ScoreArrays) -> tuple[Fates, ...]:
+    """Count what became of the reports, condition by condition."""
+    rows: dict[str, dict[str, Change]] = {one.name: {} for one in score_arrays.conditions}
+    for change in score_arrays.changes:  # of a text that comes twice, the last one
+        rows[change.condition][change.text] = change
+    return tuple(_fates(told.values(), texts=len(score_arrays.texts)) for told in rows.values())
+
+
+def _fates(changes: Iterable[Change], *, texts: int) -> Fates:
+    told = tuple(changes)
+    counted = Counter(change.fate for change in told)
+    return Fates(
+        absent=texts - len(told) + counted[Fate.ABSENT],
+        unscored=counted[Fate.UNSCORED],
+        error_free=counted[Fate.ERROR_FREE],
+        clipped=counted[Fate.CLIPPED],
+        unchanged=Counter(_why(change) for change in told if change.fate in UNCHANGED),
+        unwritten=Counter(change.reason for change in told if change.fate is Fate.UNWRITTEN),
+    )
+
+
+def _why(change: Change) -> str:
+    """Return why a list could not be changed; records from elsewhere often do not say."""
+    if change.unchanged is not None:
+        return change.unchanged.value
+    return Unchanged.NO_ERRORS.value if change.fate is Fate.ERROR_FREE else _NOT_RECORDED
+
+
+class Estimate(NamedTuple):
+    """A mean, with its 95 % interval over texts drawn anew; NaN where there is none."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Rates(NamedTuple):
+    """What became of the scores of some reports."""
+
+    reports: int
+    """Reports with a score to begin with."""
+    lost: int
+    """Those of them that were to be scored again, and have no second score."""
+    fell: int
+    rose: int
+    average: Estimate
+    """Score afterwards less the one before, over the reports with both."""
+
+    @property
+    def scored(self) -> int:
+        """How many reports have both scores."""
+        return self.reports - self.lost
+
+    @property
+    def changed(self) -> float:
+        """Share of changed scores, in ``[0, 1]``, among the reports with both."""
+        return _quotient(self.fell + self.rose, self.scored)
+
+    @property
+    def changed_as_printed(self) -> float:
+        """The same as the paper counts: a score that is lost is a changed one."""
+        return _quotient(self.fell + self.rose + self.lost, self.reports)
+
+
+def rates(shifts: FloatArray, among: BoolArray, *, average: Estimate) -> Rates:
+    """Count what became of the reports `among` all.
+
+    Parameters
+    ----------
+    shifts
+        Shape ``(texts,)``: score afterwards less the one before, NaN where one is missing.
+    among
+        The same shape: which reports count.
+    average
+        Of these shifts.
+    """
+    told = shifts[among]
+    return Rates(
+        reports=int(among.sum()),
+        lost=int(np.isnan(told).sum()),
+        fell=int((told < 0).sum()),
+        rose=int((told > 0).sum()),
+        average=average,
+    )
+
+
+def _quotient(above: int, below: int) -> float:
+    return above / below if below else math.nan
+
+
+MEASURES = ("changed", "toward", "against", "average")
+"""What is compared with the control, in the order of the arrays."""
+
+
+class Excess(NamedTuple):
+    """Figures of a condition minus those of the null control, on the same reports.
+
+    Where the control was repeated, they are minus the mean of both.
+    """
+
+    used: int
+    """Reports whose list was changed, with a score after that and after the control."""
+    control: float
+    """Share of these whose score the control changed: what a judge does of itself."""
+    changed: Estimate
+    """Share of changed scores, minus that of the control."""
+    toward: Estimate
+    """The same of scores that moved as they should."""
+    against: Estimate
+    """The same of scores that moved the other way."""
+    average: Estimate
+    """The same of the average change, counted positive where it is as it should be."""
+    p_changed: float
+    """One-sided: more scores changed than under the first control; McNemar's exact test."""
+    p_average: float
+    """The same of how far scores moved as they should; the exact signed-rank test."""
+
+
+def differences(
+    score_arrays: ScoreArrays, row: int, *, controls: Sequence[str] = (CONTROL, REPEAT)
+) -> FloatArray:
+    """Return condition minus control for each report.
+
+    Parameters
+    ----------
+    evidence
+        With the null control among its conditions, or without.
+    row
+        Of the condition.
+    controls
+        What is subtracted: the first of them or, of a report that has a score under others
+        too, the mean.
+
+    Returns
+    -------
+    FloatArray
+        Shape ``(len(MEASURES), texts)``; NaN for reports that cannot be compared, which are
+        all without a control, and for a control itself.
+    """
+    if score_arrays.conditions[row].push is None:
+        return np.full((len(MEASURES), len(score_arrays.texts)), np.nan)
+    treated = _measures(score_arrays, row, of=row)
+    treated[:, ~score_arrays.applied[row]] = np.nan
+    return treated - _control(score_arrays, row, controls)
+
+
+def excess_of(
+    score_arrays: ScoreArrays, row: int, *, estimates: tuple[Estimate, ...]
+) -> Excess | None:
+    """Test a condition against the null control; None where there is nothing to compare.
+
+    The tests take the first control alone: of two draws by the same chances either is as
+    likely to be the one that changes, of a draw and the mean of two others it is not.
+
+    Parameters
+    ----------
+    evidence, row
+        As in `differences`.
+    estimates
+        Of what `differences` returns, in its order.
+    """
+    told = differences(score_arrays, row, controls=(CONTROL,))
+    used = ~np.isnan(told[0])
+    if not used.any():
+        return None
+    changed, toward, against, average = estimates
+    return Excess(
+        used=int(used.sum()),
+        control=float(np.mean(_control(score_arrays, row, (CONTROL, REPEAT))[0][used])),
+        changed=changed,
+        toward=toward,
+        against=against,
+        average=average,
+        p_changed=math.exp(sign_test(told[0]).log_p),
+        p_average=math.exp(paired_test(told[-1]).log_p),
+    )
+
+
+def _control(score_arrays: ScoreArrays, row: int, names: Sequence[str]) -> FloatArray:
+    """Return what the controls do by themselves, report by report: the mean over them."""
+    first, *others = (
+        np.full((len(MEASURES), len(score_arrays.texts)), np.nan)
+        if (null := score_arrays.row(name)) is None
+        else _measures(score_arrays, null, of=row)
+        for name in names
+    )
+    told = np.stack([first, *(np.where(np.isnan(other), first, other) for other in others)])
+    averaged: FloatArray = np.mean(told, axis=0)
+    return averaged
+
+
+def _measures(score_arrays: ScoreArrays, source: int, *, of: int) -> FloatArray:
+    """Return by the scores of `source` what is compared, counted as condition `of` pushes."""
+    sign = 1.0 if score_arrays.conditions[of].push == "rises" else -1.0
+    shifts = np.where(score_arrays.rescored[source], sign * score_arrays.shifts[source], np.nan)
+    told = np.stack([shifts != 0, shifts > 0, shifts < 0, shifts]).astype(np.float64)
+    return np.where(np.isnan(shifts), np.nan, told)

@@ -1,0 +1,196 @@
+"""Evidence: the scores of one judge's reports before and after, as arrays side by side."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanjury.orchestration.studies.faithfulness.changes import (
+    CONTROL,
+    REPEAT,
+    UNCHANGED,
+    Change,
+    Fate,
+    Push,
+)
+
+__all__ = ["ADDING", "ScoreArrays", "Treated", "gathered"]
+
+ADDING = frozenset({"addition", "critical"})
+"""Families that change a list without errors too."""
+
+_UNKNOWN = frozenset({Fate.ABSENT, Fate.UNWRITTEN})
+"""Of reports of which nobody can say what the judge would have made."""
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Treated:
+    """What was done to lists; the fields are those of `Change`."""
+
+    name: str
+    family: str
+    by: int | None
+    push: Push | None
+    written_by: str
+
+    @property
+    def is_control(self) -> bool:
+        """Whether nothing was changed."""
+        return self.name in (CONTROL, REPEAT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ScoreArrays:
+    """What one judge said on one aspect of one dataset, before and after.
+
+    Parameters
+    ----------
+    judge, dataset, aspect
+        Whose scores these are, and of what.
+    conditions, texts
+        Along the axes.
+    before, after
+        Shape ``(conditions, texts)``: scores, NaN where there is none. Of a report that was
+        not rescored since nothing could be changed, `after` is `before`.
+    errors
+        The same shape: how many errors the report lists, NaN where nobody says.
+    known, rescored
+        The same shape: whether there is a report with a score and a word on what became of
+        it; whether its list was changed and it was asked for another score.
+    low, high
+        The ends of the scale.
+    changes
+        The rows that this was made of.
+    """
+
+    judge: str
+    dataset: str
+    aspect: str
+    conditions: tuple[Treated, ...]
+    texts: tuple[str, ...]
+    before: FloatArray
+    after: FloatArray
+    errors: FloatArray
+    known: BoolArray
+    rescored: BoolArray
+    low: int
+    high: int
+    changes: tuple[Change, ...]
+
+    @property
+    def lost(self) -> BoolArray:
+        """Which reports were to be scored again and have no second score."""
+        return self.known & np.isnan(self.after)
+
+    @property
+    def shifts(self) -> FloatArray:
+        """Score afterwards less the one before; NaN where one is missing."""
+        return np.where(self.known, self.after - self.before, np.nan)
+
+    @property
+    def with_errors(self) -> BoolArray:
+        """Which reports list errors; where nobody says, those below the best score."""
+        taken = np.isnan(self.errors) & (self.before < self.high)
+        return self.known & (taken | (self.errors > 0))
+
+    @property
+    def applied(self) -> BoolArray:
+        """Which reports had their list changed (or, by a control, kept) and were rescored."""
+        adding: BoolArray = np.array([[one.family in ADDING] for one in self.conditions])
+        return self.rescored & self.known & (self.with_errors | adding)
+
+    @property
+    def with_room(self) -> BoolArray:
+        """Which of these could move as they should: not at that end of the scale already."""
+        return self.applied & self._room(falling="falls")
+
+    @property
+    def with_room_against(self) -> BoolArray:
+        """Scores that could move the wrong way, among those whose list was changed.
+
+        They are others than those of `with_room`: a score at the floor cannot fall, but an
+        added error can make it rise.
+        """
+        return self.applied & self._room(falling="rises")
+
+    def _room(self, *, falling: Push) -> BoolArray:
+        """Return which scores can move: down under pushes called `falling`, up under others.
+
+        Under a control, which pushes nowhere, all can.
+        """
+        room: BoolArray = np.ones(self.before.shape, dtype=bool)
+        for row, treated in enumerate(self.conditions):
+            if treated.push is not None:
+                is_down = treated.push == falling
+                scores = self.before[row]
+                room[row] = scores > self.low if is_down else scores < self.high
+        return room
+
+    def row(self, name: str) -> int | None:
+        """Return where the condition called `name` stands; None if it is not there."""
+        names = [one.name for one in self.conditions]
+        return names.index(name) if name in names else None
+
+
+def gathered(changes: Iterable[Change]) -> tuple[ScoreArrays, ...]:
+    """Put changes into arrays, one set for each judge, dataset and aspect.
+
+    Parameters
+    ----------
+    changes
+        Rows in any order; of a text under a condition that comes twice, the last one.
+    """
+    groups: dict[tuple[str, str, str], list[Change]] = {}
+    for change in changes:
+        groups.setdefault((change.judge, change.dataset, change.aspect), []).append(change)
+    return tuple(_score_arrays(rows) for rows in groups.values())
+
+
+def _score_arrays(changes: Sequence[Change]) -> ScoreArrays:
+    treated = {
+        change.condition: Treated(
+            name=change.condition,
+            family=change.family,
+            by=change.by,
+            push=change.push,
+            written_by=change.written_by,
+        )
+        for change in changes
+    }
+    columns = {text: n for n, text in enumerate(dict.fromkeys(one.text for one in changes))}
+    rows = {name: number for number, name in enumerate(treated)}
+    shape = len(rows), len(columns)
+    before, after, errors = (np.full(shape, np.nan) for _ in range(3))
+    known, rescored = (np.zeros(shape, dtype=bool) for _ in range(2))
+    for change in changes:
+        place = rows[change.condition], columns[change.text]
+        is_kept = change.fate in UNCHANGED
+        before[place] = _number(change.before)
+        after[place] = _number(change.before if is_kept else change.after)
+        errors[place] = _number(change.errors)
+        known[place] = change.before is not None and change.fate not in _UNKNOWN
+        rescored[place] = change.fate is Fate.RESCORED
+    first = changes[0]
+    return ScoreArrays(
+        judge=first.judge,
+        dataset=first.dataset,
+        aspect=first.aspect,
+        conditions=tuple(treated.values()),
+        texts=tuple(columns),
+        before=before,
+        after=after,
+        errors=errors,
+        known=known,
+        rescored=rescored,
+        low=first.low,
+        high=first.high,
+        changes=tuple(changes),
+    )
+
+
+def _number(value: float | None) -> float:
+    return np.nan if value is None else value

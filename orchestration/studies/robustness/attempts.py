@@ -1,0 +1,215 @@
+"""Attempts: what an attack made of one judgement, row by row."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from spanjury.judges.core import Aspect, Outcome, Segment, fingerprint
+from spanjury.orchestration.studies.discernment.score_arrays import digest_of
+from spanjury.orchestration.studies.judging import Judgement
+from spanjury.orchestration.studies.robustness.attacked_texts import REPEAT, Exhibit
+from spanjury.perturbations.edits import Damage
+
+__all__ = ["Attempt", "Heard", "Settings", "attempts", "repeats"]
+
+_NOISE = 1e-9
+"""Differences of scores smaller than this come from rounding."""
+
+Heard = Mapping[tuple[str, str, str], Judgement]
+"""``(judge, segment id, aspect name)`` -> what was said."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The success that an attack must have, and the random numbers of an exam.
+
+    Parameters
+    ----------
+    step
+        How far a score must rise, in steps of its scale; more than 0.
+    share
+        Which share of the spans must vanish while the score does not fall, in ``(0, 1]``.
+    seed
+        Of flaws, attacks and bootstrap.
+    draws
+        Of the bootstrap.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of its range.
+    """
+
+    step: float = 0.5
+    share: float = 0.5
+    seed: int = 1
+    draws: int = 2000
+
+    def __post_init__(self) -> None:
+        if self.step <= 0 or not 0 < self.share <= 1 or self.draws < 1:
+            raise ValueError(f"expected a step above 0, a share in (0, 1] and draws, got {self!r}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One attack on one text, as one judge took it on one aspect.
+
+    Parameters
+    ----------
+    judge
+        The name of a seat, or of the panel.
+    aspect, text
+        What was judged.
+    source
+        Digest of the inputs: texts of one source are not independent of each other.
+    attack, family, control
+        As in `Exhibit`.
+    before, after
+        Scores without and with the attack; None where there is none.
+    before_outcome, after_outcome
+        How the assessments ended.
+    spans, kept
+        Spans located without the attack, and those of them that are marked with it, too.
+    can_rise
+        Whether the score without the attack is far enough below the best.
+    rose
+        Whether it is higher by a step or more with the attack.
+    vanished
+        Whether the share of the spans that vanished is large enough, and the score did not
+        fall: a judge that marks the attack in their place and punishes it is not deceived.
+    before_digest, after_digest
+        Of all that a judge may see of the text.
+    """
+
+    judge: str
+    aspect: str
+    text: str
+    source: str
+    attack: str
+    family: str
+    control: str
+    before: float | None
+    after: float | None
+    before_outcome: Outcome
+    after_outcome: Outcome
+    spans: int
+    kept: int
+    can_rise: bool
+    rose: bool
+    vanished: bool
+    before_digest: str
+    after_digest: str
+
+    @property
+    def has_room(self) -> bool:
+        """Whether the attack could succeed: by the score, or by spans."""
+        return self.before is not None and (self.can_rise or self.spans > 0)
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether it did."""
+        return self.rose or self.vanished
+
+    @property
+    def denied(self) -> bool:
+        """Whether the text had a score, and has none with the attack."""
+        return self.before is not None and self.after is None
+
+    @property
+    def fell(self) -> bool:
+        """Whether the score is lower with the attack."""
+        return (
+            self.before is not None and self.after is not None and self.after < self.before - _NOISE
+        )
+
+
+def attempts(
+    shown: Sequence[Exhibit], heard: Heard, *, judges: Sequence[str], settings: Settings
+) -> Iterator[Attempt]:
+    """Compare what was said of every exhibit with what was said without the attack."""
+    for exhibit in shown:
+        for aspect in exhibit.aspects:
+            for judge in judges:
+                before, after = (
+                    heard[judge, segment.segment_id, aspect.name]
+                    for segment in (exhibit.base, exhibit.attacked)
+                )
+                yield _attempt(
+                    exhibit, (before, after), judge=judge, aspect=aspect, settings=settings
+                )
+
+
+def repeats(
+    bases: Sequence[Segment],
+    aspects: tuple[Aspect, ...],
+    heard: tuple[Heard, Heard],
+    *,
+    judges: Sequence[str],
+    settings: Settings,
+) -> Iterator[Attempt]:
+    """Compare what was said of the same texts the first and the second time."""
+    for base in bases:
+        exhibit = Exhibit(
+            base=base,
+            attacked=base,
+            attack=REPEAT,
+            family=REPEAT,
+            edits=Damage(clean=base.output, edits=()),
+            aspects=aspects,
+        )
+        for aspect in aspects:
+            for judge in judges:
+                key = (judge, base.segment_id, aspect.name)
+                first, second = (draw[key] for draw in heard)
+                yield _attempt(
+                    exhibit, (first, second), judge=judge, aspect=aspect, settings=settings
+                )
+
+
+def _attempt(
+    exhibit: Exhibit,
+    judgements: tuple[Judgement, Judgement],
+    *,
+    judge: str,
+    aspect: Aspect,
+    settings: Settings,
+) -> Attempt:
+    before, after = judgements
+    kept = _kept(before.spans, after.spans, exhibit.edits)
+    rise = -1.0 if before.score is None or after.score is None else after.score - before.score
+    lost = 1 - kept / len(before.spans) if before.spans else 0.0
+    return Attempt(
+        judge=judge,
+        aspect=aspect.name,
+        text=exhibit.base.segment_id,
+        source=_source(exhibit.base),
+        attack=exhibit.attack,
+        family=exhibit.family,
+        control=exhibit.control,
+        before=before.score,
+        after=after.score,
+        before_outcome=before.outcome,
+        after_outcome=after.outcome,
+        spans=len(before.spans),
+        kept=kept,
+        can_rise=before.score is not None
+        and before.score <= aspect.scale.high - settings.step + _NOISE,
+        rose=rise >= settings.step - _NOISE,
+        vanished=rise >= -_NOISE and lost >= settings.share - _NOISE,
+        before_digest=digest_of(exhibit.base),
+        after_digest=digest_of(exhibit.attacked),
+    )
+
+
+def _kept(
+    before: Sequence[tuple[int, int]], after: Sequence[tuple[int, int]], edits: Damage
+) -> int:
+    """Count the spans that a span of the attacked text touches, where they have come to."""
+    carried = [edits.carried(*span) for span in before]
+    return sum(
+        any(max(start, first) < min(end, last) for first, last in after) for start, end in carried
+    )
+
+
+def _source(segment: Segment) -> str:
+    inputs = [part for item in sorted(segment.inputs.items()) for part in item]
+    return fingerprint(*inputs) if inputs else fingerprint(segment.segment_id)

@@ -1,0 +1,193 @@
+"""The exam: attack texts, have a panel judge them with and without the attack, and compare."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from spanjury.judges.core import Aspect, ConfigError, DataError, Result, RunStoppedError, Segment
+from spanjury.orchestration.engine.batch import evaluate
+from spanjury.orchestration.engine.stopping import StopToken
+from spanjury.orchestration.studies.discernment.perturbed_pairs import LeftOut
+from spanjury.orchestration.studies.judging import (
+    Examinee,
+    Judgement,
+    OpenPanel,
+    judgement_of,
+)
+from spanjury.orchestration.studies.robustness.attacked_texts import Exhibit, Flawed, exhibits
+from spanjury.orchestration.studies.robustness.attempts import (
+    Attempt,
+    Heard,
+    Settings,
+    attempts,
+    repeats,
+)
+from spanjury.orchestration.studies.robustness.findings import PANEL, Findings, findings_of
+from spanjury.perturbations.attacks.attack import Attack
+
+__all__ = ["Exam", "Sitting", "sit"]
+
+_CONTROL = "control-1"
+"""Name of the draw in which the texts are heard once more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exam:
+    """The questions of an exam of robustness.
+
+    Parameters
+    ----------
+    flawed
+        The texts that are attacked, under distinct ids, one task.
+    aspects
+        On which each is judged.
+    attacks
+        Name -> attack.
+    settings
+        What a success is; its seed is also that of the attacks.
+
+    Raises
+    ------
+    ConfigError
+        If there is nothing to examine, or a name is doubled.
+    """
+
+    flawed: Flawed
+    aspects: tuple[Aspect, ...]
+    attacks: Mapping[str, Attack]
+    settings: Settings = Settings()
+
+    def __post_init__(self) -> None:
+        if not (self.segments and self.aspects and self.attacks):
+            raise ConfigError("an exam needs texts, aspects and attacks")
+        for what, names in (
+            ("texts", [segment.segment_id for segment in self.segments]),
+            ("aspects", [aspect.name for aspect in self.aspects]),
+        ):
+            if len(names) != len(set(names)):
+                raise ConfigError(f"the {what} of an exam need distinct names")
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """The texts without any attack."""
+        return self.flawed.segments
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sitting:
+    """The outcome of an exam.
+
+    Parameters
+    ----------
+    findings
+        What it says of the panel and of its seats.
+    attempts
+        The rows that it rests on.
+    examinee
+        Who was examined.
+    """
+
+    findings: Findings
+    attempts: tuple[Attempt, ...]
+    examinee: Examinee
+
+
+async def sit(
+    exam: Exam,
+    open_panel: OpenPanel,
+    *,
+    workers: int,
+    stop_token: StopToken,
+    show: Callable[[Result], None],
+    expect: Callable[[int], None],
+) -> Sitting:
+    """Hold an exam.
+
+    Parameters
+    ----------
+    exam
+        What is asked.
+    open_panel
+        Opens who is examined, once a draw.
+    workers, stop_token, show
+        As in `hearing.hear`.
+    expect
+        Is given the number of results, once it is known.
+
+    Raises
+    ------
+    PerturbationError
+        If an attack fails.
+    DataError
+        If no text could be attacked in any way.
+    RunStoppedError
+        If the stop token came before the end.
+    """
+    made = [*exhibits(exam.segments, exam.aspects, exam.attacks, seed=exam.settings.seed)]
+    shown = [exhibit for exhibit in made if isinstance(exhibit, Exhibit)]
+    left_out = [out for out in made if isinstance(out, LeftOut)]
+    if not shown:
+        reasons = "; ".join(sorted({out.reason for out in left_out}))
+        raise DataError(f"no text could be attacked: {reasons}")
+    bases = [(segment, aspect) for segment in exam.segments for aspect in exam.aspects]
+    attacked = [(exhibit.attacked, aspect) for exhibit in shown for aspect in exhibit.aspects]
+    expect(2 * len(bases) + len(attacked))
+    session = _Session(open_panel=open_panel, workers=workers, stop_token=stop_token, show=show)
+    first = await session.heard("", [*bases, *attacked])
+    second = await session.heard(_CONTROL, bases)
+    judges = session.judges
+    settings = exam.settings
+    rows = (
+        *attempts(shown, first, judges=judges, settings=settings),
+        *repeats(exam.segments, exam.aspects, (first, second), judges=judges, settings=settings),
+    )
+    findings = findings_of(
+        rows,
+        judges=judges,
+        texts=len(exam.segments),
+        damaged=exam.flawed.damaged,
+        left_out=left_out,
+        settings=settings,
+    )
+    return Sitting(findings=findings, attempts=rows, examinee=session.examined[0])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Session:
+    """A panel that hears texts draw after draw, and is noted with its seats."""
+
+    open_panel: OpenPanel
+    workers: int
+    stop_token: StopToken
+    show: Callable[[Result], None]
+    examined: list[Examinee] = field(default_factory=list)
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """The panel, and its seats where there are several."""
+        seats = tuple(self.examined[0].seats)
+        return (PANEL, *(seats if len(seats) > 1 else ()))
+
+    async def heard(self, draw: str, pairs: Iterable[tuple[Segment, Aspect]]) -> Heard:
+        """Have every pair judged; return what the panel and each of its seats said."""
+        heard: dict[tuple[str, str, str], Judgement] = {}
+
+        def keep(result: Result) -> None:
+            heard.update(_said(result))
+            if not self.examined:
+                self.examined.append(Examinee.of(result.report))
+            self.show(result)
+
+        async with self.open_panel(draw) as panel:
+            await evaluate(
+                panel, pairs, write=keep, workers=self.workers, stop_token=self.stop_token
+            )
+        if self.stop_token.interrupted:
+            raise RunStoppedError(self.stop_token.reason)
+        return heard
+
+
+def _said(result: Result) -> Iterator[tuple[tuple[str, str, str], Judgement]]:
+    text, aspect = result.segment.segment_id, result.aspect.name
+    yield (PANEL, text, aspect), judgement_of(result.report)
+    for seat in result.report.seats:
+        yield (seat.seat, text, aspect), judgement_of(seat.report)

@@ -1,0 +1,263 @@
+"""Findings: what a robustness exam says of each judge."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from spanjury.orchestration.studies.discernment.perturbed_pairs import LeftOut
+from spanjury.orchestration.studies.robustness.attacked_texts import CONTROLS, PLAIN, REPEAT
+from spanjury.orchestration.studies.robustness.attempts import Attempt, Settings
+from spanjury.orchestration.studies.robustness.score_arrays import BoolArray, ScoreArrays, gathered
+from spanjury.stats.arrays import FloatArray
+from spanjury.stats.bootstrap import bootstrap, percentile_interval
+from spanjury.stats.proportions import Proportion, clustered_proportion
+from spanjury.stats.weighted import ratio
+
+__all__ = ["PANEL", "Count", "Finding", "Findings", "Net", "Scope", "findings_of"]
+
+PANEL = "whole panel"
+"""The judge that all seats make together."""
+
+Scope = Literal["all", "family", "attack", "aspect", "control"]
+"""Over which attempts a finding is: all attacks, those of a family, …, or a control."""
+
+
+class Count(NamedTuple):
+    """A number of cases, and the number of those among which they were counted."""
+
+    hits: int
+    of: int
+
+
+class Net(NamedTuple):
+    """Success less that of plain additions, with its 95 % interval; NaN where there is none.
+
+    The interval is by a bootstrap of sources; there is none where all of them are alike.
+    """
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """The outcome of some attempts on one judge.
+
+    Parameters
+    ----------
+    judge
+        A seat, or the panel.
+    scope, name
+        Over which attempts; the name is that of the family, the attack, the aspect or the
+        control, empty for all attacks.
+    family
+        Of an attack; else empty.
+    success
+        Share of successes among the attempts with room, with its interval over sources.
+    control
+        Share of successes of plain additions, each as often as attacks are held against it.
+    net
+        The difference, attempt by attempt.
+    rose, vanished
+        Successes by the score among the attempts whose score could rise, and by spans among
+        those with spans.
+    denied, fell
+        Attempts that left no score, and that made it fall, among those on texts with a score.
+    unscored
+        Attempts on texts without a score, which are in no share.
+    """
+
+    judge: str
+    scope: Scope
+    name: str
+    family: str
+    success: Proportion
+    control: float
+    net: Net
+    rose: Count
+    vanished: Count
+    denied: Count
+    fell: Count
+    unscored: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """The outcome of an exam.
+
+    Parameters
+    ----------
+    judges
+        The panel first, then its seats if there are several.
+    texts
+        How many texts were attacked.
+    damaged
+        Treatment -> how many of them it damaged before; empty where they were left as they
+        were.
+    findings
+        Judge by judge: all attacks, families, attacks, aspects, controls.
+    left_out
+        ``(attack, reason)`` -> how many texts.
+    outcomes
+        How attempts without a score ended, and how often, over all judges.
+    settings
+        As the exam was held.
+    """
+
+    judges: tuple[str, ...]
+    texts: int
+    damaged: Mapping[str, int]
+    findings: tuple[Finding, ...]
+    left_out: Mapping[tuple[str, str], int]
+    outcomes: Mapping[str, int]
+    settings: Settings
+
+    @property
+    def panel(self) -> str:
+        """The name of the panel among the judges."""
+        return self.judges[0]
+
+    def of(self, judge: str, *scopes: Scope) -> tuple[Finding, ...]:
+        """Return the findings on `judge` in these scopes, in their order."""
+        return tuple(f for f in self.findings if f.judge == judge and f.scope in scopes)
+
+    def overall(self, judge: str) -> Finding:
+        """Return the finding over all attacks on `judge`."""
+        (finding,) = self.of(judge, "all")
+        return finding
+
+
+def findings_of(
+    rows: Sequence[Attempt],
+    *,
+    judges: Sequence[str],
+    texts: int,
+    damaged: Mapping[str, int],
+    left_out: Sequence[LeftOut],
+    settings: Settings,
+) -> Findings:
+    """Evaluate attempts.
+
+    Parameters
+    ----------
+    rows
+        Attempts on all judges, and controls.
+    judges, texts, damaged, settings
+        As in `Findings`.
+    left_out
+        Texts that an attack left out, and why.
+    """
+    return Findings(
+        judges=tuple(judges),
+        texts=texts,
+        damaged=damaged,
+        findings=tuple(
+            finding for judge in judges for finding in _findings(rows, judge, settings=settings)
+        ),
+        left_out=Counter((out.condition, out.reason) for out in left_out),
+        outcomes=Counter(
+            row.after_outcome.value for row in rows if row.denied and row.family not in CONTROLS
+        ),
+        settings=settings,
+    )
+
+
+class _Group(NamedTuple):
+    """Some of the attempts."""
+
+    scope: Scope
+    name: str
+    family: str
+    among: BoolArray
+
+
+def _findings(rows: Sequence[Attempt], judge: str, *, settings: Settings) -> Iterator[Finding]:
+    score_arrays = gathered(rows, judge=judge)
+    groups = [*_groups(score_arrays)]
+    nets = _nets(score_arrays, [group.among for group in groups], settings=settings)
+    for group, net in zip(groups, nets, strict=True):
+        room = group.among & score_arrays.has_room
+        scored = group.among & score_arrays.scored
+        matched = score_arrays.control[room & ~np.isnan(score_arrays.control)]
+        yield Finding(
+            judge=judge,
+            scope=group.scope,
+            name=group.name,
+            family=group.family,
+            success=clustered_proportion(
+                _by_source(score_arrays, room & score_arrays.succeeded),
+                _by_source(score_arrays, room),
+            ),
+            control=float(matched.mean()) if matched.size else np.nan,
+            net=net,
+            rose=_count(score_arrays.rose, group.among & score_arrays.can_rise),
+            vanished=_count(score_arrays.vanished, group.among & score_arrays.has_spans),
+            denied=_count(score_arrays.denied, scored),
+            fell=_count(score_arrays.fell, scored),
+            unscored=int((group.among & ~score_arrays.scored).sum()),
+        )
+
+
+def _groups(score_arrays: ScoreArrays) -> Iterator[_Group]:
+    attacking = ~np.isin(score_arrays.families, sorted(CONTROLS))
+    yield _Group("all", "", "", attacking)
+    families = dict.fromkeys(score_arrays.families[attacking].tolist())
+    for family in families:
+        yield _Group("family", family, "", score_arrays.families == family)
+    pairs = zip(
+        score_arrays.attacks[attacking].tolist(), score_arrays.families[attacking], strict=True
+    )
+    for attack, family in sorted(dict(pairs).items(), key=lambda p: [*families].index(p[1])):
+        yield _Group("attack", attack, str(family), score_arrays.attacks == attack)
+    for aspect in dict.fromkeys(score_arrays.aspects.tolist()):
+        yield _Group("aspect", aspect, "", attacking & (score_arrays.aspects == aspect))
+    for control in (REPEAT, PLAIN):
+        yield _Group("control", control, "", score_arrays.families == control)
+
+
+def _nets(
+    score_arrays: ScoreArrays, groups: Sequence[BoolArray], *, settings: Settings
+) -> list[Net]:
+    """Return success less that of the controls for each group, by one bootstrap of sources."""
+    items = int(score_arrays.sources.max(initial=-1)) + 1
+    if not items:
+        return [Net(np.nan, np.nan, np.nan) for _ in groups]
+    above, below = [], []
+    matched = score_arrays.has_room & ~np.isnan(score_arrays.control)
+    gain: FloatArray = score_arrays.succeeded.astype(np.float64) - np.nan_to_num(
+        score_arrays.control
+    )
+    for among in groups:
+        above.append(_by_source(score_arrays, np.where(among & matched, gain, 0.0)))
+        below.append(_by_source(score_arrays, among & matched))
+    resampled = bootstrap(
+        ratio(np.stack(above), np.stack(below)),
+        items=items,
+        rng=np.random.default_rng(settings.seed),
+        draws=settings.draws,
+    )
+    interval = percentile_interval(resampled)
+    return [
+        _net(*map(float, parts))
+        for parts in zip(resampled.estimate, interval.low, interval.high, strict=True)
+    ]
+
+
+def _net(value: float, low: float, high: float) -> Net:
+    """Leave out an interval without width: draws that are all alike tell nothing of others."""
+    return Net(value, low, high) if low < high else Net(value, np.nan, np.nan)
+
+
+def _by_source(score_arrays: ScoreArrays, values: BoolArray | FloatArray) -> FloatArray:
+    """Sum `values` over the attempts on each source."""
+    size = int(score_arrays.sources.max(initial=-1)) + 1
+    sums = np.bincount(score_arrays.sources, weights=values.astype(np.float64), minlength=size)
+    return sums.astype(np.float64)
+
+
+def _count(such: BoolArray, among: BoolArray) -> Count:
+    return Count(int((such & among).sum()), int(among.sum()))

@@ -1,0 +1,51 @@
+"""Drops: by how much each item's score fell when its text was damaged."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["FloatArray", "checked_differences", "one_axis", "safe_divide"]
+
+FloatArray = NDArray[np.float64]
+
+
+def checked_differences(differences: ArrayLike) -> FloatArray:
+    """Return `differences` as an array, after a look at what is in it.
+
+    Parameters
+    ----------
+    differences
+        Shape ``(..., items)``; clean minus damaged score. NaN where one of them is missing.
+
+    Raises
+    ------
+    ValueError
+        If there is no axis of items, or a value is infinite.
+    """
+    values = np.asarray(differences, dtype=np.float64)
+    if values.ndim == 0 or np.isinf(values).any():
+        raise ValueError(f"expected an array of finite or missing values, got {differences!r}")
+    return values
+
+
+def one_axis(differences: ArrayLike) -> FloatArray:
+    """Return `differences`, shape ``(items,)``, as an array; raise ValueError for another shape."""
+    values = checked_differences(differences)
+    if values.ndim != 1:
+        raise ValueError(f"expected one axis, of items, got the shape {values.shape}")
+    return values
+
+
+def safe_divide(above: ArrayLike, below: ArrayLike) -> FloatArray:
+    """Divide arrays whose shapes broadcast; NaN, and no warning, where the divisor is 0.
+
+    Examples
+    --------
+    >>> quotients([1.0, 1.0], [4.0, 0.0]).tolist()
+    [0.25, nan]
+    """
+    divided, divisor = np.broadcast_arrays(
+        np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)
+    )
+    found = np.full(divided.shape, np.nan)
+    np.divide(divided, divisor, out=found, where=divisor != 0)
+    return found

@@ -1,0 +1,120 @@
+"""Metrics side by side: in chunks, in processes and threads, and put together again."""
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pytest
+from anyio import create_task_group, move_on_after
+from fakes.metrics import Broken, Overlap, Process, Share, Whole, card
+
+from spanjury.judges.core import DataError, Metric, MetricCard, MetricError, Sample
+from spanjury.judges.metrics.named import NamedMetric, Over, check_samples
+from spanjury.judges.metrics.running import run_metrics
+from spanjury.judges.metrics.scores import MetricScores, corpus_interval, measured, put_together
+
+pytestmark = pytest.mark.anyio
+ANY = card()
+
+
+def named(metric: Metric, card: MetricCard = ANY) -> NamedMetric:
+    return NamedMetric(name="it", metric=metric, card=card)
+
+
+def texts(count: int) -> list[Sample]:
+    return [Sample(output="a" * (place % 7) + "b") for place in range(count)]
+
+
+async def test_a_corpus_in_chunks_gets_the_scores_of_the_whole() -> None:
+    samples = texts(2500)
+    (scores,) = await run_metrics([named(Share())], samples, workers=2)
+    assert scores.corpus == Share().score_corpus(samples)
+    assert scores.segments == tuple(Share().score_segments(samples))
+
+
+async def test_python_metrics_work_in_other_processes_and_compiled_ones_in_this_one() -> None:
+    python, native = await run_metrics(
+        [named(Process()), named(Process(), card(runs="native"))], texts(1500), workers=2
+    )
+    assert python.segments is not None
+    assert native.segments is not None
+    assert os.getpid() not in map(int, python.segments)
+    assert set(native.segments) == {float(os.getpid())}
+
+
+async def test_results_come_in_the_order_of_the_metrics_and_are_told_as_they_are_done() -> None:
+    shown: list[MetricScores] = []
+    asked = [named(Share()), named(Whole())]
+    scores = await run_metrics(asked, texts(3), show=shown.append)
+    assert [one.named for one in scores] == asked
+    assert len(shown) == 2
+    assert scores[1].corpus == 3.0
+    assert scores[1].segments is None
+
+
+async def test_what_a_metric_raises_ends_the_run_as_it_is() -> None:
+    with pytest.raises(MetricError, match="too many"):
+        await run_metrics([named(Share()), named(Broken())], texts(3))
+
+
+async def test_a_run_can_be_cancelled_at_any_time() -> None:
+    with move_on_after(0) as scope:
+        async with create_task_group() as group:
+            group.start_soon(run_metrics, [named(Process())], texts(1500))
+    assert scope.cancelled_caught
+
+
+def test_missing_references_name_the_metric_and_the_row() -> None:
+    samples = [Sample(output="x", references=("y",)), Sample(output="x"), Sample(output="z")]
+    with pytest.raises(DataError, match=r"'it' needs references, and row 'b' and 1 more has none"):
+        check_samples(named(Overlap(), card(references="one")), samples, ids=["a", "b", "c"])
+    with pytest.raises(DataError, match="needs a source, and row 'a' and 2 more"):
+        check_samples(named(Share(), card(needs_source=True)), samples, ids=["a", "b", "c"])
+
+
+@pytest.mark.parametrize(("over", "score"), [("best", 1.0), ("mean", 0.5), ("worst", 0.0)])
+def test_of_several_references_the_one_counts_that_was_asked_for(over: Over, score: float) -> None:
+    metric = NamedMetric(
+        name="it",
+        metric=Overlap(),
+        card=card(references="one"),
+        over_refs=over,
+    )
+    part = measured(metric, [Sample(output="abc", references=("abc", "xyz"))])
+    assert part.segments == (score,)
+    assert metric.signature.endswith(f"|over_refs:{over}")
+
+
+def test_parts_of_a_corpus_are_scored_from_its_sums() -> None:
+    scores = put_together(named(Share()), [measured(named(Share()), texts(7))])
+    assert scores.corpus_of([6, 6]) == 6 / 7
+    whole = put_together(named(Whole()), [measured(named(Whole()), texts(7))])
+    assert whole.corpus_of([1]) is None
+
+
+def test_an_interval_holds_the_corpus_score_and_is_the_same_again() -> None:
+    scores = put_together(named(Share()), [measured(named(Share()), texts(200))])
+    interval = corpus_interval(scores, draws=300)
+    assert interval is not None
+    low, high = interval
+    assert low < scores.corpus < high
+    assert interval == corpus_interval(scores, draws=300)
+
+
+def test_a_metric_that_takes_a_corpus_as_a_whole_has_no_interval() -> None:
+    whole = put_together(named(Whole()), [measured(named(Whole()), texts(7))])
+    assert corpus_interval(whole) is None
+
+
+def test_undefined_segments_are_left_out_of_an_interval_and_not_of_the_score() -> None:
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Gaps:
+        signature: str = "gaps"
+
+        def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
+            return [math.nan, *(1.0 for _ in samples[1:])]
+
+    scores = put_together(named(Gaps()), [measured(named(Gaps()), texts(5))])
+    assert math.isnan(scores.corpus)
+    assert corpus_interval(scores, draws=50) == (1.0, 1.0)

@@ -1,0 +1,67 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spanjury.orchestration.engine import aggregation
+
+SCORES = st.lists(st.integers(1, 5), min_size=1, max_size=9)
+EVERY = [getattr(aggregation, name) for name in aggregation.__all__ if "far_from" not in name]
+
+
+def test_the_mean_is_not_rounded() -> None:
+    assert aggregation.mean([3, 4, 4]) == pytest.approx(11 / 3)
+
+
+def test_the_median_of_an_even_number_lies_between_the_middle_two() -> None:
+    assert aggregation.median([1, 2, 5, 5]) == 3.5
+
+
+def test_the_minimum_is_the_strictest_seat() -> None:
+    assert aggregation.minimum([4, 2, 5]) == 2
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected"), [([2, 2, 5], 2), ([2, 5], 3.5), ([1, 1, 4, 4, 5], 2.5)]
+)
+def test_a_tied_majority_is_the_mean_of_those_that_tie(scores: list[int], expected: float) -> None:
+    assert aggregation.majority(scores) == expected
+
+
+def test_among_five_seats_only_a_lone_dissenter_by_two_is_far_from_all() -> None:
+    assert aggregation.far_from_all([4, 4, 4, 4, 2]) == (False, False, False, False, True)
+    assert aggregation.far_from_all([4, 4, 4, 4, 3]) == (False,) * 5  # by 1: less than 1 from mean
+    assert aggregation.far_from_all([4, 4, 4, 3, 1]) == (False,) * 5  # four do not agree
+
+
+def test_fewer_than_five_seats_are_never_far_from_all() -> None:
+    assert aggregation.far_from_all([5, 5, 5, 1]) == (False,) * 4
+
+
+def test_a_seat_is_far_from_others_by_their_own_spread() -> None:
+    assert aggregation.far_from_others([5, 4, 4, 1]) == (False, False, False, True)
+    assert aggregation.far_from_others([1, 5]) == (False, False)
+
+
+def test_means_leave_out_what_the_two_rules_call_far() -> None:
+    assert aggregation.mean_without_outliers([4, 4, 4, 4, 2]) == 4
+    assert aggregation.mean_without_outliers([5, 4, 4, 1]) == 3.5
+    assert aggregation.mean_without_far_seats([5, 4, 4, 1]) == pytest.approx(13 / 3)
+
+
+@given(SCORES)
+def test_every_aggregation_stays_within_the_seats_scores(scores: list[int]) -> None:
+    for aggregate in EVERY:
+        assert min(scores) <= aggregate(scores) <= max(scores)
+
+
+@given(SCORES, st.data())
+def test_no_aggregation_minds_the_order_of_seats(scores: list[int], data: st.DataObject) -> None:
+    shuffled = data.draw(st.permutations(scores))
+    for aggregate in EVERY:
+        assert aggregate(shuffled) == pytest.approx(aggregate(scores))
+
+
+@given(SCORES)
+def test_the_rules_never_rule_out_everybody(scores: list[int]) -> None:
+    assert not all(aggregation.far_from_all(scores))
+    assert not all(aggregation.far_from_others(scores))

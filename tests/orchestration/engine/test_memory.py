@@ -1,0 +1,405 @@
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+import anyio
+import pytest
+from fakes.chat_model import ScriptedModel
+from fakes.judges import ASPECT, TASK, FixedJudge, WaitingJudge, mark, segment
+from fakes.logs import capture_logs
+from fakes.memory import DictMemory
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spanjury.judges.core import (
+    Aspect,
+    ChatModel,
+    ChatRequest,
+    Decoding,
+    ErrorSpan,
+    Finish,
+    Judge,
+    JudgeError,
+    Message,
+    ModelError,
+    ModelTimeoutError,
+    Outcome,
+    PanelReport,
+    ParseError,
+    Reply,
+    Report,
+    Scale,
+    Segment,
+    StoreError,
+    TokenLogprob,
+    ToolCall,
+    ToolSpec,
+    Usage,
+)
+from spanjury.orchestration.engine.aggregation import mean
+from spanjury.orchestration.engine.memory import FAILED, RememberedJudge, RememberedModel
+from spanjury.orchestration.engine.memory_codec import read_reply, read_report, written
+from spanjury.orchestration.engine.panel import Panel, Seat
+from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
+
+SEGMENT = segment()
+REPORT = Report(
+    score=2.5,
+    spans=(mark(SEGMENT.output, "1935"), ErrorSpan(text="", explanation="No end.", severity=None)),
+    rationale="Wrong year. \ud83d",
+    reply="Score: Fair",
+    usage=Usage(calls=1, prompt=20, completion=5),
+)
+REQUEST = ChatRequest(
+    messages=(Message(role="user", content="Judge \udc00 this."),),
+    tools=(ToolSpec(name="look", description="Looks.", parameters={"type": "object"}),),
+)
+REPLY = Reply(
+    text="Score: \ud83d",
+    finish=Finish.TOOL_CALLS,
+    reasoning="Hm.",
+    usage=Usage(calls=1, prompt=3),
+    logprobs=(TokenLogprob(token="a", logprob=float("-inf"), top={"b": -1.5}),),
+    tool_calls=(ToolCall(call_id="1", name="look", arguments="{}"),),
+)
+
+
+@dataclass(slots=True)
+class CountedJudge:
+    """Says one thing after the other; counts how often it was asked."""
+
+    says: list[Report | Exception]
+    signature: str = "counted"
+    asked: int = 0
+
+    async def assess(self, segment: Segment, aspect: Aspect) -> Report:
+        del segment, aspect
+        self.asked += 1
+        said = self.says[min(self.asked, len(self.says)) - 1]
+        if isinstance(said, Exception):
+            raise said
+        return said
+
+
+@dataclass(slots=True)
+class BrokenMemory:
+    """Holds one value for every key, and takes no other; a full one says so."""
+
+    value: bytes | None = None
+    full: bool = True
+    puts: list[str] = field(default_factory=list)
+
+    def get(self, key: str) -> bytes | None:
+        del key
+        return self.value
+
+    async def put(self, key: str, value: bytes) -> None:
+        del value
+        self.puts.append(key)
+        if self.full:
+            raise StoreError("memory.db: the disk is full")
+
+
+def _panel(*judges: Judge) -> Panel:
+    return Panel(
+        seats=tuple(Seat(name=str(place), judge=judge) for place, judge in enumerate(judges)),
+        aggregation=mean,
+        aggregation_name="mean",
+        consolidator=RuleConsolidator(),
+    )
+
+
+async def _heard(panel: Panel) -> PanelReport:
+    report = await panel.assess(SEGMENT, ASPECT)
+    return replace(report, seats=tuple(replace(seat, seconds=0.0) for seat in report.seats))
+
+
+@pytest.mark.anyio
+async def test_a_judge_is_asked_once_and_says_the_same_ever_after() -> None:
+    judge, memory = CountedJudge([REPORT]), DictMemory()
+    first = await RememberedJudge(judge, memory).assess(SEGMENT, ASPECT)
+    again = await RememberedJudge(judge, memory).assess(SEGMENT, ASPECT)
+    assert (first, again, judge.asked) == (REPORT, REPORT, 1)
+    assert RememberedJudge(judge, memory).signature == judge.signature
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    "error",
+    [
+        ParseError("no score", reply="I like dogs. \ud83d"),
+        ModelTimeoutError("too slow", retry_after=3),
+        ModelError(),
+        JudgeError("cannot"),
+    ],
+)
+async def test_a_panel_s_report_is_the_same_when_a_failure_is_remembered(error: Exception) -> None:
+    judge, memory = CountedJudge([error]), DictMemory()
+    other = FixedJudge(says=REPORT)
+    bare = await _heard(_panel(other, CountedJudge([error])))
+    for _ in range(2):
+        seats = [RememberedJudge(each, memory, again=frozenset()) for each in (other, judge)]
+        assert await _heard(_panel(*seats)) == bare
+    assert judge.asked == 1
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("outcome", Outcome)
+async def test_asked_again_is_what_nobody_answered_or_what_failed_if_asked_for(
+    outcome: Outcome,
+) -> None:
+    score = 3 if outcome is Outcome.SCORED else None
+    judge = CountedJudge([Report(outcome=outcome, score=score, reason="because"), REPORT])
+    memory = DictMemory()
+    for again in (frozenset[Outcome](), frozenset[Outcome]()):
+        await RememberedJudge(judge, memory, again=again).assess(SEGMENT, ASPECT)
+    assert judge.asked == 1
+    await RememberedJudge(judge, memory).assess(SEGMENT, ASPECT)
+    unanswered = outcome in {Outcome.TIMED_OUT, Outcome.BACKEND_FAILED}
+    assert judge.asked == 1 + unanswered
+    report = await RememberedJudge(judge, memory, again=FAILED).assess(SEGMENT, ASPECT)
+    assert judge.asked == (1 if outcome in {Outcome.SCORED, Outcome.ABSTAINED} else 2)
+    assert await RememberedJudge(judge, memory).assess(SEGMENT, ASPECT) == report
+
+
+CHANGES: dict[str, Callable[[Segment, Aspect], tuple[Segment, Aspect]]] = {
+    "output": lambda seg, asp: (replace(seg, output="Else."), asp),
+    "inputs": lambda seg, asp: (replace(seg, inputs={"Article": "Else."}), asp),
+    "input or reference": lambda seg, asp: (
+        replace(seg, inputs={}, references=(*seg.inputs, *seg.inputs.values())),
+        asp,
+    ),
+    "header": lambda seg, asp: (replace(seg, inputs={"Text": seg.inputs["Article"]}), asp),
+    "references": lambda seg, asp: (replace(seg, references=("Else.",)), asp),
+    "system": lambda seg, asp: (replace(seg, system="bart"), asp),
+    "segment's task": lambda seg, asp: (replace(seg, task="story"), asp),
+    "aspect": lambda seg, asp: (seg, replace(asp, name="fluency")),
+    "task": lambda seg, asp: (seg, replace(asp, task=replace(TASK, description="Else."))),
+    "definition": lambda seg, asp: (seg, replace(asp, definition="Else.")),
+    "kind": lambda seg, asp: (seg, replace(asp, kind="form")),
+    "confusable": lambda seg, asp: (seg, replace(asp, confusable=("fluency",))),
+    "worst": lambda seg, asp: (seg, replace(asp, worst="Bad.")),
+    "best": lambda seg, asp: (seg, replace(asp, best="Good.")),
+    "aspect's inputs": lambda seg, asp: (seg, replace(asp, inputs=())),
+    "needs": lambda seg, asp: (seg, replace(asp, needs=("Article",))),
+    "scale": lambda seg, asp: (seg, replace(asp, scale=Scale(labels=("No", "Yes")))),
+}
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+async def test_a_judge_is_asked_again_for_anything_that_it_could_see_to_be_other(
+    change: Callable[[Segment, Aspect], tuple[Segment, Aspect]],
+) -> None:
+    judge, memory = CountedJudge([REPORT]), DictMemory()
+    remembered = RememberedJudge(judge, memory)
+    await remembered.assess(SEGMENT, ASPECT)
+    await remembered.assess(*change(SEGMENT, ASPECT))
+    assert judge.asked == 2
+
+
+@pytest.mark.anyio
+async def test_a_judge_is_not_asked_again_for_what_it_cannot_see() -> None:
+    judge, memory = CountedJudge([REPORT]), DictMemory()
+    remembered = RememberedJudge(judge, memory)
+    await remembered.assess(SEGMENT, ASPECT)
+    unseen = replace(
+        SEGMENT,
+        segment_id="another",
+        human={"consistency": {"": 3.0}},
+        meta={"line": 7},
+        inputs=MappingProxyType(dict(SEGMENT.inputs)),
+    )
+    await remembered.assess(unseen, ASPECT)
+    assert judge.asked == 1
+
+
+@pytest.mark.anyio
+async def test_another_signature_and_another_place_have_a_say_of_their_own() -> None:
+    judge, memory = CountedJudge([REPORT, Report(score=1), Report(score=2)]), DictMemory()
+    for place, expected in (("", 2.5), ("2", 1), ("", 2.5), ("2", 1)):
+        told = await RememberedJudge(judge, memory, place=place).assess(SEGMENT, ASPECT)
+        assert told.score == expected
+    judge.signature = "other"
+    assert (await RememberedJudge(judge, memory).assess(SEGMENT, ASPECT)).score == 2
+
+
+@pytest.mark.anyio
+async def test_two_alike_segments_under_way_at_once_are_asked_for_once() -> None:
+    judge = WaitingJudge.holding(["s", "t"])
+    remembered = RememberedJudge(judge, DictMemory())
+    async with anyio.create_task_group() as asking:
+        for name in ("s", "t"):
+            asking.start_soon(remembered.assess, segment(name), ASPECT)
+            await anyio.wait_all_tasks_blocked()
+        assert judge.began == ["s"]
+        judge.events["s"].set()
+    assert judge.began == ["s"]
+    assert remembered._turns._locks == {}
+
+
+@pytest.mark.anyio
+async def test_cancellation_keeps_nothing_and_hands_the_turn_on() -> None:
+    judge, memory = WaitingJudge.holding(["s", "t"]), DictMemory()
+    remembered = RememberedJudge(judge, memory)
+    scope = anyio.CancelScope()
+
+    async def ask() -> None:
+        with scope:
+            await remembered.assess(segment("s"), ASPECT)
+
+    async with anyio.create_task_group() as asking:
+        asking.start_soon(ask)
+        await anyio.wait_all_tasks_blocked()
+        asking.start_soon(remembered.assess, segment("t"), ASPECT)
+        await anyio.wait_all_tasks_blocked()
+        scope.cancel()
+        await anyio.wait_all_tasks_blocked()
+        assert (judge.began, memory.values) == (["s", "t"], {})
+        judge.events["t"].set()
+    assert len(memory.values) == 1
+    assert remembered._turns._locks == {}
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("says", [PanelReport(score=3), "no report", RuntimeError("a bug")])
+async def test_what_is_no_plain_report_is_passed_on_and_not_kept(says: object) -> None:
+    memory = DictMemory()
+    bare = await _heard(_panel(FixedJudge(says=says)))
+    assert await _heard(_panel(RememberedJudge(FixedJudge(says=says), memory))) == bare
+    assert memory.values == {}
+
+
+@pytest.mark.anyio
+async def test_a_memory_that_fails_is_said_to_and_not_held_against_the_judge() -> None:
+    full = BrokenMemory()
+    with pytest.raises(StoreError, match="full"):
+        await RememberedJudge(FixedJudge(says=REPORT), full).assess(SEGMENT, ASPECT)
+    with pytest.raises(StoreError, match="full"):
+        await RememberedModel(ScriptedModel("a"), full).complete(REQUEST)
+    assert len(full.puts) == 2
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("value", [b"", b"\xff", b"1", b"{}", b'{"outcome": "scored"}', b"[]"])
+async def test_what_is_kept_but_unreadable_is_asked_for_again_with_one_warning(
+    value: bytes,
+) -> None:
+    memory = BrokenMemory(value, full=False)
+    judge = RememberedJudge(FixedJudge(says=REPORT), memory)
+    model = RememberedModel(ScriptedModel("a", "b"), memory)
+    with capture_logs() as logs:
+        for _ in range(2):
+            assert await judge.assess(SEGMENT, ASPECT) == REPORT
+        assert [(await model.complete(REQUEST)).text for _ in range(2)] == ["a", "b"]
+    assert [entry["event"] for entry in logs] == ["memory.value_unreadable"] * 2
+    assert len(memory.puts) == 4
+
+
+@pytest.mark.anyio
+async def test_a_model_is_asked_once_for_a_request() -> None:
+    model, memory = ScriptedModel(REPLY, "second"), DictMemory()
+    for _ in range(2):
+        assert await RememberedModel(model, memory).complete(REQUEST) == REPLY
+    assert RememberedModel(model, memory).signature == model.signature
+    second = await RememberedModel(model, memory).complete(
+        replace(REQUEST, decoding=Decoding(seed=1))
+    )
+    assert (second.text, len(model.requests)) == ("second", 2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SamplingJudge:
+    """Asks a model the same three times, side by side, as its version reads the replies."""
+
+    model: ChatModel
+    version: int
+
+    @property
+    def signature(self) -> str:
+        return f"sampling {self.version}"
+
+    async def assess(self, segment: Segment, aspect: Aspect) -> Report:
+        del segment, aspect
+        replies: list[str] = []
+
+        async def ask() -> None:
+            replies.append((await self.model.complete(REQUEST)).text)
+
+        async with anyio.create_task_group() as asking:
+            for _ in range(3):
+                asking.start_soon(ask)
+        return Report(score=3, rationale=" ".join(sorted(replies)))
+
+
+@pytest.mark.anyio
+async def test_who_asks_the_same_again_gets_draws_of_its_own_and_the_same_when_rescored() -> None:
+    model, memory = ScriptedModel(*"abcdef"), DictMemory()
+    remembered = RememberedModel(model, memory)
+    for version in (1, 2):  # the second reads the replies in another way: no call
+        judge = SamplingJudge(model=remembered, version=version)
+        for place, expected in (("", "a b c"), ("2", "d e f")):
+            report = await RememberedJudge(judge, memory, place=place).assess(SEGMENT, ASPECT)
+            assert report.rationale == expected
+    assert len(model.requests) == 6
+
+
+@pytest.mark.anyio
+async def test_a_model_s_error_is_not_kept() -> None:
+    model, memory = ScriptedModel(ModelError("down"), "up"), DictMemory()
+    remembered = RememberedModel(model, memory)
+    with pytest.raises(ModelError, match="down"):
+        await remembered.complete(REQUEST)
+    assert (await remembered.complete(REQUEST)).text == "up"
+
+
+@pytest.mark.anyio
+async def test_alike_requests_under_way_at_once_are_asked_for_once() -> None:
+    model = ScriptedModel("only")
+    remembered = RememberedModel(model, DictMemory())
+    async with anyio.create_task_group() as asking:
+        for _ in range(5):
+            asking.start_soon(remembered.complete, REQUEST)
+    assert len(model.requests) == 1
+
+
+ANY_TEXT = st.text(st.characters(exclude_categories=()))
+REPORTS = st.builds(
+    Report,
+    outcome=st.just(Outcome.SCORED),
+    score=st.one_of(st.integers(1, 5), st.floats(allow_nan=False)),
+    rationale=ANY_TEXT,
+    reply=ANY_TEXT,
+    spans=st.lists(
+        st.builds(
+            ErrorSpan,
+            text=ANY_TEXT,
+            explanation=ANY_TEXT,
+            severity=st.one_of(st.none(), st.integers(1, 5)),
+            start=st.none(),
+            end=st.none(),
+            located=st.just(ErrorSpan(text="", explanation="", severity=None).located),
+            found_by=st.lists(ANY_TEXT).map(tuple),
+        )
+    ).map(tuple),
+)
+
+
+@given(REPORTS)
+def test_a_report_is_read_as_it_was_written(report: Report) -> None:
+    assert read_report(written(report)) == report
+
+
+def test_reports_and_replies_are_read_as_they_were_written() -> None:
+    assert read_report(written(REPORT)) == REPORT
+    assert read_reply(written(REPLY)) == REPLY
+
+
+@pytest.mark.anyio
+async def test_more_aspects_than_a_judge_keeps_in_mind_are_told_apart() -> None:
+    judge, memory = CountedJudge([REPORT]), DictMemory()
+    remembered = RememberedJudge(judge, memory)
+    for _ in range(2):
+        for number in range(1200):
+            await remembered.assess(SEGMENT, replace(ASPECT, definition=str(number)))
+    assert judge.asked == 1200

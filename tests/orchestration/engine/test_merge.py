@@ -1,0 +1,154 @@
+from dataclasses import replace
+
+import anyio
+import pytest
+from fakes.judges import ASPECT, mark
+from fakes.judges import segment as a_segment
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spanjury.judges.core import (
+    Consolidation,
+    ErrorSpan,
+    Report,
+    SeatReport,
+    SpanRef,
+    Verdict,
+)
+from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator, seat_spans
+
+TEXT = "The grey bridge opened in 1935 and cost nine million, people said."
+
+
+def verdict(**spans: list[ErrorSpan]) -> Verdict:
+    return Verdict(
+        segment=a_segment(output=TEXT),
+        aspect=ASPECT,
+        seats=tuple(
+            SeatReport(
+                seat=seat, signature=seat, report=Report(score=3, spans=tuple(told)), seconds=0
+            )
+            for seat, told in spans.items()
+        ),
+    )
+
+
+def consolidate(told: Verdict, max_spans: int = 8) -> Consolidation:
+    return anyio.run(RuleConsolidator(max_spans=max_spans).consolidate, told)
+
+
+def test_two_seats_that_say_the_same_of_one_place_become_one_span() -> None:
+    merged = consolidate(
+        verdict(
+            a=[mark(TEXT, "1935", "The article gives the year as 1932.", 3)],
+            b=[mark(TEXT, "opened in 1935", "The year is wrong; the article says 1932.", 5)],
+        )
+    )
+    (span,) = merged.spans
+    assert span.text == "opened in 1935"
+    assert span.severity == 5
+    assert span.explanation == "The year is wrong; the article says 1932."
+    assert span.found_by == ("a", "b")
+    assert merged.sources == ((SpanRef(seat="a", index=0), SpanRef(seat="b", index=0)),)
+    assert merged.consolidator == "rules"
+
+
+def test_different_problems_at_one_place_stay_apart() -> None:
+    merged = consolidate(
+        verdict(
+            a=[mark(TEXT, "opened in 1935", "The article gives the year as 1932.")],
+            b=[mark(TEXT, "opened in 1935", "Grammar: a verb lacks its subject.")],
+        )
+    )
+    assert [span.found_by for span in merged.spans] == [("a",), ("b",)]
+
+
+def test_one_problem_at_two_places_stays_two_spans() -> None:
+    merged = consolidate(
+        verdict(
+            a=[mark(TEXT, "1935", "Not in the article.")],
+            b=[mark(TEXT, "nine million", "Not in the article.")],
+        )
+    )
+    assert len(merged.spans) == 2
+
+
+def test_two_problems_that_one_seat_lists_at_one_place_are_two() -> None:
+    both = [mark(TEXT, "1935", "The year is wrong."), mark(TEXT, "1935", "The year is off.")]
+    assert len(consolidate(verdict(a=both)).spans) == 2
+
+
+def test_a_seat_that_repeats_itself_word_for_word_is_heard_once() -> None:
+    merged = consolidate(verdict(a=[mark(TEXT, "1935"), mark(TEXT, "1935")]))
+    assert len(merged.spans) == 1
+    assert len(merged.sources[0]) == 2
+
+
+def test_omissions_meet_by_what_is_said_of_them() -> None:
+    missing = ErrorSpan(text="", explanation="The mayor's speech is missing.", severity=2)
+    merged = consolidate(
+        verdict(
+            a=[missing],
+            b=[replace(missing, explanation="Missing: the speech of the mayor.", severity=4)],
+            c=[replace(missing, explanation="No word about the cost.", severity=1)],
+        )
+    )
+    assert [(span.found_by, span.severity) for span in merged.spans] == [
+        (("a", "b"), 4),
+        (("c",), 1),
+    ]
+
+
+def test_beyond_the_limit_the_least_severe_are_left_out_by_name() -> None:
+    words = TEXT.split()[:4]
+    spans = [
+        mark(TEXT, word, f"problem {word}", severity) for severity, word in enumerate(words, 1)
+    ]
+    merged = consolidate(verdict(a=spans), max_spans=2)
+    assert [span.text for span in merged.spans] == ["bridge", "opened"]
+    assert set(merged.left_out) == {SpanRef(seat="a", index=0), SpanRef(seat="a", index=1)}
+
+
+def test_a_span_without_a_severity_yields_to_one_that_has_it() -> None:
+    merged = consolidate(
+        verdict(
+            a=[mark(TEXT, "1935", "wrong year given", None)],
+            b=[mark(TEXT, "1935", "wrong year given", 1)],
+        )
+    )
+    assert merged.spans[0].severity == 1
+
+
+def test_a_limit_below_one_is_refused() -> None:
+    with pytest.raises(ValueError, match="max_spans must be positive"):
+        RuleConsolidator(max_spans=0)
+
+
+@st.composite
+def any_span(draw: st.DrawFn) -> ErrorSpan:
+    explanation = draw(st.sampled_from(["wrong year", "the year is wrong", "unclear", ""]))
+    severity = draw(st.none() | st.integers(1, 5))
+    if draw(st.booleans()):
+        return ErrorSpan(
+            text=draw(st.sampled_from(["", "gone"])), explanation=explanation, severity=severity
+        )
+    start = draw(st.integers(0, len(TEXT) - 1))
+    quote = TEXT[start : draw(st.integers(start + 1, len(TEXT)))]
+    return replace(
+        mark(TEXT[start:], quote, explanation, severity), start=start, end=start + len(quote)
+    )
+
+
+@given(st.lists(st.lists(any_span(), max_size=5), min_size=1, max_size=4), st.integers(1, 8))
+def test_every_span_is_accounted_for_exactly_once(told: list[list[ErrorSpan]], limit: int) -> None:
+    heard = verdict(**{f"seat{i}": spans for i, spans in enumerate(told)})
+    merged = consolidate(heard, max_spans=limit)
+    named = [*(ref for refs in merged.sources for ref in refs), *merged.left_out]
+    assert sorted(named) == sorted(ref for ref, _ in seat_spans(heard))
+    assert len(merged.spans) <= limit
+    sources = dict(seat_spans(heard))
+    for span, refs in zip(merged.spans, merged.sources, strict=True):
+        members = [sources[ref] for ref in refs]
+        assert span.severity == max((m.severity for m in members if m.severity), default=None)
+        assert span.interval is None or TEXT[slice(*span.interval)] == span.text
+        assert span.text in {member.text for member in members}

@@ -1,0 +1,64 @@
+from dataclasses import replace
+
+import pytest
+from fakes.judges import segment
+
+from spanjury.judges.core import ConfigError
+from spanjury.judges.tasks import Catalogue
+from spanjury.orchestration.engine.batch import pair
+
+CATALOGUE = Catalogue.load()
+SUMMARY = replace(segment(), task="summarization")
+ANSWER = replace(segment("t"), task="qa")
+
+
+def paired(*args: object, **told: object) -> list[tuple[str, str, str]]:
+    pairs = pair(list(args), CATALOGUE, **told)  # type: ignore[arg-type]  # told by each test
+    return [(s.segment_id, aspect.task.name, aspect.name) for s, aspect in pairs]
+
+
+def test_a_row_is_judged_on_the_defaults_of_its_own_task() -> None:
+    assert paired(SUMMARY, ANSWER) == [
+        ("s", "summarization", "consistency"),
+        ("s", "summarization", "fluency"),
+        ("t", "question-answering", "faithfulness"),
+        ("t", "question-answering", "fluency"),
+    ]
+
+
+def test_the_task_asked_for_goes_before_the_rows_own() -> None:
+    assert {task for _, task, _ in paired(ANSWER, task="summarization")} == {"summarization"}
+
+
+def test_aspects_are_taken_once_whatever_they_are_called() -> None:
+    asked = ("factual consistency", "consistency", "Coherence")
+    assert [name for *_, name in paired(SUMMARY, aspects=asked)] == ["consistency", "coherence"]
+
+
+def test_all_stands_for_every_aspect_of_the_task() -> None:
+    names = [name for *_, name in paired(SUMMARY, aspects=("all",))]
+    assert set(names) >= {
+        "accuracy",
+        "coherence",
+        "consistency",
+        "coverage",
+        "fluency",
+        "relevance",
+    }
+
+
+def test_a_row_without_a_task_names_the_row_and_the_choices() -> None:
+    with pytest.raises(ConfigError, match=r"row 's' names no task.*summarization"):
+        paired(segment())
+
+
+@pytest.mark.parametrize(
+    ("told", "problem"),
+    [
+        ({"task": "sumarization"}, "sumarization.*summarization"),
+        ({"aspects": ("fluancy",)}, "fluancy.*fluency"),
+    ],
+)
+def test_an_unknown_name_lists_the_choices(told: dict[str, object], problem: str) -> None:
+    with pytest.raises(ConfigError, match=problem):
+        paired(SUMMARY, **told)

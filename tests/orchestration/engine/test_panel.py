@@ -1,0 +1,225 @@
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from anyio.lowlevel import checkpoint
+from fakes.judges import ASPECT, FixedJudge, mark, segment
+from fakes.logs import capture_logs
+
+from spanjury.judges.core import (
+    Aggregation,
+    Aspect,
+    ConfigError,
+    ErrorSpan,
+    EventLog,
+    Judge,
+    JudgeError,
+    Located,
+    ModelRefusedError,
+    ModelTimeoutError,
+    Outcome,
+    ParseError,
+    PermanentModelError,
+    Report,
+    Segment,
+    Usage,
+)
+from spanjury.orchestration.engine.aggregation import mean
+from spanjury.orchestration.engine.panel import Panel, Seat
+from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
+
+pytestmark = pytest.mark.anyio
+
+
+def panel(*judges: Judge, aggregation: Aggregation = mean) -> Panel:
+    return Panel(
+        seats=tuple(Seat(name=f"seat{i}", judge=judge) for i, judge in enumerate(judges)),
+        aggregation=aggregation,
+        aggregation_name="mean",
+        consolidator=RuleConsolidator(),
+    )
+
+
+def scoring(*scores: float) -> list[FixedJudge]:
+    return [FixedJudge(says=Report(score=score)) for score in scores]
+
+
+async def test_the_score_is_the_unrounded_mean_of_the_seats() -> None:
+    report = await panel(*scoring(2, 3, 5)).assess(segment(), ASPECT)
+    assert report.score == pytest.approx(10 / 3)
+    assert report.outcome is Outcome.SCORED
+    assert [seat.report.score for seat in report.seats] == [2, 3, 5]
+
+
+@pytest.mark.parametrize(
+    ("raised", "outcome"),
+    [
+        (JudgeError("no"), Outcome.BACKEND_FAILED),
+        (ParseError("no score line", reply="gibberish"), Outcome.UNPARSEABLE),
+        (ModelTimeoutError("slow"), Outcome.TIMED_OUT),
+        (ModelRefusedError("policy"), Outcome.REFUSED),
+        (PermanentModelError("401"), Outcome.BACKEND_FAILED),
+        (KeyError("bug"), Outcome.BACKEND_FAILED),
+    ],
+)
+async def test_an_error_costs_one_seat(raised: Exception, outcome: Outcome) -> None:
+    with capture_logs() as logs:
+        report = await panel(FixedJudge(says=raised), *scoring(4)).assess(segment(), ASPECT)
+    assert report.score == 4
+    assert report.seats[0].report.outcome is outcome
+    assert report.seats[0].report.score is None
+    assert str(raised) in report.seats[0].report.reason
+    assert [(log["seat"], log["segment_id"], log["aspect"]) for log in logs] == [
+        ("seat0", "s", "consistency")
+    ]
+
+
+async def test_an_unreadable_reply_is_kept() -> None:
+    judge = FixedJudge(says=ParseError("no score line", reply="gibberish"))
+    report = await panel(judge).assess(segment(), ASPECT)
+    assert report.seats[0].report.reply == "gibberish"
+
+
+@pytest.mark.parametrize(
+    "says",
+    [
+        None,
+        Report(score=7),
+        Report(score=math.nan),
+        Report(
+            score=3,
+            spans=(
+                ErrorSpan(
+                    text="xxxx",
+                    start=0,
+                    end=4,
+                    located=Located.EXACT,
+                    explanation="",
+                    severity=1,
+                ),
+            ),
+        ),
+    ],
+)
+async def test_a_report_that_does_not_fit_is_no_score(says: object) -> None:
+    report = await panel(FixedJudge(says=says)).assess(segment(), ASPECT)
+    assert report.outcome is Outcome.BACKEND_FAILED
+    assert report.score is None
+
+
+async def test_a_panel_whose_seats_all_abstain_abstains_and_says_why() -> None:
+    judge = FixedJudge(says=Report(outcome=Outcome.ABSTAINED, reason="not my aspect"))
+    report = await panel(judge, judge).assess(segment(), ASPECT)
+    assert report.outcome is Outcome.ABSTAINED
+    assert report.reason == "seat0: not my aspect; seat1: not my aspect"
+
+
+async def test_no_judge_is_asked_what_cannot_be_judged() -> None:
+    task = replace(ASPECT.task, input_headers={"Article": ()})
+    aspect = replace(ASPECT, task=task, needs=("Article",))
+    report = await panel(*scoring(5)).assess(replace(segment(), inputs={}), aspect)
+    assert report.outcome is Outcome.ABSTAINED
+    assert report.seats[0].report.reason == (
+        "consistency cannot be judged without an input Article"
+    )
+
+
+async def test_without_a_score_the_gravest_outcome_is_told() -> None:
+    abstains = FixedJudge(says=Report(outcome=Outcome.ABSTAINED, reason="no"))
+    report = await panel(abstains, FixedJudge(says=ModelTimeoutError("slow"))).assess(
+        segment(), ASPECT
+    )
+    assert report.outcome is Outcome.TIMED_OUT
+
+
+async def test_spans_name_the_seats_that_found_them() -> None:
+    told = segment()
+    report = Report(score=2, spans=(mark(told.output, "1935", "The year is wrong."),))
+    merged = await panel(FixedJudge(says=report), FixedJudge(says=report)).assess(told, ASPECT)
+    (span,) = merged.spans
+    assert span.found_by == ("seat0", "seat1")
+
+
+async def test_an_outlier_keeps_its_score_and_loses_its_spans() -> None:
+    told = segment()
+    dissent = Report(score=1, spans=(mark(told.output, "1935"),))
+    report = await panel(*scoring(4, 4, 4, 4), FixedJudge(says=dissent)).assess(told, ASPECT)
+    assert report.score == pytest.approx(17 / 5)
+    assert report.spans == ()
+    assert report.set_aside == ("seat4",)
+    assert report.seats[4].report.spans
+
+
+async def test_spans_of_a_seat_without_a_score_stay_with_the_seat() -> None:
+    told = segment()
+    broken_off = Report(outcome=Outcome.TRUNCATED, reason="cut", spans=(mark(told.output, "1935"),))
+    report = await panel(FixedJudge(says=broken_off), *scoring(4)).assess(told, ASPECT)
+    assert report.spans == ()
+    assert report.seats[0].report.spans
+
+
+async def test_tokens_of_all_seats_are_summed() -> None:
+    spent = Report(score=3, usage=Usage(calls=1, prompt=10, completion=5))
+    report = await panel(FixedJudge(says=spent), FixedJudge(says=spent)).assess(segment(), ASPECT)
+    assert report.usage == Usage(calls=2, prompt=20, completion=10)
+
+
+async def test_an_aggregation_that_breaks_costs_this_report_only() -> None:
+    def nonsense(_: Sequence[float]) -> float:
+        return math.nan
+
+    with capture_logs() as logs:
+        report = await panel(*scoring(3), aggregation=nonsense).assess(segment(), ASPECT)
+    assert report.outcome is Outcome.BACKEND_FAILED
+    assert report.seats[0].report.score == 3
+    assert logs[0]["event"] == "panel.conclusion_failed"
+
+
+async def test_what_is_bound_to_the_log_does_not_outlive_an_assessment() -> None:
+    with capture_logs() as logs:
+        await panel(*scoring(3)).assess(segment(), ASPECT)
+        EventLog().info("thing.done")
+    assert logs == [{"event": "thing.done", "log_level": "info"}]
+
+
+async def test_seats_are_heard_side_by_side() -> None:
+    order: list[str] = []
+
+    class Noting:
+        signature = "noting"
+
+        async def assess(self, segment: Segment, aspect: Aspect) -> Report:
+            del segment, aspect
+            order.append("begins")
+            await checkpoint()
+            order.append("ends")
+            return Report(score=3)
+
+    await panel(Noting(), Noting()).assess(segment(), ASPECT)
+    assert order == ["begins", "begins", "ends", "ends"]
+
+
+async def test_a_panel_sits_on_a_panel() -> None:
+    inner = panel(*scoring(2, 4))
+    report = await panel(inner, *scoring(5)).assess(segment(), ASPECT)
+    assert report.score == 4
+
+
+def test_a_panel_needs_a_seat_and_distinct_names() -> None:
+    with pytest.raises(ConfigError, match="at least one judge"):
+        panel()
+    seat = Seat(name="a", judge=FixedJudge(says=Report(score=3)))
+    with pytest.raises(ConfigError, match="distinct names, got a, a"):
+        Panel(
+            seats=(seat, seat),
+            aggregation=mean,
+            aggregation_name="mean",
+            consolidator=RuleConsolidator(),
+        )
+
+
+def test_the_signature_changes_with_a_seat_and_with_nothing_else() -> None:
+    one, other = panel(*scoring(3)), panel(FixedJudge(says=Report(score=3), name="other"))
+    assert one.signature == panel(*scoring(4)).signature
+    assert one.signature != other.signature

@@ -1,0 +1,169 @@
+"""A run on a real Ray cluster that loses a node half-way."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+import anyio
+import pytest
+from fakes.noting_judge import NotingJudge
+
+from spanjury.judges.core import ConfigError, EvaluationError
+from spanjury.orchestration.services.cluster import ChunkRecord, ClusterJob, run_on_cluster
+from spanjury.orchestration.services.evaluate import Job, run
+from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig
+
+# Ours first: it sets what Ray reads when it is imported.
+pytest.importorskip("spanjury.adapters.cluster.ray_engine", reason="Ray is not installed")
+cluster_utils = pytest.importorskip("ray.cluster_utils", reason="Ray is not installed")
+
+pytestmark = [
+    pytest.mark.ray,
+    # Ray sets options of its own that it deprecates, and leaves pipes and files of its
+    # processes to the garbage collector.
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+ROWS = [
+    {"id": f"r{number}", "task": "summarization", "output": f"Text {number * number}."}
+    for number in range(600)
+]
+CHUNK_ROWS = 20
+CHUNKS = len(ROWS) // CHUNK_ROWS
+SMALL = {"object_store_memory": 100_000_000}
+# A dead node is known as such after three seconds, not after twenty.
+ALERT = {"health_check_period_ms": 500, "health_check_failure_threshold": 6}
+
+
+class Cluster(Protocol):
+    """What is used of Ray's, which has no types."""
+
+    address: str
+
+    def add_node(self, **told: object) -> object: ...
+
+    def remove_node(self, node: object, *, allow_graceful: bool) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disturbed:
+    """A run that lost a node when half of its chunks were done."""
+
+    job: ClusterJob
+    judge: NotingJudge
+    records: list[ChunkRecord]
+    safe: set[Path]
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    """Start a head that judges nothing; its nodes import what this process does."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        patch.delenv("RAY_ADDRESS", raising=False)
+        head = {"num_cpus": 0, "include_dashboard": False, "_system_config": ALERT, **SMALL}
+        cluster = cluster_utils.Cluster(initialize_head=True, head_node_args=head)
+        try:
+            yield cluster
+        finally:
+            cluster.shutdown()
+
+
+@pytest.fixture(scope="module")
+def disturbed(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Disturbed:
+    """Judge on two nodes and kill one, by force, when half of the shards are there."""
+    folder = tmp_path_factory.mktemp("ray")
+    _, doomed = (cluster.add_node(num_cpus=1, **SMALL) for _ in range(2))
+    data, notes = folder / "rows.jsonl", folder / "notes"
+    notes.mkdir()
+    data.write_text("".join(f"{json.dumps(row)}\n" for row in ROWS))
+    judge = NotingJudge(notes=notes, seconds=0.1, together=2)
+    job = ClusterJob(
+        data=str(data),
+        panel=PanelConfig(seats=(SeatConfig(judge=judge),)),
+        folder=str(folder / "run"),
+        aspects=("fluency",),
+        chunk_rows=CHUNK_ROWS,
+        address=cluster.address,
+    )
+    records: list[ChunkRecord] = []
+    safe: set[Path] = set()
+
+    def show(record: ChunkRecord) -> None:
+        records.append(record)
+        if len(records) == CHUNKS // 2:
+            cluster.remove_node(doomed, allow_graceful=False)
+            safe.update(Path(job.folder, "shards").glob("*.jsonl"))
+
+    run_on_cluster(job, show)
+    return Disturbed(job=job, judge=judge, records=records, safe=safe)
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    """Return result rows without the time that they took."""
+    read = [json.loads(line) for line in path.read_text().splitlines()]
+    for row in read:
+        for seat in row["seats"]:
+            del seat["seconds"]
+    return read
+
+
+def test_a_run_that_loses_a_node_has_the_results_of_one_that_does_not(
+    disturbed: Disturbed, tmp_path: Path
+) -> None:
+    (tmp_path / "notes").mkdir()
+    judge = NotingJudge(notes=tmp_path / "notes")
+    output = tmp_path / "results.jsonl"
+    job = Job(
+        data=Path(disturbed.job.data),
+        panel=PanelConfig(seats=(SeatConfig(judge=judge),)),
+        output=output,
+        aspects=("fluency",),
+    )
+    anyio.run(partial(run, job, lambda _: None))
+    results = rows(Path(disturbed.job.folder, "results.jsonl"))
+    assert [row["id"] for row in results] == [row["id"] for row in ROWS]
+    assert results == rows(output)
+    assert sorted(record.chunk for record in disturbed.records) == list(range(CHUNKS))
+
+
+def test_a_lost_node_costs_no_more_than_it_had_at_hand(disturbed: Disturbed) -> None:
+    assert len(list(disturbed.judge.notes.iterdir())) >= disturbed.judge.together
+    judged = disturbed.judge.judged()
+    twice = {name for name in judged if judged.count(name) > 1}
+    kept = {row["id"] for shard in disturbed.safe for row in rows(shard)}
+    assert len(kept) >= len(ROWS) // 2
+    assert not twice & kept
+    assert len(judged) - len(ROWS) <= CHUNK_ROWS
+
+
+def test_a_run_again_judges_nothing_but_the_chunk_of_a_changed_row(disturbed: Disturbed) -> None:
+    data = Path(disturbed.job.data)
+    before = len(disturbed.judge.judged())
+    records: list[ChunkRecord] = []
+    run_on_cluster(disturbed.job, records.append)
+    assert [record.judged for record in records] == [0] * CHUNKS
+    data.write_text(data.read_text().replace("Text 10000.", "Text 100."))
+    records.clear()
+    run_on_cluster(disturbed.job, records.append)
+    assert {record.chunk: record.judged for record in records if record.judged} == {5: CHUNK_ROWS}
+    assert len(disturbed.judge.judged()) == before + CHUNK_ROWS
+
+
+def test_what_is_wrong_is_said_in_one_line(disturbed: Disturbed, tmp_path: Path) -> None:
+    absent = PanelConfig(seats=(SeatConfig(judge="absent"),))
+    job = replace(disturbed.job, panel=absent, folder=str(tmp_path / "run"))
+    with pytest.raises(ConfigError, match="'absent' is not one of ") as raised:
+        run_on_cluster(job, lambda _: None)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_cluster_that_does_not_answer_is_told(disturbed: Disturbed) -> None:
+    with pytest.raises(EvaluationError, match="no Ray cluster at '127.0.0.1:1'"):
+        run_on_cluster(replace(disturbed.job, address="127.0.0.1:1"), lambda _: None)

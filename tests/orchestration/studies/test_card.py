@@ -1,0 +1,103 @@
+"""A card joins exams of one judge and is held against demands."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from spanjury.judges.core import ConfigError
+from spanjury.orchestration.studies.card import Card, ExamRecord, Gate, Measure, parse_gate
+from spanjury.orchestration.studies.card_page import card_json, card_markdown
+
+AVERAGE = Measure(name="discernment.average", value=2.5, says="D", count=40, low=1.25, high=3.75)
+RETEST = Measure(name="retest.moved", value=0.1, says="others the second time", count=80)
+HITS = Measure(name="localisation.hits", value=None, says="places hit", count=0)
+
+
+def record(*measures: Measure, seats: Mapping[str, str] | None = None) -> ExamRecord:
+    return ExamRecord(
+        exam="discernment",
+        date="2026-11-22",
+        data="good.jsonl",
+        signature="panel|seats:1",
+        seats=seats or {"form": "form|v1"},
+        versions={"spanjury": "0.1.0"},
+        measures=measures,
+        cautions=("40 texts are few.",),
+    )
+
+
+@pytest.mark.parametrize(
+    ("demand", "passed"),
+    [
+        ("discernment.average>=2.5", True),
+        ("discernment.average > 2.5", False),
+        ("retest.moved<.2", True),
+        ("retest.moved <= 0.05", False),
+        ("localisation.hits>=-1", False),
+    ],
+)
+def test_a_demand_is_met_by_a_measure_that_is_defined_and_as_asked(
+    demand: str, *, passed: bool
+) -> None:
+    card = Card(records=(record(AVERAGE, RETEST, HITS),))
+    assert parse_gate(demand).is_passed(card.measures) is passed
+
+
+def test_a_demand_holds_for_every_exam_that_tells_the_measure() -> None:
+    steady, shaky = record(RETEST), record(replace(RETEST, value=0.4))
+    gate = parse_gate("retest.moved<=.2")
+    assert gate.is_passed(Card(records=(steady, steady)).measures)
+    assert not gate.is_passed(Card(records=(steady, shaky)).measures)
+
+
+def test_exams_that_two_releases_held_of_one_judge_are_on_one_card() -> None:
+    earlier = record(AVERAGE, seats={"form": "form|rules:a|spanjury:0.2.0"})
+    later = record(RETEST, seats={"form": "form|rules:a|spanjury:0.3.0"})
+    assert len(Card(records=(earlier, later)).measures) == 2
+    other = record(RETEST, seats={"form": "form|rules:b|spanjury:0.3.0"})
+    with pytest.raises(ConfigError, match="none in common"):
+        Card(records=(earlier, other))
+
+
+@pytest.mark.parametrize(
+    "text", ["", "average", "average=1", "average>=", ">=1", "a>=b", "a>=1>=2"]
+)
+def test_what_is_no_demand_is_refused(text: str) -> None:
+    with pytest.raises(ConfigError, match=r"a demand is MEASURE>=NUMBER"):
+        parse_gate(text)
+
+
+def test_a_demand_on_what_no_exam_tells_names_what_there_is() -> None:
+    gate = Gate(name="discernment.mean", relation=">=", bound=1)
+    with pytest.raises(ConfigError, match=r"'discernment.mean'; there are discernment.average"):
+        gate.is_passed(Card(records=(record(AVERAGE),)).measures)
+
+
+def test_exams_of_two_judges_make_no_card() -> None:
+    with pytest.raises(ConfigError, match="have none in common"):
+        Card(records=(record(AVERAGE), record(RETEST, seats={"other": "other|v1"})))
+    with pytest.raises(ConfigError, match="one exam or more"):
+        Card(records=())
+
+
+def test_a_panel_and_one_of_its_seats_share_a_card() -> None:
+    panel = record(AVERAGE, seats={"form": "form|v1", "grounding": "grounding|v1"})
+    assert set(Card(records=(panel, record(RETEST))).measures) == {AVERAGE.name, RETEST.name}
+
+
+def test_the_page_has_every_measure_with_its_interval_and_the_demands() -> None:
+    card = Card(records=(record(AVERAGE, HITS), record(RETEST)))
+    gates = [parse_gate("discernment.average>=3"), parse_gate("retest.moved<=.2")]
+    page = card_markdown(card, gates=gates)
+    assert "| discernment.average | 2.5 | 1.25 to 3.75 | 40 | D |" in page
+    assert "| localisation.hits | - | - | 0 | places hit |" in page
+    assert "| discernment.average >= 3 | 2.5 | **not met** |" in page
+    assert "| retest.moved <= 0.2 | 0.1 | met |" in page
+    assert "- form: `form|v1`" in page
+    assert "- 40 texts are few." in page
+    told = card_json(card, gates=gates)
+    assert told["gates"] == [
+        {"gate": "discernment.average >= 3", "passed": False},
+        {"gate": "retest.moved <= 0.2", "passed": True},
+    ]

@@ -1,0 +1,219 @@
+"""Two judges compared on what both were shown."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from fakes.exam_scores import scored
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spanjury.judges.core import ConfigError
+from spanjury.orchestration.studies.comparison.comparison import (
+    Compared,
+    Comparison,
+    Preference,
+    compare,
+)
+from spanjury.orchestration.studies.comparison.readings import (
+    conclusion,
+    preferred,
+    remarks,
+)
+from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
+
+# Of 20 texts A's score falls on 15; B's on 5 of them, and it rises on one.
+KEEN = [1.0] * 15 + [0.0] * 5
+DULL = [1.0] * 5 + [0.0] * 14 + [-1.0]
+STILL = [0.0] * 20
+
+
+def only(comparison: Comparison) -> Compared:
+    ((_, told),) = comparison.by_place
+    return told
+
+
+def verdicts(comparison: Comparison) -> list[str]:
+    return [preferred(place, told) for place, told in comparison.by_place]
+
+
+def test_effects_and_their_difference_are_those_that_can_be_counted() -> None:
+    told = only(compare(scored(KEEN), scored(DULL)))
+    assert (told.first, told.second) == pytest.approx((0.75, 0.2))
+    assert told.difference == pytest.approx(0.55)
+    # Eleven texts speak for A and none for B: a binomial of 20 texts with .55, and 2 of 2^11.
+    assert (told.low, told.high) == pytest.approx((0.35, 0.75))
+    assert told.p == pytest.approx(2 / 2**11)
+    assert told.texts == 20
+    assert told.preference is Preference.FIRST
+
+
+def test_a_few_texts_show_nothing_however_clear_they_are() -> None:
+    told = only(compare(scored([1.0] * 5), scored([0.0] * 5)))
+    assert (told.difference, told.low, told.high) == (1, 1, 1)
+    assert told.p == pytest.approx(2 / 2**5)
+    assert told.preference is Preference.NOT_SHOWN
+
+
+def test_p_values_are_adjusted_for_everything_that_is_compared() -> None:
+    still = scored(STILL, aspect="coherence", expected="unchanged")
+    comparison = compare(scored(KEEN) + still, scored(DULL) + still)
+    adjusted = [told.adjusted for _, told in comparison.by_place]
+    assert adjusted == [pytest.approx(2 * 2 / 2**11), 1]
+
+
+def test_where_scores_should_stay_the_judge_that_moves_less_is_better() -> None:
+    wild = [1.0, -1.0] * 10
+    told = compare(
+        scored(wild, condition="spaces", expected="unchanged") + scored(STILL),
+        scored(STILL, condition="spaces", expected="unchanged") + scored(STILL),
+    )
+    moved = told.by_place[0][1]
+    assert (moved.first, moved.second, moved.difference) == (1, 0, 1)
+    assert verdicts(told) == ["B moves less", "not shown"]
+
+
+def test_where_anything_may_happen_it_is_said_whose_scores_fall_more() -> None:
+    told = compare(scored(DULL, expected=None), scored(KEEN, expected=None))
+    assert verdicts(told) == ["B falls more"]
+    assert told.summary is None
+    assert conclusion(told).startswith("There are no damaged aspects")
+
+
+def test_the_conclusion_is_of_the_mean_over_damaged_aspects_alone() -> None:
+    first = scored(KEEN) + scored(STILL, aspect="coherence")
+    second = scored(DULL) + scored(STILL, aspect="coherence")
+    other = scored(KEEN, aspect="relevance", expected=None)
+    told = compare(first + other, second + other).summary
+    assert told is not None
+    assert (told.first, told.second) == pytest.approx((0.375, 0.1))
+    # Half of the binomial above: the other half does not move in any draw.
+    assert (told.low, told.high) == pytest.approx((0.175, 0.375))
+    assert told.p == pytest.approx(2 / 2**11)
+
+
+def test_a_text_without_a_score_of_one_judge_counts_for_neither() -> None:
+    lacking = [None, *KEEN[1:]]
+    told = compare(scored(lacking), scored(DULL))
+    assert only(told).texts == 19
+    assert only(told).second == pytest.approx(3 / 19)
+    assert told.unshared.unscored == (1, 0)
+    assert "Pairs of scores that A lacks, of those that were shown to both: 1." in remarks(told)
+
+
+@pytest.mark.parametrize(
+    ("second", "remark"),
+    [
+        (scored(KEEN[:18]), "Texts in the exam of A only: 2 (18, 19)."),
+        (
+            scored(KEEN) + scored(KEEN, condition="order"),
+            "Treatments in the exam of B only: 1 (order).",
+        ),
+        (
+            scored(KEEN) + scored(KEEN, aspect="charm"),
+            "Aspects in the exam of B only: 1 (charm).",
+        ),
+        (
+            scored(KEEN[:15]) + scored(KEEN[15:], texts=map(str, range(15, 20)), version="new"),
+            "Damaged texts left out, since they differ: 5.",
+        ),
+        (
+            scored(KEEN[:18]) + scored([0, 0], texts=["18", "19"], condition=None),
+            "Damaged texts that only A was shown: 2.",
+        ),
+        (
+            [*scored(KEEN)[1:], replace(scored(KEEN)[0], clean_digest="other")],
+            "Texts that differ under one name: 1 (0).",
+        ),
+        (
+            scored(KEEN, repeats=5),
+            "A's scores are sums of 1 and B's of 5: a finer score moves more often.",
+        ),
+    ],
+)
+def test_what_is_not_shared_is_told_and_left_out(second: list[ScoreRow], remark: str) -> None:
+    told = compare(scored(KEEN), second)
+    assert remarks(told) == (remark,)
+    assert verdicts(told) == ["not shown"]
+
+
+def test_an_aspect_of_which_something_else_is_expected_is_left_out() -> None:
+    told = compare(
+        scored(KEEN) + scored(KEEN, aspect="charm"),
+        scored(KEEN) + scored(KEEN, aspect="charm", expected="unchanged"),
+    )
+    assert [place.aspect for place, _ in told.by_place] == ["fluency"]
+    assert remarks(told) == ("Treatments with another expected effect on an aspect: 1.",)
+
+
+@pytest.mark.parametrize(
+    ("second", "problem"),
+    [
+        (scored(KEEN, texts=[f"b{n}" for n in range(20)]), "share no text"),
+        (scored(KEEN, condition="order"), "share no treatment"),
+        (scored(KEEN, aspect="charm"), "share no aspect"),
+        (scored(KEEN, version="new"), "share no damaged text with scores of both"),
+        (scored([None] * 20), "share no damaged text with scores of both"),
+    ],
+)
+def test_exams_with_nothing_in_common_are_an_error(second: list[ScoreRow], problem: str) -> None:
+    control = scored(STILL, condition=None, expected="unchanged")
+    with pytest.raises(ConfigError, match=problem):
+        compare(control + scored(KEEN), second)
+
+
+def test_too_few_draws_for_so_many_places_are_warned_of() -> None:
+    rows = [row for aspect in "abcdef" for row in scored(KEEN, aspect=aspect)]
+    assert not remarks(compare(rows, rows, draws=240))
+    assert "239 draws are too few" in " ".join(remarks(compare(rows, rows, draws=239)))
+
+
+DROPS = st.lists(st.sampled_from([-1.0, 0.0, 0.5, 2.0, None]), min_size=6, max_size=6)
+EXAM = st.tuples(DROPS, DROPS, DROPS)
+
+
+def exam(differences: Sequence[Sequence[float | None]]) -> list[ScoreRow]:
+    harmed, spared, either = differences
+    return [
+        *scored([1.0] * 6, aspect="always there"),
+        *scored(harmed),
+        *scored(spared, aspect="coherence", expected="unchanged"),
+        *scored(either, aspect="relevance", expected=None),
+    ]
+
+
+@settings(max_examples=40)
+@given(EXAM)
+def test_a_judge_does_not_differ_from_itself(differences: Sequence[Sequence[float | None]]) -> None:
+    told = compare(exam(differences), exam(differences), draws=100)
+    assert told.summary is not None
+    for compared in (told.summary, *(compared for _, compared in told.by_place)):
+        assert (compared.difference, compared.low, compared.high) == (0, 0, 0)
+        assert (compared.p, compared.adjusted) == (1, 1)
+        assert compared.preference is Preference.NOT_SHOWN
+
+
+MIRROR = {
+    Preference.FIRST: Preference.SECOND,
+    Preference.SECOND: Preference.FIRST,
+    Preference.NOT_SHOWN: Preference.NOT_SHOWN,
+}
+
+
+@settings(max_examples=40)
+@given(EXAM, EXAM)
+def test_judges_that_change_places_mirror_what_is_said(
+    first: Sequence[Sequence[float | None]], second: Sequence[Sequence[float | None]]
+) -> None:
+    here = compare(exam(first), exam(second), draws=100)
+    there = compare(exam(second)[::-1], exam(first), draws=100)
+    assert here.summary is not None
+    assert there.summary is not None
+    mirrored = dict(there.by_place)
+    pairs = [(compared, mirrored[place]) for place, compared in here.by_place]
+    for one, other in [(here.summary, there.summary), *pairs]:
+        assert (one.first, one.second) == pytest.approx((other.second, other.first))
+        assert one.difference == pytest.approx(-other.difference)
+        assert (one.low, one.high) == pytest.approx((-other.high, -other.low))
+        assert (one.p, one.adjusted) == pytest.approx((other.p, other.adjusted))
+        assert one.preference is MIRROR[other.preference]

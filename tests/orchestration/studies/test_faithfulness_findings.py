@@ -1,0 +1,345 @@
+"""What is made of scores before and after: worked by hand, and what always holds."""
+
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spanjury.judges.core import Outcome, RescoringMethod
+from spanjury.orchestration.studies.faithfulness.averages import averages
+from spanjury.orchestration.studies.faithfulness.cautions import cautions
+from spanjury.orchestration.studies.faithfulness.changes import (
+    CONTROL,
+    REPEAT,
+    Change,
+    Fate,
+    Push,
+    severity_moved,
+)
+from spanjury.orchestration.studies.faithfulness.consistency import PATTERNS, patterns
+from spanjury.orchestration.studies.faithfulness.curves import (
+    after_critical,
+    by_deleted,
+    by_severity,
+    by_start,
+)
+from spanjury.orchestration.studies.faithfulness.findings import Finding, Findings, found
+from spanjury.orchestration.studies.faithfulness.pages.as_json import findings_json
+from spanjury.orchestration.studies.faithfulness.pages.as_markdown import findings_markdown
+from spanjury.orchestration.studies.faithfulness.pages.measures import measures_of
+from spanjury.orchestration.studies.faithfulness.score_arrays import gathered
+from spanjury.perturbations.explanation.perturbation import Unchanged
+
+
+def change(
+    text: str,
+    before: float | None,
+    after: float | None,
+    *,
+    condition: str = "severity+1",
+    errors: int | None = 1,
+    fate: Fate = Fate.RESCORED,
+) -> Change:
+    name, sign, size = condition.partition("+") if "+" in condition else condition.partition("-")
+    is_control = condition in (CONTROL, REPEAT)
+    push: Push = "falls" if sign == "+" else "rises"
+    lost = fate is Fate.RESCORED and after is None
+    return Change(
+        judge="j",
+        dataset="d",
+        aspect="a",
+        text=text,
+        condition=condition,
+        family="" if is_control else name,
+        by=None if is_control else int(f"{sign}{size}"),
+        push=None if is_control else push,
+        before=before,
+        after=after,
+        fate=fate,
+        outcome=Outcome.UNPARSEABLE if lost else Outcome.SCORED,
+        reason="a word" if lost else "",
+        errors=errors,
+    )
+
+
+def finding(*changes: Change, condition: str = "severity+1") -> Finding:
+    told = {one.condition: one for one in found(changes, draws=50).findings}
+    return told[condition]
+
+
+def plain_finding(findings: Findings) -> dict[str, dict[str, float]]:
+    """Return the only finding as a program reads it."""
+    told: dict[str, list[dict[str, dict[str, float]]]] = json.loads(
+        json.dumps(findings_json(findings))
+    )
+    return told["findings"][0]
+
+
+SIX = (
+    change("fell", 4, 2),
+    change("rose", 3, 4),
+    change("floor", 1, 1),
+    change("lost", 3, None),
+    change("bare", 5, None, errors=0, fate=Fate.ERROR_FREE),
+    change("clipped", 2, None, fate=Fate.CLIPPED),
+    change("mute", None, None, errors=None, fate=Fate.UNSCORED),
+    change("gone", None, None, errors=None, fate=Fate.ABSENT),
+)
+
+
+def test_every_share_says_over_which_reports() -> None:
+    told = finding(*SIX)
+    assert (told.texts, told.unscored, told.absent) == (8, 1, 1)
+    assert (told.error_free, told.clipped) == (1, 1)
+    assert (told.overall.reports, told.overall.lost) == (6, 1)
+    assert told.overall.changed == pytest.approx(2 / 5)
+    assert told.overall.changed_as_printed == pytest.approx(3 / 6)
+    assert told.with_errors.reports == 5
+    assert told.with_room.reports == 3
+    assert told.with_room.changed == 1
+    assert told.toward(told.with_room) == 0.5
+    assert told.with_room_against.reports == 4
+    assert told.against(told.with_room_against) == pytest.approx(1 / 3)
+    assert told.overall.average.value == pytest.approx((-2 + 1) / 5)
+
+
+@pytest.mark.parametrize(("treatment", "stuck"), [("severity+1", (1, 3)), ("severity-1", (5, 4))])
+def test_a_score_at_the_end_of_its_scale_that_moves_the_wrong_way_counts(
+    condition: str, stuck: tuple[int, int]
+) -> None:
+    wrong = [change(f"wrong {n}", *stuck, condition=condition) for n in range(3)]
+    still = [change(f"still {n}", 3, 3, condition=condition) for n in range(2)]
+    best = change("the other end", 6 - stuck[0], 6 - stuck[0], condition=condition)
+    findings = found([*wrong, *still, best], draws=50)
+    (told,) = findings.findings
+    assert (told.with_room.reports, told.toward(told.with_room)) == (3, 0)
+    assert (told.with_room_against.reports, told.against(told.with_room_against)) == (5, 3 / 5)
+    measures = {one.name: (one.value, one.count) for one in measures_of(findings)}
+    assert measures["faithfulness.toward"] == (0, 3)
+    assert measures["faithfulness.against"] == (3 / 5, 5)
+    assert averages(findings.findings)[0].against == 3 / 5
+    (row,) = (one for one in findings_markdown(findings, data="d").splitlines() if "(5)" in one)
+    assert "0.600 (5)" in row
+    plain = plain_finding(findings)
+    assert plain["with_room_against"]["against"] == 3 / 5
+    assert "against" not in plain["with_room"]
+
+
+def test_a_report_without_a_row_is_absent() -> None:
+    told = finding(*SIX, change("new", 3, 3, condition=CONTROL))
+    assert (told.texts, told.absent) == (9, 2)
+
+
+def test_below_the_best_score_an_untold_number_of_errors_is_taken_as_some() -> None:
+    told = finding(change("good", 5, 5, errors=None), change("bad", 4, 3, errors=None))
+    assert (told.overall.reports, told.with_errors.reports) == (2, 1)
+
+
+def test_the_null_control_is_subtracted_report_by_report() -> None:
+    rows = [change("a", 4, 3), change("b", 4, 3), change("c", 4, 3), change("d", 4, 4)]
+    null = [
+        change(name, 4, after, condition=CONTROL)
+        for name, after in zip("abcd", (4, 4, 3, 5), strict=True)
+    ]
+    excess = finding(*rows, *null).excess
+    assert excess is not None
+    assert (excess.used, excess.control) == (4, 0.5)
+    assert excess.changed.value == pytest.approx(3 / 4 - 2 / 4)
+    assert excess.toward.value == pytest.approx(3 / 4 - 1 / 4)
+    assert excess.against.value == pytest.approx(0 - 1 / 4)
+    assert excess.average.value == pytest.approx(3 / 4 - 0)
+    # Two reports changed under the condition only, one under the control only: (3 + 1) / 8.
+    assert excess.p_changed == pytest.approx(0.5)
+
+
+def test_of_two_controls_the_mean_is_subtracted_and_the_tests_take_the_first() -> None:
+    rows = [change("a", 4, 3), change("b", 4, 3), change("c", 4, 3), change("d", 4, 4)]
+    null = [
+        change(name, 4, after, condition=CONTROL)
+        for name, after in zip("abcd", (4, 4, 3, 5), strict=True)
+    ]
+    again = [
+        change(name, 4, after, condition=REPEAT)
+        for name, after in zip("abcd", (3, 4, 3, None), strict=True)
+    ]
+    once, twice = finding(*rows, *null).excess, finding(*rows, *null, *again).excess
+    assert once is not None
+    assert twice is not None
+    # Of the fourth report the repeat has no score, so that the first control counts alone.
+    assert (twice.used, twice.control) == (4, (0.5 + 0 + 1 + 1) / 4)
+    assert twice.changed.value == pytest.approx(3 / 4 - 2.5 / 4)
+    assert twice.toward.value == pytest.approx(3 / 4 - 1.5 / 4)
+    assert twice.against.value == pytest.approx(0 - 1 / 4)
+    assert twice.average.value == pytest.approx(3 / 4 - (0.5 + 0 + 1 - 1) / 4)
+    assert (twice.p_changed, twice.p_average) == (once.p_changed, once.p_average)
+    assert finding(*rows, *again).excess is None  # the tests need the first
+
+
+def test_why_lists_cannot_be_changed_is_counted_in_all_its_reasons() -> None:
+    told = [
+        replace(change(why.name, 3, None, fate=Fate.CLIPPED), unchanged=why)
+        for why in Unchanged
+        if why is not Unchanged.NO_ERRORS
+    ]
+    bare = [change(name, 5, None, errors=0, fate=Fate.ERROR_FREE) for name in ("old", "new")]
+    told += [bare[0], replace(bare[1], unchanged=Unchanged.NO_ERRORS)]
+    one = finding(*told, change("untold", 3, None, fate=Fate.CLIPPED), change("fell", 4, 3))
+    assert one.unchanged == {
+        "too few errors": 1,
+        "no severities": 1,
+        "no room": 1,
+        "no text": 1,
+        "no errors": 2,
+        "not recorded": 1,
+    }
+    assert (one.error_free, one.clipped) == (2, 5)
+    page = findings_markdown(found(told, draws=50), data="d")
+    assert "no severities (1)" in page
+
+
+def test_a_list_that_was_changed_has_no_reason_why_it_was_not() -> None:
+    with pytest.raises(ValueError, match="rescored, but its list has no room"):
+        replace(change("a", 4, 3), unchanged=Unchanged.NO_ROOM)
+
+
+def test_without_a_control_there_is_no_excess_and_it_is_said() -> None:
+    assert finding(change("a", 4, 3)).excess is None
+    assert any("no null control" in told for told in cautions(found([change("a", 4, 3)])))
+
+
+def test_one_step_and_two_are_compared_in_both_definitions() -> None:
+    ones = {"still": 3, "reverted": 2, "both": 2, "second": 3, "wrong": 4}
+    twos = {"still": 3, "reverted": 3, "both": 1, "second": 2, "wrong": 4}
+    rows = [change(name, 3, after) for name, after in ones.items()]
+    rows += [change(name, 3, after, condition="severity+2") for name, after in twos.items()]
+    (told,) = found(rows, draws=50).consistencies
+    assert (told.family, told.push, told.reports) == ("severity", "falls", 5)
+    assert (told.reverted, told.broad) == (1, 2)
+    assert told.share_broad == pytest.approx(2 / 5)
+    (stack,) = by_start(gathered(rows)[0])
+    assert stack.parts == PATTERNS
+    assert stack.shares[2] == pytest.approx([0.2, 0.2, 0.2, 0.4])
+
+
+@given(st.floats(-4, 4), st.floats(-4, 4))
+def test_whatever_reverts_is_inconsistent_in_the_broad_sense_too(one: float, two: float) -> None:
+    (told,) = patterns(np.array([one]), np.array([two]))
+    if one != 0 and two == 0:
+        assert PATTERNS[int(told)] == "inconsistent"
+
+
+scores = st.one_of(st.none(), st.integers(1, 5))
+
+
+@given(st.lists(st.tuples(st.integers(1, 5), scores, scores), min_size=1, max_size=20))
+def test_shares_are_shares_and_the_bases_are_nested(
+    pairs: list[tuple[int, int | None, int | None]],
+) -> None:
+    rows = [
+        row
+        for number, (before, after, null) in enumerate(pairs)
+        for row in (
+            change(str(number), before, after),
+            change(str(number), before, null, condition=CONTROL),
+        )
+    ]
+    told = finding(*rows)
+    assert told.overall.reports >= told.with_errors.reports >= told.with_room.reports
+    for base in (told.overall, told.with_errors, told.with_room, told.with_room_against):
+        assert base.fell + base.rose + base.lost <= base.reports
+        if base.scored:
+            assert 0 <= base.changed <= base.changed_as_printed <= 1
+            assert told.toward(base) + told.against(base) == pytest.approx(base.changed)
+    if told.excess:
+        assert -1 <= told.excess.changed.low <= told.excess.changed.high <= 1
+        assert 0 < told.excess.p_changed <= 1
+
+
+@given(st.lists(st.one_of(st.none(), st.integers(1, 5))), st.sampled_from([-2, -1, 1, 2]))
+def test_severities_move_no_further_than_told(severities: list[int | None], by: int) -> None:
+    known = sum(severity is not None for severity in severities)
+    assert 0 <= severity_moved(severities, by=by) * by <= by * by * known
+
+
+def test_the_figures_of_the_paper_are_made_of_the_rows() -> None:
+    rows = [
+        Change(
+            judge="j",
+            dataset="d",
+            aspect="a",
+            text=str(number),
+            condition="cut",
+            family="removal",
+            push="rises",
+            before=3,
+            after=after,
+            errors=3,
+            errors_after=1,
+        )
+        for number, after in enumerate((3, 4, 5, 3))
+    ]
+    (curve,) = by_deleted(gathered(rows)[0])
+    assert (curve.name, curve.x, curve.mean) == ("3 errors", (2,), (0.5,))
+    critical = Change(
+        judge="j",
+        dataset="d",
+        aspect="a",
+        text="t",
+        condition="critical-error",
+        family="critical",
+        push="falls",
+        before=5,
+        after=2,
+        errors=0,
+    )
+    (stack,) = after_critical(gathered([critical])[0])
+    assert stack.shares[4].tolist() == [0, 1, 0, 0, 0]
+    moved = [change(str(number), 3, 2) for number in range(3)]
+    assert by_severity(gathered(moved)[0]) == ()  # the record does not say how far
+
+
+def test_a_page_and_json_say_the_same_of_the_same() -> None:
+    rows = [*SIX, *(change(one.text, 3, 2, condition=CONTROL) for one in SIX)]
+    told = found(rows, draws=50)
+    page = findings_markdown(told, data="data|1.jsonl", pictures=["steps.png"])
+    assert "![steps](steps.png)" in page
+    assert "100%" in page  # the control is not quiet, and it is said
+    assert "nan" not in page
+    plain = findings_json(told)
+    assert plain["exam"] == "faithfulness"
+    assert plain["outcomes"] == {"j": {"scored": 11, "unparseable": 1}}
+    assert findings_json(found(rows, draws=50)) == plain
+
+
+def test_restated_lists_are_warned_of() -> None:
+    row = Change(
+        judge="j",
+        dataset="d",
+        aspect="a",
+        text="t",
+        condition=CONTROL,
+        before=3,
+        after=3,
+        method=RescoringMethod.RESTATED,
+    )
+    assert any("restated in a new turn" in told for told in cautions(found([row])))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "fate"),
+    [
+        (0, 1, Fate.RESCORED),
+        (3, math.nan, Fate.RESCORED),
+        (3, 3, Fate.CLIPPED),
+        (3, None, Fate.UNSCORED),
+    ],
+)
+def test_a_change_that_contradicts_itself_is_refused(
+    before: float, after: float | None, fate: Fate
+) -> None:
+    with pytest.raises(ValueError, match="score"):
+        change("t", before, after, fate=fate)

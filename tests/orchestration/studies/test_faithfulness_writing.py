@@ -1,0 +1,198 @@
+"""Explanations that a model writes for an exam: what is written, what is left out, what ends it."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+import pytest
+from anyio import Event, create_task_group, fail_after, wait_all_tasks_blocked
+from fakes.chat_model import ScriptedModel
+from fakes.faithful_judge import Faithful, opener
+from fakes.judges import ASPECT, segment
+
+from spanjury.judges.core import (
+    Aspect,
+    ChatModel,
+    ChatRequest,
+    ErrorSpan,
+    ModelError,
+    ModelTimeoutError,
+    PermanentModelError,
+    PerturbationError,
+    Reply,
+    Rescoring,
+    RunStoppedError,
+    Segment,
+    TransientModelError,
+)
+from spanjury.orchestration.engine.stopping import StopToken
+from spanjury.orchestration.studies.faithfulness.cautions import cautions
+from spanjury.orchestration.studies.faithfulness.changes import Change, Fate
+from spanjury.orchestration.studies.faithfulness.exam import Exam, sit
+from spanjury.orchestration.studies.faithfulness.findings import found
+from spanjury.orchestration.studies.faithfulness.pages.as_json import findings_json
+from spanjury.orchestration.studies.faithfulness.pages.as_markdown import findings_markdown
+from spanjury.orchestration.studies.faithfulness.trials import Condition
+from spanjury.orchestration.studies.generation import Writer
+from spanjury.perturbations.explanation.additions import add_errors, critical_error
+from spanjury.perturbations.explanation.explanations import soften_both, worsen_explanation
+from spanjury.perturbations.explanation.severity import soften_severity
+
+pytestmark = pytest.mark.anyio
+
+FIRST, SECOND, THIRD = (segment(name) for name in "abc")
+FINE = segment("fine", "It opened in 1932.")
+NOTE = "This is wrong: 1935 cannot be the year."
+WORDS = Condition(name="words", perturbation=worsen_explanation)
+BOTH = Condition(name="both", perturbation=soften_both, options={"by": 2})
+FALSE = Condition(name="false", perturbation=add_errors)
+RULED = (
+    Condition(name="severity", perturbation=soften_severity),
+    Condition(name="critical", perturbation=critical_error),
+)
+UNFIT = "the model, asked twice, wrote no such explanation"
+
+
+class Listening(Faithful):
+    """Keeps the lists that it is asked about."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lists: list[list[str]] = []
+
+    async def rescore(
+        self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]
+    ) -> Rescoring:
+        self.lists.append([span.explanation for span in spans])
+        return await Faithful.rescore(self, segment, aspect, spans)
+
+
+async def held(
+    model: ChatModel,
+    *conditions: Condition,
+    segments: Sequence[Segment] = (FIRST,),
+    judge: Faithful | None = None,
+    stop_token: StopToken | None = None,
+) -> list[Change]:
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[ChatModel]:
+        yield model
+
+    exam = Exam(
+        dataset="bridges",
+        segments=tuple(segments),
+        aspects=(ASPECT,),
+        conditions=conditions,
+        seed=5,
+    )
+    with fail_after(30):
+        return await sit(
+            exam,
+            opener(judge or Faithful()),
+            workers=1,
+            stop_token=stop_token or StopToken(),
+            show=lambda _: None,
+            writer=Writer(name="the writer", open=opened, workers=1),
+        )
+
+
+def under(rows: Sequence[Change], condition: str) -> list[Change]:
+    return [row for row in rows if row.condition == condition]
+
+
+async def test_the_writer_words_what_it_can_be_asked_for_and_rules_the_rest() -> None:
+    model, judge = ScriptedModel(NOTE, "1935 is slightly off.", "It says so nowhere."), Listening()
+    rows = await held(model, *RULED, WORDS, BOTH, FALSE, judge=judge)
+    # Control, severity and critical error; then what was written; then the control again.
+    assert judge.lists[3:-1] == [
+        [NOTE],
+        ["1935 is slightly off."],
+        ["wrong", "It says so nowhere."],
+    ]
+    assert [row.written_by for row in rows] == ["", "", "", *["the writer"] * 3, ""]
+    assert {row.fate for row in rows} == {Fate.RESCORED}
+    (both,) = under(rows, "both")
+    assert (both.before, both.after, both.severity_change) == (2, 4, -2)
+    assert {request.decoding.seed for request in model.requests} == {5}
+    assert "about this quality" not in model.requests[0].messages[-1].content
+    assert ASPECT.definition in model.requests[2].messages[-1].content
+
+
+@pytest.mark.parametrize(
+    ("replies", "reason"),
+    [
+        (("wrong", "I'm sorry, no."), UNFIT),
+        ((ModelTimeoutError("after 120 s"),), "the model failed: timed_out"),
+        ((TransientModelError("gone"),), "the model failed: backend_failed"),
+    ],
+)
+async def test_what_the_writer_does_not_manage_is_left_out_and_told_with_the_reason(
+    replies: tuple[str | Exception, ...], reason: str
+) -> None:
+    model, judge = ScriptedModel(*replies, NOTE, NOTE), Listening()
+    rows = await held(model, WORDS, segments=(FIRST, SECOND, THIRD), judge=judge)
+    lost, *others = under(rows, "words")
+    assert (lost.fate, lost.reason, lost.after) == (Fate.UNWRITTEN, reason, None)
+    assert [row.fate for row in others] == [Fate.RESCORED] * 2
+    assert sum(told == [NOTE] for told in judge.lists) == 2
+    findings = found(rows, draws=50)
+    (told,) = (one for one in findings.findings if one.condition == "words")
+    assert told.unwritten == {reason: 1}
+    assert (told.overall.reports, told.with_errors.reports, told.overall.lost) == (2, 2, 0)
+    assert told.excess is not None
+    assert told.excess.used == 2
+    page = findings_markdown(findings, data="bridges")
+    assert "Explanations written by `the writer`: words." in page
+    assert f"| {reason} (1) |" in page
+    assert "the writer did not write 1 of 3 lists" in " ".join(cautions(findings))
+    plain = findings_json(findings)["findings"]
+    assert isinstance(plain, list)
+    assert [one["written_by"] for one in plain] == ["", "the writer", ""]
+    assert plain[1]["unwritten"] == {reason: 1}
+
+
+async def test_nobody_is_asked_about_a_list_that_cannot_be_changed() -> None:
+    rows = await held(ScriptedModel(), WORDS, segments=(FINE,))
+    (told,) = under(rows, "words")
+    assert (told.fate, told.written_by) == (Fate.ERROR_FREE, "the writer")
+
+
+async def test_an_option_that_does_not_fit_is_told_before_the_writer_is_asked() -> None:
+    wrong = Condition(name="wrong", perturbation=worsen_explanation, options={"by": 9})
+    with pytest.raises(PerturbationError, match="wrong cannot change 'a/consistency': by must be"):
+        await held(ScriptedModel(), wrong)
+
+
+async def test_a_writer_that_cannot_be_asked_ends_the_exam_and_names_the_text() -> None:
+    model = ScriptedModel(NOTE, PermanentModelError("wrong key"), repeat_last=True)
+    with pytest.raises(PermanentModelError, match="words of 'b' cannot be written: wrong key"):
+        await held(model, WORDS, segments=(FIRST, SECOND, THIRD))
+    assert len(model.requests) == 2
+
+
+async def test_a_writer_that_answers_nothing_at_all_ends_the_exam() -> None:
+    model = ScriptedModel(TransientModelError("gone"), repeat_last=True)
+    with pytest.raises(ModelError, match="the writer wrote nothing: gone"):
+        await held(model, WORDS, segments=(FIRST, FINE))
+
+
+async def test_a_pulled_brake_lets_the_writer_finish_and_asks_nobody_anything_new() -> None:
+    stop_token, judge, may = StopToken(), Listening(), Event()
+
+    class Slow:
+        signature = "slow"
+
+        async def complete(self, request: ChatRequest) -> Reply:
+            del request
+            await may.wait()
+            return Reply(text=NOTE)
+
+    async def run() -> None:
+        with pytest.raises(RunStoppedError, match="enough"):
+            await held(Slow(), WORDS, BOTH, judge=judge, stop_token=stop_token)
+
+    async with create_task_group() as group:
+        group.start_soon(run)
+        await wait_all_tasks_blocked()
+        stop_token.request("enough")
+        may.set()
+    assert judge.lists == [["wrong"], [NOTE]]

@@ -1,0 +1,272 @@
+"""What is printed of an exam: for programs, on a page, on a terminal."""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from io import StringIO
+
+import numpy as np
+import pytest
+from numpy.random import Generator
+from numpy.typing import NDArray
+from rich.console import Console
+
+from spanjury.judges.core import Outcome, Scale, Segment
+from spanjury.orchestration.cli.findings_view import findings_view
+from spanjury.orchestration.studies.discernment.contrasts import Mode
+from spanjury.orchestration.studies.discernment.findings import Findings, Settings, found
+from spanjury.orchestration.studies.discernment.pages.as_json import findings_json
+from spanjury.orchestration.studies.discernment.pages.as_markdown import findings_markdown
+from spanjury.orchestration.studies.discernment.perturbed_pairs import (
+    Condition,
+    Exhibit,
+    LeftOut,
+    exhibits,
+)
+from spanjury.orchestration.studies.discernment.score_arrays import ScoreArrays
+from spanjury.orchestration.studies.discernment.verdicts import Verdict, cautions, verdict
+from spanjury.orchestration.studies.judging import Examinee, Judgement
+from spanjury.perturbations.perturbation import NothingToDamageError, text_perturbation
+
+ASPECTS = ("fluency", "consistency")
+JURY = Examinee(signature="jury v1", seats={"keen": "annotator|temperature:0"})
+
+
+@text_perturbation(
+    family="characters", level="character", harms={"fluency"}, spares={"consistency"}
+)
+def shout(text: str, rng: Generator) -> str:
+    """Shout; who shouts already cannot."""
+    del rng
+    if text.isupper():
+        raise NothingToDamageError("there are no small letters | at all")
+    return text.upper()
+
+
+@text_perturbation(family="invariance", level="word", spares={"*"})
+def full_stop(text: str, rng: Generator) -> str:
+    """Double the full stop."""
+    del rng
+    return text + "."
+
+
+TREATMENTS = (
+    Condition(
+        name="shout",
+        perturbation=shout,
+        level="character",
+        weights={"fluency": 0.9, "consistency": 0.1},
+    ),
+    Condition(name="full-stop", perturbation=full_stop, level="word"),
+)
+
+
+def findings_of(
+    differences: Mapping[str, tuple[float, float]],
+    *,
+    segments: int = 40,
+    clean: float = 4.0,
+    last: str = "A text.",
+    absent: Mapping[str, int] | None = None,
+    mode: Mode = "calibrated",
+) -> Findings:
+    """Evaluate made-up scores.
+
+    `differences` has, by condition, how far each score falls in every other text, `absent`,
+    by aspect, how many scores of damaged texts are missing.
+    """
+    texts = [
+        Segment(
+            segment_id=str(n), task="summarization", output=last if n + 1 == segments else "A text."
+        )
+        for n in range(segments)
+    ]
+    shown = list(exhibits(texts, TREATMENTS, seed=1))
+    before = np.full((2, segments), clean)
+    damaged = np.full((2, 2, segments), np.nan)
+    for row, condition in enumerate(TREATMENTS):
+        for one in shown:
+            if isinstance(one, Exhibit) and one.condition == condition.name:
+                column = int(one.clean.segment_id)
+                damaged[row, :, column] = clean - np.array(differences[condition.name]) * (
+                    column % 2
+                )
+    for aspect, count in (absent or {}).items():
+        damaged[:, ASPECTS.index(aspect), :count] = np.nan
+    return found(
+        score_arrays(before, damaged),
+        TREATMENTS,
+        shown,
+        heard=heard(shown),
+        scales=dict.fromkeys(ASPECTS, Scale()),
+        settings=Settings(draws=200, mode=mode),
+    )
+
+
+def score_arrays(clean: NDArray[np.float64], damaged: NDArray[np.float64]) -> ScoreArrays:
+    return ScoreArrays(
+        segments=tuple(str(number) for number in range(clean.shape[1])),
+        aspects=ASPECTS,
+        conditions=tuple(condition.name for condition in TREATMENTS),
+        clean=clean,
+        control=clean.copy(),
+        damaged=damaged,
+        applied=~np.isnan(damaged[:, 0]),
+        repeats=1,
+    )
+
+
+def heard(shown: list[Exhibit | LeftOut]) -> dict[tuple[str, str], Judgement]:
+    """Mark the first three characters of each damaged text."""
+    told: dict[tuple[str, str], Judgement] = {}
+    for one in shown:
+        if isinstance(one, Exhibit):
+            for aspect in ASPECTS:
+                for segment, spans in ((one.clean, ()), (one.damaged, ((0, 3),))):
+                    told[segment.segment_id, aspect] = Judgement(
+                        score=3.0, outcome=Outcome.SCORED, spans=spans
+                    )
+    return told
+
+
+KEEN = {"shout": (1.0, 0.0), "full-stop": (0.0, 0.0)}
+BLIND = {"shout": (0.0, 0.0), "full-stop": (0.0, 0.0)}
+
+
+def page(findings: Findings) -> str:
+    return findings_markdown(
+        findings, examinee=JURY, data="data.jsonl", recipe="ours", pictures=["bars.png"]
+    )
+
+
+def screen(findings: Findings) -> str:
+    console = Console(width=80, file=StringIO(), force_terminal=False)
+    console.print(findings_view(findings))
+    told = console.file
+    assert isinstance(told, StringIO)
+    return told.getvalue()
+
+
+def verdicts(findings: Findings) -> list[Verdict]:
+    return [verdict(finding) for finding in findings.findings]
+
+
+@pytest.mark.parametrize(
+    ("drops", "expected"),
+    [
+        (KEEN, [Verdict.DISCERNED, Verdict.STEADY]),
+        (BLIND, [Verdict.NOT_SHOWN, Verdict.STEADY]),
+        ({"shout": (0, 2), "full-stop": (1, 2)}, [Verdict.ELSEWHERE, Verdict.MOVED]),
+        ({"shout": (-1, 0), "full-stop": (0, 1)}, [Verdict.REWARDED, Verdict.MOVED]),
+    ],
+)
+def test_a_verdict_looks_where_the_damage_is(
+    differences: Mapping[str, tuple[float, float]], expected: list[Verdict]
+) -> None:
+    assert verdicts(findings_of(differences)) == expected
+
+
+def test_few_texts_leave_it_undecided_and_scoreless_ones_unscored() -> None:
+    few = findings_of({"shout": (1, 0), "full-stop": (1, 0)}, segments=3)
+    assert verdicts(few) == [Verdict.NOT_SHOWN, Verdict.UNDECIDED]
+    silent = findings_of(KEEN, absent={"fluency": 40, "consistency": 40})
+    assert verdicts(silent) == [Verdict.UNSCORED, Verdict.UNSCORED]
+
+
+def test_a_judge_without_scores_on_what_was_damaged_may_discern_elsewhere() -> None:
+    (shouted, _) = findings_of(KEEN, absent={"fluency": 40}).findings
+    assert verdict(shouted) is Verdict.UNSCORED
+    assert verdict(replace(shouted, discernment=1.5)) is Verdict.ELSEWHERE
+
+
+def test_a_treatment_that_found_nothing_is_said_to_have_done_nothing() -> None:
+    findings = findings_of(KEEN, segments=1, last="LOUD.")
+    assert verdicts(findings)[0] is Verdict.NOT_DONE
+    assert "No text could be damaged by (1): shout." in page(findings)
+
+
+def test_json_has_every_field_and_no_number_that_json_has_not() -> None:
+    told = findings_json(findings_of(KEEN), examinee=JURY)
+    assert json.loads(json.dumps(told, allow_nan=False)) == told
+    parsed = json.loads(json.dumps(told))
+    shouted, stopped = parsed["findings"]
+    cell = shouted["cells"][0]
+    assert cell["test"]["log_p"] == pytest.approx(20 * math.log(0.5), rel=1e-5)
+    assert cell["discernment"] == pytest.approx(20 * math.log(2, 20), rel=1e-5)
+    assert cell["effects"]["net_drop"] == 0.5
+    assert (shouted["verdict"], stopped["verdict"]) == ("discerned", "steady")
+    assert stopped["discernment"] is None
+    assert shouted["localisation"]["hit_rate"] == 1
+    assert parsed["settings"] == {"mode": "calibrated", "test": "", "seed": 1, "draws": 200}
+    assert set(parsed["versions"]) == {"spanjury", "numpy", "scipy"}
+    assert parsed["judge"] == {"signature": "jury v1", "seats": {"keen": "annotator|temperature:0"}}
+
+
+def test_the_page_tells_who_was_examined_how_and_what_came_of_it() -> None:
+    told = page(findings_of(KEEN, last="LOUD."))
+    for line in (
+        "- judge: `jury v1`",
+        "- seat keen: `annotator|temperature:0`",
+        "- data: `data.jsonl`, 40 texts",
+        "- mode: `calibrated`, seed 1, 200 bootstrap draws",
+        "- Scores fall, as they should (D of 1 or more), after (1): shout.",
+        "- Scores stay where they were, as they should, after (1): full-stop.",
+        "| shout | **+0.49** | +0.00 = |",
+        "| shout | 1 | there are no small letters \\| at all |",
+        "![](bars.png)",
+    ):
+        assert line in told.splitlines()
+
+
+def test_every_table_of_the_page_has_rows_of_one_length() -> None:
+    for block in page(findings_of(KEEN, last="LOUD.")).split("\n\n"):
+        rows = [line.replace("\\|", "") for line in block.splitlines() if line.startswith("|")]
+        assert len({row.count("|") for row in rows}) <= 1
+
+
+def test_a_blind_judge_is_called_blind_on_the_page() -> None:
+    told = page(findings_of(BLIND))
+    assert "- It is not shown that scores fall after (1): shout." in told
+    assert "On fluency no score moved under any treatment that should make it fall" in told
+
+
+def test_missing_scores_are_counted_and_taken_at_their_worst() -> None:
+    told = " ".join(cautions(findings_of(KEEN, absent={"fluency": 20})))
+    assert "On fluency 40 of 80 pairs lack a score and were left out." in told
+    assert "no fall would be left after: shout." in told
+    fewer = " ".join(cautions(findings_of(KEEN, absent={"fluency": 4})))
+    assert "no effect on a damaged aspect would lose its sign" in fewer
+    all_gone = findings_of(KEEN, absent={"consistency": 40})
+    assert "On consistency the judge gave no pair of scores at all." in cautions(all_gone)
+
+
+@pytest.mark.parametrize(
+    ("segments", "caution"),
+    [(1, "1 text cannot show anything"), (4, "D by the exact test would be 0.93"), (20, "are few")],
+)
+def test_few_texts_are_warned_of(segments: int, caution: str) -> None:
+    assert any(caution in told for told in cautions(findings_of(KEEN, segments=segments)))
+
+
+def test_texts_at_the_worst_score_are_warned_of() -> None:
+    rising = {"shout": (-1.0, 0.0), "full-stop": (0.0, 0.0)}
+    told = " ".join(cautions(findings_of(rising, clean=1.0)))
+    assert "On fluency 100% of the clean texts have the worst score already" in told
+
+
+def test_a_mode_that_gives_no_p_value_is_warned_of() -> None:
+    assert "no p-value" in " ".join(cautions(findings_of(KEEN, mode="paper")))
+    assert "too generous" in " ".join(cautions(findings_of(KEEN, mode="wilson")))
+    assert not cautions(findings_of(KEEN))
+
+
+@pytest.mark.parametrize("drops", [KEEN, BLIND])
+def test_the_terminal_shows_a_line_a_treatment_in_80_characters(
+    differences: Mapping[str, tuple[float, float]],
+) -> None:
+    told = screen(findings_of(differences))
+    assert max(len(line) for line in told.splitlines()) <= 80
+    rows = [line for line in told.splitlines() if "shout" in line or "full-stop" in line]
+    assert len(rows) == 2
+    assert verdicts(findings_of(differences))[0].value in rows[0]

@@ -1,0 +1,182 @@
+"""How far scorers agree with people: tables, intervals, tests, pages."""
+
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from spanjury.judges.core import Segment
+from spanjury.orchestration.studies.agreement.findings import Agreement, Settings, found
+from spanjury.orchestration.studies.agreement.page import as_json, as_markdown, is_tied
+from spanjury.orchestration.studies.agreement.ratings import (
+    Scorer,
+    rated_aspects,
+    ratings,
+)
+
+INPUTS, SYSTEMS = 12, 6
+
+
+def segments(seed: int = 1) -> list[Segment]:
+    """Return outputs of systems that differ, with ratings that differ by more."""
+    rng = np.random.default_rng(seed)
+    return [
+        Segment(
+            segment_id=f"{document}/{system}",
+            output=f"output {document} {system}",
+            system=f"s{system}",
+            inputs={"Article": f"text {document}"},
+            human={"fluency": {"ann": float(system + rng.normal()), "bob": float(system)}},
+        )
+        for document in range(INPUTS)
+        for system in range(SYSTEMS)
+    ]
+
+
+def scorer(name: str, texts: list[Segment], *, noise: float, falls: bool = False) -> Scorer:
+    rng = np.random.default_rng(len(name))
+    human = {one.segment_id: one.human_score("fluency") or 0.0 for one in texts}
+    sign = -1 if falls else 1
+    return Scorer(
+        name=name,
+        scores={text: sign * (score + noise * rng.normal()) for text, score in human.items()},
+        falls=falls,
+    )
+
+
+def told(settings: Settings, *scorers: Scorer) -> dict[str, Agreement]:
+    table = ratings(segments(), scorers, aspect="fluency")
+    return {one.scorer: one for one in found(table, settings)}
+
+
+def test_outputs_for_one_input_stand_in_one_column_and_of_one_system_in_one_row() -> None:
+    texts = segments()
+    table = ratings(texts, [scorer("good", texts, noise=0.1)], aspect="fluency")
+    assert table.human.shape == (SYSTEMS, INPUTS)
+    assert table.systems == tuple(f"s{number}" for number in range(SYSTEMS))
+    assert table.human[2, 3] == texts[3 * SYSTEMS + 2].human_score("fluency")
+    assert table.coverage.tolist() == [1.0]
+
+
+def test_a_second_output_of_a_system_for_an_input_stands_in_a_column_of_its_own() -> None:
+    texts = segments()
+    again = replace(texts[0], segment_id="again", human={"fluency": {"": 9.0}})
+    table = ratings([*texts, again], [], aspect="fluency")
+    assert table.human.shape == (SYSTEMS, INPUTS + 1)
+    assert table.human[0, INPUTS] == 9.0
+    assert table.items == len(texts) + 1
+
+
+def test_whoever_scores_another_aspect_is_not_compared_and_a_metric_is_on_every_aspect() -> None:
+    texts = segments()
+    other = replace(scorer("other", texts, noise=0.1), aspect="coherence")
+    same = replace(scorer("same", texts, noise=0.1), aspect="fluency")
+    table = ratings(texts, [other, same, scorer("metric", texts, noise=0.1)], aspect="fluency")
+    assert [one.name for one in table.scorers] == ["same", "metric"]
+
+
+def test_what_nobody_rated_cannot_be_compared() -> None:
+    assert rated_aspects(segments()) == ("fluency",)
+    with pytest.raises(ValueError, match="nobody rated 'style'"):
+        ratings(segments(), [], aspect="style")
+
+
+def test_agreement_by_input_is_the_mean_of_correlations_within_inputs() -> None:
+    texts = segments()
+    one = scorer("good", texts, noise=1.0)
+    (agreement,) = told(Settings(draws=0), one).values()
+    within = [
+        spearmanr(
+            [text.human_score("fluency") or 0.0 for text in texts[first : first + SYSTEMS]],
+            [one.scores[text.segment_id] for text in texts[first : first + SYSTEMS]],
+        ).statistic
+        for first in range(0, len(texts), SYSTEMS)
+    ]
+    assert agreement.value == pytest.approx(np.mean(within))
+    assert (agreement.items, agreement.groups) == (INPUTS * SYSTEMS, INPUTS)
+    assert math.isnan(agreement.low)
+
+
+def test_where_lower_is_better_agreement_is_positive_all_the_same() -> None:
+    texts = segments()
+    found_ = told(Settings(draws=0), scorer("error rate", texts, noise=0.1, falls=True))
+    assert found_["error rate"].value > 0.9
+
+
+def test_a_worse_scorer_is_told_apart_from_the_nearest_and_a_twin_is_not() -> None:
+    texts = segments()
+    good = scorer("good", texts, noise=0.3)
+    twin = replace(good, name="twin", scores={**good.scores, "0/0": good.scores["0/0"] + 0.01})
+    noisy = scorer("noise alone", texts, noise=50.0)
+    agreements = told(Settings(draws=300), good, twin, noisy)
+    assert agreements["noise alone"].behind < 0.02
+    assert not is_tied(agreements["noise alone"])
+    assert is_tied(agreements["good"])
+    assert is_tied(agreements["twin"])
+    for one in agreements.values():
+        assert one.low <= one.value <= one.high
+
+
+def test_a_scorer_that_no_test_compares_with_the_nearest_is_not_called_as_near() -> None:
+    texts = segments()
+    good, other = scorer("good", texts, noise=0.3), scorer("other", texts, noise=0.6)
+    early, late = (
+        replace(one, scores={name: one.scores[name] for name in names})
+        for one, names in (
+            (good, list(good.scores)[: 6 * SYSTEMS]),
+            (other, list(other.scores)[6 * SYSTEMS :]),
+        )
+    )
+    agreements = told(Settings(draws=50), early, late)
+    assert [one.standing for one in agreements.values()] == ["nearest", "untested"]
+    assert not is_tied(agreements["other"])
+    assert {one.standing for one in told(Settings(draws=0), good, other).values()} == {"untested"}
+
+
+def test_constant_scores_have_no_correlation_and_a_reason() -> None:
+    texts = segments()
+    flat = Scorer(name="flat", scores={text.segment_id: 3.0 for text in texts})
+    good = scorer("good", texts, noise=0.3)
+    agreements = told(Settings(draws=50), flat, good)
+    assert math.isnan(agreements["flat"].value)
+    assert agreements["flat"].reason == "constant scores"
+    assert list(agreements) == ["good", "flat"]
+    assert not is_tied(agreements["flat"])
+
+
+def test_missing_scores_lower_the_coverage_and_nothing_else() -> None:
+    texts = segments()
+    whole = scorer("good", texts, noise=0.3)
+    half = Scorer(name="half", scores=dict(list(whole.scores.items())[: len(texts) // 2]))
+    (agreement,) = told(Settings(draws=0), half).values()
+    assert agreement.coverage == 0.5
+    assert agreement.items == len(texts) // 2
+
+
+def test_the_same_seed_gives_the_same_page() -> None:
+    texts = segments()
+    scorers = [scorer("good", texts, noise=0.3), scorer("noise alone", texts, noise=50.0)]
+    settings = Settings(draws=60, seed=7)
+    first, second = (
+        as_markdown(
+            list(told(settings, *scorers).values()), settings, data="d.jsonl", results=["r.jsonl"]
+        )
+        for _ in range(2)
+    )
+    assert first == second
+    assert "| good | **" in first
+    assert "60 draws, seed 7" in first
+
+
+def test_json_has_null_for_what_is_undefined() -> None:
+    texts = segments()
+    flat = Scorer(name="flat", scores={text.segment_id: 3.0 for text in texts})
+    settings = Settings(draws=0)
+    agreements = list(told(settings, flat).values())
+    page = json.loads(json.dumps(as_json(agreements, settings, data="d", results=["r"])))
+    (row,) = page["agreements"]
+    assert row["value"] is None
+    assert row["others"]["pearson"] is None

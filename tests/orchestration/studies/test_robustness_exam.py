@@ -1,0 +1,255 @@
+"""The exam of robustness, with judges of which it is known what they fall for."""
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+import pytest
+from fakes.attacked_judges import ERROR, AttackedJudge, attacked_segment, denied, honest
+from fakes.judges import ASPECT, mark
+
+from spanjury.judges.core import (
+    Aspect,
+    DataError,
+    Judge,
+    Outcome,
+    Report,
+    RunStoppedError,
+    Scale,
+    Segment,
+)
+from spanjury.orchestration.engine.aggregation import mean
+from spanjury.orchestration.engine.panel import Panel, Seat
+from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
+from spanjury.orchestration.engine.stopping import StopToken
+from spanjury.orchestration.services.robustness import attacks_of
+from spanjury.orchestration.studies.judging import Examinee
+from spanjury.orchestration.studies.robustness.attacked_texts import Flawed
+from spanjury.orchestration.studies.robustness.exam import Exam, Sitting, sit
+from spanjury.orchestration.studies.robustness.findings import PANEL, Finding
+from spanjury.orchestration.studies.robustness.pages.as_json import findings_json
+from spanjury.orchestration.studies.robustness.pages.as_markdown import findings_markdown
+from spanjury.orchestration.studies.robustness.pages.measures import measures_of
+
+pytestmark = pytest.mark.anyio
+
+TEXTS = tuple(attacked_segment(number) for number in range(2, 8))
+SCORE = "Overall score:"
+
+
+def best(segment: Segment) -> Report:
+    del segment
+    return Report(score=5)
+
+
+def overlooks(segment: Segment) -> Report:
+    """Keep the score, but mark something else than the error."""
+    return Report(score=2, spans=(mark(segment.output, "harbour"),))
+
+
+def punishes(segment: Segment) -> Report:
+    """Mark something else, and score lower for it."""
+    return replace(overlooks(segment), score=1)
+
+
+async def sitting(
+    *judges: Judge,
+    attacks: tuple[str, ...] = (),
+    texts: tuple[Segment, ...] = TEXTS,
+    aspects: tuple[Aspect, ...] = (ASPECT,),
+    stop_token: StopToken | None = None,
+) -> Sitting:
+    @asynccontextmanager
+    async def open_panel(_: str) -> AsyncIterator[Panel]:
+        yield Panel(
+            seats=tuple(
+                Seat(name=f"seat-{number}", judge=judge) for number, judge in enumerate(judges)
+            ),
+            aggregation=mean,
+            aggregation_name="mean",
+            consolidator=RuleConsolidator(),
+        )
+
+    return await sit(
+        Exam(flawed=Flawed(segments=texts), aspects=aspects, attacks=attacks_of(attacks)),
+        open_panel,
+        workers=4,
+        stop_token=stop_token or StopToken(),
+        show=lambda _: None,
+        expect=lambda _: None,
+    )
+
+
+def by_name(held: Sitting, judge: str = PANEL) -> Mapping[str, Finding]:
+    return {
+        finding.name: finding
+        for finding in held.findings.of(judge, "all", "family", "attack", "control")
+    }
+
+
+async def test_an_honest_judge_withstands_every_attack() -> None:
+    held = await sitting(AttackedJudge())
+    findings = by_name(held)
+    overall = findings[""]
+    assert overall.success.value == 0
+    assert 0 < overall.success.high < 1  # none of six sources does not mean none of all
+    assert overall.success.trials == 6 * 23
+    assert overall.success.clusters == 6
+    families = [finding.name for finding in held.findings.of(PANEL, "family")]
+    assert families == [
+        "format-imitation",
+        "quoted-score",
+        "cut-quote",
+        "template-tokens",
+        "header-escape",
+        "source-orders",
+        "authority",
+        "appeal",
+    ]
+    assert all(row.kept == row.spans == 1 for row in held.attempts)
+
+
+async def test_a_gullible_judge_is_shown_by_the_families_that_it_falls_for() -> None:
+    judge = AttackedJudge(deceived={SCORE: best}, reads=lambda segment: segment.output)
+    findings = by_name(await sitting(judge))
+    assert findings["review"].success.value == 1
+    assert findings["review"].rose == (6, 6)
+    assert findings["forged-turn"].success.value == 1
+    assert findings["source-orders"].success.value == 0
+    assert findings["appeal"].success.value == 0
+    assert 0 < findings[""].success.value < 1
+    assert findings["format-imitation"].net.value == findings["format-imitation"].success.value
+    assert findings["plain-addition"].success.value == findings["repeat"].success.value == 0
+
+
+async def test_orders_in_the_source_count_where_the_judge_looks_at_the_source_only() -> None:
+    judge = AttackedJudge(
+        deceived={"xcellent": best}, reads=lambda segment: "".join(segment.inputs.values())
+    )
+    blind = replace(ASPECT, name="fluency", inputs=())
+    held = await sitting(judge, attacks=("source-orders",), aspects=(ASPECT, blind))
+    findings = by_name(held)
+    assert findings["order-in-source"].success.value == 1
+    assert findings["order-in-source"].success.trials == 6  # of 12: fluency sees no source
+    assert {row.aspect for row in held.attempts if row.attack == "order-in-source"} == {
+        "consistency"
+    }
+
+
+async def test_spans_that_vanish_are_a_success_unless_the_score_falls() -> None:
+    for report, success, fell in ((overlooks, 1.0, 0), (punishes, 0.0, 6), (honest, 0.0, 0)):
+        judge = AttackedJudge(deceived={SCORE: report})
+        findings = by_name(await sitting(judge, attacks=("review", "order-in-source")))
+        assert findings["review"].success.value == success
+        assert findings["review"].vanished == (6 * success, 6)
+        assert findings["review"].rose.hits == 0
+        assert findings["review"].fell == (fell, 6)
+
+
+async def test_a_text_that_loses_its_score_is_denied_and_no_success() -> None:
+    judge = AttackedJudge(deceived={"<|": denied, SCORE: best})
+    held = await sitting(judge, attacks=("template-tokens", "review"))
+    findings = by_name(held)
+    tokens = findings["forged-turn"]
+    assert tokens.denied.hits > 0
+    assert tokens.denied.hits + tokens.rose.hits == tokens.success.trials == 6
+    assert sum(held.findings.outcomes.values()) == findings[""].denied.hits
+    assert set(held.findings.outcomes) == {Outcome.TRUNCATED.value}
+
+
+async def test_a_score_at_the_top_and_a_text_without_a_score_leave_no_room() -> None:
+    def silent(segment: Segment) -> Report:
+        del segment
+        return Report(outcome=Outcome.ABSTAINED, reason="no idea")
+
+    top = AttackedJudge(deceived={"cranes": best})
+    nothing = AttackedJudge(deceived={"cranes": silent})
+    for judge, unscored in ((top, 0), (nothing, 6)):
+        held = await sitting(judge, attacks=("review",))
+        review = by_name(held)["review"]
+        assert review.success.trials == 0
+        assert review.unscored == unscored
+        values = {measure.name: measure.value for measure in measures_of(held.findings)}
+        assert values["robustness.attack_success"] is None
+
+
+async def test_a_judge_that_likes_length_is_told_from_one_that_obeys() -> None:
+    long = AttackedJudge(reads=lambda segment: "long" if len(segment.output) > 100 else "")
+    held = await sitting(replace(long, deceived={"long": best}), attacks=("review",))
+    review = by_name(held)["review"]
+    assert review.success.value == 1
+    assert review.control == 1
+    assert review.net.value == 0
+    assert any("says nothing does better in 100%" in line for line in _cautions(held))
+
+
+async def test_seats_are_told_apart_and_the_weakest_is_on_the_card() -> None:
+    held = await sitting(AttackedJudge(), AttackedJudge(deceived={SCORE: best}, name="gullible"))
+    assert held.findings.judges == (PANEL, "seat-0", "seat-1")
+    assert held.findings.overall("seat-0").success.value == 0
+    weakest = held.findings.overall("seat-1").success.value
+    assert weakest > 0.3
+    measures = {measure.name: measure for measure in measures_of(held.findings)}
+    assert measures["robustness.weakest_seat"].value == weakest
+    assert "seat-1" in measures["robustness.weakest_seat"].says
+    panel = measures["robustness.attack_success"]
+    assert panel.value == held.findings.overall(PANEL).success.value
+    assert panel.low is not None
+    assert panel.high is not None
+    assert "robustness.attack_success.quoted-score" in measures
+
+
+async def test_an_attack_names_the_best_score_of_the_scale() -> None:
+    scale = Scale(labels=("bad", "middling", "splendid"))
+    seen: list[str] = []
+
+    def noted(segment: Segment) -> str:
+        seen.append(segment.output)
+        return ""
+
+    await sitting(
+        AttackedJudge(reads=noted, deceived={"none": best}),
+        attacks=("review", "score-lines"),
+        aspects=(replace(ASPECT, scale=scale),),
+    )
+    assert any("Overall score: splendid" in text for text in seen)
+    assert not any("Excellent" in text for text in seen)
+
+
+async def test_the_pages_hold_the_same_figures_and_no_number_that_is_none() -> None:
+    held = await sitting(AttackedJudge(deceived={SCORE: best}), AttackedJudge())
+    examinee = Examinee(signature="p", seats={"seat-0": "a", "seat-1": "b"})
+    values = json.loads(json.dumps(findings_json(held.findings, examinee=examinee)))
+    assert len(values["findings"]) == len(held.findings.findings)
+    page = findings_markdown(held.findings, examinee=examinee, data="d", recipe="flaws")
+    for text in ("## Judge: seat-1", "| source-orders |", "nan", "| review (format-imitation) |"):
+        assert (text in page) == (text != "nan")
+
+
+async def test_names_from_outside_are_no_markup_on_the_page() -> None:
+    held = await sitting(AttackedJudge(), AttackedJudge())
+    findings = replace(held.findings, left_out={("<img src=x>", "[a](http://b)"): 1})
+    examinee = Examinee(signature="p", seats={"seat-0": "a", "seat-1": "b"})
+    page = findings_markdown(findings, examinee=examinee, data="d", recipe="a`<b>")
+    assert "<img" not in page
+    assert "](http://" not in page
+    assert "recipe `` a`<b> ``" in page
+
+
+async def test_an_exam_without_anything_to_attack_or_with_a_pulled_brake_ends() -> None:
+    bare = tuple(replace(text, inputs={}) for text in TEXTS)
+    with pytest.raises(DataError, match="no text could be attacked: there is no input"):
+        await sitting(AttackedJudge(), attacks=("order-in-source",), texts=bare)
+    stop_token = StopToken()
+    stop_token.request("enough")
+    with pytest.raises(RunStoppedError):
+        await sitting(AttackedJudge(), attacks=("review",), stop_token=stop_token)
+
+
+def _cautions(held: Sitting) -> list[str]:
+    examinee = Examinee(signature="p", seats={})
+    cautions = findings_json(held.findings, examinee=examinee)["cautions"]
+    assert isinstance(cautions, list)
+    assert ERROR in TEXTS[0].output
+    return [str(line) for line in cautions]

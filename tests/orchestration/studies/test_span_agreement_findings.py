@@ -1,0 +1,256 @@
+"""Span agreement: a small court worked by hand, and people on published data."""
+
+import math
+from dataclasses import replace
+
+import pytest
+from fakes.result_files import result
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spanjury.judges.core import DataError, ErrorSpan, Located, Segment
+from spanjury.orchestration.studies.agreement.spans.estimates import Settings
+from spanjury.orchestration.studies.agreement.spans.findings import (
+    SpanAgreement,
+    span_agreement,
+)
+from spanjury.orchestration.studies.agreement.spans.gold import (
+    Found,
+    GoldSpan,
+    gold_of,
+    said_by_panels,
+    top_rated,
+)
+from spanjury.orchestration.studies.plain import plain
+
+FEW = Settings(draws=50)
+OUTPUT = "0123456789" * 3
+
+
+def error(start: int, end: int, severity: int | None = 4) -> ErrorSpan:
+    return ErrorSpan(
+        text=OUTPUT[start:end],
+        start=start,
+        end=end,
+        explanation="wrong",
+        severity=severity,
+        category="Sort",
+        located=Located.EXACT,
+    )
+
+
+def marked(start: int, end: int, severity: int | None = 4, *, by: str = "") -> GoldSpan:
+    return GoldSpan(start=start, end=end, severity=severity, category="Sort", annotator=by)
+
+
+HALLUCINATED = ErrorSpan(text="unicorn", explanation="not there", severity=2)
+GOLD = {
+    "a": (marked(0, 10),),
+    "b": (),
+    "c": (marked(0, 4), marked(10, 20, 2)),
+    "d": (marked(5, 9),),
+}
+FOUND: list[Found] = [
+    ("j", "a", OUTPUT, (error(0, 5),)),
+    ("j", "b", OUTPUT, (error(3, 5, 1), HALLUCINATED)),
+    ("j", "c", OUTPUT, (error(0, 4), error(10, 20))),
+    ("j", "d", OUTPUT, None),
+    ("j", "e", OUTPUT, ()),
+]
+
+
+def value(found: SpanAgreement, name: str, *, group: str = "") -> float:
+    (finding,) = (one for one in found.judges if one.group == group)
+    return finding.figures[name].value
+
+
+def test_figures_are_as_worked_by_hand() -> None:
+    # Characters: 5 + 0 + 14 in both, of 5 + 2 + 14 found and 10 + 0 + 14 gold.
+    # By severity c's ten characters count half: 5 + 4 + 5. Pairs: a (.5), and both of c.
+    found = span_agreement(FOUND, GOLD, settings=FEW)
+    expected = {
+        "characters.micro.precision": 19 / 21,
+        "characters.micro.recall": 19 / 24,
+        "characters.macro.f1": (2 * 5 / 15 + 0 + 1) / 3,
+        "exact.micro.precision": 2 / 4,
+        "exact.micro.recall": 2 / 3,
+        "graded.micro.precision": 14 / 21,
+        "matched.micro.f1": 2 * 3 / (4 + 3),
+        "detection.precision": 2 / 3,
+        "detection.recall": 1,
+        "detection.accuracy": 2 / 3,
+        "quotes.hallucinated": 1 / 5,
+        "counts.spearman": 0,
+    }
+    for name, figure in expected.items():
+        assert value(found, name) == pytest.approx(figure), name
+
+
+def test_a_missing_verdict_is_counted_and_is_not_no_error() -> None:
+    (finding,) = span_agreement(FOUND, GOLD, settings=FEW).judges
+    assert (finding.texts, finding.readings) == (3, 3)
+    assert (finding.failures, finding.without_gold) == (1, 1)
+    silent = [("j", "d", OUTPUT, ()) if said[1] == "d" else said for said in FOUND]
+    recall = value(span_agreement(silent, GOLD, settings=FEW), "detection.recall")
+    assert recall == pytest.approx(2 / 3)
+
+
+def test_groups_stand_beside_all_texts() -> None:
+    groups = {"a": "x", "b": "x", "c": "y"}
+    found = span_agreement(FOUND, GOLD, groups=groups, settings=FEW)
+    assert [one.group for one in found.judges] == ["", "x", "y"]
+    assert value(found, "characters.micro.recall", group="x") == 0.5
+    assert value(found, "characters.micro.recall", group="y") == 1
+    assert math.isnan(value(found, "counts.spearman", group="x"))
+
+
+def test_intervals_hold_the_figures_and_come_again_with_the_seed() -> None:
+    first, second = (span_agreement(FOUND, GOLD, settings=FEW) for _ in range(2))
+    assert plain(first) == plain(second)
+    for one in first.judges[0].figures.values():
+        assert not one.low > one.value
+        assert not one.value > one.high
+
+
+def test_a_judge_is_compared_with_every_reader_of_a_text() -> None:
+    gold = {"a": (marked(0, 4, by="ann"),)}
+    found: list[Found] = [("j", "a", OUTPUT, (error(0, 4),))]
+    alone = span_agreement(found, gold, settings=FEW)
+    both = span_agreement(found, gold, readers={"a": ("ann", "bob")}, settings=FEW)
+    assert value(alone, "characters.micro.precision") == 1
+    assert value(both, "characters.micro.precision") == 0.5
+    assert both.judges[0].readings == 2
+
+
+def test_without_severities_nothing_is_said_by_severity() -> None:
+    gold = {"a": (marked(0, 4, None),), "b": ()}
+    found: list[Found] = [("j", "a", OUTPUT, (error(0, 4),)), ("j", "b", OUTPUT, ())]
+    told = span_agreement(found, gold, settings=FEW)
+    assert math.isnan(value(told, "graded.macro.f1"))
+    assert value(told, "characters.macro.f1") == 1
+
+
+def test_no_text_with_a_verdict_gives_no_figures() -> None:
+    told = span_agreement([("j", "a", OUTPUT, None)], GOLD, settings=FEW)
+    (finding,) = told.judges
+    assert finding.failures == 1
+    assert all(math.isnan(one.value) for one in finding.figures.values())
+    assert told.over_annotations[0].flawless == 0
+
+
+def test_errors_in_flawless_texts_are_counted() -> None:
+    gold = {**GOLD, "f": (), "g": ()}
+    said: list[Found] = [*FOUND, ("j", "f", OUTPUT, ()), ("j", "g", OUTPUT, (error(0, 1, 5),))]
+    (told,) = span_agreement(said, gold, settings=FEW).over_annotations
+    assert told.flawless == 3
+    assert told.histogram == (1, 1, 1)
+    assert told.erring.value == pytest.approx(2 / 3)
+    assert told.spans.value == pytest.approx(1)
+    # In b the severities are 1 and 2, in g 5; without f, which has none.
+    assert (told.mean_severity, told.max_severity) == (3.25, 3.5)
+    assert told.surplus.value == pytest.approx((0 + 2 + 0 + 0 + 1) / 5)
+
+
+def test_flawless_texts_may_be_those_with_the_best_score() -> None:
+    segments = [
+        Segment(segment_id="a", output="", human={"fluency": {"x": 5, "y": 5}}),
+        Segment(segment_id="b", output="", human={"fluency": {"x": 5, "y": 4}}),
+        Segment(segment_id="c", output=""),
+    ]
+    best = top_rated(segments, aspect="fluency", best=5)
+    assert best == {"a"}
+    (told,) = span_agreement(FOUND, GOLD, flawless=best, settings=FEW).over_annotations
+    assert (told.flawless, told.histogram) == (1, (0, 1))
+
+
+def test_annotators_are_compared_on_the_texts_that_both_have_read() -> None:
+    gold = {
+        "a": (marked(0, 6, by="ann"), marked(3, 9, by="bob")),
+        "b": (marked(0, 6, by="ann"),),
+        "c": (marked(2, 4, by="cid"),),
+    }
+    readers = {"a": ("ann", "bob"), "b": ("ann", "bob")}
+    said: list[Found] = [("j", name, OUTPUT, ()) for name in gold]
+    (pair,) = span_agreement(said, gold, readers=readers, settings=FEW).annotators
+    assert (pair.first, pair.second, pair.texts) == ("ann", "bob", 2)
+    assert pair.figures["characters.micro"].value == pytest.approx(2 * 3 / (12 + 6))
+    assert pair.figures["exact.micro"].value == 0
+    # Aligned at ((3 + 3) / 12) ** 2, one alone; 3 / 2 spans for each of the two.
+    assert pair.gamma.observed == pytest.approx((1 / 4 + 1) / 1.5)
+
+
+def test_gamma_with_categories_is_lower_where_they_differ() -> None:
+    gold = {
+        "a": tuple(
+            GoldSpan(start=start, end=start + 3, category=category, annotator=who)
+            for start in (0, 9, 20)
+            for who, category in (("ann", "x"), ("bob", "y"))
+        )
+    }
+    (pair,) = span_agreement([("j", "a", OUTPUT, ())], gold, settings=FEW).annotators
+    assert pair.gamma.gamma == 1
+    assert pair.gamma_with_categories.observed == 1
+
+
+def test_gold_is_taken_from_segments_with_their_readers() -> None:
+    spans = (replace(error(0, 4), found_by=("ann",)), replace(HALLUCINATED, found_by=("ann",)))
+    segments = [
+        Segment(segment_id="a", output=OUTPUT, gold=spans, meta={"annotators": ["bob", "ann"]}),
+        Segment(segment_id="b", output=OUTPUT, gold=spans),
+        Segment(segment_id="c", output=OUTPUT, gold=(error(0, 4),), meta={"annotator": "cid"}),
+        Segment(segment_id="d", output=OUTPUT),
+    ]
+    gold = gold_of(segments)
+    assert gold.spans["b"] == (
+        marked(0, 4, by="ann"),
+        GoldSpan(start=None, end=None, severity=2, annotator="ann"),
+    )
+    assert gold.spans["c"] == (marked(0, 4, by="cid"),)
+    assert gold.readers == {"a": ("bob", "ann"), "b": ("ann",), "c": ("cid",), "d": ("",)}
+
+
+def test_a_panel_and_its_seats_are_heard_apart() -> None:
+    results = [
+        result("a", scores=(3, None), spans=(HALLUCINATED,)),
+        result("a", scores=(3,), aspect="fluency"),
+    ]
+    assert [*said_by_panels(results, aspect="consistency")] == [
+        ("panel", "a", "", (HALLUCINATED,)),
+        ("s1", "a", "", ()),
+        ("s2", "a", "", None),
+    ]
+
+
+def test_two_verdicts_on_a_text_are_refused() -> None:
+    with pytest.raises(DataError, match="'j' speaks of 'a' twice"):
+        span_agreement([*FOUND, FOUND[0]], GOLD, settings=FEW)
+
+
+@pytest.mark.parametrize("said", [(), None])
+def test_gold_beyond_the_end_of_a_text_is_refused(said: tuple[ErrorSpan, ...] | None) -> None:
+    with pytest.raises(DataError, match="'a': got a gold span from 0 to 10"):
+        span_agreement([("j", "a", "short", said)], GOLD, settings=FEW)
+
+
+SPANS = st.lists(
+    st.tuples(st.integers(0, 24), st.integers(1, 6), st.integers(1, 5)), min_size=1, max_size=4
+)
+
+
+@given(st.lists(SPANS, min_size=1, max_size=4))
+@settings(max_examples=15)
+def test_whoever_marks_what_people_mark_agrees_with_them(
+    texts: list[list[tuple[int, ...]]],
+) -> None:
+    spans = {
+        str(number): [(start, start + length, severity) for start, length, severity in text]
+        for number, text in enumerate(texts)
+    }
+    found: list[Found] = [
+        ("j", name, OUTPUT, tuple(error(*one) for one in text)) for name, text in spans.items()
+    ]
+    gold = {name: tuple(marked(*one) for one in text) for name, text in spans.items()}
+    told = span_agreement(found, gold, settings=Settings(draws=2))
+    for name, one in told.judges[0].figures.items():
+        assert name in {"quotes.hallucinated", "counts.spearman"} or one.value == 1, name
+    assert told.over_annotations[0].surplus.value == 0

@@ -5,20 +5,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from spanjury.judges.core import ConfigError, StoreError
+from spanjury.orchestration.report.files import write_whole
+from spanjury.orchestration.report.json import plain, versions
 from spanjury.orchestration.services.discernment import ExamJob
-from spanjury.orchestration.services.exam_scores import (
-    SCORES,
-    ExamScores,
-    write_scores,
-    write_whole,
-)
+from spanjury.orchestration.services.exam_scores import SCORES, ExamScores, write_scores
 from spanjury.orchestration.studies.card import ExamRecord
 from spanjury.orchestration.studies.discernment.exam import Sitting
 from spanjury.orchestration.studies.discernment.pages.as_json import findings_json
 from spanjury.orchestration.studies.discernment.pages.as_markdown import findings_markdown
 from spanjury.orchestration.studies.discernment.pages.measures import measures_of
 from spanjury.orchestration.studies.discernment.verdicts import cautions, is_harmless
-from spanjury.orchestration.studies.plain import plain, versions
 from spanjury.orchestration.wiring.plots import load_discernment_plots
 
 __all__ = ["write_report"]

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from types import MappingProxyType
 
+from spanjury.orchestration.report.numbers import figure
 from spanjury.orchestration.studies.discernment.contrasts import Cell, Mode
 from spanjury.orchestration.studies.discernment.findings import Finding, Findings
 
 __all__ = [
     "Verdict",
     "cautions",
-    "figure",
     "is_harmless",
     "missing",
     "strongest",
@@ -93,17 +93,6 @@ def worst_net_drop(finding: Finding, cell: Cell) -> float:
         return -1.0
     net = cell.effects.net_drop * cell.effects.used - missing(finding, cell)
     return net / finding.damaged
-
-
-def figure(value: float, spec: str = ".2f") -> str:
-    """Format a number; `-` where there is none.
-
-    Examples
-    --------
-    >>> figure(0.125, ".0%"), figure(math.nan)
-    ('12%', '-')
-    """
-    return "-" if math.isnan(value) else format(value, spec)
 
 
 def with_interval(cell: Cell) -> str:

@@ -1,9 +1,9 @@
 """An exam's findings as plain values, for programs."""
 
+from spanjury.orchestration.report.json import fields_of, plain, versions
 from spanjury.orchestration.studies.discernment.findings import Finding, Findings
 from spanjury.orchestration.studies.discernment.verdicts import cautions, verdict
 from spanjury.orchestration.studies.judging import Examinee
-from spanjury.orchestration.studies.plain import fields_of, plain, versions
 from spanjury.stats.combination.discernment import LevelBalanced
 
 __all__ = ["findings_json"]

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from spanjury.orchestration.studies.discernment.contrasts import Cell
 from spanjury.orchestration.studies.discernment.findings import Finding, Findings
 from spanjury.orchestration.studies.discernment.verdicts import (
-    figure,
+
     missing,
     targeted,
     verdict,

@@ -85,7 +85,7 @@ class Verdict:
     @property
     def line(self) -> str:
         """The demand with what the measure is."""
-        return f"{self.demand} (it is {', '.join(map(number, self.values))})"
+        return f"{self.demand} (it is {', '.join(figure(value, '.3g') for value in self.values)})"
 
 
 def verdicts(

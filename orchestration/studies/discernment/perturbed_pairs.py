@@ -62,7 +62,7 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exhibit:
+class PerturbedPair:
     """A damaged text beside the clean one.
 
     Parameters
@@ -86,8 +86,8 @@ class Exhibit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeftOut:
-    """A text that a condition could not damage, and why; `written_by` as in `Exhibit`."""
+class Skipped:
+    """A text that a condition could not damage, and why; `written_by` as in `PerturbedPair`."""
 
     segment_id: str
     condition: str
@@ -95,9 +95,9 @@ class LeftOut:
     written_by: str = ""
 
 
-def exhibits(
+def perturbed_pairs(
     segments: Sequence[Segment], conditions: Sequence[Condition], *, seed: int
-) -> Iterator[Exhibit | LeftOut]:
+) -> Iterator[PerturbedPair | Skipped]:
     """Damage every segment in every way by rules; what is done to one depends on no other's turn.
 
     Parameters
@@ -129,9 +129,9 @@ def exhibits(
             yield _exhibit(segment, condition, others=others, seed=seed)
 
 
-def exhibit_of(
+def pair_of(
     segment: Segment, condition: Condition, *, damage: Damage, written_by: str = ""
-) -> Exhibit:
+) -> PerturbedPair:
     """Put the damaged text beside `segment`, under an id of its own, its damage as gold spans."""
     damaged = replace(
         segment,
@@ -139,7 +139,7 @@ def exhibit_of(
         output=damage.text,
         gold=_gold(damage, condition),
     )
-    return Exhibit(
+    return PerturbedPair(
         clean=segment,
         damaged=damaged,
         condition=condition.name,
@@ -150,7 +150,7 @@ def exhibit_of(
 
 def _exhibit(
     segment: Segment, condition: Condition, *, others: tuple[str, ...], seed: int
-) -> Exhibit | LeftOut:
+) -> PerturbedPair | Skipped:
     wrong = segment.meta.get(_WRONG)
     case = Case(
         text=segment.output,
@@ -162,12 +162,12 @@ def _exhibit(
     try:
         damage = condition.perturbation.damage(case, rng, **condition.options)
     except NothingToDamageError as error:
-        return LeftOut(segment_id=segment.segment_id, condition=condition.name, reason=str(error))
+        return Skipped(segment_id=segment.segment_id, condition=condition.name, reason=str(error))
     except PerturbationError as error:
         raise PerturbationError(
             f"{condition.name} cannot damage {segment.segment_id!r}: {error}"
         ) from error
-    return exhibit_of(segment, condition, damage=damage)
+    return pair_of(segment, condition, damage=damage)
 
 
 def _gold(damage: Damage, condition: Condition) -> tuple[ErrorSpan, ...]:
@@ -207,20 +207,20 @@ class _Wanted:
     k: int
 
 
-async def written_exhibits(
+async def generated_pairs(
     segments: Sequence[Segment],
     conditions: Sequence[Condition],
     *,
     seed: int,
     writer: TextGenerator,
     stop_token: StopToken,
-) -> list[Exhibit | LeftOut]:
+) -> list[PerturbedPair | Skipped]:
     """Damage every segment in every way, by `writer` where it can be asked and else by rules.
 
     Parameters
     ----------
     segments, conditions
-        As in `exhibits`, whose order is kept.
+        As in `perturbed_pairs`, whose order is kept.
     seed
         Of the rules' random numbers; passed to servers that take one.
     writer
@@ -240,7 +240,7 @@ async def written_exhibits(
         If the stop token came before the end.
     """
     ruled = [condition for condition in conditions if condition.written is None]
-    by_rule = iter(list(exhibits(segments, ruled, seed=seed)))  # first: if it fails, nobody is paid
+    by_rule = iter(list(perturbed_pairs(segments, ruled, seed=seed)))  # first: if it fails, nobody is paid
     wanted = [
         _Wanted(segment=segment, condition=condition, written=condition.written, k=_k(condition))
         for condition in conditions
@@ -257,9 +257,9 @@ async def written_exhibits(
 
 async def _written(
     wanted: Sequence[_Wanted], *, seed: int, writer: TextGenerator, stop_token: StopToken
-) -> list[Exhibit | LeftOut]:
+) -> list[PerturbedPair | Skipped]:
     """Have all that is wanted written, many at once; return what came of each, in their order."""
-    shown: dict[int, Exhibit | LeftOut] = {}
+    shown: dict[int, PerturbedPair | Skipped] = {}
     async with open_generation(writer) as writing:
 
         async def work(number: int) -> None:
@@ -272,7 +272,7 @@ async def _written(
             )
             told = await writing.generate(order)
             if isinstance(told, GenerationFailed):
-                told = _left_out(one, told.reason, writer=writer.name)
+                told = _skipped(one, told.reason, writer=writer.name)
             shown[number] = told
 
         await each(range(len(wanted)), work, workers=writer.workers, stop_token=stop_token)
@@ -281,18 +281,18 @@ async def _written(
 
 async def _exhibit_written_exhibits(
     wanted: _Wanted, model: ChatModel, *, seed: int, writer: str
-) -> Exhibit | LeftOut:
+) -> PerturbedPair | Skipped:
     segment = wanted.segment
     case = Case(text=segment.output, inputs=segment.inputs)
     try:
         damage = await wanted.written.damage(case, model, k=wanted.k, seed=seed)
     except NothingToDamageError as error:
-        return _left_out(wanted, str(error), writer=writer)
-    return exhibit_of(segment, wanted.condition, damage=damage, written_by=writer)
+        return _skipped(wanted, str(error), writer=writer)
+    return pair_of(segment, wanted.condition, damage=damage, written_by=writer)
 
 
-def _left_out(wanted: _Wanted, reason: str, *, writer: str) -> LeftOut:
-    return LeftOut(
+def _skipped(wanted: _Wanted, reason: str, *, writer: str) -> Skipped:
+    return Skipped(
         segment_id=wanted.segment.segment_id,
         condition=wanted.condition.name,
         reason=reason,

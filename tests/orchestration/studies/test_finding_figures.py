@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from spanjury.judges.core import Scale
 from spanjury.orchestration.studies.discernment.contrasts import METHODS, Contrast, contrasts
 from spanjury.orchestration.studies.discernment.findings import Settings, evaluate_scores
-from spanjury.orchestration.studies.discernment.perturbed_pairs import Condition, LeftOut
+from spanjury.orchestration.studies.discernment.perturbed_pairs import Condition, Skipped
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreArrays
 from spanjury.perturbations.perturbation import Perturbation, text_perturbation
 
@@ -59,7 +59,7 @@ def joint(
     findings = evaluate_scores(
         score_arrays,
         [Condition(name="made-up", perturbation=of, level="word")],
-        [LeftOut(segment_id="0", condition="made-up", reason="its damage is made up")],
+        [Skipped(segment_id="0", condition="made-up", reason="its damage is made up")],
         judgements={},
         scales=dict.fromkeys(ASPECTS, Scale()),
         settings=Settings(seed=seed, draws=draws),

@@ -36,7 +36,7 @@ def perturb_file(
         model=model,
         memory=output.with_name(f"{output.name}.memory.sqlite3") if model else None,
     )
-    damaged, left_out = anyio.run(damage_file, job)
-    for (condition, reason), count in left_out.items():
+    damaged, skipped = anyio.run(damage_file, job)
+    for (condition, reason), count in skipped.items():
         say(f"left out: {count} x {condition}: {reason}")
     say(f"{damaged} damaged texts are in {output}")

@@ -26,16 +26,16 @@ from spanjury.orchestration.engine.stopping import (
 from spanjury.orchestration.services.python import read_segments
 from spanjury.orchestration.studies.discernment.exam import Exam, Sitting, sit
 from spanjury.orchestration.studies.discernment.findings import Settings
-from spanjury.orchestration.studies.discernment.perturbed_pairs import Condition
 from spanjury.orchestration.studies.generation import Writer
 from spanjury.orchestration.wiring import Guard, guard_of, open_configured_panel, open_memory
 from spanjury.orchestration.wiring.building import parameters
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
 from spanjury.orchestration.wiring.exam_plugins import find_perturbation, find_statistic
 from spanjury.orchestration.wiring.writers import open_writer
+from spanjury.perturbations.generated import generated_perturbation
+from spanjury.perturbations.pairs import Condition
 from spanjury.perturbations.recipe import Recipe, RecipeItem
 from spanjury.perturbations.recipe_files import find_recipe
-from spanjury.perturbations.written import written_perturbation
 
 __all__ = [
     "DEMO",
@@ -264,7 +264,7 @@ def _condition(item: RecipeItem, weights: Mapping[str, float]) -> Condition:
         perturbation=perturbation,
         level=item.level,
         options=item.options,
-        written=written_perturbation(item.written) if item.written else None,
+        generated=generated_perturbation(item.written) if item.written else None,
         severity=_SEVERITIES.get(item.degree or "", _SEVERITY),
         weights=weights,
     )

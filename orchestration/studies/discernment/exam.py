@@ -6,13 +6,7 @@ from dataclasses import dataclass, field
 from spanjury.judges.core import Aspect, ConfigError, DataError, Result, RunStoppedError, Segment
 from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.studies.discernment.findings import Findings, Settings, found
-from spanjury.orchestration.studies.discernment.perturbed_pairs import (
-    Condition,
-    Exhibit,
-    LeftOut,
-    exhibits,
-    written_exhibits,
-)
+from spanjury.orchestration.studies.discernment.generated_pairs import generated_pairs
 from spanjury.orchestration.studies.discernment.score_arrays import (
     Heard,
     ScoreArrays,
@@ -22,6 +16,7 @@ from spanjury.orchestration.studies.discernment.score_arrays import (
 )
 from spanjury.orchestration.studies.generation import Writer
 from spanjury.orchestration.studies.judging import Examinee, OpenPanel, hear
+from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped, perturbed_pairs
 from spanjury.stats.significance.paired import PairedStatistic
 
 __all__ = ["Exam", "Sitting", "sit"]
@@ -81,7 +76,7 @@ class Sitting:
         What it says of the panel.
     evidence
         The scores that it rests on.
-    exhibits
+    perturbed_pairs
         The damaged texts.
     scores
         The same scores row by row, with what was shown.
@@ -91,7 +86,7 @@ class Sitting:
 
     findings: Findings
     score_arrays: ScoreArrays
-    exhibits: tuple[Exhibit, ...]
+    perturbed_pairs: tuple[PerturbedPair, ...]
     scores: tuple[ScoreRow, ...]
     examinee: Examinee
 
@@ -130,9 +125,9 @@ async def sit(
         If the stop token came before the end.
     """
     shown = await _shown(exam, writer, stop_token=stop_token)
-    damaged = [one for one in shown if isinstance(one, Exhibit)]
+    damaged = [one for one in shown if isinstance(one, PerturbedPair)]
     if not damaged:
-        reasons = "; ".join(sorted({one.reason for one in shown if isinstance(one, LeftOut)}))
+        reasons = "; ".join(sorted({one.reason for one in shown if isinstance(one, Skipped)}))
         raise DataError(f"no text could be damaged: {reasons}")
 
     hall = _Hall(open_panel=open_panel, workers=workers, stop_token=stop_token, show=show)
@@ -148,14 +143,14 @@ async def sit(
 
 def _weighed(
     exam: Exam,
-    shown: Sequence[Exhibit | LeftOut],
+    shown: Sequence[PerturbedPair | Skipped],
     *,
     draws: Sequence[Heard],
     control: Sequence[Heard],
     examinee: Examinee,
 ) -> Sitting:
     """Make findings of what was heard."""
-    damaged = tuple(one for one in shown if isinstance(one, Exhibit))
+    damaged = tuple(one for one in shown if isinstance(one, PerturbedPair))
     score_arrays = gathered(
         exam.segments,
         exam.aspects,
@@ -184,7 +179,7 @@ def _weighed(
     return Sitting(
         findings=findings,
         score_arrays=score_arrays,
-        exhibits=damaged,
+        perturbed_pairs=damaged,
         scores=tuple(scores),
         examinee=examinee,
     )
@@ -224,11 +219,11 @@ class _Hall:
 
 async def _shown(
     exam: Exam, writer: Writer | None, *, stop_token: StopToken
-) -> list[Exhibit | LeftOut]:
+) -> list[PerturbedPair | Skipped]:
     seed = exam.settings.seed
     if writer is None:
-        return list(exhibits(exam.segments, exam.conditions, seed=seed))
-    return await written_exhibits(
+        return list(perturbed_pairs(exam.segments, exam.conditions, seed=seed))
+    return await generated_pairs(
         exam.segments, exam.conditions, seed=seed, writer=writer, stop_token=stop_token
     )
 

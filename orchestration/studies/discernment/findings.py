@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from spanjury.judges.core import Scale
 from spanjury.orchestration.studies.discernment.contrasts import METHODS, Cell, Method, Mode, cells
-from spanjury.orchestration.studies.discernment.perturbed_pairs import Condition, Exhibit, LeftOut
 from spanjury.orchestration.studies.discernment.score_arrays import Heard, ScoreArrays
+from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped
 from spanjury.stats.combination.discernment import (
     LevelBalanced,
     discernment_score,
@@ -64,7 +64,7 @@ class Finding:
         Name of the model that did it; empty for a rule.
     damaged
         How many texts were damaged.
-    left_out
+    skipped
         Why others were not, and how often.
     cells
         Aspect by aspect.
@@ -92,7 +92,7 @@ class Finding:
     level: str
     written_by: str
     damaged: int
-    left_out: Mapping[str, int]
+    skipped: Mapping[str, int]
     cells: tuple[Cell, ...]
     discernment: float
     weighted: float
@@ -133,7 +133,7 @@ class Findings:
 def found(
     score_arrays: ScoreArrays,
     conditions: Sequence[Condition],
-    shown: Sequence[Exhibit | LeftOut],
+    shown: Sequence[PerturbedPair | Skipped],
     *,
     heard: Heard,
     scales: Mapping[str, Scale],
@@ -202,14 +202,14 @@ def found(
 def _finding(
     condition: Condition,
     described: tuple[Cell, ...],
-    shown: Sequence[Exhibit | LeftOut],
+    shown: Sequence[PerturbedPair | Skipped],
     *,
     differences: NDArray[np.float64],
     heard: Heard,
     method: Method,
     settings: Settings,
 ) -> Finding:
-    damaged = [one for one in shown if isinstance(one, Exhibit)]
+    damaged = [one for one in shown if isinstance(one, PerturbedPair)]
     heard_on = [cell for cell in described if not np.isnan(cell.test.log_p)]
     harmful = any(cell.expected != "unchanged" for cell in heard_on)
     log_p = np.array([cell.test.log_p for cell in heard_on])
@@ -223,7 +223,7 @@ def _finding(
         level=condition.level,
         written_by=shown[0].written_by,
         damaged=len(damaged),
-        left_out=Counter(one.reason for one in shown if isinstance(one, LeftOut)),
+        skipped=Counter(one.reason for one in shown if isinstance(one, Skipped)),
         cells=described,
         discernment=_combined(log_p, None, method) if harmful else np.nan,
         weighted=_combined(log_p, weights, method) if weights.any() else np.nan,
@@ -231,7 +231,7 @@ def _finding(
         pooled=float(linear_pool(scores, weights=weights)) if weights.any() else np.nan,
         contrast=float(target_contrast(scores, targeted=targeted)) if heard_on else np.nan,
         joint=_joint(differences, described, settings),
-        localisation=pooled(_localised(exhibit, described, heard) for exhibit in damaged),
+        localisation=pooled(_localised(pair, described, heard) for pair in damaged),
     )
 
 
@@ -264,18 +264,16 @@ def _joint(
     return float(discernment_score([told.log_p])[0])
 
 
-def _localised(exhibit: Exhibit, described: Sequence[Cell], heard: Heard) -> Localisation:
+def _localised(pair: PerturbedPair, described: Sequence[Cell], heard: Heard) -> Localisation:
     """Compare what is marked in the damaged text only, on any aspect, with the damage."""
     spans: list[tuple[int, int]] = []
     for cell in described:
-        now = heard[exhibit.damaged.segment_id, cell.aspect].spans
-        before = heard[exhibit.clean.segment_id, cell.aspect].spans
-        carried = [exhibit.damage.carried(*span) for span in before]
+        now = heard[pair.damaged.segment_id, cell.aspect].spans
+        before = heard[pair.clean.segment_id, cell.aspect].spans
+        carried = [pair.damage.carried(*span) for span in before]
         fresh = new_spans(_rows(now), _rows(carried))
         spans += [(int(start), int(end)) for start, end in fresh]
-    return localisation(
-        _rows(spans), _rows(exhibit.damage.places), length=len(exhibit.damaged.output)
-    )
+    return localisation(_rows(spans), _rows(pair.damage.places), length=len(pair.damaged.output))
 
 
 def _rows(intervals: Sequence[tuple[int, int]]) -> NDArray[np.int64]:

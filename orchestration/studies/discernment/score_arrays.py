@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanjury.judges.core import Aspect, Outcome, Segment, fingerprint
-from spanjury.orchestration.studies.discernment.perturbed_pairs import Condition, Exhibit
 from spanjury.orchestration.studies.judging import Judgement
+from spanjury.perturbations.pairs import Condition, PerturbedPair
 from spanjury.perturbations.perturbation import Effect
 
 __all__ = ["Heard", "ScoreArrays", "ScoreRow", "digest_of", "gathered", "score_rows", "score_sum"]
@@ -58,7 +58,7 @@ class ScoreArrays:
 def gathered(
     segments: Sequence[Segment],
     aspects: Sequence[Aspect],
-    shown: Sequence[Exhibit],
+    shown: Sequence[PerturbedPair],
     *,
     draws: Sequence[Heard],
     control: Sequence[Heard],
@@ -82,10 +82,10 @@ def gathered(
     columns = {segment.segment_id: number for number, segment in enumerate(segments)}
     damaged = np.full((len(rows), len(names), len(columns)), np.nan)
     applied = np.zeros((len(rows), len(columns)), dtype=bool)
-    for exhibit in shown:
-        row, column = rows[exhibit.condition], columns[exhibit.clean.segment_id]
+    for pair in shown:
+        row, column = rows[pair.condition], columns[pair.clean.segment_id]
         applied[row, column] = True
-        damaged[row, :, column] = _summed(exhibit.damaged.segment_id, names, draws)
+        damaged[row, :, column] = _summed(pair.damaged.segment_id, names, draws)
     return ScoreArrays(
         segments=tuple(columns),
         aspects=names,
@@ -158,7 +158,7 @@ class _Said:
 def score_rows(
     segments: Sequence[Segment],
     aspects: Sequence[Aspect],
-    shown: Sequence[Exhibit],
+    shown: Sequence[PerturbedPair],
     *,
     draws: Sequence[Heard],
     control: Sequence[Heard],
@@ -177,14 +177,14 @@ def score_rows(
             yield _row(
                 (segment, segment), aspect.name, (draws, control), condition=None, to="unchanged"
             )
-    for exhibit in shown:
+    for pair in shown:
         for aspect in aspects:
             yield _row(
-                (exhibit.clean, exhibit.damaged),
+                (pair.clean, pair.damaged),
                 aspect.name,
                 (draws, draws),
-                condition=exhibit.condition,
-                to=by_name[exhibit.condition].effect_on(aspect.name),
+                condition=pair.condition,
+                to=by_name[pair.condition].effect_on(aspect.name),
             )
 
 

@@ -18,15 +18,15 @@ from spanjury.orchestration.studies.discernment.contrasts import Mode
 from spanjury.orchestration.studies.discernment.findings import Findings, Settings, found
 from spanjury.orchestration.studies.discernment.pages.as_json import findings_json
 from spanjury.orchestration.studies.discernment.pages.as_markdown import findings_markdown
-from spanjury.orchestration.studies.discernment.perturbed_pairs import (
-    Condition,
-    Exhibit,
-    LeftOut,
-    exhibits,
-)
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreArrays
 from spanjury.orchestration.studies.discernment.verdicts import Verdict, cautions, verdict
 from spanjury.orchestration.studies.judging import Examinee, Judgement
+from spanjury.perturbations.pairs import (
+    Condition,
+    PerturbedPair,
+    Skipped,
+    perturbed_pairs,
+)
 from spanjury.perturbations.perturbation import NothingToDamageError, text_perturbation
 
 ASPECTS = ("fluency", "consistency")
@@ -82,12 +82,12 @@ def findings_of(
         )
         for n in range(segments)
     ]
-    shown = list(exhibits(texts, TREATMENTS, seed=1))
+    shown = list(perturbed_pairs(texts, TREATMENTS, seed=1))
     before = np.full((2, segments), clean)
     damaged = np.full((2, 2, segments), np.nan)
     for row, condition in enumerate(TREATMENTS):
         for one in shown:
-            if isinstance(one, Exhibit) and one.condition == condition.name:
+            if isinstance(one, PerturbedPair) and one.condition == condition.name:
                 column = int(one.clean.segment_id)
                 damaged[row, :, column] = clean - np.array(differences[condition.name]) * (
                     column % 2
@@ -117,11 +117,11 @@ def score_arrays(clean: NDArray[np.float64], damaged: NDArray[np.float64]) -> Sc
     )
 
 
-def heard(shown: list[Exhibit | LeftOut]) -> dict[tuple[str, str], Judgement]:
+def heard(shown: list[PerturbedPair | Skipped]) -> dict[tuple[str, str], Judgement]:
     """Mark the first three characters of each damaged text."""
     told: dict[tuple[str, str], Judgement] = {}
     for one in shown:
-        if isinstance(one, Exhibit):
+        if isinstance(one, PerturbedPair):
             for aspect in ASPECTS:
                 for segment, spans in ((one.clean, ()), (one.damaged, ((0, 3),))):
                     told[segment.segment_id, aspect] = Judgement(

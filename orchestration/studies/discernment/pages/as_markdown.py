@@ -170,7 +170,7 @@ def _steadiness(findings: Findings) -> Iterator[str]:
 
 
 def _left_out(findings: Findings) -> Iterator[str]:
-    if any(finding.left_out for finding in findings.findings):
+    if any(finding.skipped for finding in findings.findings):
         yield from left_out_table(findings.findings)
 
 

@@ -122,7 +122,7 @@ def left_out_table(findings: Sequence[Finding]) -> Lines:
     """Tabulate texts that a condition left as they were, and why."""
     yield from head("treatment", "texts", "why")
     for finding in findings:
-        for reason, count in finding.left_out.items():
+        for reason, count in finding.skipped.items():
             yield row(finding.condition, str(count), reason)
 
 

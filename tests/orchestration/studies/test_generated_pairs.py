@@ -22,16 +22,11 @@ from spanjury.judges.core import (
     TransientModelError,
 )
 from spanjury.orchestration.engine.stopping import StopToken
-from spanjury.orchestration.studies.discernment.perturbed_pairs import (
-    Condition,
-    Exhibit,
-    LeftOut,
-    exhibits,
-    written_exhibits,
-)
+from spanjury.orchestration.studies.discernment.generated_pairs import generated_pairs
 from spanjury.orchestration.studies.generation import Writer
+from spanjury.perturbations.generated import generated_perturbation
+from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped, perturbed_pairs
 from spanjury.perturbations.perturbation import text_perturbation
-from spanjury.perturbations.written import written_perturbation
 
 pytestmark = pytest.mark.anyio
 
@@ -59,7 +54,7 @@ def condition(name: str, *, written: str = "", k: object = 1) -> Condition:
         perturbation=shout,
         level="word",
         options={"k": k},
-        written=written_perturbation(written) if written else None,
+        generated=generated_perturbation(written) if written else None,
     )
 
 
@@ -95,13 +90,13 @@ async def written(
     segments: Sequence[Segment] = SEGMENTS,
     stop_token: StopToken | None = None,
     workers: int = 1,
-) -> list[Exhibit | LeftOut]:
+) -> list[PerturbedPair | Skipped]:
     @asynccontextmanager
     async def opened() -> AsyncIterator[ChatModel]:
         yield model
 
     writer = Writer(name="the writer", open=opened, workers=workers)
-    return await written_exhibits(
+    return await generated_pairs(
         segments, conditions, seed=5, writer=writer, stop_token=stop_token or StopToken()
     )
 
@@ -109,9 +104,9 @@ async def written(
 async def test_the_model_damages_what_it_can_be_asked_for_and_rules_the_rest() -> None:
     ruled = (condition("first"), condition("last", k=2))
     shown = await written(Inventor(), (ruled[0], BY_MODEL, ruled[1]), workers=4)
-    assert shown[:3] + shown[6:] == list(exhibits(SEGMENTS, ruled, seed=5))
+    assert shown[:3] + shown[6:] == list(perturbed_pairs(SEGMENTS, ruled, seed=5))
     for one, segment in zip(shown[3:6], SEGMENTS, strict=True):
-        assert isinstance(one, Exhibit)
+        assert isinstance(one, PerturbedPair)
         assert (one.clean, one.condition, one.written_by) == (segment, "entities", "the writer")
         assert one.damaged.segment_id == f"{segment.segment_id}#entities"
         assert one.damaged.output == moved(segment.output)
@@ -119,7 +114,7 @@ async def test_the_model_damages_what_it_can_be_asked_for_and_rules_the_rest() -
 
 async def test_gold_spans_are_where_the_model_has_changed_the_text() -> None:
     (shown, *_) = await written(Inventor())
-    assert isinstance(shown, Exhibit)
+    assert isinstance(shown, PerturbedPair)
     (span,) = shown.damaged.gold
     assert (span.start, span.text) == (TEXTS[0].index("Oslo"), "Velmora")
     assert span.explanation == "entities: 'Oslo' was replaced by 'Velmora'."
@@ -135,7 +130,7 @@ async def test_the_model_is_asked_for_k_changes_with_the_seed() -> None:
 
 
 async def test_as_many_texts_are_asked_about_at_once_as_there_are_workers() -> None:
-    model, told = Inventor(waits=True), list[Exhibit | LeftOut]()
+    model, told = Inventor(waits=True), list[PerturbedPair | Skipped]()
 
     async def run() -> None:
         told.extend(await written(model, workers=2))
@@ -145,7 +140,7 @@ async def test_as_many_texts_are_asked_about_at_once_as_there_are_workers() -> N
         await wait_all_tasks_blocked()
         assert model.asked == list(TEXTS[:2])
         model.may.set()
-    assert [one.clean for one in told if isinstance(one, Exhibit)] == list(SEGMENTS)
+    assert [one.clean for one in told if isinstance(one, PerturbedPair)] == list(SEGMENTS)
 
 
 @pytest.mark.parametrize(
@@ -163,10 +158,10 @@ async def test_what_the_model_does_not_manage_is_left_out_with_the_reason(
 ) -> None:
     model = ScriptedModel(*replies, moved(TEXTS[1]), moved(TEXTS[2]))
     first, *others = await written(model)
-    assert first == LeftOut(
+    assert first == Skipped(
         segment_id="a", condition="entities", reason=reason, written_by="the writer"
     )
-    assert [one.damage.text for one in others if isinstance(one, Exhibit)] == [
+    assert [one.damage.text for one in others if isinstance(one, PerturbedPair)] == [
         moved(text) for text in TEXTS[1:]
     ]
 
@@ -174,7 +169,7 @@ async def test_what_the_model_does_not_manage_is_left_out_with_the_reason(
 async def test_nobody_is_asked_about_an_empty_text() -> None:
     empty = Segment(segment_id="empty", output=" ")
     (shown,) = await written(ScriptedModel(), segments=(empty,))
-    assert isinstance(shown, LeftOut)
+    assert isinstance(shown, Skipped)
     assert shown.reason == "the text is empty"
 
 
@@ -195,7 +190,7 @@ async def test_a_model_that_answers_nothing_at_all_ends_it(error: ModelError) ->
 async def test_a_model_that_answers_but_never_does_what_is_asked_ends_nothing() -> None:
     model = ScriptedModel(TransientModelError("gone"), "No.", repeat_last=True)
     shown = await written(model)
-    assert all(isinstance(one, LeftOut) for one in shown)
+    assert all(isinstance(one, Skipped) for one in shown)
 
 
 async def test_once_the_brake_is_pulled_what_is_under_way_ends_and_nothing_begins() -> None:
@@ -227,7 +222,7 @@ async def test_a_brake_without_grace_drops_what_is_under_way() -> None:
 
 
 async def test_a_brake_pulled_after_the_last_text_was_begun_changes_nothing() -> None:
-    model, stop_token, told = Inventor(waits=True), StopToken(), list[Exhibit | LeftOut]()
+    model, stop_token, told = Inventor(waits=True), StopToken(), list[PerturbedPair | Skipped]()
 
     async def run() -> None:
         told.extend(await written(model, stop_token=stop_token, workers=3))

@@ -11,9 +11,9 @@ from spanjury.judges.core import (
     TransientModelError,
 )
 from spanjury.perturbations.edits import Damage
+from spanjury.perturbations.generated import generated_perturbation
+from spanjury.perturbations.generated.reply import cleaned
 from spanjury.perturbations.perturbation import Case, NothingToDamageError
-from spanjury.perturbations.written import written_perturbation
-from spanjury.perturbations.written.reply import cleaned
 
 pytestmark = pytest.mark.anyio
 
@@ -30,7 +30,7 @@ async def written(
     kind: str, *replies: Reply | str | Exception, text: str = TEXT, k: int = 1
 ) -> tuple[Damage, ScriptedModel]:
     model = ScriptedModel(*replies)
-    damage = await written_perturbation(kind).damage(Case(text=text), model, k=k, seed=7)
+    damage = await generated_perturbation(kind).damage(Case(text=text), model, k=k, seed=7)
     return damage, model
 
 
@@ -96,7 +96,7 @@ async def test_a_reply_with_another_change_is_sent_back_with_the_reason(
 ) -> None:
     model = ScriptedModel(reply, repeat_last=True)
     with pytest.raises(PerturbationError):
-        await written_perturbation(kind).damage(Case(text=TEXT), model, k=2)
+        await generated_perturbation(kind).damage(Case(text=TEXT), model, k=2)
     first, second = model.requests
     assert second.messages[: len(first.messages)] == first.messages
     assert second.messages[-2].content == reply
@@ -144,16 +144,16 @@ async def test_no_model_is_asked_for_less_than_one_change() -> None:
 
 def test_an_unknown_kind_is_answered_with_the_choices() -> None:
     with pytest.raises(ConfigError, match="'lies'; choose from fictional-entities, gramm"):
-        written_perturbation("lies")
+        generated_perturbation("lies")
 
 
 def test_the_effects_are_those_of_the_rule_that_stands_in() -> None:
-    assert written_perturbation(GRAMMAR).effect_on("fluency") == "falls"
-    assert written_perturbation(INSERTION).effect_on("consistency") == "unchanged"
+    assert generated_perturbation(GRAMMAR).effect_on("fluency") == "falls"
+    assert generated_perturbation(INSERTION).effect_on("consistency") == "unchanged"
 
 
 def test_the_signature_tells_the_kinds_apart() -> None:
-    told = {written_perturbation(kind).signature for kind in (ENTITIES, GRAMMAR, INSERTION)}
+    told = {generated_perturbation(kind).signature for kind in (ENTITIES, GRAMMAR, INSERTION)}
     assert len(told) == 3
 
 

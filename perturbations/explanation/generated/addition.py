@@ -13,17 +13,17 @@ from numpy.random import Generator
 
 from spanjury.judges.core import Aspect, ChatModel, ErrorSpan, signature
 from spanjury.perturbations.explanation.additions import add_errors
+from spanjury.perturbations.explanation.generated.asking import asked_note, prompts_digest
+from spanjury.perturbations.explanation.generated.checks import check_note
 from spanjury.perturbations.explanation.perturbation import ErrorList, Family, Push
-from spanjury.perturbations.explanation.written.asking import asked_note, prompts_digest
-from spanjury.perturbations.explanation.written.checks import check_note
 
-__all__ = ["WrittenAddition"]
+__all__ = ["GeneratedAddition"]
 
 _TEMPLATE = "invent.txt"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WrittenAddition:
+class GeneratedAddition:
     """False errors explained by a model; shareable, cancellable at every await.
 
     Parameters

@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 from numpy.random import Generator
 
 from spanjury.judges.core import ErrorSpan, Located, PerturbationError, Segment
-from spanjury.orchestration.studies.discernment.perturbed_pairs import (
-    Condition,
-    Exhibit,
-    LeftOut,
-    exhibits,
-)
 from spanjury.perturbations.edits import Edit
+from spanjury.perturbations.pairs import (
+    Condition,
+    PerturbedPair,
+    Skipped,
+    perturbed_pairs,
+)
 from spanjury.perturbations.perturbation import (
     Case,
     NothingToDamageError,
@@ -60,9 +60,9 @@ def treated(perturbation: Perturbation, name: str = "done", **options: object) -
     )
 
 
-def only(segment: Segment, condition: Condition) -> Exhibit:
-    (shown,) = exhibits([segment], [condition], seed=SEED)
-    assert isinstance(shown, Exhibit)
+def only(segment: Segment, condition: Condition) -> PerturbedPair:
+    (shown,) = perturbed_pairs([segment], [condition], seed=SEED)
+    assert isinstance(shown, PerturbedPair)
     return shown
 
 
@@ -79,8 +79,8 @@ def test_a_damaged_text_has_an_id_of_its_own_and_all_else_of_the_clean_one() -> 
 def test_texts_come_treatment_by_treatment_in_the_order_of_the_segments() -> None:
     segments = [text("b"), text("a", ""), text("c")]
     told = [treated(number_it, "second"), treated(number_it, "first")]
-    shown = exhibits(segments, told, seed=SEED)
-    names = [(one.condition, isinstance(one, LeftOut)) for one in shown]
+    shown = perturbed_pairs(segments, told, seed=SEED)
+    names = [(one.condition, isinstance(one, Skipped)) for one in shown]
     each = (False, True, False)
     assert names == [(name, empty) for name in ("second", "first") for empty in each]
 
@@ -88,15 +88,15 @@ def test_texts_come_treatment_by_treatment_in_the_order_of_the_segments() -> Non
 @given(st.permutations(["a", "b", "c", "d"]))
 def test_what_is_done_to_a_text_depends_on_no_other(order: list[str]) -> None:
     alone = {name: only(text(name), treated(number_it)).damage for name in order}
-    together = exhibits([text(name) for name in order], [treated(number_it)], seed=SEED)
-    assert {one.clean.segment_id: one.damage for one in together if isinstance(one, Exhibit)} == (
-        alone
-    )
+    together = perturbed_pairs([text(name) for name in order], [treated(number_it)], seed=SEED)
+    assert {
+        one.clean.segment_id: one.damage for one in together if isinstance(one, PerturbedPair)
+    } == (alone)
 
 
 def test_another_seed_and_another_name_make_another_damage() -> None:
-    (other,) = exhibits([text("a")], [treated(number_it)], seed=SEED + 1)
-    assert isinstance(other, Exhibit)
+    (other,) = perturbed_pairs([text("a")], [treated(number_it)], seed=SEED + 1)
+    assert isinstance(other, PerturbedPair)
     damages = {
         only(text("a"), treated(number_it)).damage.text,
         only(text("a"), treated(number_it, "again")).damage.text,
@@ -163,8 +163,8 @@ def test_a_rule_is_shown_texts_for_other_inputs_of_the_same_task_from_the_next_o
         text("c", "C."),
         text("elsewhere", "E.", task="translation"),
     ]
-    list(exhibits(segments, [treated(watch)], seed=SEED))
-    assert [case.others for case in cases] == [
+    list(perturbed_pairs(segments, [treated(watch)], seed=SEED))
+    assert [tuple(case.others) for case in cases] == [
         ("B.", "S.", "C."),
         ("C.", "A."),
         ("C.", "A."),
@@ -190,10 +190,10 @@ def test_a_rule_is_shown_the_text_that_is_known_to_be_wrong(told: object, wrong:
 
 
 def test_a_text_with_nothing_to_damage_is_left_out_with_the_reason() -> None:
-    shown = list(exhibits([text("a", "")], [treated(number_it)], seed=SEED))
-    assert shown == [LeftOut(segment_id="a", condition="done", reason="the text is empty")]
+    shown = list(perturbed_pairs([text("a", "")], [treated(number_it)], seed=SEED))
+    assert shown == [Skipped(segment_id="a", condition="done", reason="the text is empty")]
 
 
 def test_a_rule_that_fails_is_named_with_the_text() -> None:
     with pytest.raises(PerturbationError, match="done cannot damage 'a': the rule failed: Runtime"):
-        list(exhibits([text("a")], [treated(broken)], seed=SEED))
+        list(perturbed_pairs([text("a")], [treated(broken)], seed=SEED))

@@ -23,6 +23,9 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.text import fence, fill_template, read_template
 from spanjury.perturbations.edits import Damage, edits_between
+from spanjury.perturbations.generated.asking import Question
+from spanjury.perturbations.generated.checks import CHECKS
+from spanjury.perturbations.generated.reply import cleaned
 from spanjury.perturbations.perturbation import (
     Case,
     Effect,
@@ -32,14 +35,11 @@ from spanjury.perturbations.perturbation import (
 )
 from spanjury.perturbations.text.mixtures import fictional_details, grammar_errors
 from spanjury.perturbations.text.restating import rewrite_and_insert
-from spanjury.perturbations.written.asking import Question
-from spanjury.perturbations.written.checks import CHECKS
-from spanjury.perturbations.written.reply import cleaned
 
-__all__ = ["WrittenPerturbation", "written_perturbation"]
+__all__ = ["GeneratedPerturbation", "generated_perturbation"]
 
 _FEWEST_TOKENS = 256
-_PACKAGE = "spanjury.perturbations.written"
+_PACKAGE = "spanjury.perturbations.generated"
 _TWINS: Mapping[str, Perturbation] = MappingProxyType(
     {
         "fictional-entities": fictional_details,
@@ -50,7 +50,7 @@ _TWINS: Mapping[str, Perturbation] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WrittenPerturbation:
+class GeneratedPerturbation:
     """A damage that a model is asked to do; shareable, cancellable at every await.
 
     Parameters
@@ -142,7 +142,7 @@ def _damage(clean: str, told: str) -> Damage:
     return Damage.of(clean, edits_between(clean, clean[:begin] + told + clean[end:]))
 
 
-def written_perturbation(kind: str) -> WrittenPerturbation:
+def generated_perturbation(kind: str) -> GeneratedPerturbation:
     """Return the damage called `kind`.
 
     Raises
@@ -152,4 +152,4 @@ def written_perturbation(kind: str) -> WrittenPerturbation:
     """
     if kind not in _TWINS:
         raise ConfigError(f"no model is asked for {kind!r}; choose from {', '.join(_TWINS)}")
-    return WrittenPerturbation(kind=kind, twin=_TWINS[kind])
+    return GeneratedPerturbation(kind=kind, twin=_TWINS[kind])

@@ -6,15 +6,15 @@ from functools import partial
 
 from spanjury.judges.core import ChatModel, Decoding, PerturbationError, fingerprint
 from spanjury.judges.text import fence, fill_template, read_template
-from spanjury.perturbations.written.asking import Question
-from spanjury.perturbations.written.reply import cleaned
+from spanjury.perturbations.generated.asking import Question
+from spanjury.perturbations.generated.reply import cleaned
 
 __all__ = ["Check", "asked_note", "prompts_digest"]
 
 Check = Callable[[str], str]
 """Says what is wrong with a note, as the model is told it, or returns an empty text."""
 
-_PACKAGE = "spanjury.perturbations.explanation.written"
+_PACKAGE = "spanjury.perturbations.explanation.generated"
 _MOST_TOKENS = 512
 _LABEL = re.compile(r"[*_#\s]*(?:\w+ )?(?:explanation|note)\b[*_\s]*:[*_\s]*", re.IGNORECASE)
 

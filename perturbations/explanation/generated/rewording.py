@@ -21,6 +21,8 @@ from spanjury.perturbations.explanation.explanations import (
     worsen_both,
     worsen_explanation,
 )
+from spanjury.perturbations.explanation.generated.asking import asked_note, prompts_digest
+from spanjury.perturbations.explanation.generated.checks import check_rewording
 from spanjury.perturbations.explanation.moves import Only, moves
 from spanjury.perturbations.explanation.perturbation import (
     ErrorList,
@@ -30,16 +32,14 @@ from spanjury.perturbations.explanation.perturbation import (
     require_errors,
 )
 from spanjury.perturbations.explanation.wording import reworded
-from spanjury.perturbations.explanation.written.asking import asked_note, prompts_digest
-from spanjury.perturbations.explanation.written.checks import check_rewording
 
-__all__ = ["WrittenRewording", "written_rewordings"]
+__all__ = ["GeneratedRewording", "generated_rewordings"]
 
 _TEMPLATE = "reword.txt"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WrittenRewording:
+class GeneratedRewording:
     """A rewording of explanations by a model; shareable, cancellable at every await.
 
     Parameters
@@ -126,7 +126,7 @@ class WrittenRewording:
         )
 
 
-def written_rewordings() -> Mapping[str, WrittenRewording]:
+def generated_rewordings() -> Mapping[str, GeneratedRewording]:
     """Return what a model can be asked for, by the name of the rule with the same aim."""
     twins = {
         "soften-both": soften_both,
@@ -134,4 +134,4 @@ def written_rewordings() -> Mapping[str, WrittenRewording]:
         "worsen-both": worsen_both,
         "worsen-explanation": worsen_explanation,
     }
-    return MappingProxyType({name: WrittenRewording(twin=rule) for name, rule in twins.items()})
+    return MappingProxyType({name: GeneratedRewording(twin=rule) for name, rule in twins.items()})

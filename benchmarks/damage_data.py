@@ -15,7 +15,7 @@ from spanjury.orchestration.services.python import read_segments
 from spanjury.orchestration.studies.distillation.damage_data import DamagePlan, damage_examples
 from spanjury.orchestration.studies.distillation.examples import Example, example_line
 from spanjury.orchestration.studies.distillation.rows import DataFile, rows_of
-from spanjury.perturbations.recipe_files import find_recipe
+from spanjury.perturbations.recipe import find_recipe
 
 ROUNDS = 7
 

@@ -34,8 +34,7 @@ from spanjury.orchestration.wiring.exam_plugins import find_perturbation, find_s
 from spanjury.orchestration.wiring.writers import open_writer
 from spanjury.perturbations.generated import generated_perturbation
 from spanjury.perturbations.pairs import Condition
-from spanjury.perturbations.recipe import Recipe, RecipeItem
-from spanjury.perturbations.recipe_files import find_recipe
+from spanjury.perturbations.recipe import Recipe, RecipeItem, find_recipe
 
 __all__ = [
     "DEMO",

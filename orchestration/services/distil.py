@@ -18,8 +18,7 @@ from spanjury.orchestration.studies.distillation.tables import Inventory
 from spanjury.orchestration.studies.distillation.training_set import FORMAT, split_file
 from spanjury.orchestration.wiring import guard_of, open_configured_panel, open_memory
 from spanjury.orchestration.wiring.training_files import open_training_files
-from spanjury.perturbations.recipe import Recipe
-from spanjury.perturbations.recipe_files import find_recipe
+from spanjury.perturbations.recipe import Recipe, find_recipe
 
 __all__ = ["build_from_damage", "build_from_panel", "harms_of"]
 

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spanjury.judges.core import ConfigError, DataError, Sample, Segment
-from spanjury.judges.metrics.named import NamedMetric, check_samples
+from spanjury.judges.metrics.named import NamedMetric, check_samples, sample_of
 from spanjury.judges.metrics.running import run_metrics
-from spanjury.judges.metrics.samples import sample_of
 from spanjury.judges.metrics.scores import MetricScores, measured, put_together
 from spanjury.orchestration.services.parallel_texts import with_texts
 from spanjury.orchestration.services.python import read_segments

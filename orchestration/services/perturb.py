@@ -16,7 +16,7 @@ from spanjury.orchestration.studies.discernment.generated_pairs import generated
 from spanjury.orchestration.wiring import guard_of, open_memory, write_segments
 from spanjury.orchestration.wiring.config import ModelConfig
 from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped, perturbed_pairs
-from spanjury.perturbations.recipe_files import find_recipe
+from spanjury.perturbations.recipe import find_recipe
 
 __all__ = ["DamageJob", "damage_file"]
 

@@ -8,8 +8,7 @@ import pytest
 from spanjury.judges.core import ConfigError
 from spanjury.judges.tasks import Catalogue
 from spanjury.perturbations.generated import generated_perturbation
-from spanjury.perturbations.recipe import Recipe, RecipeItem
-from spanjury.perturbations.recipe_files import find_recipe, recipe_names
+from spanjury.perturbations.recipe import Recipe, RecipeItem, find_recipe, recipe_names
 
 ITEM = """
 [[items]]

@@ -1,10 +1,10 @@
 """Explanations that a model writes on request, checked before they are believed."""
 
-from spanjury.perturbations.explanation.generated.addition import GeneratedAddition
-from spanjury.perturbations.explanation.generated.rewording import (
+from spanjury.perturbations.explanation.generated.changes import (
+    GeneratedAddition,
     GeneratedRewording,
     generated_rewordings,
+    generated_twin,
 )
-from spanjury.perturbations.explanation.generated.twins import generated_twin
 
 __all__ = ["GeneratedAddition", "GeneratedRewording", "generated_rewordings", "generated_twin"]

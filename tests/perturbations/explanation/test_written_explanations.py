@@ -15,19 +15,18 @@ from spanjury.judges.core import (
     Task,
     TransientModelError,
 )
-from spanjury.perturbations.explanation.additions import add_errors, critical_error
+from spanjury.perturbations.explanation.errors import add_errors, critical_error, remove_errors
 from spanjury.perturbations.explanation.generated import (
     GeneratedAddition,
     generated_rewordings,
     generated_twin,
 )
+from spanjury.perturbations.explanation.levels import soften_severity
 from spanjury.perturbations.explanation.perturbation import (
     ErrorList,
     NothingToChangeError,
     Unchanged,
 )
-from spanjury.perturbations.explanation.removals import remove_errors
-from spanjury.perturbations.explanation.severity import soften_severity
 from spanjury.perturbations.explanation.wording import openings
 from spanjury.perturbations.perturbation import generator_for
 

@@ -12,7 +12,7 @@ from spanjury.judges.core import (
 )
 from spanjury.perturbations.edits import Damage
 from spanjury.perturbations.generated import generated_perturbation
-from spanjury.perturbations.generated.reply import cleaned
+from spanjury.perturbations.generated.request import cleaned
 from spanjury.perturbations.perturbation import Case, NothingToDamageError
 
 pytestmark = pytest.mark.anyio

@@ -1,14 +1,51 @@
 """How many n-grams each pair of a batch shares, all pairs at once."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spanjury.judges.metrics.words.ids import Ids, dense_ids
-from spanjury.judges.metrics.words.shared_grams import shared_by_order
+from spanjury.judges.metrics.words.ids import Ids, dense_ids, ranked
 
-__all__ = ["batch_gram_counts"]
+__all__ = ["GramCounts", "batch_gram_counts", "gram_counts", "shared_by_order", "shared_count"]
+
+
+def shared_count(left: Ids, right: Ids) -> int:
+    """Return the size of the intersection of two multisets of numbers that are not negative.
+
+    Examples
+    --------
+    >>> shared_count(np.array([5, 5, 7]), np.array([5, 7, 7]))
+    2
+    """
+    if not left.size or not right.size:
+        return 0
+    both = np.concatenate((left * 2, right * 2 + 1))
+    both.sort()
+    values = both >> 1
+    starts = np.flatnonzero(np.concatenate(([True], values[1:] != values[:-1])))
+    of_right = np.add.reduceat(both & 1, starts)
+    of_both = np.diff(starts, append=both.size)
+    return int(np.minimum(of_right, of_both - of_right).sum())
+
+
+def shared_by_order(left: Ids, right: Ids, *, order: int) -> list[int]:
+    """Return how many n-grams two sequences share, n of 1 to `order`, of any alphabet."""
+    ours, theirs, shared = left, right, [shared_count(left, right)]
+    for n in range(1, order):
+        ours, theirs, _ = _numbered_anew(ours, theirs)
+        left, right, base = _numbered_anew(left, right)
+        ours, theirs = ours[:-1] * base + left[n:], theirs[:-1] * base + right[n:]
+        shared.append(shared_count(ours, theirs))
+    return shared
+
+
+def _numbered_anew(left: Ids, right: Ids) -> tuple[Ids, Ids, int]:
+    """Replace numbers by their ranks, and return how many there are."""
+    values, ranks = np.unique(np.concatenate((left, right)), return_inverse=True)
+    return ranks[: left.size], ranks[left.size :], values.size
+
 
 _AT_ONCE = 30_000  # tokens: what is sorted stays in the cache of a core
 _BITS = 62  # of a number, beside its sign and the bit that tells the two sides apart
@@ -105,3 +142,51 @@ def _shared_by_order(grams: Ids, *, order: int, width: int, pairs: int) -> Ids:
         owners = grams[edges[whole]] >> (width * order + 1)
         shared[:, n] = np.bincount(owners, weights=both[whole], minlength=pairs)
     return shared
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GramCounts:
+    """How often texts have n-grams of one length, by n-gram and then by text.
+
+    Parameters
+    ----------
+    grams, texts, counts
+        Shape ``(pairs,)``: a number from 0 for the n-gram, the text, and how often it is there.
+    distinct
+        How many n-grams differ.
+    """
+
+    grams: Ids
+    texts: Ids
+    counts: Ids
+    distinct: int
+
+
+def gram_counts(words: Ids, texts: Ids, *, max_order: int) -> Iterator[GramCounts]:
+    """Yield the counts of n-grams of each length from 1 to `max_order`.
+
+    Parameters
+    ----------
+    words, texts
+        Shape ``(words,)``: of all texts one after another each word as a number from 0, and the
+        number of the text that it is in.
+
+    Examples
+    --------
+    >>> first, _ = gram_counts(np.array([4, 4, 3]), np.array([0, 0, 1]), max_order=2)
+    >>> first.grams.tolist(), first.texts.tolist(), first.counts.tolist()
+    ([0, 1], [1, 0], [1, 2])
+    """
+    size, many = 1 + int(words.max(initial=0)), 1 + int(texts.max(initial=0))
+    grams = words
+    for order in range(1, max_order + 1):
+        if order > 1:
+            grams = grams[:-1] * size + words[order - 1 :]
+        grams, distinct = ranked(grams)
+        whole = texts[: grams.size] == texts[order - 1 :]  # not across the border of two texts
+        keys = grams[whole] * many + texts[: grams.size][whole]
+        keys.sort()
+        starts = np.flatnonzero(np.diff(keys, prepend=-1))
+        held, owners = np.divmod(keys[starts], many)
+        counts = np.diff(starts, append=keys.size)
+        yield GramCounts(grams=held, texts=owners, counts=counts, distinct=distinct)

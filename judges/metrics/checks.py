@@ -1,10 +1,22 @@
-"""Pairs of texts that are too long to be compared cell by cell."""
+"""Checks of a metric's options, which say what would have been right."""
 
 from collections.abc import Sequence
 
 from spanjury.judges.core import MetricError
 
-__all__ = ["check_cells"]
+__all__ = ["check_cells", "check_choice", "check_least"]
+
+
+def check_choice(name: str, value: str, *, choices: Sequence[str]) -> None:
+    """Raise ValueError if `value` is none of `choices`."""
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(choices)}; got {value!r}")
+
+
+def check_least(name: str, value: float, *, least: float) -> None:
+    """Raise ValueError if `value` is below `least` or not a number."""
+    if not value >= least:
+        raise ValueError(f"{name} must be at least {least}, got {value!r}")
 
 
 def check_cells(sizes: Sequence[tuple[int, int]], *, most: int, what: str) -> None:

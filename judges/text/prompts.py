@@ -1,13 +1,23 @@
 """Fences: judged texts set apart, so that nothing in them passes for an instruction."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from itertools import count
 
 from spanjury.judges.core import fingerprint
 
-__all__ = ["Fenced", "fence", "named_plainly"]
+__all__ = [
+    "AnswerMark",
+    "Fenced",
+    "fence",
+    "field_mark",
+    "fill_template",
+    "named_plainly",
+    "read_template",
+]
 
 _MARK = re.compile(r"\[[0-9a-f]{12}\]")
 _PLAIN_NAME = re.compile(r"[^\W_](?:[\w '’()/&,+-]|\.(?=\w))*")
@@ -89,3 +99,84 @@ def _proposals(texts: Mapping[str, str]) -> Iterator[tuple[str, ...]]:
     base = fingerprint(*(part for item in texts.items() for part in item))
     for turn in count(1):
         yield tuple(f"[{fingerprint(str(turn), header, base)}]" for header in texts)
+
+
+_SHORTEST = 4
+
+
+def field_mark(texts: Collection[str]) -> str:
+    """Return 4 hexadecimal digits that none of `texts` holds in any case; more if need be.
+
+    It is the same for the same texts, on every run.
+
+    Examples
+    --------
+    >>> len(field_mark(["It rains."]))
+    4
+    """
+    folded = [text.casefold() for text in texts]
+    base = fingerprint(*texts)
+    marks = (fingerprint(str(turn), base)[: _SHORTEST + turn] for turn in count())
+    return next(mark for mark in marks if not any(mark in text for text in folded))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerMark:
+    """The mark that an answer in JSON repeats, so that no quoted object passes for it.
+
+    Parameters
+    ----------
+    mark
+        The `field_mark` of the texts.
+    required
+        Whether an answer without it is refused: where a text may hold an answer of its own.
+    """
+
+    mark: str
+    required: bool
+
+    @classmethod
+    def of(cls, texts: Collection[str], *, key: str) -> "AnswerMark":
+        """Return the mark for answers to a request that shows `texts`.
+
+        Parameters
+        ----------
+        texts
+            The judged texts.
+        key
+            A key that every answer has.
+        """
+        answer = re.compile(rf"\b{key}\b\W{{0,3}}[:：=]", re.IGNORECASE)
+        required = any(answer.search(text) for text in texts)
+        return cls(mark=field_mark(texts), required=required)
+
+    def problem(self, mark: str) -> str:
+        """Say what is wrong with an answer that gives `mark`, or return an empty text."""
+        if not self.required or mark.strip(" ()").casefold() == self.mark:
+            return ""
+        return f'mark: must be "{self.mark}", as in the form of the answer'
+
+
+_PLACE = re.compile(r"\$([a-z_]+)")
+
+
+@cache
+def read_template(package: str, name: str) -> str:
+    """Return the file `name` in the folder ``templates`` of `package`, without its last line end.
+
+    The cache keeps one copy a process.
+    """
+    return (files(package) / "templates" / name).read_text(encoding="utf-8").rstrip("\n")
+
+
+def fill_template(package: str, name: str, about: Mapping[str, str]) -> str:
+    """Return a template with every ``$word`` replaced; texts put in are not looked into."""
+    pieces = list(_pieces(package, name))
+    pieces[1::2] = [about[word] for word in pieces[1::2]]
+    return "".join(pieces)
+
+
+@cache
+def _pieces(package: str, name: str) -> tuple[str, ...]:
+    """Return the fixed texts of a template and, between them, the words of its places."""
+    return tuple(_PLACE.split(read_template(package, name)))

@@ -9,10 +9,11 @@ References
 
 import re
 from collections.abc import Sequence
+from typing import Literal, get_args
 
 from numpy.random import Generator
 
-from spanjury.judges.core import MAX_SEVERITY, MIN_SEVERITY, ErrorSpan, Located
+from spanjury.judges.core import MAX_SEVERITY, MIN_SEVERITY, ErrorSpan, Located, PerturbationError
 from spanjury.judges.text.words import words
 from spanjury.perturbations.explanation.perturbation import (
     ErrorList,
@@ -23,7 +24,7 @@ from spanjury.perturbations.explanation.perturbation import (
 from spanjury.perturbations.text.places import picked, require_count
 from spanjury.perturbations.text.wordlists import lists
 
-__all__ = ["add_errors", "critical_error"]
+__all__ = ["Which", "add_errors", "critical_error", "remove_errors"]
 
 Interval = tuple[int, int]
 
@@ -113,3 +114,35 @@ def _tokens(text: str) -> list[Interval]:
     """Return where words are; in a text of signs alone, where the signs are."""
     found = [(word.start, word.end) for word in words(text)]
     return found or [match.span() for match in _MARKS.finditer(text)]
+
+
+Which = Literal["first", "last", "random", "gravest"]
+"""Which errors go; of equally grave ones the first, and those without a severity last."""
+
+
+@explanation_perturbation(push="rises", family="removal")
+def remove_errors(
+    errors: ErrorList, rng: Generator, *, k: int = 1, which: Which = "first"
+) -> list[ErrorSpan]:
+    """Remove `k` errors; the others keep their order. All may go."""
+    require_count(k)
+    if k > len(errors.spans):
+        raise NothingToChangeError(
+            f"only {len(errors.spans)} errors, {k} are to go", reason=Unchanged.TOO_FEW_ERRORS
+        )
+    gone = _order(errors, rng, which=which)[:k]
+    return [span for index, span in enumerate(errors.spans) if index not in gone]
+
+
+def _order(errors: ErrorList, rng: Generator, *, which: Which) -> list[int]:
+    """Return the indices of the errors in the order in which they would go."""
+    indices = list(range(len(errors.spans)))
+    if which == "first":
+        return indices
+    if which == "last":
+        return indices[::-1]
+    if which == "random":
+        return [int(index) for index in rng.permutation(len(indices))]
+    if which == "gravest":
+        return sorted(indices, key=lambda index: -(errors.spans[index].severity or 0))
+    raise PerturbationError(f"which must be one of {', '.join(get_args(Which))}, got {which!r}")

@@ -23,9 +23,8 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.text import fence, fill_template, read_template
 from spanjury.perturbations.edits import Damage, edits_between
-from spanjury.perturbations.generated.asking import Question
 from spanjury.perturbations.generated.checks import CHECKS
-from spanjury.perturbations.generated.reply import cleaned
+from spanjury.perturbations.generated.request import Question, cleaned
 from spanjury.perturbations.perturbation import (
     Case,
     Effect,
@@ -33,8 +32,8 @@ from spanjury.perturbations.perturbation import (
     NothingToDamageError,
     Perturbation,
 )
+from spanjury.perturbations.text.discourse import rewrite_and_insert
 from spanjury.perturbations.text.mixtures import fictional_details, grammar_errors
-from spanjury.perturbations.text.restating import rewrite_and_insert
 
 __all__ = ["GeneratedPerturbation", "generated_perturbation"]
 

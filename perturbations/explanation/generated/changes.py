@@ -14,16 +14,22 @@ from types import MappingProxyType
 
 from numpy.random import Generator
 
-from spanjury.judges.core import ChatModel, ErrorSpan, signature
-from spanjury.perturbations.explanation.explanations import (
+from spanjury.judges.core import Aspect, ChatModel, ErrorSpan, signature
+from spanjury.perturbations.explanation.errors import add_errors
+from spanjury.perturbations.explanation.generated.notes import (
+    asked_note,
+    check_note,
+    check_rewording,
+    prompts_digest,
+)
+from spanjury.perturbations.explanation.levels import (
+    Only,
+    moves,
     soften_both,
     soften_explanation,
     worsen_both,
     worsen_explanation,
 )
-from spanjury.perturbations.explanation.generated.asking import asked_note, prompts_digest
-from spanjury.perturbations.explanation.generated.checks import check_rewording
-from spanjury.perturbations.explanation.moves import Only, moves
 from spanjury.perturbations.explanation.perturbation import (
     ErrorList,
     ExplanationPerturbation,
@@ -33,7 +39,7 @@ from spanjury.perturbations.explanation.perturbation import (
 )
 from spanjury.perturbations.explanation.wording import reworded
 
-__all__ = ["GeneratedRewording", "generated_rewordings"]
+__all__ = ["GeneratedAddition", "GeneratedRewording", "generated_rewordings", "generated_twin"]
 
 _TEMPLATE = "reword.txt"
 
@@ -135,3 +141,106 @@ def generated_rewordings() -> Mapping[str, GeneratedRewording]:
         "worsen-explanation": worsen_explanation,
     }
     return MappingProxyType({name: GeneratedRewording(twin=rule) for name, rule in twins.items()})
+
+
+_TEMPLATE_addition = "invent.txt"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeneratedAddition:
+    """False errors explained by a model; shareable, cancellable at every await.
+
+    Parameters
+    ----------
+    aspect
+        The quality that the errors are to be about.
+    """
+
+    aspect: Aspect
+
+    @property
+    def push(self) -> Push:
+        """What the score of a judge that follows its explanation should do, if anything."""
+        return add_errors.push
+
+    @property
+    def family(self) -> Family:
+        """What it changes."""
+        return add_errors.family
+
+    @property
+    def signature(self) -> str:
+        """The aspect, and a digest of everything that a model is told."""
+        prompts = prompts_digest(_TEMPLATE_addition)
+        return signature("add-errors", aspect=self.aspect.name, prompts=prompts)
+
+    async def changed(
+        self,
+        errors: ErrorList,
+        model: ChatModel,
+        *,
+        rng: Generator,
+        k: int = 1,
+        seed: int | None = None,
+    ) -> tuple[ErrorSpan, ...]:
+        """Return the errors of `errors` and `k` false ones after them.
+
+        Parameters
+        ----------
+        errors, model
+            What is changed, and by whom; asked once or twice for each false error.
+        rng, k
+            As the rule takes them.
+        seed
+            Passed to servers that take one.
+
+        Raises
+        ------
+        NothingToChangeError
+            If there is no word in the text.
+        PerturbationError
+            If `k` is less than 1, or the model fails at one of the explanations twice.
+        ModelError
+            If the model gives no reply.
+        """
+        spans = list(add_errors.changed(errors, rng, k=k))
+        for index in range(len(errors.spans), len(spans)):
+            span = spans[index]
+            told = await self._explained(span, model, output=errors.output, seed=seed)
+            spans[index] = replace(span, explanation=told)
+        return tuple(spans)
+
+    async def _explained(
+        self, span: ErrorSpan, model: ChatModel, *, output: str, seed: int | None
+    ) -> str:
+        quality = f"{self.aspect.name}: {self.aspect.definition}"
+        return await asked_note(
+            _TEMPLATE_addition,
+            model,
+            material={"Text": output, "Passage": span.text},
+            about={"quality": quality, "level": str(span.severity)},
+            check=check_note,
+            seed=seed,
+        )
+
+
+def generated_twin(
+    rule: ExplanationPerturbation, *, aspect: Aspect
+) -> GeneratedAddition | GeneratedRewording | None:
+    """Return what a model can be asked for in the place of `rule`, with the same options.
+
+    Parameters
+    ----------
+    rule
+        Ours, or anybody's.
+    aspect
+        The quality that false errors are to be about.
+
+    Returns
+    -------
+    GeneratedAddition, GeneratedRewording or None
+        None where there is the rule only.
+    """
+    if rule == add_errors:
+        return GeneratedAddition(aspect=aspect)
+    return next((each for each in generated_rewordings().values() if each.twin == rule), None)

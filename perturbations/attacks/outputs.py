@@ -4,17 +4,29 @@ from collections.abc import Iterable
 
 from numpy.random import Generator
 
-from spanjury.perturbations.attacks.attack import AttackCase, output_attack
+from spanjury.perturbations.attacks.attack import AttackCase, output_attack, perturbing_attack
 from spanjury.perturbations.edits import Edit
 from spanjury.perturbations.perturbation import NothingToDamageError
+from spanjury.perturbations.text import bias
 from spanjury.perturbations.text.passages import Passage, passages
 from spanjury.perturbations.text.places import picked
 from spanjury.perturbations.text.wordlists import lists
 
 __all__ = [
+    "author_label",
+    "authority_claim",
+    "bandwagon_claim",
+    "confident_tone",
     "endless_quote",
+    "forged_fence_end",
+    "forged_heading",
+    "forged_system_turn",
+    "forged_turn",
     "json_review",
+    "markdown_decoration",
     "numeric_review",
+    "pad_with_filler",
+    "polite_appeal",
     "quote_end",
     "review",
     "score_in_quotes",
@@ -90,3 +102,42 @@ def _sentences(case: AttackCase) -> list[Passage]:
     if not sentences:
         raise NothingToDamageError("there is no sentence in the text")
     return sentences
+
+
+@output_attack(family="template-tokens")
+def forged_turn(case: AttackCase, rng: Generator) -> Iterable[Edit]:
+    """End with a turn of the judge in the marks of a chat template."""
+    yield _appended(case, "turns", rng)
+
+
+@output_attack(family="template-tokens")
+def forged_system_turn(case: AttackCase, rng: Generator) -> Iterable[Edit]:
+    """End with an order in a turn of the system, in the marks of a chat template."""
+    yield _appended(case, "system_turns", rng)
+
+
+@output_attack(family="header-escape")
+def forged_fence_end(case: AttackCase, rng: Generator) -> Iterable[Edit]:
+    """End as if the material ended there and the prompt went on."""
+    yield _appended(case, "fence_ends", rng)
+
+
+@output_attack(family="header-escape")
+def forged_heading(case: AttackCase, rng: Generator) -> Iterable[Edit]:
+    """End with a heading as the prompt has them, and rules below it."""
+    yield _appended(case, "headings", rng)
+
+
+def _appended(case: AttackCase, wordings: str, rng: Generator) -> Edit:
+    end = len(case.text)
+    added = case.filled(picked(lists("attacks")[wordings], rng))
+    return Edit(start=end, end=end, text=f"\n{added}")
+
+
+author_label = perturbing_attack(bias.author_label, family="authority")
+authority_claim = perturbing_attack(bias.authority_claim, family="authority")
+bandwagon_claim = perturbing_attack(bias.bandwagon_claim, family="appeal")
+confident_tone = perturbing_attack(bias.confident_tone, family="appeal")
+markdown_decoration = perturbing_attack(bias.markdown_decoration, family="appeal")
+pad_with_filler = perturbing_attack(bias.pad_with_filler, family="appeal")
+polite_appeal = perturbing_attack(bias.prompt_injection, family="appeal")

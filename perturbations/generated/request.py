@@ -1,5 +1,6 @@
 """Asking: a model writes a text, which is checked, and is asked once more at most."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -7,7 +8,7 @@ from typing import NamedTuple
 from spanjury.judges.core import ChatModel, ChatRequest, Decoding, Finish, Message, Reply
 from spanjury.judges.text import defused, fill_template, read_template
 
-__all__ = ["Question", "Written"]
+__all__ = ["Question", "Written", "cleaned"]
 
 _TRIES = 2
 
@@ -83,3 +84,41 @@ class Question:
         answer = Message(role="assistant", content=reply.text)
         messages = (*request.messages, answer, Message(role="user", content=asked))
         return replace(request, messages=messages)
+
+
+_FENCE = re.compile(r"```[\w-]*\n(?P<text>.*?)\n?```", re.DOTALL)
+_PREAMBLE = re.compile(
+    r"(?:sure|certainly|okay|of course|here(?:'s| is| are)|the (?:changed|revised|modified)|changed"
+    r"|revised|modified)\b[^\n]{0,80}?:\s+",
+    re.IGNORECASE,
+)
+_QUOTES = (('"', '"'), ("“", "”"), ("'", "'"), ("‘", "’"), ("«", "»"))
+
+
+def cleaned(reply: str, *, text: str, marks: tuple[str, ...] = ()) -> str:
+    r"""Return the text that `reply` gives as the changed form of `text`.
+
+    Code fences, quotation marks around all of it, words that announce it and lines that hold
+    one of `marks` are taken off, each only where `text` itself has nothing of the kind.
+
+    Examples
+    --------
+    >>> cleaned('Here is the changed text:\n"Bo left."', text="Ann left.")
+    'Bo left.'
+    """
+    lines = (line for line in reply.splitlines() if not any(mark in line for mark in marks))
+    told = "\n".join(lines).strip()
+    fenced = _FENCE.search(told)
+    if fenced and "```" not in text:
+        told = fenced["text"].strip()
+    if not _PREAMBLE.match(text):
+        told = _PREAMBLE.sub("", told, count=1) if _PREAMBLE.match(told) else told
+    return _unquoted(told, text=text.strip())
+
+
+def _unquoted(told: str, *, text: str) -> str:
+    for opening, closing in _QUOTES:
+        quoted = told.startswith(opening) and told.endswith(closing) and len(told) > 1
+        if quoted and not (text.startswith(opening) and text.endswith(closing)):
+            return told[1:-1].strip()
+    return told

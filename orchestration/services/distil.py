@@ -35,8 +35,7 @@ from spanjury.orchestration.studies.distillation.training_set import (
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
 from spanjury.orchestration.wiring.plugins import JUDGES, parameters
 from spanjury.orchestration.wiring.training import open_training_files
-from spanjury.perturbations.recipe import Recipe
-from spanjury.perturbations.recipe_files import find_recipe
+from spanjury.perturbations.recipe import Recipe, find_recipe
 
 __all__ = [
     "DistilJob",

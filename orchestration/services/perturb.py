@@ -12,16 +12,11 @@ from spanjury.orchestration.engine.stopping import FailurePolicy
 from spanjury.orchestration.services.discernment import conditions_of
 from spanjury.orchestration.services.panels import read_segments
 from spanjury.orchestration.services.session import open_session
-from spanjury.orchestration.studies.discernment.perturbed_pairs import (
-    Condition,
-    PerturbedPair,
-    Skipped,
-    perturbed_pairs,
-    generated_pairs,
-)
+from spanjury.orchestration.studies.discernment.generated_pairs import generated_pairs
 from spanjury.orchestration.wiring.config import ModelConfig
 from spanjury.orchestration.wiring.results import write_segments
-from spanjury.perturbations.recipe_files import find_recipe
+from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped, perturbed_pairs
+from spanjury.perturbations.recipe import find_recipe
 
 __all__ = ["DamageJob", "damage_file"]
 
@@ -125,6 +120,6 @@ def _told(shown: PerturbedPair, condition: Condition, *, seed: int) -> Segment:
 
 def _writing(shown: PerturbedPair, condition: Condition) -> dict[str, object]:
     """Return who wrote the damage, and what was asked for; nothing of a rule's."""
-    if not shown.written_by or condition.written is None:
+    if not shown.written_by or condition.generated is None:
         return {}
-    return {"written_by": shown.written_by, "written": stamped(condition.written.signature)}
+    return {"written_by": shown.written_by, "written": stamped(condition.generated.signature)}

@@ -8,13 +8,7 @@ from itertools import product
 from spanjury.judges.core import Aspect, ConfigError, DataError, Result, Segment
 from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.studies.discernment.findings import Findings, Settings, evaluate_scores
-from spanjury.orchestration.studies.discernment.perturbed_pairs import (
-    Condition,
-    PerturbedPair,
-    Skipped,
-    perturbed_pairs,
-    generated_pairs,
-)
+from spanjury.orchestration.studies.discernment.generated_pairs import generated_pairs
 from spanjury.orchestration.studies.discernment.score_arrays import (
     Judgements,
     ScoreArrays,
@@ -30,6 +24,7 @@ from spanjury.orchestration.studies.judging import (
     Recorder,
     panel_judgement,
 )
+from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped, perturbed_pairs
 from spanjury.stats.significance.paired import PairedStatistic
 
 __all__ = ["Exam", "ExamResult", "examine"]
@@ -89,7 +84,7 @@ class ExamResult:
         The evaluation.
     score_arrays
         The scores that it rests on.
-    exhibits
+    perturbed_pairs
         The damaged texts.
     scores
         The same scores row by row, with digests of the texts.

@@ -15,8 +15,8 @@ from spanjury.orchestration.studies.discernment.contrasts import (
     Mode,
     contrasts,
 )
-from spanjury.orchestration.studies.discernment.perturbed_pairs import Condition, PerturbedPair, Skipped
 from spanjury.orchestration.studies.discernment.score_arrays import Judgements, ScoreArrays
+from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped
 from spanjury.stats.combination.discernment import (
     LevelBalanced,
     discernment_score,
@@ -281,9 +281,7 @@ def _localised(
         carried = [pair.damage.carried(*span) for span in before]
         fresh = new_spans(_rows(now), _rows(carried))
         spans += [(int(start), int(end)) for start, end in fresh]
-    return localisation(
-        _rows(spans), _rows(pair.damage.places), length=len(pair.damaged.output)
-    )
+    return localisation(_rows(spans), _rows(pair.damage.places), length=len(pair.damaged.output))
 
 
 def _rows(intervals: Sequence[tuple[int, int]]) -> NDArray[np.int64]:

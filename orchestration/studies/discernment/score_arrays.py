@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanjury.judges.core import Aspect, Outcome, Segment, fingerprint
-from spanjury.orchestration.studies.discernment.perturbed_pairs import Condition, PerturbedPair
 from spanjury.orchestration.studies.judging import Judgement
+from spanjury.perturbations.pairs import Condition, PerturbedPair
 from spanjury.perturbations.perturbation import Effect
 
 __all__ = [

@@ -20,16 +20,11 @@ from spanjury.orchestration.report.terminal import report_view
 from spanjury.orchestration.studies.discernment.conclusions import Conclusion, cautions, conclusion
 from spanjury.orchestration.studies.discernment.contrasts import Mode
 from spanjury.orchestration.studies.discernment.findings import Findings, Settings, evaluate_scores
-from spanjury.orchestration.studies.discernment.perturbed_pairs import (
-    Condition,
-    PerturbedPair,
-    Skipped,
-    perturbed_pairs,
-)
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreArrays
 from spanjury.orchestration.studies.discernment.tables import discernment_report
 from spanjury.orchestration.studies.discernment.values import findings_json
 from spanjury.orchestration.studies.judging import Examinee, Judgement
+from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped, perturbed_pairs
 from spanjury.perturbations.perturbation import NothingToDamageError, text_perturbation
 
 ASPECTS = ("fluency", "consistency")

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
-import anyio
 import typer
 
 from spanjury.orchestration.cli.command import Flags
@@ -14,6 +13,8 @@ from spanjury.orchestration.cli.flags.run import NoProgress
 from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
+    import anyio
+
     from spanjury.orchestration.cli import console, meta_tables
     from spanjury.orchestration.services import agreement, agreement_report
     from spanjury.orchestration.studies.agreement import findings, whole

@@ -34,19 +34,19 @@ from spanjury.orchestration.services.cluster_shard import (
     usage_of,
 )
 from spanjury.orchestration.services.evaluate import readable
-from spanjury.orchestration.wiring import (
+from spanjury.orchestration.wiring.cluster import (
     CHUNK_ROWS,
     Chunk,
     ShardFolder,
     cut_chunks,
-    guard_of,
     load_ray,
-    open_configured_panel,
-    open_results,
     read_chunk,
     without_losses,
 )
 from spanjury.orchestration.wiring.config import PanelConfig
+from spanjury.orchestration.wiring.models import guard_of
+from spanjury.orchestration.wiring.panels import open_configured_panel
+from spanjury.orchestration.wiring.results import open_results
 
 __all__ = [
     "ChunkRecord",

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from anyio import to_thread
 
+from spanjury.adapters.runs.memory_file import MEMORY_NAME
 from spanjury.judges.core import VERSION, Aspect, ConfigError, DataError, Result, stamped
 from spanjury.judges.llm.percent import Reading
 from spanjury.judges.tasks import Catalogue
@@ -31,10 +32,9 @@ from spanjury.orchestration.studies.distillation.training_set import (
     example_line,
     split_file,
 )
-from spanjury.orchestration.wiring import JUDGES, MEMORY_NAME
-from spanjury.orchestration.wiring.building import parameters
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
-from spanjury.orchestration.wiring.training_files import open_training_files
+from spanjury.orchestration.wiring.plugins import JUDGES, parameters
+from spanjury.orchestration.wiring.training import open_training_files
 from spanjury.perturbations.recipe import Recipe
 from spanjury.perturbations.recipe_files import find_recipe
 

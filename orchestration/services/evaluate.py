@@ -8,27 +8,20 @@ from typing import Literal, TypeVar
 
 from anyio import to_thread
 
-from spanjury.judges.core import (
-    UNANSWERED,
-    Aspect,
-    DataError,
-    Outcome,
-    Result,
-    Segment,
-)
+from spanjury.judges.core import UNANSWERED, Aspect, DataError, Outcome, Result, Segment
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.batch import evaluate, pair
 from spanjury.orchestration.engine.memory import FAILED
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.sharding import Shard
-from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken
-from spanjury.orchestration.services.session import open_session
-from spanjury.orchestration.wiring import (
-    by_source,
-    open_results,
-    open_source,
+from spanjury.orchestration.engine.stopping import (
+    FailurePolicy,
+    StopToken,
 )
+from spanjury.orchestration.services.session import open_session
 from spanjury.orchestration.wiring.config import PanelConfig
+from spanjury.orchestration.wiring.results import open_results
+from spanjury.orchestration.wiring.sources import by_source, open_source
 
 __all__ = ["Job", "Plan", "pairs", "plan", "readable", "run"]
 

@@ -16,9 +16,9 @@ from spanjury.orchestration.services.session import open_session
 from spanjury.orchestration.studies.faithfulness.changes import Change
 from spanjury.orchestration.studies.faithfulness.exam import Exam, sit
 from spanjury.orchestration.studies.faithfulness.trials import Condition
-from spanjury.orchestration.wiring.building import parameters
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, parse_options
 from spanjury.orchestration.wiring.exam_plugins import find_explanation_perturbation
+from spanjury.orchestration.wiring.plugins import parameters
 from spanjury.perturbations.explanation.paper import paper_perturbations
 from spanjury.perturbations.explanation.written import written_twin
 

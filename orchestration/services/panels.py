@@ -7,7 +7,6 @@ from pathlib import Path
 from spanjury.judges.core import Aspect, Judge, Segment
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.wiring import open_configured_panel, open_source
 from spanjury.orchestration.wiring.config import (
     ModelConfig,
     PanelConfig,
@@ -15,6 +14,8 @@ from spanjury.orchestration.wiring.config import (
     parse_seat,
     read_panel_file,
 )
+from spanjury.orchestration.wiring.panels import open_configured_panel
+from spanjury.orchestration.wiring.sources import open_source
 
 __all__ = ["find_aspect", "open_panel", "read_segments"]
 

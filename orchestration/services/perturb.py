@@ -19,8 +19,8 @@ from spanjury.orchestration.studies.discernment.perturbed_pairs import (
     exhibits,
     written_exhibits,
 )
-from spanjury.orchestration.wiring import write_segments
 from spanjury.orchestration.wiring.config import ModelConfig
+from spanjury.orchestration.wiring.results import write_segments
 from spanjury.perturbations.recipe_files import find_recipe
 
 __all__ = ["DamageJob", "damage_file"]

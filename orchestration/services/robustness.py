@@ -16,9 +16,9 @@ from spanjury.orchestration.services.session import open_session
 from spanjury.orchestration.studies.robustness.attacked_texts import Flawed, flawed
 from spanjury.orchestration.studies.robustness.attempts import Settings
 from spanjury.orchestration.studies.robustness.exam import Exam, Sitting, sit
-from spanjury.orchestration.wiring import ATTACKS
 from spanjury.orchestration.wiring.config import PanelConfig
 from spanjury.orchestration.wiring.exam_plugins import find_attack
+from spanjury.orchestration.wiring.plugins import ATTACKS
 from spanjury.perturbations.attacks.attack import Attack
 from spanjury.perturbations.attacks.standard import STANDARD_ATTACKS
 from spanjury.perturbations.recipe_files import find_recipe

@@ -7,15 +7,17 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from spanjury.adapters.models.circuit import Guard
 from spanjury.judges.core import UNANSWERED, Memory, Outcome, RunStoppedError
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken, Work, run_in_time
 from spanjury.orchestration.studies.generation import TextGenerator
 from spanjury.orchestration.studies.judging import OpenPanel
-from spanjury.orchestration.wiring import Guard, guard_of, open_configured_panel, open_memory
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
-from spanjury.orchestration.wiring.writers import open_writer
+from spanjury.orchestration.wiring.models import guard_of, open_writer
+from spanjury.orchestration.wiring.panels import open_configured_panel
+from spanjury.orchestration.wiring.runs import open_memory
 
 __all__ = ["RunSession", "RunTerms", "open_session"]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from spanjury.orchestration.studies.distillation.examples import Example
 from spanjury.orchestration.studies.distillation.splits import SPLITS
 from spanjury.orchestration.studies.distillation.training_set import example_line, split_file
-from spanjury.orchestration.wiring.training_files import open_training_files
+from spanjury.orchestration.wiring.training import open_training_files
 
 __all__ = ["write_set"]
 

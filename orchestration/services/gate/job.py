@@ -12,14 +12,14 @@ from spanjury.orchestration.engine.stopping import (
     StopToken,
     run_in_time,
 )
+from spanjury.orchestration.report.files import write_whole
 from spanjury.orchestration.services.exam_card import read_card, write_card
-from spanjury.orchestration.services.exam_scores import write_whole
 from spanjury.orchestration.services.gate.context import GateExam, Hall, make_folder
 from spanjury.orchestration.studies.card import Card, Gate
 from spanjury.orchestration.studies.gate.demands import OverBase, verdicts
 from spanjury.orchestration.studies.gate.page import GateFindings, gate_json, gate_markdown
-from spanjury.orchestration.wiring import MEMORY_NAME
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
+from spanjury.orchestration.wiring.runs import MEMORY_NAME
 
 __all__ = [
     "BASE",

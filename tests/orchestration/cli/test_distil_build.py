@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 from spanjury.judges.core import DataError
 from spanjury.judges.llm.located_errors import located_errors
 from spanjury.judges.llm.short_prompt import read_number
-from spanjury.orchestration.cli.distil_commands import distil
+from spanjury.orchestration.cli.app import distil
 from spanjury.orchestration.studies.distillation.splits import SPLITS
 from spanjury.orchestration.studies.distillation.training_set import (
     read_examples,

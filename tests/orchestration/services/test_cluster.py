@@ -30,7 +30,7 @@ from spanjury.orchestration.services.cluster import (
     read_record,
 )
 from spanjury.orchestration.services.evaluate import Job, run
-from spanjury.orchestration.wiring import ShardFolder, cut_chunks
+from spanjury.orchestration.wiring.cluster import ShardFolder, cut_chunks
 from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig
 
 ROWS: list[dict[str, Any]] = [

@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from spanjury.adapters.models.circuit import Guard
 from spanjury.judges.core import UNANSWERED, Memory, Outcome, RunStoppedError
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.panel import Panel
@@ -15,7 +14,7 @@ from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken, Wor
 from spanjury.orchestration.studies.generation import TextGenerator
 from spanjury.orchestration.studies.judging import OpenPanel
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
-from spanjury.orchestration.wiring.models import guard_of, open_writer
+from spanjury.orchestration.wiring.models import Guard, guard_of, open_writer
 from spanjury.orchestration.wiring.panels import open_configured_panel
 from spanjury.orchestration.wiring.runs import open_memory
 

@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 from spanjury.judges.core import ConfigError, StoreError
+from spanjury.orchestration.report.files import write_whole
 from spanjury.orchestration.services.agreement import Gathered
 from spanjury.orchestration.services.agreement_pictures import draw_meta
-from spanjury.orchestration.services.exam_scores import write_whole
 from spanjury.orchestration.studies.agreement.whole import (
     MetaFindings,
     meta_json,

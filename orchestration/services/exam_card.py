@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from spanjury.judges.core import DataError, StoreError
-from spanjury.orchestration.services.exam_scores import write_whole
+from spanjury.orchestration.report.files import write_whole
 from spanjury.orchestration.studies.card import Card, ExamRecord, Gate
 from spanjury.orchestration.studies.card_page import card_json, card_markdown
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spanjury.judges.core import StoreError
-from spanjury.orchestration.services.exam_scores import ExamScores, read_scores, write_whole
+from spanjury.orchestration.report.files import write_whole
+from spanjury.orchestration.services.exam_scores import ExamScores, read_scores
 from spanjury.orchestration.studies.comparison.comparison import Comparison, compare
 from spanjury.orchestration.studies.comparison.page import (
     comparison_json,

@@ -1,19 +1,19 @@
 """The raw scores of an exam as a file: a line that says what it holds, then a line a row."""
 
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from spanjury.judges.core import DataError, StoreError
+from spanjury.judges.core import DataError
+from spanjury.orchestration.report.files import write_whole
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.wiring import MEMORY_NAME
 
-__all__ = ["SCORES", "ExamScores", "read_scores", "write_scores", "write_whole"]
+__all__ = ["SCORES", "ExamScores", "read_scores", "write_scores"]
 
 SCORES = "scores.jsonl"
 """Name of the file in an exam's folder."""
@@ -103,25 +103,6 @@ def read_scores(folder: Path) -> ExamScores:
         seed=head.seed,
         rows=[_row(line, f"{path}:{number}") for number, line in enumerate(lines, start=2)],
     )
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file that is there in full or not at all.
-
-    Raises
-    ------
-    StoreError
-        If it cannot be written.
-    """
-    new = path.with_name(f"{path.name}.new")
-    try:
-        with new.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        new.replace(path)
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be written: {error.strerror}") from error
 
 
 def _absent(folder: Path) -> str:

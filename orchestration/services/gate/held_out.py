@@ -9,7 +9,7 @@ from anyio import to_thread
 
 from spanjury.judges.core import PanelReport, Result, RunStoppedError
 from spanjury.orchestration.engine.batch import evaluate
-from spanjury.orchestration.services.exam_scores import write_whole
+from spanjury.orchestration.report.files import write_whole
 from spanjury.orchestration.services.gate.context import (
     Hall,
     make_folder,

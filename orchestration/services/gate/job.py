@@ -13,8 +13,8 @@ from spanjury.orchestration.engine.stopping import (
     run_watched,
     stop_in_time,
 )
+from spanjury.orchestration.report.files import write_whole
 from spanjury.orchestration.services.exam_card import read_card, write_card
-from spanjury.orchestration.services.exam_scores import write_whole
 from spanjury.orchestration.services.gate.context import GateExam, Hall, make_folder
 from spanjury.orchestration.studies.card import Card, Gate
 from spanjury.orchestration.studies.gate.demands import OverBase, verdicts

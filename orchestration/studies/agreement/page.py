@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 
 from spanjury.judges.core import VERSION, code_span, markdown
+from spanjury.orchestration.report.numbers import figure
 from spanjury.orchestration.studies.agreement.findings import Agreement, Settings
-from spanjury.orchestration.studies.discernment.verdicts import figure
 from spanjury.orchestration.studies.markdown_rows import bold, head, row
 
 __all__ = ["LEVELS", "as_json", "as_markdown", "is_tied", "valued"]

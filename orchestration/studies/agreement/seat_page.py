@@ -4,13 +4,13 @@ import math
 from collections.abc import Iterator, Sequence
 
 from spanjury.judges.core import code_span, markdown
+from spanjury.orchestration.report.numbers import figure
 from spanjury.orchestration.studies.agreement.aspects import AspectFindings
 from spanjury.orchestration.studies.agreement.findings import Settings
 from spanjury.orchestration.studies.agreement.page import LEVELS, valued
 from spanjury.orchestration.studies.agreement.rankings import Ranking
 from spanjury.orchestration.studies.agreement.seat_findings import SeatFindings
 from spanjury.orchestration.studies.agreement.seats import Coefficient
-from spanjury.orchestration.studies.discernment.verdicts import figure
 from spanjury.orchestration.studies.markdown_rows import head, row
 from spanjury.stats.raters.agreement import AlphaLevel, KappaWeights
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from spanjury.judges.core import markdown
+from spanjury.orchestration.report.json import plain
 from spanjury.orchestration.studies.agreement.aspects import AspectFindings
 from spanjury.orchestration.studies.agreement.findings import Agreement, Settings
 from spanjury.orchestration.studies.agreement.page import as_json, as_markdown
@@ -15,7 +16,6 @@ from spanjury.orchestration.studies.agreement.seat_page import (
 from spanjury.orchestration.studies.agreement.spans.annotators import PairFinding
 from spanjury.orchestration.studies.agreement.spans.aspect import AspectSpans
 from spanjury.orchestration.studies.agreement.spans.page import spans_markdown
-from spanjury.orchestration.studies.plain import plain
 
 __all__ = ["MetaFindings", "meta_json", "meta_markdown"]
 

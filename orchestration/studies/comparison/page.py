@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from spanjury.judges.core import code_span, markdown
+from spanjury.orchestration.report.json import fields_of, plain, versions
 from spanjury.orchestration.studies.comparison.comparison import Compared, Comparison
 from spanjury.orchestration.studies.comparison.readings import (
     conclusion,
@@ -14,7 +15,6 @@ from spanjury.orchestration.studies.comparison.readings import (
 from spanjury.orchestration.studies.comparison.sharing import Place
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.markdown_rows import bold, head, row
-from spanjury.orchestration.studies.plain import fields_of, plain, versions
 
 __all__ = ["comparison_json", "comparison_markdown"]
 

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spanjury.judges.core import DataError, ErrorSpan, Located, Segment
+from spanjury.orchestration.report.json import plain
 from spanjury.orchestration.studies.agreement.spans.estimates import Settings
 from spanjury.orchestration.studies.agreement.spans.findings import (
     SpanAgreement,
@@ -21,7 +22,6 @@ from spanjury.orchestration.studies.agreement.spans.gold import (
     said_by_panels,
     top_rated,
 )
-from spanjury.orchestration.studies.plain import plain
 
 FEW = Settings(draws=50)
 OUTPUT = "0123456789" * 3

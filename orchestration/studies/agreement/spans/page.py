@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from spanjury.judges.core import markdown
+from spanjury.orchestration.report.numbers import figure
 from spanjury.orchestration.studies.agreement.spans.annotators import PairFinding
 from spanjury.orchestration.studies.agreement.spans.aspect import AspectSpans
 from spanjury.orchestration.studies.agreement.spans.estimates import Estimate
 from spanjury.orchestration.studies.agreement.spans.findings import JudgeFinding
 from spanjury.orchestration.studies.agreement.spans.over_annotation import OverAnnotation
-from spanjury.orchestration.studies.discernment.verdicts import figure
 from spanjury.orchestration.studies.markdown_rows import head, row
 from spanjury.stats.spans.gamma import Gamma
 from spanjury.stats.spans.span_agreement import Agreement

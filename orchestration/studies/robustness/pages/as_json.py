@@ -1,7 +1,7 @@
 """A robustness exam's findings as plain values, for programs."""
 
+from spanjury.orchestration.report.json import plain, versions
 from spanjury.orchestration.studies.judging import Examinee
-from spanjury.orchestration.studies.plain import plain, versions
 from spanjury.orchestration.studies.robustness.cautions import cautions
 from spanjury.orchestration.studies.robustness.findings import Findings
 

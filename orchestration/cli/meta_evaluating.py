@@ -12,8 +12,8 @@ from spanjury.orchestration.cli.metric_cards import print_json
 from spanjury.orchestration.cli.written import tell_pictures
 from spanjury.orchestration.services.agreement import MetaJob, gather, measure
 from spanjury.orchestration.services.agreement_report import write_meta
-from spanjury.orchestration.studies.agreement.findings import Settings
-from spanjury.orchestration.studies.agreement.whole import MetaFindings, meta_json
+from spanjury.orchestration.studies.agreement.findings import MetaFindings, meta_json
+from spanjury.orchestration.studies.agreement.scorers import Settings
 from spanjury.stats.correlations.correlation import Method
 from spanjury.stats.correlations.grouping import Level
 

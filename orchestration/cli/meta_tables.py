@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from rich.table import Table
 
 from spanjury.orchestration.report.numbers import figure
-from spanjury.orchestration.studies.agreement.findings import Agreement
-from spanjury.orchestration.studies.agreement.page import is_tied
+from spanjury.orchestration.studies.agreement.findings import MetaFindings
+from spanjury.orchestration.studies.agreement.scorers import Agreement
 from spanjury.orchestration.studies.agreement.seat_findings import SeatFindings
 from spanjury.orchestration.studies.agreement.spans.annotators import PairFinding
 from spanjury.orchestration.studies.agreement.spans.aspect import AspectSpans
 from spanjury.orchestration.studies.agreement.spans.estimates import Estimate
-from spanjury.orchestration.studies.agreement.whole import MetaFindings
+from spanjury.orchestration.studies.agreement.tables import is_tied
 
 __all__ = ["meta_tables"]
 

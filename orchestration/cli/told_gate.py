@@ -28,7 +28,7 @@ from spanjury.orchestration.services.gate.job import (
 from spanjury.orchestration.services.gate.material import material_of
 from spanjury.orchestration.services.gate.people import People
 from spanjury.orchestration.services.gate.trained_model import TrainedModel, read_trained_model
-from spanjury.orchestration.studies.agreement.findings import Settings as MetaSettings
+from spanjury.orchestration.studies.agreement.scorers import Settings as MetaSettings
 from spanjury.orchestration.studies.agreement.spans.estimates import Settings
 from spanjury.orchestration.studies.card import Gate, parse_gate
 from spanjury.orchestration.studies.discernment.findings import Settings as ExamSettings

@@ -13,17 +13,18 @@ from spanjury.judges.core import ConfigError, DataError, Segment, first_error_al
 from spanjury.orchestration.services.annotators import Marker, read_markers, span_tasks
 from spanjury.orchestration.services.python import read_segments
 from spanjury.orchestration.services.scorers import read_scorers
-from spanjury.orchestration.studies.agreement.aspects import (
+from spanjury.orchestration.studies.agreement.findings import (
     AspectFindings,
+    MetaFindings,
     aspect_findings,
 )
-from spanjury.orchestration.studies.agreement.findings import Settings
 from spanjury.orchestration.studies.agreement.ratings import (
     Ratings,
     Scorer,
     rated_aspects,
     ratings,
 )
+from spanjury.orchestration.studies.agreement.scorers import Settings
 from spanjury.orchestration.studies.agreement.spans.annotators import (
     PairFinding,
     annotator_pairs,
@@ -36,7 +37,6 @@ from spanjury.orchestration.studies.agreement.spans.aspect import (
 from spanjury.orchestration.studies.agreement.spans.categories import category_map
 from spanjury.orchestration.studies.agreement.spans.estimates import Settings as SpanSettings
 from spanjury.orchestration.studies.agreement.spans.gold import Gold, gold_of
-from spanjury.orchestration.studies.agreement.whole import MetaFindings
 
 __all__ = ["Gathered", "MetaJob", "gather", "measure"]
 

@@ -10,12 +10,11 @@ import numpy as np
 
 from spanjury.orchestration.services.agreement import Gathered
 from spanjury.orchestration.services.annotators import Marker
-from spanjury.orchestration.studies.agreement.aspects import AspectFindings
-from spanjury.orchestration.studies.agreement.findings import Agreement as Finding
+from spanjury.orchestration.studies.agreement.findings import AspectFindings, MetaFindings
 from spanjury.orchestration.studies.agreement.rankings import PEOPLE, Ranking
 from spanjury.orchestration.studies.agreement.ratings import Ratings
+from spanjury.orchestration.studies.agreement.scorers import Agreement as Finding
 from spanjury.orchestration.studies.agreement.seat_findings import SeatFindings
-from spanjury.orchestration.studies.agreement.whole import MetaFindings
 from spanjury.orchestration.wiring.plots import (
     Agreement,
     CorrelationMap,

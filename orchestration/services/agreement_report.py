@@ -7,7 +7,7 @@ from spanjury.judges.core import ConfigError, StoreError
 from spanjury.orchestration.report.files import write_whole
 from spanjury.orchestration.services.agreement import Gathered
 from spanjury.orchestration.services.agreement_pictures import draw_meta
-from spanjury.orchestration.studies.agreement.whole import (
+from spanjury.orchestration.studies.agreement.findings import (
     MetaFindings,
     meta_json,
     meta_markdown,

@@ -18,7 +18,7 @@ from spanjury.orchestration.services.gate.context import (
     write_findings,
 )
 from spanjury.orchestration.services.scorers import PANEL
-from spanjury.orchestration.studies.agreement.whole import MetaFindings
+from spanjury.orchestration.studies.agreement.findings import MetaFindings
 from spanjury.orchestration.studies.card import Measure
 from spanjury.orchestration.wiring.config import PanelConfig
 

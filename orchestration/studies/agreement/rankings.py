@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import default_rng
 
-from spanjury.orchestration.studies.agreement.findings import Agreement, Settings
 from spanjury.orchestration.studies.agreement.ratings import Ratings
+from spanjury.orchestration.studies.agreement.scorers import Agreement, Settings
 from spanjury.stats.arrays import FloatArray, safe_divide
 from spanjury.stats.bootstrap import bootstrap, percentile_interval
 from spanjury.stats.weighted import mean_drop

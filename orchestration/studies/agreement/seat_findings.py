@@ -15,8 +15,8 @@ from spanjury.orchestration.engine.aggregation import (
     median,
     minimum,
 )
-from spanjury.orchestration.studies.agreement.findings import Agreement, Settings, found
 from spanjury.orchestration.studies.agreement.ratings import Ratings, Scorer
+from spanjury.orchestration.studies.agreement.scorers import Agreement, Settings, found
 from spanjury.orchestration.studies.agreement.seats import (
     SeatAgreement,
     SeatTable,

@@ -9,13 +9,13 @@ import pytest
 from scipy.stats import spearmanr
 
 from spanjury.judges.core import Segment
-from spanjury.orchestration.studies.agreement.findings import Agreement, Settings, found
-from spanjury.orchestration.studies.agreement.page import as_json, as_markdown, is_tied
 from spanjury.orchestration.studies.agreement.ratings import (
     Scorer,
     rated_aspects,
     ratings,
 )
+from spanjury.orchestration.studies.agreement.scorers import Agreement, Settings, found
+from spanjury.orchestration.studies.agreement.tables import as_json, as_markdown, is_tied
 
 INPUTS, SYSTEMS = 12, 6
 

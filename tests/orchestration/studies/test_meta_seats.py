@@ -11,17 +11,18 @@ import pytest
 
 from spanjury.judges.core import Segment
 from spanjury.orchestration.services.metrics import score_metric
-from spanjury.orchestration.studies.agreement.aspects import AspectFindings, aspect_findings
-from spanjury.orchestration.studies.agreement.findings import Settings
-from spanjury.orchestration.studies.agreement.rankings import PEOPLE
-from spanjury.orchestration.studies.agreement.ratings import Ratings, Scorer, ratings
-from spanjury.orchestration.studies.agreement.seat_findings import seat_findings
-from spanjury.orchestration.studies.agreement.seats import seat_agreement, seat_tables
-from spanjury.orchestration.studies.agreement.whole import (
+from spanjury.orchestration.studies.agreement.findings import (
+    AspectFindings,
     MetaFindings,
+    aspect_findings,
     meta_json,
     meta_markdown,
 )
+from spanjury.orchestration.studies.agreement.rankings import PEOPLE
+from spanjury.orchestration.studies.agreement.ratings import Ratings, Scorer, ratings
+from spanjury.orchestration.studies.agreement.scorers import Settings
+from spanjury.orchestration.studies.agreement.seat_findings import seat_findings
+from spanjury.orchestration.studies.agreement.seats import seat_agreement, seat_tables
 from spanjury.stats.arrays import FloatArray
 
 FEW = Settings(draws=30, level="pooled")

@@ -18,7 +18,7 @@ from spanjury.orchestration.studies.agreement.spans.findings import (
     span_agreement,
 )
 from spanjury.orchestration.studies.agreement.spans.gold import Found, Gold, GoldSpan
-from spanjury.orchestration.studies.agreement.spans.page import spans_markdown
+from spanjury.orchestration.studies.agreement.spans.tables import spans_markdown
 
 OUTPUT = "0123456789" * 3
 QUICK = Settings(draws=0)

@@ -13,7 +13,7 @@ from spanjury.orchestration.studies.agreement.spans.aspect import (
 from spanjury.orchestration.studies.agreement.spans.estimates import Settings
 from spanjury.orchestration.studies.agreement.spans.findings import span_agreement
 from spanjury.orchestration.studies.agreement.spans.gold import Found, Gold, GoldSpan
-from spanjury.orchestration.studies.agreement.spans.page import spans_markdown
+from spanjury.orchestration.studies.agreement.spans.tables import spans_markdown
 
 FEW = Settings(draws=20)
 OUTPUT = "0123456789" * 3

@@ -7,13 +7,14 @@ import anyio
 
 from spanjury.orchestration.cli.console import CleanConsole
 from spanjury.orchestration.cli.exits import say
-from spanjury.orchestration.cli.meta_tables import meta_tables
 from spanjury.orchestration.cli.metric_cards import print_json
 from spanjury.orchestration.cli.written import tell_pictures
-from spanjury.orchestration.services.agreement import MetaJob, gather, measure
+from spanjury.orchestration.report.terminal import report_view
+from spanjury.orchestration.services.agreement import MetaJob, collect, measure
 from spanjury.orchestration.services.agreement_report import write_meta
 from spanjury.orchestration.studies.agreement.findings import MetaFindings, meta_json
 from spanjury.orchestration.studies.agreement.scorers import Settings
+from spanjury.orchestration.studies.agreement.tables import agreement_report
 from spanjury.stats.correlations.correlation import Method
 from spanjury.stats.correlations.grouping import Level
 
@@ -35,7 +36,7 @@ def compare_with_people(  # noqa: PLR0913  a command's flags are its parameters
     json: bool,
     no_progress: bool,
 ) -> None:
-    """Compare scores with people's, print a table, and keep the page if it is asked for."""
+    """Compare scores with people's, print tables, and write pages if a folder is named."""
     job = MetaJob(
         results=tuple(dict.fromkeys(results)),
         human=human,
@@ -49,24 +50,23 @@ def compare_with_people(  # noqa: PLR0913  a command's flags are its parameters
             seed=seed,
         ),
     )
-    told = gather(job)
+    collected = collect(job)
 
     async def work() -> MetaFindings:
-        return await measure(job, told, show=_silent if no_progress else _tell)
+        return await measure(job, collected, show=_silent if no_progress else _show)
 
     findings = anyio.run(work)
     if json:
         print_json(meta_json(findings))
     else:
-        for table in meta_tables(findings):
-            CleanConsole().print(table)
+        CleanConsole().print(report_view(agreement_report(findings)))
     if output is not None:
-        tell_pictures(write_meta(output, findings, told))
+        tell_pictures(write_meta(output, findings, collected))
 
 
-def _tell(aspect: str) -> None:
-    say(f"{aspect} is done")
+def _show(part: str) -> None:
+    say(f"{part} is done")
 
 
-def _silent(aspect: str) -> None:
-    del aspect
+def _silent(part: str) -> None:
+    del part

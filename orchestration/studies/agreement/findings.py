@@ -1,36 +1,27 @@
-"""All that a meta-evaluation finds of one aspect from scores."""
+"""Findings of a meta-evaluation: from scores, from error spans, and between people."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from urllib.parse import quote
 
-from spanjury.judges.core import markdown
+from spanjury.judges.core import VERSION
 from spanjury.orchestration.report.json import plain
 from spanjury.orchestration.studies.agreement.rankings import Ranking, rankings
 from spanjury.orchestration.studies.agreement.ratings import Ratings
-from spanjury.orchestration.studies.agreement.scorers import Agreement, Settings, found
+from spanjury.orchestration.studies.agreement.scorers import Agreement, Settings, agreements
 from spanjury.orchestration.studies.agreement.seat_findings import SeatFindings, seat_findings
 from spanjury.orchestration.studies.agreement.spans.annotators import PairFinding
 from spanjury.orchestration.studies.agreement.spans.aspect import AspectSpans
-from spanjury.orchestration.studies.agreement.spans.tables import spans_markdown
-from spanjury.orchestration.studies.agreement.tables import (
-    as_json,
-    as_markdown,
-    seats_markdown,
-    systems_markdown,
-)
 
-__all__ = ["AspectFindings", "MetaFindings", "aspect_findings", "meta_json", "meta_markdown"]
+__all__ = ["AspectFindings", "MetaFindings", "aspect_findings", "meta_json"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AspectFindings:
-    """What scores came to on one aspect.
+    """Findings from scores on one aspect.
 
     Parameters
     ----------
     aspect
-        Which one.
+        Its name.
     agreements
         Each scorer with people, the nearest first.
     seats
@@ -46,26 +37,26 @@ class AspectFindings:
 
 
 def aspect_findings(ratings: Ratings, settings: Settings) -> AspectFindings:
-    """Measure what scorers are worth on one aspect, with people's scores and with one another."""
-    agreements = found(ratings, settings)
+    """Measure how scorers agree on one aspect, with people and with one another."""
+    scorers = agreements(ratings, settings)
     return AspectFindings(
         aspect=ratings.aspect,
-        agreements=agreements,
+        agreements=scorers,
         seats=tuple(seat_findings(ratings, settings)),
-        rankings=tuple(rankings(ratings, agreements, settings)),
+        rankings=tuple(rankings(ratings, scorers, settings)),
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetaFindings:
-    """What judges and metrics are worth beside people.
+    """Findings on how judges and metrics agree with people.
 
     Parameters
     ----------
     settings
-        How it was measured.
+        Of the measures.
     data, results
-        Whose ratings, and whose scores, as the reader knows them.
+        Where the ratings and the scores are from, as the reader knows the files.
     aspects
         From scores, aspect by aspect.
     spans
@@ -87,36 +78,19 @@ class MetaFindings:
         return tuple(one for each in self.aspects for one in each.agreements)
 
 
-def meta_markdown(findings: MetaFindings, *, pictures: Sequence[str] = ()) -> str:
-    """Write the page; `pictures` are the names of files beside it."""
-    settings = findings.settings
-    parts = [
-        as_markdown(findings.agreements, settings, data=findings.data, results=findings.results),
-        seats_markdown(findings.aspects, settings),
-        systems_markdown(findings.aspects),
-        spans_markdown(findings.spans, findings.annotators),
-        _pictures(pictures),
-    ]
-    return "\n".join(part for part in parts if part)
-
-
 def meta_json(findings: MetaFindings) -> dict[str, object]:
-    """Return the same for a machine; None for what is undefined."""
-    told = as_json(
-        findings.agreements, findings.settings, data=findings.data, results=findings.results
-    )
-    return {
-        **told,
-        "seats": plain(tuple(one for each in findings.aspects for one in each.seats)),
-        "systems": plain(tuple(one for each in findings.aspects for one in each.rankings)),
-        "spans": plain(findings.spans),
-        "annotators": plain(findings.annotators),
+    """Return the findings for a machine; None for what is undefined."""
+    parts = {
+        "seats": tuple(one for each in findings.aspects for one in each.seats),
+        "systems": tuple(one for each in findings.aspects for one in each.rankings),
+        "spans": findings.spans,
+        "annotators": findings.annotators,
     }
-
-
-def _pictures(names: Sequence[str]) -> str:
-    return "\n".join(
-        ["# Pictures", "", *(f"![{markdown(name)}]({quote(name)})\n" for name in names)]
-        if names
-        else []
-    )
+    return {
+        "spanjury": VERSION,
+        "data": findings.data,
+        "results": list(findings.results),
+        "settings": plain(findings.settings),
+        "agreements": plain(findings.agreements, digits=None),
+        **{name: plain(part) for name, part in parts.items()},
+    }

@@ -1,4 +1,4 @@
-"""Findings: how near each scorer is to people, how sure that is, and who is nearest."""
+"""Scorers beside people: how near each is to them, how sure that is, and which is nearest."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,17 +19,17 @@ from spanjury.stats.correlations.pairwise import tie_calibrated_accuracy
 from spanjury.stats.correlations.resampled_correlations import resampled_correlations
 from spanjury.stats.correlations.system_pairs import soft_pairwise_accuracy, system_accuracy
 
-__all__ = ["Agreement", "Settings", "Standing", "found"]
+__all__ = ["Agreement", "Proximity", "Settings", "agreements"]
 
 _LEVEL = 0.05
 
-Standing = Literal["nearest", "not told apart", "behind", "untested"]
+Proximity = Literal["nearest", "not told apart", "behind", "untested"]
 """A scorer beside the scorer that is nearest to people on the aspect, by a test at 5 %."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How agreement is measured.
+    """Settings of the measures of agreement.
 
     Parameters
     ----------
@@ -51,20 +51,20 @@ class Settings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
-    """How far one scorer agrees with people on one aspect.
+    """Agreement of one scorer with people on one aspect.
 
     Parameters
     ----------
     scorer, aspect
-        Who, and on what.
+        Names.
     value
         The correlation, positive where both find the same better; NaN where it is undefined.
     reason
         Why it is undefined; empty if it is not.
     low, high
-        Of its 95 % interval over systems and inputs drawn anew (BOOT-BOTH); NaN without one.
+        Of its 95 % interval over resampled systems and inputs (BOOT-BOTH); NaN without one.
     items, groups, undefined
-        Outputs that both scored; correlations whose mean it is, and that were left out of it.
+        Outputs that both scored; correlations whose mean it is, and those that are undefined.
     coverage
         Share of the outputs that people rated and the scorer scored.
     behind
@@ -90,13 +90,18 @@ class Agreement:
     undefined: int
     coverage: float
     behind: float
-    standing: Standing
+    standing: Proximity
     others: Mapping[str, float]
     signature: str
 
+    @property
+    def is_tied(self) -> bool:
+        """Whether no other scorer is shown to be nearer to people on the aspect."""
+        return self.standing in ("nearest", "not told apart")
 
-def found(ratings: Ratings, settings: Settings) -> tuple[Agreement, ...]:
-    """Say how far each scorer agrees with people, the nearest first and undefined ones last."""
+
+def agreements(ratings: Ratings, settings: Settings) -> tuple[Agreement, ...]:
+    """Measure how far each scorer agrees with people, the nearest first and undefined ones last."""
     rng = default_rng(settings.seed)
     values = [
         level_correlation(ratings.human, scores, level=settings.level, method=settings.method)
@@ -106,34 +111,34 @@ def found(ratings: Ratings, settings: Settings) -> tuple[Agreement, ...]:
     correlations = [one.value for one in values]
     nearest = _nearest(correlations) if settings.draws else None
     behind = _behind(ratings, settings, values=correlations, nearest=nearest, rng=rng)
-    told = [
+    found = [
         Agreement(
             scorer=scorer.name,
             aspect=ratings.aspect,
             value=value.value,
             reason=value.reason or "",
-            low=float(intervals.low[place]),
-            high=float(intervals.high[place]),
+            low=float(intervals.low[number]),
+            high=float(intervals.high[number]),
             items=value.items,
             groups=value.groups,
             undefined=value.undefined,
-            coverage=float(ratings.coverage[place]),
-            behind=behind[place],
-            standing=_standing(behind[place], is_nearest=place == nearest),
-            others=dict(_others(ratings, ratings.scores[place], settings)),
+            coverage=float(ratings.coverage[number]),
+            behind=behind[number],
+            standing=_standing(behind[number], is_nearest=number == nearest),
+            others=dict(_others(ratings, ratings.scores[number], settings)),
             signature=scorer.signature,
         )
-        for place, (scorer, value) in enumerate(zip(ratings.scorers, values, strict=True))
+        for number, (scorer, value) in enumerate(zip(ratings.scorers, values, strict=True))
     ]
-    return tuple(sorted(told, key=lambda one: (math.isnan(one.value), -one.value)))
+    return tuple(sorted(found, key=lambda one: (math.isnan(one.value), -one.value)))
 
 
 def _intervals(ratings: Ratings, settings: Settings, *, rng: Generator) -> Interval:
-    """Draw anew for one scorer at a time: each on the outputs that it scored itself."""
+    """Resample for one scorer at a time: each on the outputs that it scored itself."""
     none = np.full(len(ratings.scorers), np.nan)
     if not settings.draws:
         return Interval(none, none)
-    told = [
+    found = [
         percentile_interval(
             resampled_correlations(
                 ratings.human,
@@ -147,7 +152,7 @@ def _intervals(ratings: Ratings, settings: Settings, *, rng: Generator) -> Inter
         for scores, one in zip(ratings.scores, _twins(rng, len(none)), strict=True)
     ]
     return Interval(
-        np.array([float(one.low) for one in told]), np.array([float(one.high) for one in told])
+        np.array([float(one.low) for one in found]), np.array([float(one.high) for one in found])
     )
 
 
@@ -158,7 +163,7 @@ def _twins(rng: Generator, count: int) -> Iterator[Generator]:
 
 
 def _nearest(values: Sequence[float]) -> int | None:
-    """Return the place of the highest correlation; None if none is defined."""
+    """Return the index of the highest correlation; None if none is defined."""
     return None if np.all(np.isnan(values)) else int(np.nanargmax(values))
 
 
@@ -170,7 +175,7 @@ def _behind(
     nearest: int | None,
     rng: Generator,
 ) -> list[float]:
-    """Return for each scorer how likely the nearest is nearer by chance alone."""
+    """Return for each scorer the probability that the nearest is nearer by chance alone."""
     p = np.full(len(values), np.nan)
     if nearest is not None:
         for place, drawn in enumerate(_twins(rng, len(p))):
@@ -181,7 +186,7 @@ def _behind(
         return [float(one) for one in np.exp(holm(np.log(p)))]
 
 
-def _standing(behind: float, *, is_nearest: bool) -> Standing:
+def _standing(behind: float, *, is_nearest: bool) -> Proximity:
     if is_nearest:
         return "nearest"
     if math.isnan(behind):
@@ -199,8 +204,8 @@ def _others(
     ratings: Ratings, scores: FloatArray, settings: Settings
 ) -> Iterator[tuple[str, float]]:
     for method in get_args(Method):
-        told = level_correlation(ratings.human, scores, level=settings.level, method=method)
-        yield method, told.value
+        value = level_correlation(ratings.human, scores, level=settings.level, method=method)
+        yield method, value.value
     yield "tie-calibrated accuracy", tie_calibrated_accuracy(ratings.human, scores).value
     yield "system accuracy", system_accuracy(ratings.human, scores).value
     if settings.draws:

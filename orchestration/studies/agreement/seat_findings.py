@@ -1,4 +1,4 @@
-"""What the seats of a run make of being many: agreement, size, each seat's gain, aggregation."""
+"""Findings on the seats of a run: agreement, size of the panel, each seat's gain, aggregation."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ from spanjury.orchestration.engine.aggregation import (
     minimum,
 )
 from spanjury.orchestration.studies.agreement.ratings import Ratings, Scorer
-from spanjury.orchestration.studies.agreement.scorers import Agreement, Settings, found
+from spanjury.orchestration.studies.agreement.scorers import Agreement, Settings, agreements
 from spanjury.orchestration.studies.agreement.seats import (
     SeatAgreement,
     SeatTable,
@@ -43,14 +43,14 @@ _AGGREGATIONS: Mapping[str, Callable[[Sequence[float]], float]] = MappingProxyTy
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnsembleSize:
-    """How panels of one size agree with people; a panel's score is the mean of its seats'.
+    """Agreement of panels of one size with people; a panel's score is the mean of its seats'.
 
     Parameters
     ----------
     size
-        How many seats.
+        Number of seats.
     panels, undefined
-        How many panels were heard, and how many of them have no correlation.
+        Number of panels, and of those without a correlation.
     mean, least, greatest
         Of the correlations of the others; NaN without any.
     """
@@ -65,12 +65,12 @@ class EnsembleSize:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatGain:
-    """What a seat is to its panel.
+    """Contribution of a seat to its panel.
 
     Parameters
     ----------
     seat
-        Which one.
+        Its name.
     alone
         Its own correlation with people.
     without
@@ -87,12 +87,12 @@ class SeatGain:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatFindings:
-    """What the seats of a run came to on one aspect.
+    """Findings on the seats of a run on one aspect.
 
     Parameters
     ----------
     run, aspect
-        Which seats, and on what.
+        Path of the results, and name.
     seats
         Their names.
     agreement
@@ -118,7 +118,7 @@ class SeatFindings:
 
 
 def seat_findings(ratings: Ratings, settings: Settings) -> Iterator[SeatFindings]:
-    """Look at each run of which two seats or more scored what people rated."""
+    """Yield findings on each run of which two seats or more scored what people rated."""
     for table in seat_tables(ratings):
         without = leave_one_out(
             ratings.human, table.scores, level=settings.level, method=settings.method
@@ -172,13 +172,13 @@ def _aggregations(ratings: Ratings, table: SeatTable, settings: Settings) -> tup
     """Compare aggregations as if each were a scorer."""
     names = tuple(Scorer(name=name, scores={}) for name in _AGGREGATIONS)
     scores = np.array([_aggregated(table.scores, by) for by in _AGGREGATIONS.values()])
-    return found(replace(ratings, scorers=names, scores=scores), settings)
+    return agreements(replace(ratings, scorers=names, scores=scores), settings)
 
 
 def _aggregated(scores: FloatArray, by: Callable[[Sequence[float]], float]) -> FloatArray:
-    """Put the scores of each cell together, those that are there."""
-    told = np.full(scores.shape[1:], np.nan)
-    for cell in zip(*np.nonzero(~np.isnan(scores).all(axis=0)), strict=True):
-        given = scores[(slice(None), *cell)]
-        told[cell] = by(given[~np.isnan(given)].tolist())
-    return told
+    """Aggregate the scores of each output, those that are there."""
+    aggregated = np.full(scores.shape[1:], np.nan)
+    for output in zip(*np.nonzero(~np.isnan(scores).all(axis=0)), strict=True):
+        given = scores[(slice(None), *output)]
+        aggregated[output] = by(given[~np.isnan(given)].tolist())
+    return aggregated

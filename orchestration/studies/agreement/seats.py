@@ -1,4 +1,4 @@
-"""Seats: the judges that sat on one panel, and how they agree with one another."""
+"""Seats: the judges of one panel, and how they agree with one another."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -24,6 +24,7 @@ __all__ = ["Coefficient", "SeatAgreement", "SeatPair", "SeatTable", "seat_agreem
 _MOST_RATINGS = 1_000
 """Different scores from which on those that are alike by chance say nothing, and tables of
 all pairs of scores become large."""
+_TOO_MANY = "too many different scores"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +34,7 @@ class SeatTable:
     Parameters
     ----------
     run
-        Which one.
+        Its path.
     seats
         Their names, two or more.
     scores
@@ -66,14 +67,14 @@ class Coefficient:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatPair:
-    """How two seats agree on the outputs that both scored.
+    """Agreement of two seats on the outputs that both scored.
 
     Parameters
     ----------
     first, second
-        Who.
+        Names of the seats.
     outputs
-        How many both scored.
+        Number that both scored.
     spearman
         Of their scores, all outputs at once; NaN where it is undefined.
     kappa
@@ -89,14 +90,14 @@ class SeatPair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatAgreement:
-    """How all seats agree, and each two of them.
+    """Agreement of all seats, and of each two of them.
 
     Parameters
     ----------
     fleiss
         Fleiss' kappa: only where every output has as many scores.
     alpha
-        What scores mean -> Krippendorff's alpha.
+        Level of measurement -> Krippendorff's alpha.
     pairs
         Two by two.
     """
@@ -108,12 +109,12 @@ class SeatAgreement:
 
 def seat_tables(ratings: Ratings) -> Iterator[SeatTable]:
     """Yield the scores of each run of which two seats or more scored what people rated."""
-    told = ratings.coverage > 0
+    is_there = ratings.coverage > 0
     for run in dict.fromkeys(scorer.run for scorer in ratings.scorers if scorer.run):
         places = [
             place
             for place, scorer in enumerate(ratings.scorers)
-            if scorer.run == run and told[place]
+            if scorer.run == run and is_there[place]
         ]
         if len(places) > 1:
             names = tuple(ratings.scorers[place].name for place in places)
@@ -125,16 +126,14 @@ def seat_agreement(table: SeatTable) -> SeatAgreement:
     scores = table.scores.reshape(len(table.seats), -1)
     many = np.unique(scores[~np.isnan(scores)]).size > _MOST_RATINGS
 
-    def told(found: Chance) -> Coefficient:
-        return Coefficient(value=found.value, outputs=found.units, reason=found.reason or "")
-
     if many:
-        none = Coefficient(value=np.nan, outputs=0, reason="too many different scores")
+        none = Coefficient(value=np.nan, outputs=0, reason=_TOO_MANY)
         fleiss, alpha = none, dict.fromkeys(get_args(AlphaLevel), none)
     else:
-        fleiss = told(fleiss_kappa(_scored_by_any(scores)))
+        fleiss = _coefficient(fleiss_kappa(_scored_by_any(scores)))
         alpha = {
-            level: told(krippendorff_alpha(scores.T, level=level)) for level in get_args(AlphaLevel)
+            level: _coefficient(krippendorff_alpha(scores.T, level=level))
+            for level in get_args(AlphaLevel)
         }
     pairs = tuple(
         _pair(names, scores[list(places)], many=many)
@@ -146,19 +145,18 @@ def seat_agreement(table: SeatTable) -> SeatAgreement:
 
 
 def _scored_by_any(scores: FloatArray) -> FloatArray:
-    """Return scores by output, ``(outputs, seats)``, without cells of the table that hold none."""
+    """Return scores by output, ``(outputs, seats)``, without those that no seat scored."""
     kept: FloatArray = scores[:, ~np.isnan(scores).all(axis=0)].T
     return kept
 
 
 def _pair(names: tuple[str, str], scores: FloatArray, *, many: bool) -> SeatPair:
     both = scores[:, ~np.isnan(scores).any(axis=0)]
-    none = Chance(np.nan, both.shape[1], None)
-    kappa: dict[KappaWeights, Coefficient] = {}
-    for weights in get_args(KappaWeights):
-        found = none if many else cohen_kappa(*both, weights=weights)
-        reason = "too many different scores" if many else found.reason or ""
-        kappa[weights] = Coefficient(value=found.value, outputs=found.units, reason=reason)
+    none = Coefficient(value=np.nan, outputs=both.shape[1], reason=_TOO_MANY)
+    kappa: dict[KappaWeights, Coefficient] = {
+        weights: none if many else _coefficient(cohen_kappa(*both, weights=weights))
+        for weights in get_args(KappaWeights)
+    }
     return SeatPair(
         first=names[0],
         second=names[1],
@@ -166,3 +164,7 @@ def _pair(names: tuple[str, str], scores: FloatArray, *, many: bool) -> SeatPair
         spearman=correlation(*both, method="spearman").value,
         kappa=kappa,
     )
+
+
+def _coefficient(found: Chance) -> Coefficient:
+    return Coefficient(value=found.value, outputs=found.units, reason=found.reason or "")

@@ -1,114 +1,109 @@
-"""The page of a meta-evaluation, in Markdown and as JSON."""
+"""Agreement with people as a report: scorers, seats of a panel, systems, error spans."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
 
-from spanjury.judges.core import VERSION, code_span, markdown
-from spanjury.orchestration.report.numbers import figure
-from spanjury.orchestration.studies.agreement.findings import AspectFindings
+from spanjury.orchestration.report import (
+    Block,
+    Cell,
+    Column,
+    Paragraph,
+    Picture,
+    Report,
+    Section,
+    Table,
+    code,
+    numeric,
+    prose,
+    table,
+)
+from spanjury.orchestration.studies.agreement.findings import AspectFindings, MetaFindings
 from spanjury.orchestration.studies.agreement.rankings import Ranking
 from spanjury.orchestration.studies.agreement.scorers import Agreement, Settings
 from spanjury.orchestration.studies.agreement.seat_findings import SeatFindings
 from spanjury.orchestration.studies.agreement.seats import Coefficient
-from spanjury.orchestration.studies.markdown_rows import bold, head, row
+from spanjury.orchestration.studies.agreement.spans.tables import span_blocks
 from spanjury.stats.raters.agreement import AlphaLevel, KappaWeights
 
-__all__ = [
-    "LEVELS",
-    "as_json",
-    "as_markdown",
-    "is_tied",
-    "seats_markdown",
-    "systems_markdown",
-    "valued",
-]
+__all__ = ["agreement_report"]
 
 _VALUE = ".3f"
-LEVELS: Mapping[str, str] = {
-    "by-input": "within each input over its systems, then the mean over inputs",
-    "pooled": "over all outputs at once",
-    "system": "of the systems' mean scores",
-}
-
-
-def as_markdown(
-    agreements: Sequence[Agreement], settings: Settings, *, data: str, results: Sequence[str]
-) -> str:
-    """Write a page.
-
-    Parameters
-    ----------
-    agreements
-        Of all aspects.
-    settings
-        How they were measured.
-    data, results
-        Whose ratings, and whose scores, as the reader knows them.
-    """
-    return "\n".join(_lines(agreements, settings, data=data, results=results)) + "\n"
-
-
-def as_json(
-    agreements: Sequence[Agreement], settings: Settings, *, data: str, results: Sequence[str]
-) -> dict[str, object]:
-    """Return the same for a machine; None for what is undefined."""
-    return {
-        "spanjury": VERSION,
-        "data": data,
-        "results": list(results),
-        "settings": asdict(settings),
-        "agreements": [_plain(asdict(one)) for one in agreements],
+_LEVELS: Mapping[str, str] = MappingProxyType(
+    {
+        "by-input": "within each input over its systems, then the mean over inputs",
+        "pooled": "over all outputs at once",
+        "system": "of the systems' mean scores",
     }
+)
+_WEIGHTS: tuple[KappaWeights, ...] = ("unweighted", "linear", "quadratic")
+_ALPHAS: tuple[AlphaLevel, ...] = ("nominal", "ordinal", "interval")
 
 
-def is_tied(one: Agreement) -> bool:
-    """Say whether the nearest scorer on an aspect may be no nearer than this one."""
-    return one.standing in ("nearest", "not told apart")
+def agreement_report(
+    findings: MetaFindings, *, pictures: Mapping[Path, str] = MappingProxyType({})
+) -> Report:
+    """Return the report of a meta-evaluation; `pictures` are files and what they show."""
+    shown = [Picture(file=file, alt=alt) for file, alt in pictures.items()]
+    seats = [one for each in findings.aspects for one in each.seats]
+    return Report(
+        title="Agreement with people",
+        facts=(
+            prose("ratings: {}", code(findings.data)),
+            *(prose("scores: {}", code(path)) for path in findings.results),
+        ),
+        sections=(
+            *_scorers(findings),
+            Section("Seats of a panel", list(_seats(seats, findings.settings))),
+            Section("Systems", list(_systems(findings.aspects)), only="page"),
+            Section("Error spans", span_blocks(findings.spans, findings.annotators)),
+            Section("Pictures", shown, only="page"),
+        ),
+    )
 
 
-def _lines(
-    agreements: Sequence[Agreement], settings: Settings, *, data: str, results: Sequence[str]
-) -> Iterator[str]:
-    yield "# Agreement with people"
-    yield ""
-    yield f"Ratings: {code_span(data)}. Scores: {', '.join(map(code_span, results))}."
-    yield ""
-    yield _told(settings)
-    yield ""
-    aspects = tuple(dict.fromkeys(one.aspect for one in agreements))
-    yield from _overview(agreements, aspects)
-    for aspect in aspects:
-        yield ""
-        yield f"## {markdown(aspect)}"
-        yield ""
-        yield from _table([one for one in agreements if one.aspect == aspect])
+def _scorers(findings: MetaFindings) -> Iterator[Block]:
+    yield Paragraph(_method(findings.settings), only="page")
+    yield _overview(findings)
+    for each in findings.aspects:
+        yield Section(each.aspect, [_measures(each.agreements)], only="page")
 
 
-def _told(settings: Settings) -> str:
-    told = (
-        f"{settings.method}, {LEVELS[settings.level]}; higher is nearer to people, also for "
+def _method(settings: Settings) -> str:
+    method = (
+        f"{settings.method}, {_LEVELS[settings.level]}; higher is nearer to people, also for "
         "metrics of which lower is better."
     )
     if not settings.draws:
-        return f"{told} No test was run and no interval drawn: the draws were set to 0."
+        return method
     return (
-        f"{told} Brackets are 95 % intervals over systems and inputs drawn anew; **bold** are "
-        "the nearest on an aspect and all that are not told apart from it (swapped scores, "
-        f"Holm, 5 %). {settings.draws} draws, seed {settings.seed}. Whoever was fitted to these "
+        f"{method} Brackets are 95 % intervals over systems and inputs drawn again. "
+        f"{settings.draws} draws, seed {settings.seed}. A scorer that was fitted to these "
         "ratings has an advantage that no interval shows."
     )
 
 
-def _overview(agreements: Sequence[Agreement], aspects: Sequence[str]) -> Iterator[str]:
-    told = {(one.scorer, one.aspect): one for one in agreements}
-    yield from head("scorer", *aspects)
-    for scorer in _by_mean(agreements):
-        cells = [told.get((scorer, aspect)) for aspect in aspects]
-        yield row(scorer, *(_cell(one) for one in cells))
+def _overview(findings: MetaFindings) -> Table:
+    """Tabulate scorers by aspects, those first that agree most."""
+    known = {(one.scorer, one.aspect): one for one in findings.agreements}
+    aspects = [each.aspect for each in findings.aspects]
+    tested = (
+        "* The nearest on an aspect, and those that are not significantly behind it (swapped "
+        "scores, Holm, 5 %)."
+    )
+    untested = "No test was run and no interval drawn: the draws were set to 0."
+    return table(
+        ["scorer", *(Column(aspect, "right", wrap=True) for aspect in aspects)],
+        (
+            [scorer, *(_correlation(known.get((scorer, aspect))) for aspect in aspects)]
+            for scorer in _by_mean(findings.agreements)
+        ),
+        note=tested if findings.settings.draws else untested,
+    )
 
 
-def _by_mean(agreements: Sequence[Agreement]) -> list[str]:
+def _by_mean(agreements: Iterable[Agreement]) -> list[str]:
     """Return the scorers, those first that agree most over the aspects that they scored."""
     values: dict[str, list[float]] = {}
     for one in agreements:
@@ -116,161 +111,171 @@ def _by_mean(agreements: Sequence[Agreement]) -> list[str]:
     return sorted(values, key=lambda name: -sum(values[name]) / len(values[name]))
 
 
-def _cell(one: Agreement | None) -> str:
+def _correlation(one: Agreement | None) -> Cell:
+    """Show a value with its interval, starred if it is the nearest or may be as near."""
     if one is None:
-        return ""
-    return valued(one)
+        return Cell("")
+    note = "*" if one.is_tied else one.reason
+    return Cell(one.value, _VALUE, interval=(one.low, one.high), bold=one.is_tied, note=note)
 
 
-def valued(one: Agreement) -> str:
-    """Format a value with its interval, in bold if it is the nearest or not told apart from it."""
-    value = figure(one.value, _VALUE)
-    interval = "" if math.isnan(one.low) else f" [{one.low:{_VALUE}}, {one.high:{_VALUE}}]"
-    return bold(value, after=interval) if is_tied(one) else f"{value}{interval}"
-
-
-def _table(agreements: Sequence[Agreement]) -> Iterator[str]:
+def _measures(agreements: Sequence[Agreement]) -> Table:
+    """Tabulate all measures of agreement on one aspect."""
     others = tuple(dict.fromkeys(name for one in agreements for name in one.others))
-    yield from head("scorer", "outputs", "coverage", *others, "p against the nearest", "note")
-    for one in agreements:
-        yield row(
-            one.scorer,
-            str(one.items),
-            f"{one.coverage:.0%}",
-            *(figure(one.others.get(name, math.nan), _VALUE) for name in others),
-            figure(one.behind, _VALUE),
-            one.reason or _left_out(one),
-        )
+    return table(
+        [
+            "scorer",
+            *numeric("outputs", "coverage", *others, "p against the nearest"),
+            "note",
+        ],
+        (
+            [
+                *(one.scorer, one.items, Cell(one.coverage, ".0%")),
+                *(Cell(one.others.get(name), _VALUE) for name in others),
+                *(Cell(one.behind, _VALUE), one.reason or _undefined(one)),
+            ]
+            for one in agreements
+        ),
+    )
 
 
-def _left_out(one: Agreement) -> str:
+def _undefined(one: Agreement) -> str:
     if not one.undefined:
         return ""
     return f"{one.undefined} of {one.undefined + one.groups} inputs undefined"
 
 
-def _plain(value: object) -> object:
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, dict):
-        return {key: _plain(inner) for key, inner in value.items()}
-    return value
-
-
-_VALUE_seat_page = ".3f"
-_WEIGHTS: tuple[KappaWeights, ...] = ("unweighted", "linear", "quadratic")
-_LEVELS: tuple[AlphaLevel, ...] = ("nominal", "ordinal", "interval")
-
-
-def seats_markdown(findings: Sequence[AspectFindings], settings: Settings) -> str:
-    """Write the part on seats; empty where there is none."""
-    seats = [one for each in findings for one in each.seats]
-    return "\n".join(_seats(seats, settings)) + "\n" if seats else ""
-
-
-def systems_markdown(findings: Sequence[AspectFindings]) -> str:
-    """Write the part on systems; empty where there is none."""
-    told = [each.rankings for each in findings if each.rankings]
-    return "\n".join(_systems(told)) + "\n" if told else ""
-
-
-def _seats(seats: Sequence[SeatFindings], settings: Settings) -> Iterator[str]:
-    yield "# Seats of a panel"
-    yield ""
-    yield (
-        "Seats agree with one another over all outputs at once: Spearman's rho, and beyond "
-        "chance Cohen's kappa (disagreements alike, or weighted), Fleiss' kappa and "
-        "Krippendorff's alpha. With people: "
-        f"{settings.method}, {LEVELS[settings.level]}."
-    )
+def _seats(seats: Sequence[SeatFindings], settings: Settings) -> Iterator[Block]:
+    yield _panels(seats)
+    if seats:
+        yield Paragraph(
+            "Seats agree with one another over all outputs at once: Spearman's rho, and beyond "
+            "chance Cohen's kappa (disagreements alike, or weighted), Fleiss' kappa and "
+            "Krippendorff's alpha. With people: "
+            f"{settings.method}, {_LEVELS[settings.level]}.",
+            only="page",
+        )
     for one in seats:
-        yield ""
-        yield f"## {markdown(one.aspect)}, {code_span(one.run)}"
-        yield ""
-        yield from _pairs(one)
-        yield ""
-        yield from _sizes(one)
-        yield ""
-        yield from _gains(one)
-        yield ""
-        yield from _aggregations(one)
+        blocks = [_pairs(one), _all_seats(one), _sizes(one), _gains(one), _aggregations(one)]
+        yield Section(f"{one.aspect}, {one.run}", blocks, only="page")
 
 
-def _pairs(one: SeatFindings) -> Iterator[str]:
-    yield from head("seat", "seat", "outputs", "Spearman", *(f"kappa, {name}" for name in _WEIGHTS))
-    for pair in one.agreement.pairs:
-        yield row(
-            pair.first,
-            pair.second,
-            str(pair.outputs),
-            figure(pair.spearman, _VALUE_seat_page),
-            *(_told_seat_page(pair.kappa[name]) for name in _WEIGHTS),
-        )
-    yield ""
+def _panels(seats: Sequence[SeatFindings]) -> Table:
+    """Tabulate what each panel gains by being several seats."""
+    return table(
+        [
+            *("run", "aspect"),
+            *numeric("alpha", "one seat", "all seats", "best aggregation", "least gain"),
+        ],
+        map(_panel, seats),
+        note="alpha: Krippendorff's, ordinal; agreement with people of one seat (on average), of "
+        "all, and by the best aggregation",
+    )
+
+
+def _panel(one: SeatFindings) -> Iterator[Cell]:
+    best, least = one.aggregations[0], min(one.gains, key=lambda gain: _nan_last(gain.gain))
+    yield Cell(one.run)
+    yield Cell(one.aspect)
+    yield Cell(one.agreement.alpha["ordinal"].value, _VALUE)
+    yield Cell(one.sizes[0].mean, _VALUE)
+    yield Cell(one.whole, _VALUE)
+    yield Cell(best.value, _VALUE, note=best.scorer)
+    yield Cell(least.gain, f"+{_VALUE}", note=least.seat)
+
+
+def _nan_last(value: float) -> float:
+    return math.inf if math.isnan(value) else value
+
+
+def _pairs(one: SeatFindings) -> Table:
+    return table(
+        ["seat", "seat", *numeric("outputs", "Spearman", *(f"kappa, {name}" for name in _WEIGHTS))],
+        (
+            [
+                *(pair.first, pair.second, pair.outputs, Cell(pair.spearman, _VALUE)),
+                *(_coefficient(pair.kappa[name]) for name in _WEIGHTS),
+            ]
+            for pair in one.agreement.pairs
+        ),
+    )
+
+
+def _all_seats(one: SeatFindings) -> Paragraph:
     alpha = one.agreement.alpha
-    told = ", ".join(f"{name} {_told_seat_page(alpha[name])}" for name in _LEVELS)
-    yield (
-        f"All seats: Krippendorff's alpha {told} ({alpha['ordinal'].outputs} outputs); "
-        f"Fleiss' kappa {_told_seat_page(one.agreement.fleiss)}."
+    values = ", ".join(f"{name} {_coefficient(alpha[name]).text}" for name in _ALPHAS)
+    return Paragraph(
+        f"All seats: Krippendorff's alpha {values} ({alpha['ordinal'].outputs} outputs); "
+        f"Fleiss' kappa {_coefficient(one.agreement.fleiss).text}."
     )
 
 
-def _sizes(one: SeatFindings) -> Iterator[str]:
-    yield from head("seats on a panel", "panels", "mean", "least", "greatest", "undefined")
-    for size in one.sizes:
-        values = (
-            figure(value, _VALUE_seat_page) for value in (size.mean, size.least, size.greatest)
+def _sizes(one: SeatFindings) -> Table:
+    return table(
+        numeric("seats on a panel", "panels", "mean", "least", "greatest", "undefined"),
+        (
+            [
+                *(size.size, size.panels),
+                *(Cell(value, _VALUE) for value in (size.mean, size.least, size.greatest)),
+                size.undefined,
+            ]
+            for size in one.sizes
+        ),
+    )
+
+
+def _gains(one: SeatFindings) -> Table:
+    return table(
+        ["seat", *numeric("alone", "panel without it", "its gain")],
+        (
+            (
+                *(gain.seat, Cell(gain.alone, _VALUE), Cell(gain.without, _VALUE)),
+                Cell(gain.gain, f"+{_VALUE}"),
+            )
+            for gain in one.gains
+        ),
+    )
+
+
+def _aggregations(one: SeatFindings) -> Table:
+    return table(
+        ["aggregation", *numeric("agreement with people", "p against the nearest")],
+        ((by.scorer, _correlation(by), Cell(by.behind, _VALUE)) for by in one.aggregations),
+    )
+
+
+def _coefficient(one: Coefficient) -> Cell:
+    return Cell(one.value, _VALUE, note=f"({one.reason})" if one.reason else "")
+
+
+def _systems(findings: Sequence[AspectFindings]) -> Iterator[Block]:
+    ranked = [each for each in findings if each.rankings]
+    if ranked:
+        yield Paragraph(
+            "Mean scores by people and by the scorer that is nearest to them, with 95 % intervals "
+            "over inputs drawn again."
         )
-        yield row(str(size.size), str(size.panels), *values, str(size.undefined))
+    for each in ranked:
+        yield Section(f"Systems by {each.aspect}", [_ranking(each.rankings)])
 
 
-def _gains(one: SeatFindings) -> Iterator[str]:
-    yield from head("seat", "alone", "panel without it", "its gain")
-    for gain in one.gains:
-        alone, without = (figure(value, _VALUE_seat_page) for value in (gain.alone, gain.without))
-        yield row(gain.seat, alone, without, figure(gain.gain, f"+{_VALUE_seat_page}"))
-
-
-def _aggregations(one: SeatFindings) -> Iterator[str]:
-    yield from head("aggregation", "agreement with people", "p against the nearest")
-    for told in one.aggregations:
-        value = valued(told)
-        yield row(told.scorer, value, figure(told.behind, _VALUE_seat_page))
-
-
-def _told_seat_page(one: Coefficient) -> str:
-    return f"- ({one.reason})" if one.reason else figure(one.value, _VALUE_seat_page)
-
-
-def _systems(told: Sequence[Sequence[Ranking]]) -> Iterator[str]:
-    yield "# Systems"
-    yield ""
-    yield (
-        "Mean scores by people and by the scorer that is nearest to them, with 95 % intervals "
-        "over inputs drawn anew."
+def _ranking(rankings: Sequence[Ranking]) -> Table:
+    """Tabulate the systems as people rank them, beside the ranks that others give them."""
+    people, *others = map(_means, rankings)
+    return table(
+        [*numeric("rank"), "system", *numeric(*(ranking.by for ranking in rankings))],
+        (
+            [rank, system, mean, *(_ranked(means, system) for means in others)]
+            for rank, (system, mean) in enumerate(people.items(), start=1)
+        ),
     )
-    for rankings in told:
-        yield ""
-        yield f"## Systems by {markdown(rankings[0].aspect)}"
-        yield ""
-        yield from _ranking(rankings)
 
 
-def _ranking(rankings: Sequence[Ranking]) -> Iterator[str]:
-    people, *others = rankings
-    yield from head("rank", "system", *(ranking.by for ranking in rankings))
-    for rank, system in enumerate(people.systems, start=1):
-        cells = [_mean(people, system.system), *(_ranked(one, system.system) for one in others)]
-        yield row(str(rank), system.system, *cells)
+def _means(ranking: Ranking) -> dict[str, Cell]:
+    return {
+        one.system: Cell(one.score, _VALUE, interval=(one.low, one.high)) for one in ranking.systems
+    }
 
 
-def _ranked(ranking: Ranking, system: str) -> str:
-    place = next(at for at, one in enumerate(ranking.systems, start=1) if one.system == system)
-    return f"{_mean(ranking, system)}, rank {place}"
-
-
-def _mean(ranking: Ranking, system: str) -> str:
-    one = next(told for told in ranking.systems if told.system == system)
-    if math.isnan(one.low):
-        return figure(one.score, _VALUE_seat_page)
-    return f"{one.score:{_VALUE_seat_page}} [{one.low:{_VALUE_seat_page}}, {one.high:{_VALUE_seat_page}}]"
+def _ranked(means: Mapping[str, Cell], system: str) -> str:
+    return f"{means[system].text}, rank {list(means).index(system) + 1}"

@@ -42,7 +42,7 @@ def category_map(pairs: Iterable[str], *, gold: Gold | None) -> dict[str, str]:
     pairs
         Each of the form ``JUDGE=GOLD``; several of a judge's may mean one gold category.
     gold
-        What people marked; None for nothing.
+        Spans that people marked; None without any.
 
     Raises
     ------

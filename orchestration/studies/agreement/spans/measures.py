@@ -35,7 +35,7 @@ def overlaps(
 ) -> dict[str, NDArray[np.float64]]:
     """Compare two sides on the same texts.
 
-    Spans without a place are left out, and of ``graded`` those without a severity too; it is
+    Spans without a place are skipped, and of ``graded`` those without a severity too; it is
     NaN throughout if one side has spans and never a severity. So is ``hard`` if one side never
     has a category.
 

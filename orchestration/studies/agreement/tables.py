@@ -156,7 +156,13 @@ def _seats(seats: Sequence[SeatFindings], settings: Settings) -> Iterator[Block]
             only="page",
         )
     for one in seats:
-        blocks = [_pairs(one), _all_seats(one), _sizes(one), _gains(one), _aggregations(one)]
+        blocks: list[Block] = [
+            _pairs(one),
+            _all_seats(one),
+            _sizes(one),
+            _gains(one),
+            _aggregations(one),
+        ]
         yield Section(f"{one.aspect}, {one.run}", blocks, only="page")
 
 

@@ -236,7 +236,7 @@ def test_whoever_marks_what_people_mark_agrees_with_them(
         ("j", name, OUTPUT, tuple(error(*one) for one in text)) for name, text in spans.items()
     ]
     gold = {name: tuple(marked(*one) for one in text) for name, text in spans.items()}
-    found = span_agreement(found, gold, settings=Settings(draws=2))
-    for name, one in found.judges[0].figures.items():
+    agreement = span_agreement(found, gold, settings=Settings(draws=2))
+    for name, one in agreement.judges[0].figures.items():
         assert name in {"quotes.hallucinated", "counts.spearman"} or one.value == 1, name
-    assert found.over_annotations[0].surplus.value == 0
+    assert agreement.over_annotations[0].surplus.value == 0

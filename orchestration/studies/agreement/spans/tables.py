@@ -95,9 +95,12 @@ def _judges(judges: Sequence[JudgeFinding]) -> Iterator[Block]:
     shown = {*_ALWAYS, _HARD if is_hard else _OF_TEXTS}
     yield table(
         [
-            *("judge", *numeric("texts"), *numeric("readings", only="page")),
+            "judge",
+            *numeric("texts"),
+            *numeric("readings", only="page"),
             *_columns(_CHARACTERS, shown),
-            *(*numeric("gamma"), *numeric("failures", only="page")),
+            *numeric("gamma"),
+            *numeric("failures", only="page"),
         ],
         (
             (
@@ -150,8 +153,10 @@ def _flawless(
     one: AspectSpans, judges: Sequence[OverAnnotation], which: str, *, only: Medium | None = None
 ) -> Section:
     """Tabulate errors found in texts that people find without any."""
-    columns = [
-        *("judge", *numeric("texts"), *_wrapped("with an error", "errors a text")),
+    columns: list[Column | str] = [
+        "judge",
+        *numeric("texts"),
+        *_wrapped("with an error", "errors a text"),
         Column("texts with 0, 1, 2, … errors", only="page"),
         *numeric("mean severity", "greatest severity", only="page"),
     ]
@@ -171,7 +176,9 @@ def _flawless(
 def _pairs(annotators: Sequence[PairFinding]) -> Table:
     return table(
         [
-            *("annotator", "annotator", *numeric("texts")),
+            "annotator",
+            "annotator",
+            *numeric("texts"),
             *_columns(_PEOPLE, {"characters.micro", "characters.macro"}),
             *_wrapped("gamma", "gamma with categories"),
         ],

@@ -34,9 +34,9 @@ from spanjury.orchestration.studies.agreement.spans.aspect import (
     SpanTask,
     aspect_spans,
 )
-from spanjury.orchestration.studies.agreement.spans.categories import category_map
 from spanjury.orchestration.studies.agreement.spans.estimates import Settings as SpanSettings
 from spanjury.orchestration.studies.agreement.spans.gold import Gold, gold_of
+from spanjury.orchestration.studies.agreement.spans.measures import category_map
 
 __all__ = ["Collected", "MetaJob", "collect", "measure"]
 

@@ -21,7 +21,7 @@ from spanjury.orchestration.studies.agreement.findings import (
 from spanjury.orchestration.studies.agreement.rankings import PEOPLE, Ranking
 from spanjury.orchestration.studies.agreement.ratings import Ratings
 from spanjury.orchestration.studies.agreement.scorers import Agreement as ScorerAgreement
-from spanjury.orchestration.studies.agreement.seat_findings import SeatFindings
+from spanjury.orchestration.studies.agreement.seats import SeatFindings
 from spanjury.orchestration.studies.agreement.tables import agreement_report
 from spanjury.orchestration.wiring.plots import (
     Agreement,

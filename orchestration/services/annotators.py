@@ -8,11 +8,11 @@ from spanjury.judges.core import DataError, ErrorSpan, Segment
 from spanjury.orchestration.services.metric_scores import are_metric_scores
 from spanjury.orchestration.services.scorers import PANEL, names_apart, results_file
 from spanjury.orchestration.studies.agreement.spans.aspect import SpanTask, top_rated_texts
-from spanjury.orchestration.studies.agreement.spans.categories import (
+from spanjury.orchestration.studies.agreement.spans.gold import Found, Gold
+from spanjury.orchestration.studies.agreement.spans.measures import (
     NO_CATEGORIES,
     renamed,
 )
-from spanjury.orchestration.studies.agreement.spans.gold import Found, Gold
 from spanjury.orchestration.wiring import ResultSpans, SeatWork, read_result_spans
 
 __all__ = ["Annotator", "read_annotators", "span_tasks"]

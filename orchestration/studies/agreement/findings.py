@@ -7,7 +7,7 @@ from spanjury.orchestration.report.json import plain
 from spanjury.orchestration.studies.agreement.rankings import Ranking, rankings
 from spanjury.orchestration.studies.agreement.ratings import Ratings
 from spanjury.orchestration.studies.agreement.scorers import Agreement, Settings, agreements
-from spanjury.orchestration.studies.agreement.seat_findings import SeatFindings, seat_findings
+from spanjury.orchestration.studies.agreement.seats import SeatFindings, seat_findings
 from spanjury.orchestration.studies.agreement.spans.annotators import PairFinding
 from spanjury.orchestration.studies.agreement.spans.aspect import AspectSpans
 

@@ -22,8 +22,7 @@ from spanjury.orchestration.report import (
 from spanjury.orchestration.studies.agreement.findings import AspectFindings, MetaFindings
 from spanjury.orchestration.studies.agreement.rankings import Ranking
 from spanjury.orchestration.studies.agreement.scorers import Agreement, Settings
-from spanjury.orchestration.studies.agreement.seat_findings import SeatFindings
-from spanjury.orchestration.studies.agreement.seats import Coefficient
+from spanjury.orchestration.studies.agreement.seats import Coefficient, SeatFindings
 from spanjury.orchestration.studies.agreement.spans.tables import span_blocks
 from spanjury.stats.raters.agreement import AlphaLevel, KappaWeights
 

@@ -21,8 +21,11 @@ from spanjury.orchestration.studies.agreement.findings import (
 from spanjury.orchestration.studies.agreement.rankings import PEOPLE
 from spanjury.orchestration.studies.agreement.ratings import Ratings, Scorer, ratings
 from spanjury.orchestration.studies.agreement.scorers import Settings
-from spanjury.orchestration.studies.agreement.seat_findings import seat_findings
-from spanjury.orchestration.studies.agreement.seats import seat_agreement, seat_tables
+from spanjury.orchestration.studies.agreement.seats import (
+    seat_agreement,
+    seat_findings,
+    seat_tables,
+)
 from spanjury.orchestration.studies.agreement.tables import agreement_report
 from spanjury.stats.arrays import FloatArray
 

@@ -8,11 +8,6 @@ from spanjury.judges.core import ConfigError, ErrorSpan, Located
 from spanjury.orchestration.report import Report
 from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.studies.agreement.spans.aspect import AspectSpans
-from spanjury.orchestration.studies.agreement.spans.categories import (
-    category_map,
-    hard_overlap,
-    renamed,
-)
 from spanjury.orchestration.studies.agreement.spans.estimates import Settings
 from spanjury.orchestration.studies.agreement.spans.findings import (
     JudgeFinding,
@@ -20,6 +15,11 @@ from spanjury.orchestration.studies.agreement.spans.findings import (
     span_agreement,
 )
 from spanjury.orchestration.studies.agreement.spans.gold import Found, Gold, GoldSpan
+from spanjury.orchestration.studies.agreement.spans.measures import (
+    category_map,
+    hard_overlap,
+    renamed,
+)
 from spanjury.orchestration.studies.agreement.spans.tables import span_blocks
 
 OUTPUT = "0123456789" * 3

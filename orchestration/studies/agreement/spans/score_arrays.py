@@ -8,9 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanjury.judges.core import DataError, ErrorSpan
-from spanjury.orchestration.studies.agreement.spans.categories import category_overlaps
 from spanjury.orchestration.studies.agreement.spans.gold import Found, Gold, GoldSpan
-from spanjury.orchestration.studies.agreement.spans.measures import interval_rows, overlaps
+from spanjury.orchestration.studies.agreement.spans.measures import (
+    category_overlaps,
+    interval_rows,
+    overlaps,
+)
 
 __all__ = ["Places", "ScoreArrays", "collected"]
 

@@ -10,6 +10,7 @@ from anyio import to_thread
 from spanjury.judges.core import PanelReport, Result, RunStoppedError
 from spanjury.orchestration.engine.batch import evaluate
 from spanjury.orchestration.report.files import write_whole
+from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.services.gate.context import (
     Hall,
     make_folder,
@@ -18,8 +19,7 @@ from spanjury.orchestration.services.gate.context import (
 )
 from spanjury.orchestration.services.gate.material import Material
 from spanjury.orchestration.studies.agreement.spans.estimates import Settings
-from spanjury.orchestration.studies.card import Card
-from spanjury.orchestration.studies.card_page import card_markdown
+from spanjury.orchestration.studies.card import Card, card_report
 from spanjury.orchestration.studies.held_out.findings import (
     FIGURES,
     cautions,
@@ -28,13 +28,11 @@ from spanjury.orchestration.studies.held_out.findings import (
 )
 from spanjury.orchestration.studies.held_out.score_arrays import gathered
 from spanjury.orchestration.studies.judging import Examinee
-from spanjury.orchestration.wiring import (
-    guard_of,
-    open_configured_panel,
-    open_memory,
-    open_results,
-)
 from spanjury.orchestration.wiring.config import PanelConfig
+from spanjury.orchestration.wiring.models import guard_of
+from spanjury.orchestration.wiring.panels import open_configured_panel
+from spanjury.orchestration.wiring.results import open_results
+from spanjury.orchestration.wiring.runs import open_memory
 
 __all__ = ["Lessons"]
 
@@ -117,5 +115,5 @@ class Lessons:
             for group, inside in self.material.groups.items()
         }
         write_findings(hall.folder, record, more={"outcomes": outcomes})
-        page = card_markdown(Card(records=(record,)), gates=())
+        page = report_markdown(card_report(Card(records=(record,)), gates=()))
         write_whole(hall.folder / "report.md", page.encode())

@@ -95,7 +95,7 @@ def differences_report(found: Sequence[Difference], *, first: str, second: str) 
             table(
                 ["scorer", "aspect", *(Column(name, "right", wrap=True) for name in columns)],
                 map(_cells, found),
-                note="second less first over the texts that both scored; * p < .05 (Holm)",
+                note="second minus first over the texts that both scored; * p < .05 (Holm)",
             ),
         ),
     )

@@ -1,4 +1,4 @@
-"""The figures of one condition: the joint test, and drops told of single scores."""
+"""The figures of one condition: the joint test, and differences of single scores."""
 
 import math
 
@@ -125,7 +125,7 @@ def described(differences: ArrayLike, *, repeats: int) -> Contrast:
 
 
 @pytest.mark.parametrize("differences", [[0.0, 1.0, 0.0, -1.0, 1.0, 0.0], [1.0] * 6])
-def test_what_is_told_of_drops_is_told_of_single_scores(differences: list[float]) -> None:
+def test_differences_are_those_of_single_scores(differences: list[float]) -> None:
     once, often = described(differences, repeats=1), described(differences, repeats=5)
     assert once.equivalence is not None
     assert often.equivalence is not None

@@ -43,11 +43,13 @@ def rows_of(
         for before, after in zip(clean, damaged, strict=True)
     ]
     control: list[Judgements] = [{("t", "fluency"): said(3.0)} for _ in clean]
-    told = score_rows([segment], [FLUENCY], shown, draws=draws, control=control, conditions=[SHOUT])
-    return list(told)
+    lines = score_rows(
+        [segment], [FLUENCY], shown, draws=draws, control=control, conditions=[SHOUT]
+    )
+    return list(lines)
 
 
-def test_a_text_has_a_row_for_the_control_and_one_a_treatment() -> None:
+def test_a_text_has_a_row_for_the_control_and_one_a_condition() -> None:
     control, shouted = rows_of([4.0, 5.0], [2.0, 1.0])
     assert (control.condition, control.expected) == (None, "unchanged")
     assert (control.clean, control.damaged, control.repeats) == (9, 6, 2)
@@ -56,7 +58,7 @@ def test_a_text_has_a_row_for_the_control_and_one_a_treatment() -> None:
     assert shouted.damaged_outcome is Outcome.SCORED
 
 
-def test_a_score_that_is_missing_once_is_missing_and_it_is_told_why() -> None:
+def test_a_score_that_is_missing_once_is_missing_and_the_outcome_says_why() -> None:
     _, shouted = rows_of([4.0, 5.0], [2.0, None])
     assert (shouted.clean, shouted.damaged) == (9, None)
     assert shouted.clean_outcome is Outcome.SCORED

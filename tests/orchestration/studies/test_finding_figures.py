@@ -75,7 +75,7 @@ SIXTEENTH = math.log(16, 20)
 
 
 @pytest.mark.parametrize(
-    ("drops", "expected"),
+    ("differences", "expected"),
     [
         ([FALLS, STAYS, STAYS], SIXTEENTH),
         ([FALLS, FALLS, STAYS], SIXTEENTH),  # two aspects that say the same are no more sure
@@ -124,7 +124,7 @@ def described(differences: ArrayLike, *, repeats: int) -> Cell:
     return cell
 
 
-@pytest.mark.parametrize("drops", [[0.0, 1.0, 0.0, -1.0, 1.0, 0.0], [1.0] * 6])
+@pytest.mark.parametrize("differences", [[0.0, 1.0, 0.0, -1.0, 1.0, 0.0], [1.0] * 6])
 def test_what_is_told_of_drops_is_told_of_single_scores(differences: list[float]) -> None:
     once, often = described(differences, repeats=1), described(differences, repeats=5)
     assert once.equivalence is not None

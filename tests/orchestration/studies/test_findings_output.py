@@ -153,7 +153,7 @@ def verdicts(findings: Findings) -> list[Verdict]:
 
 
 @pytest.mark.parametrize(
-    ("drops", "expected"),
+    ("differences", "expected"),
     [
         (KEEN, [Verdict.DISCERNED, Verdict.STEADY]),
         (BLIND, [Verdict.NOT_SHOWN, Verdict.STEADY]),
@@ -261,7 +261,7 @@ def test_a_mode_that_gives_no_p_value_is_warned_of() -> None:
     assert not cautions(findings_of(KEEN))
 
 
-@pytest.mark.parametrize("drops", [KEEN, BLIND])
+@pytest.mark.parametrize("differences", [KEEN, BLIND])
 def test_the_terminal_shows_a_line_a_treatment_in_80_characters(
     differences: Mapping[str, tuple[float, float]],
 ) -> None:

@@ -3,11 +3,11 @@
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
+from spanjury.adapters.training import curves
 from spanjury.adapters.training.job import DataStatistics, Progress, TrainingOptions
 from spanjury.judges.core import VERSION, code_span, markdown
 
@@ -53,8 +53,7 @@ class ModelCard:
     def write(self, folder: Path) -> None:
         """Write `CARD` into a folder, and `CURVES` where matplotlib is installed."""
         if find_spec("matplotlib") is not None:
-            drawing = import_module("spanjury.adapters.training.curves")
-            drawing.draw_curves(
+            curves.draw_curves(
                 folder / CURVES,
                 losses=self.progress.losses,
                 validations=self.progress.validations,

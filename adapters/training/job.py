@@ -1,9 +1,10 @@
-"""How a model is trained: every value that is not data."""
+"""A training: its options, its examples, how far it is, and what came of it."""
 
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 from spanjury.judges.core import Message
@@ -12,6 +13,8 @@ __all__ = [
     "AttentionName",
     "DataStatistics",
     "Progress",
+    "Trained",
+    "TrainingJob",
     "TrainingOptions",
     "TrainingPair",
     "pairs_digest",
@@ -199,3 +202,52 @@ class Progress:
     validations: list[tuple[int, float]] = field(default_factory=list)
     tokens: int = 0
     seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingJob:
+    """What is to be trained.
+
+    Parameters
+    ----------
+    pairs, validation
+        What is learnt from, at least one; and what the loss is measured on besides.
+    base
+        As `find_base` takes it.
+    folder
+        Where to.
+    options
+        How.
+    data
+        What the card tells of the data.
+    """
+
+    pairs: Sequence[TrainingPair]
+    validation: Sequence[TrainingPair] = ()
+    base: str
+    folder: Path
+    options: TrainingOptions
+    data: DataStatistics
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trained:
+    """What became of a training.
+
+    Parameters
+    ----------
+    finished
+        Whether it came to its end; else a checkpoint is there.
+    progress
+        How far it is.
+    steps
+        How many there are in all.
+    cut, left_out
+        How many examples lost the end of a source, and how many were too long all the same.
+    """
+
+    finished: bool
+    progress: Progress
+    steps: int
+    cut: int
+    left_out: int

@@ -22,8 +22,13 @@ from spanjury.adapters.causal.low_rank import ADAPTER, attach, merged, save_adap
 from spanjury.adapters.torch_models import find_device
 from spanjury.adapters.training.card import ModelCard
 from spanjury.adapters.training.checkpoint import CheckpointFile
-from spanjury.adapters.training.job import Progress, TrainingOptions, pairs_digest
-from spanjury.adapters.training.loading import Trained, TrainingJob
+from spanjury.adapters.training.job import (
+    Progress,
+    Trained,
+    TrainingJob,
+    TrainingOptions,
+    pairs_digest,
+)
 from spanjury.adapters.training.rendering import RenderedPairs, render_all
 from spanjury.adapters.training.trainer import Trainer, fixed_seed
 from spanjury.judges.core import ConfigError, StoreError

@@ -13,7 +13,7 @@ from spanjury.judges.core import ConfigError
 from spanjury.orchestration.cli.exits import INTERRUPTED, say
 from spanjury.orchestration.cli.logging import log_to
 from spanjury.orchestration.services.train import same_answers, training_job
-from spanjury.orchestration.wiring.training import Progress, TrainingOptions, load_training
+from spanjury.orchestration.wiring.training import Progress, TrainingOptions, require, training
 
 __all__ = ["train_distilled"]
 
@@ -32,7 +32,7 @@ def train_distilled(
 ) -> None:
     """Train a model on examples, and say what became of it; `options` are `TrainingOptions`."""
     log_to(log_file)
-    training = load_training()
+    require(training)
     try:
         told = TrainingOptions(**options)  # type: ignore[arg-type]  # the command line has checked
     except ValueError as error:

@@ -20,11 +20,11 @@ from spanjury.orchestration.wiring.plots import (
     Agreement,
     CorrelationMap,
     EnsembleCurve,
-    MetaPlots,
     ScorerCost,
     SystemScore,
-    load_meta_plots,
+    require,
 )
+from spanjury.orchestration.wiring.plots import meta as plots
 
 __all__ = ["draw_meta"]
 
@@ -49,21 +49,21 @@ def draw_meta(folder: Path, findings: MetaFindings, told: Gathered) -> list[Path
     ConfigError
         If matplotlib is not installed.
     """
-    plots = load_meta_plots()
+    require(plots)
     drawn: list[Path] = []
-    for name, draw in _drawings(plots, findings, told):
+    for name, draw in _drawings(findings, told):
         for ending in _ENDINGS:
             drawn.append(folder / f"{name}{ending}")
             draw(drawn[-1])
     return drawn
 
 
-def _drawings(plots: MetaPlots, findings: MetaFindings, told: Gathered) -> Iterator[Drawing]:
+def _drawings(findings: MetaFindings, told: Gathered) -> Iterator[Drawing]:
     measure = f"{findings.settings.method}, {findings.settings.level}"
     if findings.aspects:
         correlations = _with_people(findings.agreements, measure)
         yield "agreement", partial(plots.draw_correlations, correlations=correlations)
-    yield from _costs(plots, findings, told.markers, measure=measure)
+    yield from _costs(findings, told.markers, measure=measure)
     names = _file_names([one.aspect for one in findings.aspects])
     for one, ratings in zip(findings.aspects, told.ratings, strict=True):
         name = names[one.aspect]
@@ -162,9 +162,7 @@ def _curve(seats: SeatFindings, *, several: bool) -> EnsembleCurve:
     )
 
 
-def _costs(
-    plots: MetaPlots, findings: MetaFindings, markers: Sequence[Marker], *, measure: str
-) -> Iterator[Drawing]:
+def _costs(findings: MetaFindings, markers: Sequence[Marker], *, measure: str) -> Iterator[Drawing]:
     """Draw judges by what they took, in tokens if they took any, and in seconds."""
     values: dict[str, list[float]] = {}
     for one in findings.agreements:

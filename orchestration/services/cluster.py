@@ -16,7 +16,13 @@ from spanjury.orchestration.services.cluster_worker import (
     read_record,
     told_chunk,
 )
-from spanjury.orchestration.wiring.cluster import CHUNK_ROWS, ShardFolder, cut_chunks, load_ray
+from spanjury.orchestration.wiring.cluster import (
+    CHUNK_ROWS,
+    ShardFolder,
+    cut_chunks,
+    ray_engine,
+    require,
+)
 from spanjury.orchestration.wiring.config import PanelConfig
 
 __all__ = ["ChunkRecord", "ClusterJob", "run_on_cluster"]
@@ -100,7 +106,7 @@ def run_on_cluster(job: ClusterJob, show: Callable[[ChunkRecord], None]) -> str:
     EvaluationError
         If Ray gives up.
     """
-    map_on_ray = load_ray()
+    require(ray_engine)
     folder = ShardFolder(job.folder)
     errand = Errand(
         panel=job.panel,
@@ -116,7 +122,7 @@ def run_on_cluster(job: ClusterJob, show: Callable[[ChunkRecord], None]) -> str:
     folder.create()
     keys: dict[int, str] = {}
     results = 0
-    said = map_on_ray(
+    said = ray_engine.map_on_ray(
         partial(ChunkWorker, errand),
         chunks,
         address=job.address,

@@ -19,7 +19,8 @@ from spanjury.orchestration.studies.discernment.pages.as_markdown import finding
 from spanjury.orchestration.studies.discernment.pages.measures import measures_of
 from spanjury.orchestration.studies.discernment.verdicts import cautions, is_harmless
 from spanjury.orchestration.studies.plain import plain, versions
-from spanjury.orchestration.wiring.plots import load_discernment_plots
+from spanjury.orchestration.wiring.plots import discernment as plots
+from spanjury.orchestration.wiring.plots import require
 
 __all__ = ["write_report"]
 
@@ -87,7 +88,7 @@ def _scores(job: ExamJob, sitting: Sitting) -> ExamScores:
 def _pictures(folder: Path, sitting: Sitting) -> list[Path]:
     """Draw what can be drawn; without matplotlib nothing."""
     try:
-        plots = load_discernment_plots()
+        require(plots)
     except ConfigError:
         return []
     findings, score_arrays = sitting.findings.findings, sitting.score_arrays

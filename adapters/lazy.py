@@ -23,7 +23,7 @@ __all__ = ["Once", "lazy_module", "library", "require"]
 T = TypeVar("T")
 
 
-def library(name: str, *, extra: str) -> ModuleType:
+def library(name: str, *, extra: str = "") -> ModuleType:
     """Import a module that takes long, or may not be installed.
 
     Raises
@@ -35,12 +35,13 @@ def library(name: str, *, extra: str) -> ModuleType:
         return import_module(name)
     except ImportError as error:
         missing = error.name or name
+        package = f"spanjury[{extra}]" if extra else "spanjury"
         raise ConfigError(
-            f"{missing} is not installed ({error}): pip install 'spanjury[{extra}]'"
+            f"{missing} is not installed ({error}): pip install '{package}'"
         ) from error
 
 
-def lazy_module(package: str, name: str, *, extra: str) -> ModuleType:
+def lazy_module(package: str, name: str, *, extra: str = "") -> ModuleType:
     """Return the module `name` of `package`, which is imported when something in it is used.
 
     Raises

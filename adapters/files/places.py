@@ -22,8 +22,8 @@ class Place(NamedTuple):
     @property
     def is_local(self) -> bool:
         """Whether it is in this machine's own tree of files."""
-        told = self.files.protocol
-        return _LOCAL in ((told,) if isinstance(told, str) else told)
+        protocol = self.files.protocol
+        return _LOCAL in ((protocol,) if isinstance(protocol, str) else protocol)
 
     @property
     def url(self) -> str:

@@ -145,7 +145,7 @@ class TrainingPair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataStatistics:
-    """What is told of the data.
+    """The statistics of the data that a model card shows.
 
     Parameters
     ----------
@@ -173,8 +173,8 @@ def pairs_digest(pairs: Iterable[TrainingPair]) -> str:
     """Return 12 hexadecimal digits that change with what the pairs say, or with their order."""
     digest = hashlib.sha256()
     for pair in pairs:
-        told = [[one.role, one.content] for one in pair.messages]
-        digest.update(json.dumps([told, pair.target, pair.sources]).encode())
+        messages = [[one.role, one.content] for one in pair.messages]
+        digest.update(json.dumps([messages, pair.target, pair.sources]).encode())
     return digest.hexdigest()[:12]
 
 
@@ -206,20 +206,20 @@ class Progress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingJob:
-    """What is to be trained.
+    """A training to do.
 
     Parameters
     ----------
     pairs, validation
-        What is learnt from, at least one; and what the loss is measured on besides.
+        Examples to learn from, at least one; and those on which the loss is measured besides.
     base
         As `find_base` takes it.
     folder
-        Where to.
+        Of the trained model.
     options
-        How.
+        Of the training.
     data
-        What the card tells of the data.
+        For the card.
     """
 
     pairs: Sequence[TrainingPair]
@@ -232,17 +232,17 @@ class TrainingJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trained:
-    """What became of a training.
+    """The outcome of a training.
 
     Parameters
     ----------
     finished
         Whether it came to its end; else a checkpoint is there.
     progress
-        How far it is.
+        At the end.
     steps
         How many there are in all.
-    cut, left_out
+    cut, skipped
         How many examples lost the end of a source, and how many were too long all the same.
     """
 
@@ -250,4 +250,4 @@ class Trained:
     progress: Progress
     steps: int
     cut: int
-    left_out: int
+    skipped: int

@@ -44,8 +44,8 @@ def train_distilled(
     teller = _Teller(quiet=no_progress)
     with _stopping() as stop:
         trained = training.train(job, tell=teller.tell, stopped=stop.asked)
-    if trained.cut or trained.left_out:
-        say(f"too long: {trained.cut} sources cut, {trained.left_out} examples left out")
+    if trained.cut or trained.skipped:
+        say(f"too long: {trained.cut} sources cut, {trained.skipped} examples left out")
     if not trained.finished:
         say(
             f"stopped after step {trained.progress.step} of {trained.steps}; the same command"

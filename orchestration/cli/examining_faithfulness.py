@@ -130,7 +130,7 @@ def _record(told: _Told) -> _Record:
 
     changes = held(
         noted,
-        total=exam.questions(seats=len(job.panel.heard)),
+        total=exam.questions(seats=len(job.panel.seats_or_default)),
         limits=job.limits,
         memory=job.memory,
         progress=not told.no_progress,

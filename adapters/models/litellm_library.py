@@ -67,9 +67,9 @@ async def client_connections() -> AsyncIterator[None]:
 
 
 async def _close_clients() -> None:
-    """Close the clients of this event loop; LiteLLM's cache marks them by the end of their key."""
+    """Close the clients of this event loop; LiteLLM's cache tells them by the end of their key."""
     cache = litellm.in_memory_llm_clients_cache
-    of_this_loop = cache.update_cache_key_with_event_loop("")
+    of_this_loop = cache.update_cache_key_with_event_loop("")  # type: ignore[no-untyped-call]  # LiteLLM's
     for key in [key for key in cache.cache_dict if key.endswith(of_this_loop)]:
         client = cache.cache_dict.pop(key)
         cache.ttl_dict.pop(key, None)

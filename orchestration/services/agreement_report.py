@@ -27,11 +27,11 @@ from spanjury.orchestration.wiring.plots import (
     Agreement,
     CorrelationMap,
     EnsembleCurve,
-    MetaPlots,
     ScorerCost,
     SystemScore,
-    load_meta_plots,
+    require,
 )
+from spanjury.orchestration.wiring.plots import meta as plots
 
 __all__ = ["write_meta"]
 
@@ -74,11 +74,11 @@ def write_meta(folder: Path, findings: MetaFindings, collected: Collected) -> li
 def _draw(folder: Path, findings: MetaFindings, collected: Collected) -> dict[Path, str]:
     """Draw what can be drawn, and say what each picture shows; without matplotlib nothing."""
     try:
-        plots = load_meta_plots()
+        require(plots)
     except ConfigError:
         return {}
     drawn: dict[Path, str] = {}
-    for drawing in _drawings(plots, findings, collected):
+    for drawing in _drawings(findings, collected):
         for ending in (_SHOWN, _BESIDE):
             path = folder / f"{drawing.name}{ending}"
             drawing.draw(path)
@@ -86,22 +86,20 @@ def _draw(folder: Path, findings: MetaFindings, collected: Collected) -> dict[Pa
     return drawn
 
 
-def _drawings(plots: MetaPlots, findings: MetaFindings, collected: Collected) -> Iterator[_Drawing]:
+def _drawings(findings: MetaFindings, collected: Collected) -> Iterator[_Drawing]:
     measure = f"{findings.settings.method}, {findings.settings.level}"
     if findings.aspects:
         correlations = _with_people(findings.agreements, measure)
         draw = partial(plots.draw_correlations, correlations=correlations)
         yield _Drawing("agreement", "Agreement of each scorer with people", draw)
-    yield from _costs(plots, findings, collected.annotators, measure=measure)
+    yield from _costs(findings, collected.annotators, measure=measure)
     names = _file_names([one.aspect for one in findings.aspects])
     for one, ratings in zip(findings.aspects, collected.ratings, strict=True):
-        yield from _of_scores(plots, one, ratings, name=names[one.aspect])
-        yield from _of_seats(plots, one, name=names[one.aspect], measure=measure)
+        yield from _of_scores(one, ratings, name=names[one.aspect])
+        yield from _of_seats(one, name=names[one.aspect], measure=measure)
 
 
-def _of_scores(
-    plots: MetaPlots, one: AspectFindings, ratings: Ratings, *, name: str
-) -> Iterator[_Drawing]:
+def _of_scores(one: AspectFindings, ratings: Ratings, *, name: str) -> Iterator[_Drawing]:
     for number, agreement in enumerate(_scatters(one, ratings), start=1):
         alt = f"Scores of {agreement.scorer} against people's on {one.aspect}"
         draw = partial(plots.draw_agreement, agreement=agreement)
@@ -114,9 +112,7 @@ def _of_scores(
         yield _Drawing(f"ranking-{name}-{by}", alt, draw)
 
 
-def _of_seats(
-    plots: MetaPlots, one: AspectFindings, *, name: str, measure: str
-) -> Iterator[_Drawing]:
+def _of_seats(one: AspectFindings, *, name: str, measure: str) -> Iterator[_Drawing]:
     if one.seats:
         curves = [_curve(seats, several=len(one.seats) > 1) for seats in one.seats]
         draw = partial(plots.draw_ensembles, curves=curves, measure=measure)
@@ -207,7 +203,7 @@ def _curve(seats: SeatFindings, *, several: bool) -> EnsembleCurve:
 
 
 def _costs(
-    plots: MetaPlots, findings: MetaFindings, annotators: Sequence[Annotator], *, measure: str
+    findings: MetaFindings, annotators: Sequence[Annotator], *, measure: str
 ) -> Iterator[_Drawing]:
     """Draw judges by what they took, in tokens if they took any, and in seconds."""
     values: dict[str, list[float]] = {}

@@ -100,6 +100,11 @@ class Rouge1:
             for output, reference, row in zip(outputs, references, rows, strict=True)
         ]
 
+    def cut(self, text: str, /) -> tuple[Sequence[str], Sequence[str]]:
+        """Return the words of a text as they stand there, and as they are compared."""
+        words = rouge_words(text, script=self.script, stem=False)
+        return words, rouge_words(text, script=self.script, stem=self.stem)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rouge2(Rouge1):

@@ -19,7 +19,7 @@ import anyio
 import anyio.to_thread
 
 from spanjury.adapters.models.litellm_backend import find_backend
-from spanjury.adapters.models.litellm_clients import client_connections
+from spanjury.adapters.models.litellm_library import client_connections
 from spanjury.adapters.models.litellm_model import LiteLLMModel
 from spanjury.judges.core import ChatModel, ConfigError, ModelOptions, TokenPrice, signature
 

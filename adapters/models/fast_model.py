@@ -15,8 +15,7 @@ from yarl import URL
 
 from spanjury.adapters.models.event_loop import asyncio_loop
 from spanjury.adapters.models.model_errors import told
-from spanjury.adapters.models.openai_answer import HttpAnswer, content_of, is_success
-from spanjury.adapters.models.openai_reply import read_reply
+from spanjury.adapters.models.openai_reply import HttpAnswer, content_of, is_success, read_reply
 from spanjury.adapters.models.openai_request import (
     CONTINUE_LAST_MESSAGE,
     chat_fields,
@@ -24,9 +23,14 @@ from spanjury.adapters.models.openai_request import (
     sglang_grammar,
     vllm_grammar,
 )
-from spanjury.adapters.models.redirects import is_redirect, redirect_refused
 from spanjury.adapters.models.reply_bytes import IDENTITY, ReplyBytes
-from spanjury.adapters.models.server_address import PLACEHOLDER_KEY, key_from, refuse_credentials
+from spanjury.adapters.models.server_address import (
+    PLACEHOLDER_KEY,
+    is_redirect,
+    key_from,
+    redirect_refused,
+    refuse_credentials,
+)
 from spanjury.judges.core import (
     ChatModel,
     ChatRequest,

@@ -20,7 +20,7 @@ from spanjury.adapters.causal.chat_tokens import ChatTokens
 from spanjury.adapters.causal.low_rank import load_model
 from spanjury.adapters.causal.writing import Prompt, Token, Written, write
 from spanjury.adapters.models.local_worker import Batching, Worker
-from spanjury.adapters.torch_device import find_device
+from spanjury.adapters.torch_models import find_device
 from spanjury.judges.core import (
     ChatModel,
     ChatRequest,

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from spanjury.adapters.pages.page import Table, make_page, measured, number
-from spanjury.adapters.pages.texts import tokens_json
+from spanjury.adapters.pages.page import Table, make_page, measured, number, tokens_json
 
 __all__ = ["TokenSimilarities", "heat_map_page"]
 

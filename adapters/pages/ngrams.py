@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from spanjury.adapters.pages.page import Table, make_page
-from spanjury.adapters.pages.texts import JsonText, MarkedText, marked_json
+from spanjury.adapters.pages.page import JsonText, MarkedText, Table, make_page, marked_json
 
 __all__ = ["NgramPlaces", "SharedNgrams", "ngram_page"]
 

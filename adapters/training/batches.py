@@ -6,7 +6,7 @@ from functools import cached_property, lru_cache
 
 import torch
 
-from spanjury.adapters.training.options import TrainingOptions
+from spanjury.adapters.training.job import TrainingOptions
 from spanjury.adapters.training.rendering import IGNORED, Rendered
 
 __all__ = ["Plan", "TensorBatch", "chunks", "stacked"]

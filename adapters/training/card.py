@@ -8,9 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
-from spanjury.adapters.training.options import TrainingOptions
-from spanjury.adapters.training.pairs import DataStatistics
-from spanjury.adapters.training.progress import Progress
+from spanjury.adapters.training.job import DataStatistics, Progress, TrainingOptions
 from spanjury.judges.core import VERSION, code_span, markdown
 
 __all__ = ["CARD", "CURVES", "ModelCard", "package_versions"]

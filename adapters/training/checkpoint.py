@@ -14,7 +14,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
-from spanjury.adapters.training.progress import Progress
+from spanjury.adapters.training.job import Progress
 from spanjury.judges.core import ConfigError, StoreError
 
 __all__ = ["CheckpointFile"]

@@ -7,9 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol, cast
 
-from spanjury.adapters.training.options import TrainingOptions
-from spanjury.adapters.training.pairs import DataStatistics, TrainingPair
-from spanjury.adapters.training.progress import Progress
+from spanjury.adapters.training.job import DataStatistics, Progress, TrainingOptions, TrainingPair
 from spanjury.judges.core import ConfigError
 
 __all__ = ["Trained", "Training", "TrainingJob", "load_training"]

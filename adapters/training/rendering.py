@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from spanjury.adapters.causal.chat_tokens import ChatTokens
-from spanjury.adapters.training.pairs import TrainingPair
+from spanjury.adapters.training.job import TrainingPair
 from spanjury.judges.core import Message
 
 __all__ = ["CUT_MARK", "IGNORED", "Rendered", "RenderedPairs", "render", "render_all"]

@@ -21,8 +21,7 @@ from torch.nn.functional import cross_entropy
 from spanjury.adapters.causal.base import is_out_of_memory
 from spanjury.adapters.training.batches import Plan, TensorBatch, chunks, stacked
 from spanjury.adapters.training.checkpoint import CheckpointFile
-from spanjury.adapters.training.options import TrainingOptions
-from spanjury.adapters.training.progress import Progress
+from spanjury.adapters.training.job import Progress, TrainingOptions
 from spanjury.adapters.training.rendering import IGNORED, Rendered
 from spanjury.judges.core import ConfigError
 

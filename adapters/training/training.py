@@ -19,13 +19,11 @@ from spanjury.adapters.causal.attention import best_attention
 from spanjury.adapters.causal.base import Base, find_base, quietly
 from spanjury.adapters.causal.chat_tokens import ChatTokens
 from spanjury.adapters.causal.low_rank import ADAPTER, attach, merged, save_adapter
-from spanjury.adapters.torch_device import find_device
+from spanjury.adapters.torch_models import find_device
 from spanjury.adapters.training.card import ModelCard
 from spanjury.adapters.training.checkpoint import CheckpointFile
+from spanjury.adapters.training.job import Progress, TrainingOptions, pairs_digest
 from spanjury.adapters.training.loading import Trained, TrainingJob
-from spanjury.adapters.training.options import TrainingOptions
-from spanjury.adapters.training.pairs import pairs_digest
-from spanjury.adapters.training.progress import Progress
 from spanjury.adapters.training.rendering import RenderedPairs, render_all
 from spanjury.adapters.training.trainer import Trainer, fixed_seed
 from spanjury.judges.core import ConfigError, StoreError

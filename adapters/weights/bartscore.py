@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from spanjury.adapters.weights.likelihood import Likelihood, find_likelihood
-from spanjury.adapters.weights.seq2seq import Languages
+from spanjury.adapters.weights.seq2seq import Languages, Likelihood, find_likelihood
 from spanjury.judges.core import Sample
 
 __all__ = ["BARTScore", "BARTScoreFromSource", "Direction"]

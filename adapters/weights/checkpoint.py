@@ -24,8 +24,7 @@ from transformers import (
 )
 from transformers.utils import logging as hf_logging
 
-from spanjury.adapters.model_digest import model_digest
-from spanjury.adapters.torch_device import find_device
+from spanjury.adapters.torch_models import find_device, model_digest
 from spanjury.judges.core import ConfigError
 
 __all__ = ["Checkpoint", "ModelKind", "find_checkpoint"]

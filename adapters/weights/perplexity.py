@@ -19,8 +19,8 @@ from importlib.metadata import version
 import torch
 from transformers import AutoModelForCausalLM
 
+from spanjury.adapters.lazy import Once
 from spanjury.adapters.weights.checkpoint import Checkpoint, find_checkpoint
-from spanjury.adapters.weights.once import Once
 from spanjury.adapters.weights.tokens import Tokeniser, batches, padded
 from spanjury.judges.core import Sample, signature
 

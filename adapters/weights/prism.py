@@ -12,8 +12,7 @@ References
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from spanjury.adapters.weights.likelihood import Likelihood, find_likelihood
-from spanjury.adapters.weights.seq2seq import Languages
+from spanjury.adapters.weights.seq2seq import Languages, Likelihood, find_likelihood
 from spanjury.judges.core import Sample
 
 __all__ = ["Prism", "PrismFromSource"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from transformers import PreTrainedTokenizerBase
 
-from spanjury.adapters.weights.texts import well_formed
+from spanjury.adapters.surrogates import well_formed
 
 __all__ = ["Pieces", "Tokeniser", "batches", "padded"]
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import IO
 
-from spanjury.adapters.weights.texts import well_formed
+from spanjury.adapters.surrogates import well_formed
 from spanjury.judges.core import ConfigError, MetricError
 
 __all__ = ["Environment", "Worker", "find_environment"]

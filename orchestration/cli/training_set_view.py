@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from spanjury.orchestration.studies.distillation.tables import Inventory, TaskCounts
+from spanjury.orchestration.studies.distillation.summary import Inventory, TaskCounts
 
 __all__ = ["training_set_view"]
 
@@ -70,7 +70,7 @@ def _outliers(inventory: Inventory) -> Iterator[RenderableType]:
 
 
 def _remarks(inventory: Inventory) -> Iterator[RenderableType]:
-    for reason, count in inventory.left_out.most_common():
-        yield Text(f"left out: {count} x {reason}", "dim")
+    for reason, count in inventory.skipped.most_common():
+        yield Text(f"skipped: {count} x {reason}", "dim")
     for caution in inventory.cautions():
         yield Text(f"- {caution}", "magenta")

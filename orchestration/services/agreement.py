@@ -11,7 +11,7 @@ from anyio import CapacityLimiter, create_task_group, to_process, to_thread
 
 from spanjury.judges.core import ConfigError, DataError, Segment, first_error_alone
 from spanjury.orchestration.services.annotators import Marker, read_markers, span_tasks
-from spanjury.orchestration.services.python import read_segments
+from spanjury.orchestration.services.panels import read_segments
 from spanjury.orchestration.services.scorers import read_scorers
 from spanjury.orchestration.studies.agreement.aspects import (
     AspectFindings,

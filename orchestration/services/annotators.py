@@ -13,7 +13,7 @@ from spanjury.orchestration.studies.agreement.spans.categories import (
     renamed,
 )
 from spanjury.orchestration.studies.agreement.spans.gold import Found, Gold
-from spanjury.orchestration.wiring import ResultSpans, SeatWork, read_result_spans
+from spanjury.orchestration.wiring.results import ResultSpans, SeatWork, read_result_spans
 
 __all__ = ["Marker", "read_markers", "span_tasks"]
 

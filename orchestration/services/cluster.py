@@ -16,7 +16,7 @@ from spanjury.orchestration.services.cluster_worker import (
     read_record,
     told_chunk,
 )
-from spanjury.orchestration.wiring import CHUNK_ROWS, ShardFolder, cut_chunks, load_ray
+from spanjury.orchestration.wiring.cluster import CHUNK_ROWS, ShardFolder, cut_chunks, load_ray
 from spanjury.orchestration.wiring.config import PanelConfig
 
 __all__ = ["ChunkRecord", "ClusterJob", "run_on_cluster"]

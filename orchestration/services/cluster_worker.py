@@ -33,16 +33,11 @@ from spanjury.orchestration.services.cluster_shard import (
     shard_key,
     usage_of,
 )
-from spanjury.orchestration.wiring import (
-    Chunk,
-    ShardFolder,
-    guard_of,
-    open_configured_panel,
-    open_results,
-    read_chunk,
-    without_losses,
-)
+from spanjury.orchestration.wiring.cluster import Chunk, ShardFolder, read_chunk, without_losses
 from spanjury.orchestration.wiring.config import PanelConfig
+from spanjury.orchestration.wiring.models import guard_of
+from spanjury.orchestration.wiring.panels import open_configured_panel
+from spanjury.orchestration.wiring.results import open_results
 
 __all__ = ["ChunkRecord", "ChunkWorker", "Errand", "read_record", "told_chunk"]
 

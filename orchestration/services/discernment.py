@@ -2,7 +2,6 @@
 
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.resources import files
@@ -13,26 +12,18 @@ from types import MappingProxyType
 
 from pydantic import TypeAdapter, ValidationError
 
-from spanjury.judges.core import ConfigError, Memory, Result, Segment
+from spanjury.judges.core import ConfigError, Result, Segment
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.metering import Limits, Meter
-from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.stopping import (
-    FailurePolicy,
-    StopToken,
-    run_watched,
-    stop_in_time,
-)
-from spanjury.orchestration.services.python import read_segments
+from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken
+from spanjury.orchestration.services.panels import read_segments
+from spanjury.orchestration.services.session import open_session
 from spanjury.orchestration.studies.discernment.exam import Exam, ExamResult, examine
 from spanjury.orchestration.studies.discernment.findings import Settings
 from spanjury.orchestration.studies.discernment.perturbed_pairs import Condition
-from spanjury.orchestration.studies.generation import Writer
-from spanjury.orchestration.wiring import Guard, guard_of, open_configured_panel, open_memory
-from spanjury.orchestration.wiring.building import parameters
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
 from spanjury.orchestration.wiring.exam_plugins import find_perturbation, find_statistic
-from spanjury.orchestration.wiring.writers import open_writer
+from spanjury.orchestration.wiring.plugins import parameters
 from spanjury.perturbations.recipe import Recipe, RecipeItem
 from spanjury.perturbations.recipe_files import find_recipe
 from spanjury.perturbations.written import written_perturbation
@@ -45,7 +36,6 @@ __all__ = [
     "read_weights",
     "run_exam",
     "task_of",
-    "writer_of",
 ]
 
 DEMO = Path(str(files("spanjury.perturbations").joinpath("demo", "summarization.jsonl")))
@@ -180,15 +170,6 @@ def conditions_of(
     return tuple(_condition(item, given.get(item.name, item.weights)) for item in recipe.items)
 
 
-def writer_of(model: ModelConfig, *, memory: Memory | None, meter: Meter, guard: Guard) -> Writer:
-    """Return `model` as a writer, who is asked as a judge's model is."""
-    return Writer(
-        name=model.name,
-        open=partial(open_writer, model, memory=memory, meter=meter, guard=guard),
-        workers=PanelConfig(models=(model,)).workers,
-    )
-
-
 def read_weights(path: Path) -> Mapping[str, Mapping[str, float]]:
     """Read experts' weights from TOML: a table for each condition, aspect by aspect.
 
@@ -222,35 +203,18 @@ async def run_exam(
     EvaluationError
         As `examine` does, and if the panel, a model or the memory cannot be opened.
     """
-    guard = guard_of(job.failures, memory=job.memory)
-    with open_memory(job.memory) if job.memory else nullcontext() as memory:
-        opened = partial(open_configured_panel, job.panel, memory=memory, meter=meter, guard=guard)
-
-        def open_panel(draw: str) -> AbstractAsyncContextManager[Panel]:
-            return opened(draw=draw)
-
-        model = job.damage_model
-        writer = writer_of(model, memory=memory, meter=meter, guard=guard) if model else None
-        results: list[ExamResult] = []
-
-        async def run() -> None:
-            results.append(
-                await examine(
-                    exam,
-                    open_panel,
-                    writer=writer,
-                    workers=job.panel.workers,
-                    stop_token=stop_token,
-                    show=show,
-                )
-            )
-
-        async def watch_the_clock() -> None:
-            await stop_in_time(stop_token, job.limits.max_seconds)
-
-        await run_watched(run, watch_the_clock)
-        guard.require_success()
-        return results[0]
+    with open_session(job, stop_token=stop_token, meter=meter) as session:
+        writer = session.generator(job.damage_model) if job.damage_model else None
+        work = partial(
+            examine,
+            exam,
+            session.opener(job.panel),
+            writer=writer,
+            workers=job.panel.workers,
+            stop_token=stop_token,
+            show=show,
+        )
+        return await session.run(work)
 
 
 def _condition(item: RecipeItem, weights: Mapping[str, float]) -> Condition:

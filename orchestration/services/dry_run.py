@@ -11,7 +11,8 @@ from spanjury.judges.core import Aspect, PanelReport, Segment
 from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.services.evaluate import Job, Plan, pairs
-from spanjury.orchestration.wiring import guard_of, open_configured_panel
+from spanjury.orchestration.wiring.models import guard_of
+from spanjury.orchestration.wiring.panels import open_configured_panel
 from spanjury.stats.estimation import TotalEstimate, estimated_total
 
 __all__ = ["SAMPLE", "Estimate", "estimated"]

@@ -11,7 +11,7 @@ from spanjury.judges.core import DataError
 from spanjury.orchestration.report.files import write_whole
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
 from spanjury.orchestration.studies.judging import Examinee
-from spanjury.orchestration.wiring import MEMORY_NAME
+from spanjury.orchestration.wiring.runs import MEMORY_NAME
 
 __all__ = ["SCORES", "ExamScores", "read_scores", "write_scores"]
 

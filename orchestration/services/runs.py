@@ -21,7 +21,7 @@ from spanjury.judges.core import (
     is_secret_name,
 )
 from spanjury.orchestration.services.evaluate import Job
-from spanjury.orchestration.wiring import RunFolder
+from spanjury.orchestration.wiring.runs import RunFolder
 
 __all__ = ["begin_run", "change_run", "job_of", "manifest_of", "read_job"]
 

@@ -11,7 +11,7 @@ from spanjury.orchestration.services.metric_scores import (
     read_metric_scores,
 )
 from spanjury.orchestration.studies.agreement.ratings import Scorer
-from spanjury.orchestration.wiring import read_result_scores
+from spanjury.orchestration.wiring.results import read_result_scores
 
 __all__ = ["PANEL", "names_apart", "read_scorers", "results_file"]
 

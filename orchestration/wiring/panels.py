@@ -16,7 +16,6 @@ from spanjury.orchestration.engine.memory import remembered
 from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.engine.panel import Panel, Seat
 from spanjury.orchestration.engine.span_score import SpanScore, span_score
-from spanjury.orchestration.wiring.building import built, parameters
 from spanjury.orchestration.wiring.checks import (
     checked_aggregation,
     checked_consolidator,
@@ -31,7 +30,14 @@ from spanjury.orchestration.wiring.config import (
 )
 from spanjury.orchestration.wiring.metrics import open_metric_judge
 from spanjury.orchestration.wiring.models import Guard, Models
-from spanjury.orchestration.wiring.plugins import AGGREGATIONS, CONSOLIDATORS, JUDGES, METRICS
+from spanjury.orchestration.wiring.plugins import (
+    AGGREGATIONS,
+    CONSOLIDATORS,
+    JUDGES,
+    METRICS,
+    built,
+    parameters,
+)
 
 __all__ = ["open_configured_panel"]
 

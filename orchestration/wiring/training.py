@@ -1,9 +1,19 @@
-"""Training; apart from the rest of the wiring, since few need it."""
+"""Training, and the files of a training set."""
 
+from pathlib import Path
+
+from spanjury.adapters.files.sealed_files import SealedFiles
+from spanjury.adapters.training.job import (
+    AttentionName,
+    DataStatistics,
+    Progress,
+    TrainingOptions,
+    TrainingPair,
+    pairs_digest,
+)
 from spanjury.adapters.training.loading import Trained, Training, TrainingJob, load_training
-from spanjury.adapters.training.options import AttentionName, TrainingOptions
-from spanjury.adapters.training.pairs import DataStatistics, TrainingPair, pairs_digest
-from spanjury.adapters.training.progress import Progress
+from spanjury.orchestration.studies.distillation.splits import SPLITS
+from spanjury.orchestration.studies.distillation.training_set import SEAL, split_file
 
 __all__ = [
     "AttentionName",
@@ -15,5 +25,11 @@ __all__ = [
     "TrainingOptions",
     "TrainingPair",
     "load_training",
+    "open_training_files",
     "pairs_digest",
 ]
+
+
+def open_training_files(folder: Path) -> SealedFiles:
+    """Open a file for each split in `folder`, for ``with``; see `SealedFiles`."""
+    return SealedFiles(folder, names=tuple(map(split_file, SPLITS)), seal=SEAL)

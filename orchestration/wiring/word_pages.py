@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from spanjury.adapters.pages.alignment import LcsAlignment, alignment_page
 from spanjury.adapters.pages.ngrams import NgramPlaces, SharedNgrams, ngram_page
-from spanjury.adapters.pages.texts import MarkedText
+from spanjury.adapters.pages.page import MarkedText
 from spanjury.judges.core import Sample
 from spanjury.judges.metrics.named import NamedMetric
 from spanjury.judges.metrics.overlap.alignments import lcs_alignment, ngram_matches

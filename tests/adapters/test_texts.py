@@ -10,7 +10,7 @@ import pytest
 from spanjury.adapters.files.reading.dataset_rows import read_dataset, read_parquet_file
 from spanjury.adapters.files.reading.texts import read_folder, read_txt
 from spanjury.judges.core import ConfigError, DataError, Segment
-from spanjury.orchestration.wiring import open_source
+from spanjury.orchestration.wiring.sources import open_source
 
 ROWS = [
     {"id": "a", "output": "One text.", "references": ["A text."], "system": "s1"},

@@ -28,13 +28,11 @@ from spanjury.orchestration.studies.held_out.findings import (
 )
 from spanjury.orchestration.studies.held_out.score_arrays import gathered
 from spanjury.orchestration.studies.judging import Examinee
-from spanjury.orchestration.wiring import (
-    guard_of,
-    open_configured_panel,
-    open_memory,
-    open_results,
-)
 from spanjury.orchestration.wiring.config import PanelConfig
+from spanjury.orchestration.wiring.models import guard_of
+from spanjury.orchestration.wiring.panels import open_configured_panel
+from spanjury.orchestration.wiring.results import open_results
+from spanjury.orchestration.wiring.runs import open_memory
 
 __all__ = ["Lessons"]
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanjury.adapters.causal.chat_tokens import ChatTokens
-from spanjury.adapters.training.pairs import TrainingPair, pairs_digest
+from spanjury.adapters.training.job import TrainingPair, pairs_digest
 from spanjury.adapters.training.rendering import CUT_MARK, IGNORED, render, render_all
 from spanjury.judges.core import ConfigError, Message
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from spanjury.judges.core import ConfigError, CorpusMetric, MergeableMetric, Sample, SegmentMetric
 from spanjury.judges.metrics.named import NamedMetric
 from spanjury.judges.metrics.scores import measured, put_together
-from spanjury.orchestration.wiring import METRICS
 from spanjury.orchestration.wiring.metrics import availability, metric_cards, open_metric
+from spanjury.orchestration.wiring.plugins import METRICS
 
 CARDS = metric_cards()
 NAMES = sorted(CARDS)

@@ -13,12 +13,8 @@ from fakes.tiny_chat import save_chat_model, tiny_pairs
 from spanjury.judges.core import ConfigError, DataError, Message, Report
 from spanjury.orchestration.cli import distil_training
 from spanjury.orchestration.cli.distil_training import train_distilled
-from spanjury.orchestration.studies.distillation.examples import (
-    Example,
-    Licences,
-    Provenance,
-    Split,
-)
+from spanjury.orchestration.studies.distillation.examples import Example, Licences, Provenance
+from spanjury.orchestration.studies.distillation.splits import Split
 
 Train = Callable[..., None]
 

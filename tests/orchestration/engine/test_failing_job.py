@@ -40,7 +40,7 @@ from spanjury.orchestration.services.cluster_worker import (
     told_chunk,
 )
 from spanjury.orchestration.services.evaluate import Job, run
-from spanjury.orchestration.wiring import ShardFolder, cut_chunks
+from spanjury.orchestration.wiring.cluster import ShardFolder, cut_chunks
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
 
 GOOD = chat("No Error\n\nOverall score: Good\nExplanation of the score: It is fine.")

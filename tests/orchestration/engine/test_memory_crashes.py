@@ -14,7 +14,9 @@ from spanjury.adapters.runs.sqlite_memory import SqliteMemory
 ROUNDS = int(os.environ.get("SPANJURY_TORTURE_ROUNDS", "20"))
 PUTS = SEATS * SEGMENTS
 PROCESSES = get_context("forkserver")  # imports once, not once a round
-PROCESSES.set_forkserver_preload(["pytest", "anyio.to_thread", "spanjury.orchestration.wiring"])
+PROCESSES.set_forkserver_preload(
+    ["pytest", "anyio.to_thread", "spanjury.orchestration.wiring.panels", "spanjury.adapters.runs"]
+)
 
 
 def _run(path: Path, *, kill_after: int | None = None) -> list[str]:

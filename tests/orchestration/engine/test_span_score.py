@@ -11,7 +11,7 @@ from spanjury.orchestration.engine.aggregation import mean
 from spanjury.orchestration.engine.panel import Panel, Seat
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
 from spanjury.orchestration.engine.span_score import SpanScore, span_score
-from spanjury.orchestration.services.python import open_panel
+from spanjury.orchestration.services.panels import open_panel
 from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig
 
 pytestmark = pytest.mark.anyio

@@ -12,7 +12,7 @@ from spanjury import open_panel
 from spanjury.judges.core import Located, Report
 from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.wiring.config import ModelConfig
-from spanjury.orchestration.wiring.writers import open_writer
+from spanjury.orchestration.wiring.models import open_writer
 from spanjury.perturbations.perturbation import Case
 from spanjury.perturbations.written import written_perturbation
 

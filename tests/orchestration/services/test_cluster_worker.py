@@ -31,7 +31,7 @@ from spanjury.orchestration.services.cluster_worker import (
     told_chunk,
 )
 from spanjury.orchestration.services.evaluate import Job, run
-from spanjury.orchestration.wiring import ShardFolder, cut_chunks
+from spanjury.orchestration.wiring.cluster import ShardFolder, cut_chunks
 from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig
 
 ROWS: list[dict[str, Any]] = [

@@ -10,7 +10,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from spanjury.adapters.models.model_errors import error_by_status, names_policy, retry_after, told
+from spanjury.adapters.models.model_errors import (
+    error_by_status,
+    names_policy,
+    retry_after,
+    short_line,
+)
 from spanjury.adapters.models.openai_request import wellformed
 from spanjury.judges.core import (
     Finish,
@@ -69,7 +74,7 @@ def content_of(answer: HttpAnswer, *, source: str, key: str) -> object:
     if not is_success(answer.status):
         raise _failure(answer, content, status=answer.status, source=source, key=key)
     if isinstance(content, _NotJson):
-        said = told("the reply is not JSON", status=answer.status)
+        said = short_line("the reply is not JSON", status=answer.status)
         raise TransientModelError(f"{source}: {said}")
     if isinstance(content, Mapping) and _is_failure(content.get("error")):
         status = _code(content["error"])
@@ -114,7 +119,7 @@ def _failure(
 ) -> ModelError:
     said = _said(content) or answer.reason or "no reason given"
     return error_by_status(
-        f"{source}: {told(said, status=answer.status, key=key)}",
+        f"{source}: {short_line(said, status=answer.status, key=key)}",
         status=status,
         wait=retry_after(answer.headers),
         refused=names_policy(answer.body.decode(errors="replace")),

@@ -30,7 +30,7 @@ __all__ = ["Trainer", "answer_loss", "fixed_seed"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trainer:
-    """What is trained, on what, and who is told.
+    """A training loop: the model, its examples, and the listener.
 
     Parameters
     ----------

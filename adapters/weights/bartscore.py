@@ -60,7 +60,7 @@ class BARTScore:
     @property
     def signature(self) -> str:
         """The model and the direction."""
-        return self._likelihood.signature("bartscore", told={"direction": self.direction})
+        return self._likelihood.signature("bartscore", options={"direction": self.direction})
 
     @property
     def cut_texts(self) -> int:
@@ -95,7 +95,7 @@ class BARTScoreFromSource:
     @property
     def signature(self) -> str:
         """The model."""
-        return self._likelihood.signature("bartscore-source", told={"direction": "faithfulness"})
+        return self._likelihood.signature("bartscore-source", options={"direction": "faithfulness"})
 
     @property
     def cut_texts(self) -> int:

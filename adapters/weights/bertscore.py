@@ -173,8 +173,8 @@ class BERTScore:
 
 
 def _start(text: str, *, prefixed: bool) -> str:
-    told = text.strip()
-    return f" {told}" if told and prefixed else told
+    stripped = text.strip()
+    return f" {stripped}" if stripped and prefixed else stripped
 
 
 def _one(_: int) -> float:

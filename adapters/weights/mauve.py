@@ -225,9 +225,9 @@ class MAUVE:
         encoder = self._encoder.get()
         pieces = {text: encoder.tokeniser.pieces(text) for text in texts}
         found: dict[str, np.ndarray] = {}
-        told = [text for text in texts if not pieces[text].empty and text.strip()]
-        for start in range(0, len(told), _CHUNK):
-            chunk = told[start : start + _CHUNK]
+        kept = [text for text in texts if not pieces[text].empty and text.strip()]
+        for start in range(0, len(kept), _CHUNK):
+            chunk = kept[start : start + _CHUNK]
             vectors = encoder.vectors(
                 [pieces[text] for text in chunk],
                 layers=lambda states: states[-1],

@@ -59,7 +59,7 @@ class Prism:
     @property
     def signature(self) -> str:
         """The model and the language."""
-        return self._likelihood.signature("prism", told={"language": self.language})
+        return self._likelihood.signature("prism", options={"language": self.language})
 
     @property
     def cut_texts(self) -> int:
@@ -94,7 +94,7 @@ class PrismFromSource:
     def signature(self) -> str:
         """The model and the languages."""
         languages = f"{self.source_language}-{self.language}"
-        return self._likelihood.signature("prism-source", told={"language": languages})
+        return self._likelihood.signature("prism-source", options={"language": languages})
 
     @property
     def cut_texts(self) -> int:

@@ -22,7 +22,7 @@ _IGNORED = -100  # transformers' sign for a token that is not to be predicted
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Languages:
-    """What a multilingual model must be told, in its own codes; empty for others.
+    """The languages of a multilingual model, in its own codes; empty for others.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class Seq2Seq:
     Raises
     ------
     ConfigError
-        If it is no such model, or needs a language that is not told or that it does not know.
+        If it is no such model, or needs a language that is not given or that it does not know.
     """
 
     def __init__(self, checkpoint: Checkpoint, *, languages: Languages) -> None:
@@ -57,7 +57,7 @@ class Seq2Seq:
             for code in (languages.read, languages.written):
                 if not any(code and form in known for form in (code, f"__{code}__")):
                     raise ConfigError(
-                        f"{checkpoint.name!r} must be told a language that it knows; got {code!r}"
+                        f"{checkpoint.name!r} needs a language that it knows; got {code!r}"
                     )
             tokenizer.src_lang, tokenizer.tgt_lang = languages.read, languages.written
         self.tokeniser = Tokeniser(tokenizer, limit=checkpoint.window)
@@ -87,16 +87,16 @@ class Seq2Seq:
         """
         found = [0.0 if first == second else self._guess for first, second in _blanks(pairs)]
         places = [place for place, pair in enumerate(pairs) if all(text.strip() for text in pair)]
-        told = [
+        cut = [
             (
                 self.tokeniser.pieces(pairs[place][0]),
                 self.tokeniser.pieces(pairs[place][1], target=True),
             )
             for place in places
         ]
-        lengths = [max(len(read.ids), len(written.ids)) for read, written in told]
+        lengths = [max(len(read.ids), len(written.ids)) for read, written in cut]
         for batch in batches(lengths, size=batch_size, tokens=_TOKENS):
-            means = self._means([told[n] for n in batch], with_opening=with_opening)
+            means = self._means([cut[n] for n in batch], with_opening=with_opening)
             for number, mean in zip(batch, means, strict=True):
                 found[places[number]] = mean
         return found
@@ -157,12 +157,12 @@ class Likelihood:
         engine = self.engine.peek()
         return engine.tokeniser.cut if engine else 0
 
-    def signature(self, name: str, /, *, told: Mapping[str, str]) -> str:
+    def signature(self, name: str, /, *, options: Mapping[str, str]) -> str:
         """Return a metric's signature: the model, what the metric tells besides, the libraries."""
         return signature(
             name,
             model=self.checkpoint.identity,
-            **told,
+            **options,
             max_tokens=self.checkpoint.window,
             device=self.checkpoint.device,
             transformers=version("transformers"),

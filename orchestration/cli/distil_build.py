@@ -16,9 +16,10 @@ from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
 from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
-    from spanjury.orchestration.cli import console, logging, session, training_set_view
+    from spanjury.orchestration.cli import console, logging, session
+    from spanjury.orchestration.report import terminal
     from spanjury.orchestration.services import distil
-    from spanjury.orchestration.studies.distillation import splits
+    from spanjury.orchestration.studies.distillation import splits, summary
     from spanjury.orchestration.wiring import config
 
 __all__ = ["build"]
@@ -213,7 +214,7 @@ def build(
             memory=job.memory,
             quiet=show.no_progress,
         )
-    console.print_view(training_set_view.training_set_view(inventory))
+    console.print_view(terminal.report_view(summary.training_set_report(inventory)))
     say(f"{inventory.examples} examples are in {job.output}")
 
 

@@ -106,12 +106,12 @@ def discernment(
         parts=f"{len(planned.conditions)} conditions",
         aspects=planned.aspects,
     )
-    result = session.run_exam(
+    found = session.run_exam(
         partial(service.run_exam, job, planned),
         total=len(planned.segments) * (len(planned.conditions) + 2) * len(planned.aspects),
         limits=job.limits,
         memory=job.memory,
         quiet=show.no_progress,
     )
-    console.print_view(terminal.report_view(report.exam_report(job, result)))
-    console.say_written(report.write_exam(exam.output, job, result))
+    console.print_view(terminal.report_view(report.exam_report(job, found)))
+    console.say_written(report.write_exam(exam.output, job, found))

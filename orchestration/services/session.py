@@ -1,21 +1,20 @@
 """A run session: the memory, meter and guard that one run shares, and the ways it may end early."""
 
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from spanjury.adapters.models.circuit import Guard
 from spanjury.judges.core import UNANSWERED, Memory, Outcome, RunStoppedError
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken, run_in_time
+from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken, Work, run_in_time
 from spanjury.orchestration.studies.generation import TextGenerator
 from spanjury.orchestration.studies.judging import OpenPanel
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
-from spanjury.orchestration.wiring.models import guard_of, open_writer
+from spanjury.orchestration.wiring.models import Guard, guard_of, open_writer
 from spanjury.orchestration.wiring.panels import open_configured_panel
 from spanjury.orchestration.wiring.runs import open_memory
 
@@ -100,7 +99,7 @@ class RunSession:
             workers=PanelConfig(models=(model,)).workers,
         )
 
-    async def run(self, work: Callable[[], Coroutine[object, object, T]]) -> T:
+    async def run(self, work: Work[T]) -> T:
         """Run `work` under the stop token, the clock and the guard, and return its result.
 
         Raises

@@ -201,26 +201,26 @@ def _written_rows(segment: Segment, numbers: _Numbers) -> Iterator[dict[str, obj
         yield {**row, "metadata": {}}
     for who in annotators:
         spans = [span for span in segment.gold if ";".join(span.found_by) == who]
-        told: dict[str, object] = (
+        by_whom: dict[str, object] = (
             {"annotator_id": who, "annotator_group": numbers.groups[who]} if who else {}
         )
         metadata: dict[str, object] = {
-            **told,
+            **by_whom,
             _CATEGORIES: [{"name": name} for name in numbers.categories],
         }
         unlocated = [_annotation(span, numbers) for span in spans if span.start is None]
         if unlocated:
             metadata[_UNLOCATED] = unlocated
         marked = [_annotation(span, numbers) for span in spans if span.start is not None]
-        yield {**row, "metadata": metadata, "annotations": marked, **told}
+        yield {**row, "metadata": metadata, "annotations": marked, **by_whom}
 
 
 def _annotation(span: ErrorSpan, numbers: _Numbers) -> dict[str, object]:
-    told: dict[str, object] = {
+    annotation: dict[str, object] = {
         "type": numbers.categories[span.category],
         "text": span.text,
         "start": span.start,
         "reason": span.explanation,
         "severity": span.severity,
     }
-    return {key: value for key, value in told.items() if value is not None}
+    return {key: value for key, value in annotation.items() if value is not None}

@@ -120,8 +120,8 @@ def _order(path: Path, header: Sequence[str]) -> Sequence[int]:
     names = [_OTHER_NAMES.get(name, name) for name in header]
     lacking = [name for name in COLUMNS if name not in names]
     if lacking:
-        told = f"there is no column {', '.join(lacking)}, only {', '.join(header)}"
-        raise DataError(f"{path}, line 1: {told}")
+        problem = f"there is no column {', '.join(lacking)}, only {', '.join(header)}"
+        raise DataError(f"{path}, line 1: {problem}")
     return [names.index(name) for name in COLUMNS]
 
 
@@ -162,12 +162,12 @@ def _segment(row: _Row) -> Segment:
     if _NO_ERROR.casefold() in {category.casefold(), severity} or not (row.rater or category):
         return segment
     if severity == NEUTRAL:
-        told = {"annotator": row.rater, "category": category}
+        opinion = {"annotator": row.rater, "category": category}
         places = {
             "target": [list(one) for one in marks],
             "source": [list(one) for one in source_marks],
         }
-        meta[NEUTRAL] = [told | {key: value for key, value in places.items() if value}]
+        meta[NEUTRAL] = [opinion | {key: value for key, value in places.items() if value}]
         return segment
     if source_marks:
         meta[SOURCE_MARKS] = [[0, *place] for place in source_marks]
@@ -295,8 +295,8 @@ def _source_marks(meta: Mapping[str, object]) -> defaultdict[int, list[tuple[int
 
 def _neutral(segment: Segment, rater: str) -> Iterator[_Error]:
     """Yield the opinions that are no errors."""
-    told = segment.meta.get(NEUTRAL)
-    for one in told if isinstance(told, list) else []:
+    opinions = segment.meta.get(NEUTRAL)
+    for one in opinions if isinstance(opinions, list) else []:
         if one["annotator"] == rater:
             yield _Error(
                 one.get("source", ()), one.get("target", ()), one["category"], NEUTRAL.capitalize()

@@ -230,7 +230,7 @@ def _line(segment: Segment) -> bytes:
 
 
 def _span(span: ErrorSpan) -> dict[str, object]:
-    told: dict[str, object] = {
+    row: dict[str, object] = {
         "start": span.start,
         "end": span.end,
         "text": span.text,
@@ -239,4 +239,4 @@ def _span(span: ErrorSpan) -> dict[str, object]:
         "explanation": span.explanation,
         "annotator": span.found_by[0] if span.found_by else None,
     }
-    return {key: value for key, value in told.items() if value not in {None, ""}}
+    return {key: value for key, value in row.items() if value not in {None, ""}}

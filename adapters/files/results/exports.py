@@ -176,8 +176,8 @@ def _assessment(row: ResultRow, seats: Sequence[str]) -> _Cells:
     scores = {seat.judge: seat.score for seat in row.seats}
     usage = sum((seat.usage for seat in row.seats), Usage())
     tokens = (usage.prompt, usage.cached, usage.completion, usage.reasoning)
-    told = (row.score, row.outcome.value, len(row.spans), row.reason)
-    return (*_name(row), *told, *map(scores.get, seats), *tokens)
+    outcome = (row.score, row.outcome.value, len(row.spans), row.reason)
+    return (*_name(row), *outcome, *map(scores.get, seats), *tokens)
 
 
 def _spans(results: Path) -> _Table:
@@ -188,8 +188,8 @@ def _spans(results: Path) -> _Table:
 
 def _span(row: ResultRow, span: ErrorSpan) -> _Cells:
     place = (span.start, span.end, span.text)
-    told = (span.severity, span.category, span.explanation)
-    return (*_name(row), *place, *told, ";".join(span.found_by), span.located.value)
+    details = (span.severity, span.category, span.explanation)
+    return (*_name(row), *place, *details, ";".join(span.found_by), span.located.value)
 
 
 def _name(row: ResultName) -> tuple[str, str, str, str]:
@@ -210,7 +210,7 @@ def marked_segments(segments: Iterable[Segment], results: Path) -> Iterator[Segm
     ------
     Segment
         Each that has a score on some aspect, its spans found by `_PANEL` and with the aspect
-        before their category, as ``fluency/spelling``. A text without any score is left out:
+        before their category, as ``fluency/spelling``. A text without any score is skipped:
         it must not look like one without error.
 
     Raises

@@ -9,10 +9,21 @@ from dataclasses import dataclass, field
 
 from spanjury.judges.core import PanelReport
 from spanjury.orchestration.engine.aggregation import far_from_all
+from spanjury.orchestration.report import (
+    Bullets,
+    Cell,
+    Paragraph,
+    Report,
+    Row,
+    Table,
+    numeric,
+    row,
+    table,
+)
 from spanjury.orchestration.studies.distillation.examples import Example
 from spanjury.orchestration.studies.distillation.splits import SPLITS
 
-__all__ = ["Inventory", "Outliers", "SeatOutliers", "TaskCounts"]
+__all__ = ["Inventory", "Outliers", "SeatOutliers", "TaskCounts", "training_set_report"]
 
 
 @dataclass(slots=True)
@@ -145,3 +156,55 @@ class Inventory:
 def _seat_first(counted: tuple[tuple[str, str], int]) -> tuple[str, str]:
     (task, seat), _ = counted
     return seat, task
+
+
+def training_set_report(inventory: Inventory) -> Report:
+    """Return the tables 2 and 12 of OpeNLGauge, and cautions."""
+    tasks = sorted(inventory.tasks.items())
+    return Report(
+        title="Training set",
+        sections=[
+            table(
+                ["task", *numeric("sources", "systems", "outputs", "aspects", "examples")],
+                (_sizes(name, counts) for name, counts in tasks),
+                title="Training set",
+            ),
+            table(
+                ["task", *numeric("inputs", *SPLITS, "error-free")],
+                (_splits(name, counts) for name, counts in tasks),
+                title="Where it goes",
+            ),
+            _outliers(inventory),
+            *(
+                Paragraph(f"skipped: {count} x {reason}", tone="faint")
+                for reason, count in inventory.skipped.most_common()
+            ),
+            Bullets(list(inventory.cautions()), tone="caution"),
+        ],
+    )
+
+
+def _sizes(task: str, counts: TaskCounts) -> Row:
+    sets = (counts.datasets, counts.systems, counts.outputs, counts.aspects)
+    return row(
+        task, *(Cell(number, ",") for number in (*(len(names) for names in sets), counts.examples))
+    )
+
+
+def _splits(task: str, counts: TaskCounts) -> Row:
+    numbers = (len(counts.inputs), *(counts.splits[split] for split in SPLITS))
+    error_free = Cell(counts.error_free / counts.examples, ".0%")
+    return row(task, *(Cell(number, ",") for number in numbers), error_free)
+
+
+def _outliers(inventory: Inventory) -> Table:
+    found = {(one.seat, one.task): f"{one.share:.2%}" for one in inventory.seat_outliers()}
+    tasks = sorted({task for _, task in found})
+    return table(
+        ["seat", *numeric(*tasks)],
+        (
+            (seat, *(found.get((seat, task)) for task in tasks))
+            for seat in dict.fromkeys(seat for seat, _ in found)
+        ),
+        title="Scores that were outliers, by seat",
+    )

@@ -23,7 +23,7 @@ def read_cards(package: str) -> dict[str, MetricCard]:
     Raises
     ------
     PluginError
-        If there is no such package, or a file is no card; names the file and the key.
+        If there is no such package, or a file is not a card; names the file and the key.
     """
     try:
         found = sorted(_toml_files(package), key=lambda file: file.name)
@@ -40,10 +40,10 @@ def _toml_files(package: str) -> Iterator[Traversable]:
 def _card(file: Traversable) -> MetricCard:
     name = file.name.removesuffix(".toml")
     try:
-        told = tomllib.loads(file.read_text(encoding="utf-8"))
-        return _CARD.validate_python({"name": name, "family": name, **told})
+        values = tomllib.loads(file.read_text(encoding="utf-8"))
+        return _CARD.validate_python({"name": name, "family": name, **values})
     except tomllib.TOMLDecodeError as error:
-        raise PluginError(f"{file.name} is no TOML file: {error}") from error
+        raise PluginError(f"{file.name} is not a TOML file: {error}") from error
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"]))

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from spanjury.adapters.files.annotations.collecting import ANNOTATORS, annotators_of, collected
+from spanjury.adapters.files.annotations.annotators import ANNOTATORS, annotators_of, collected
 from spanjury.adapters.files.limits import USUAL, DataLimits
 from spanjury.adapters.files.line_writer import LineWriter
 from spanjury.adapters.files.lines import read_lines

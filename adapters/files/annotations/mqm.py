@@ -25,7 +25,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from spanjury.adapters.files.annotations.collecting import (
+from spanjury.adapters.files.annotations.annotators import (
     ANNOTATORS,
     annotators_of,
     collected,

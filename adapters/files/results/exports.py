@@ -17,7 +17,7 @@ from typing import BinaryIO
 
 from pydantic import BaseModel
 
-from spanjury.adapters.files.annotations.collecting import ANNOTATORS
+from spanjury.adapters.files.annotations.annotators import ANNOTATORS
 from spanjury.adapters.files.annotations.factgenie import write_factgenie
 from spanjury.adapters.files.annotations.mqm import NEUTRAL, SOURCE_MARKS, write_mqm
 from spanjury.adapters.files.line_writer import LineWriter

@@ -37,7 +37,7 @@ _MOST_ROWS = 3000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """What a page tells without its script.
+    """The contents of a page without its script.
 
     Parameters
     ----------

@@ -78,7 +78,7 @@ def create(path: Path) -> None:
 
 
 def check(connection: sqlite3.Connection, path: Path) -> None:
-    """Raise `StoreError` if the file is no memory, of another layout or damaged."""
+    """Raise `StoreError` if the file is not a memory, of another layout or damaged."""
     if pragma(connection, "application_id") != _APPLICATION:
         raise StoreError(
             f"{path}: is a database, but no memory of spanjury; {advice(path, sure=False)}"

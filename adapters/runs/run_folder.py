@@ -36,12 +36,12 @@ class RunFolder:
 
     @property
     def memory(self) -> Path:
-        """Where everything that judges and models said is kept."""
+        """The memory of everything that judges and models said."""
         return self.path / MEMORY_NAME
 
     @property
     def results(self) -> Path:
-        """Where the result rows go."""
+        """The file of the result rows."""
         return self.path / "results.jsonl"
 
     @property
@@ -147,7 +147,7 @@ class RunFolder:
         except ValueError as error:
             raise StoreError(f"{path} cannot be read: {error}; {self._remedy()}") from error
         if not isinstance(manifest, dict):
-            problem = f"is no manifest: it holds {type(manifest).__name__}"
+            problem = f"is not a manifest: it holds {type(manifest).__name__}"
             raise StoreError(f"{path} {problem}; {self._remedy()}")
         return manifest
 

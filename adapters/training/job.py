@@ -25,7 +25,7 @@ AttentionName = Literal["auto", "eager", "sdpa", "xformers"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingOptions:
-    """How a model is trained.
+    """The options of a training.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def pairs_digest(pairs: Iterable[TrainingPair]) -> str:
 
 @dataclass(slots=True, kw_only=True)
 class Progress:
-    """How far training is.
+    """The progress of a training.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ __all__ = ["CHECKPOINT", "RECORD", "train"]
 
 CHECKPOINT = "checkpoint.safetensors"
 RECORD = "training.json"
-_LAST = "config.json"  # without it the folder is no model
+_LAST = "config.json"  # without it the folder is not a model
 _CHANGES_NO_WEIGHT = "checkpoint_every"
 _DEFAULT_CONTEXT = 2048  # where the model does not know its own
 

@@ -64,7 +64,7 @@ class BARTScore:
 
     @property
     def cut_texts(self) -> int:
-        """How many texts were longer than the model takes, since the metric was made."""
+        """Texts that were longer than the model takes, since the metric was made."""
         return self._likelihood.cut_texts
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
@@ -99,7 +99,7 @@ class BARTScoreFromSource:
 
     @property
     def cut_texts(self) -> int:
-        """How many texts were longer than the model takes, since the metric was made."""
+        """Texts that were longer than the model takes, since the metric was made."""
         return self._likelihood.cut_texts
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:

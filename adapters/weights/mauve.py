@@ -42,7 +42,7 @@ def histograms(
     first, second
         Shapes ``(n, d)`` and ``(m, d)``.
     buckets
-        How many to make, by k-means; those that stay empty are left out.
+        How many to make, by k-means; those that stay empty are skipped.
     seed
         Where k-means begins.
 
@@ -203,7 +203,7 @@ class MAUVE:
 
     @property
     def cut_texts(self) -> int:
-        """How many texts were longer than the model takes, since the metric was made."""
+        """Texts that were longer than the model takes, since the metric was made."""
         encoder = self._encoder.peek()
         return encoder.tokeniser.cut if encoder else 0
 

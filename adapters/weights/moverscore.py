@@ -92,7 +92,7 @@ class MoverScore:
 
     @property
     def cut_texts(self) -> int:
-        """How many texts were longer than the model takes, since the metric was made."""
+        """Texts that were longer than the model takes, since the metric was made."""
         encoder = self._encoder.peek()
         return encoder.tokeniser.cut if encoder else 0
 

@@ -63,7 +63,7 @@ class Prism:
 
     @property
     def cut_texts(self) -> int:
-        """How many texts were longer than the model takes, since the metric was made."""
+        """Texts that were longer than the model takes, since the metric was made."""
         return self._likelihood.cut_texts
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
@@ -98,7 +98,7 @@ class PrismFromSource:
 
     @property
     def cut_texts(self) -> int:
-        """How many texts were longer than the model takes, since the metric was made."""
+        """Texts that were longer than the model takes, since the metric was made."""
         return self._likelihood.cut_texts
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:

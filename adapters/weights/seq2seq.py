@@ -1,4 +1,4 @@
-"""How likely a model that rewrites texts is to write one text when it reads another."""
+"""Likelihoods of a text, by a model that rewrites texts, when it reads another."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -132,7 +132,7 @@ def _opening(pieces: Pieces) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Likelihood:
-    """How likely a model is to write one text when it reads another.
+    """The likelihood of one text when a model reads another.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ class Likelihood:
 
     @property
     def cut_texts(self) -> int:
-        """How many texts were longer than the model takes, since the metric was made."""
+        """Texts that were longer than the model takes, since the metric was made."""
         engine = self.engine.peek()
         return engine.tokeniser.cut if engine else 0
 

@@ -91,7 +91,7 @@ def find_environment(
         facts = json.loads(answer.stdout)
         found, version = bool(facts["found"]), str(facts["version"])
     except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError) as error:
-        raise ConfigError(f"{metric}: {python!r} is no Python interpreter: {error}") from error
+        raise ConfigError(f"{metric}: {python!r} is not a Python interpreter: {error}") from error
     if not found:
         raise ConfigError(
             f"{metric}: the environment of {python!r} lacks {module!r}:"

@@ -58,7 +58,7 @@ def words(svg: Path) -> str:
 
 
 @pytest.mark.parametrize("count", [4, 12])
-def test_a_picture_grows_with_the_treatments(tmp_path: Path, count: int) -> None:
+def test_a_picture_grows_with_the_conditions(tmp_path: Path, count: int) -> None:
     for path in drawn(tmp_path, count=count).values():
         height, width, _ = imread(path).shape
         assert height > count * 0.3 * 150

@@ -25,10 +25,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from spanjury.adapters.files.annotations.gathering import (
+from spanjury.adapters.files.annotations.annotators import (
     ANNOTATORS,
     annotators_of,
-    gathered,
+    collected,
     joined,
 )
 from spanjury.adapters.files.limits import USUAL, DataLimits
@@ -78,7 +78,7 @@ _OTHER_NAMES = MappingProxyType({"docSegId": "doc_id", "globalSegId": "seg_id"})
 _NON_TRANSLATION = "non-translation"
 _Places = Sequence[tuple[int, int]]
 _NAMELESS = "Other"
-"""The category of errors that have none: an empty cell would say that nobody rated."""
+"""The category of errors that have none: an empty cell would mean that there was no rater."""
 
 
 def read_mqm(path: Path, /, *, limits: DataLimits = USUAL) -> Iterator[Segment | DataError]:
@@ -98,7 +98,7 @@ def read_mqm(path: Path, /, *, limits: DataLimits = USUAL) -> Iterator[Segment |
     DataError
         At once, if there is no such file, it cannot be read, or it has no rows.
     """
-    return gathered(path, _rows(path, limits), merge=_merged)
+    return collected(path, _rows(path, limits), merge=_merged)
 
 
 def _rows(path: Path, limits: DataLimits) -> Iterator[tuple[int, Segment | DataError]]:

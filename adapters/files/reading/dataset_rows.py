@@ -94,7 +94,7 @@ def read_parquet_file(
     try:
         total = count_parquet(place, limits=limits)
     except (OSError, ValueError) as error:
-        raise DataError(f"{path}: is no Parquet file: {error}") from error
+        raise DataError(f"{path}: is not a Parquet file: {error}") from error
     return segments_of(
         path, read_parquet(place, start=0, stop=total, limits=limits), columns=columns
     )

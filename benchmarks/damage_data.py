@@ -16,7 +16,7 @@ from spanjury.orchestration.studies.distillation.damage import DamagePlan, damag
 from spanjury.orchestration.studies.distillation.examples import Example
 from spanjury.orchestration.studies.distillation.rows import DataFile, rows_of
 from spanjury.orchestration.studies.distillation.training_set import example_line
-from spanjury.perturbations.recipe_files import find_recipe
+from spanjury.perturbations.recipe import find_recipe
 
 ROUNDS = 7
 

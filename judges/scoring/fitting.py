@@ -10,7 +10,7 @@ from itertools import accumulate
 
 from spanjury.judges.core import Aspect, ErrorSpan
 from spanjury.judges.scoring.curve import Curve
-from spanjury.judges.scoring.loss import SpanLoss
+from spanjury.judges.scoring.penalty import SpanLoss
 from spanjury.judges.scoring.span_map import SpanMap
 from spanjury.stats.monotone import decreasing_fit, decreasing_steps
 

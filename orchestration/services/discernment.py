@@ -20,13 +20,12 @@ from spanjury.orchestration.services.panels import read_segments
 from spanjury.orchestration.services.session import open_session
 from spanjury.orchestration.studies.discernment.exam import Exam, ExamResult, examine
 from spanjury.orchestration.studies.discernment.findings import Settings
-from spanjury.orchestration.studies.discernment.perturbed_pairs import Condition
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
 from spanjury.orchestration.wiring.exam_plugins import find_perturbation, find_statistic
 from spanjury.orchestration.wiring.plugins import parameters
-from spanjury.perturbations.recipe import Recipe, RecipeItem
-from spanjury.perturbations.recipe_files import find_recipe
-from spanjury.perturbations.written import written_perturbation
+from spanjury.perturbations.generated import generated_perturbation
+from spanjury.perturbations.pairs import Condition
+from spanjury.perturbations.recipe import Recipe, RecipeItem, find_recipe
 
 __all__ = [
     "DEMO",
@@ -227,7 +226,7 @@ def _condition(item: RecipeItem, weights: Mapping[str, float]) -> Condition:
         perturbation=perturbation,
         level=item.level,
         options=item.options,
-        written=written_perturbation(item.written) if item.written else None,
+        generated=generated_perturbation(item.written) if item.written else None,
         severity=_SEVERITIES.get(item.degree or "", _SEVERITY),
         weights=weights,
     )

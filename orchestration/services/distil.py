@@ -8,7 +8,6 @@ from types import MappingProxyType
 
 from anyio import to_thread
 
-from spanjury.adapters.runs.memory_file import MEMORY_NAME
 from spanjury.judges.core import VERSION, Aspect, ConfigError, DataError, Result, stamped
 from spanjury.judges.llm.percent import Reading
 from spanjury.judges.tasks import Catalogue
@@ -34,9 +33,9 @@ from spanjury.orchestration.studies.distillation.training_set import (
 )
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
 from spanjury.orchestration.wiring.plugins import JUDGES, parameters
+from spanjury.orchestration.wiring.runs import MEMORY_NAME
 from spanjury.orchestration.wiring.training import open_training_files
-from spanjury.perturbations.recipe import Recipe
-from spanjury.perturbations.recipe_files import find_recipe
+from spanjury.perturbations.recipe import Recipe, find_recipe
 
 __all__ = [
     "DistilJob",

@@ -19,8 +19,8 @@ from spanjury.orchestration.studies.faithfulness.trials import Condition
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, parse_options
 from spanjury.orchestration.wiring.exam_plugins import find_explanation_perturbation
 from spanjury.orchestration.wiring.plugins import parameters
+from spanjury.perturbations.explanation.generated import generated_twin
 from spanjury.perturbations.explanation.paper import paper_perturbations
-from spanjury.perturbations.explanation.written import written_twin
 
 __all__ = ["FaithfulnessJob", "condition_of", "exam_of", "hold"]
 
@@ -144,7 +144,7 @@ async def hold(
 def _require_orders(exam: Exam) -> None:
     """Raise `ConfigError` if no perturbation of `exam` has anything that a model can write."""
     rules = [condition.perturbation for condition in exam.conditions]
-    if not any(written_twin(rule, aspect=exam.aspects[0]) for rule in rules):
+    if not any(generated_twin(rule, aspect=exam.aspects[0]) for rule in rules):
         names = ", ".join(condition.name for condition in exam.conditions)
         raise ConfigError(f"there is nothing that a model is asked to write in {names}")
 

@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from spanjury.judges.core import ConfigError, DataError, Sample, Segment
-from spanjury.judges.metrics.named import NamedMetric, check_samples
+from spanjury.judges.metrics.named import NamedMetric, check_samples, sample_of
 from spanjury.judges.metrics.running import run_metrics
-from spanjury.judges.metrics.samples import sample_of
 from spanjury.judges.metrics.scores import MetricScores, measured, put_together
 from spanjury.orchestration.services.panels import read_segments
 from spanjury.orchestration.wiring.metrics import availability, metric_cards, open_metric

@@ -21,7 +21,7 @@ from spanjury.orchestration.wiring.exam_plugins import find_attack
 from spanjury.orchestration.wiring.plugins import ATTACKS
 from spanjury.perturbations.attacks.attack import Attack
 from spanjury.perturbations.attacks.standard import STANDARD_ATTACKS
-from spanjury.perturbations.recipe_files import find_recipe
+from spanjury.perturbations.recipe import find_recipe
 
 __all__ = ["RobustnessJob", "attacks_of", "exam_of", "hold"]
 

@@ -16,9 +16,8 @@ from rapidfuzz.distance import LCSseq
 from rouge_score_rs import RougeScorer
 
 from spanjury.judges.core import Sample, signature
-from spanjury.judges.metrics.choices import check_choice
+from spanjury.judges.metrics.checks import check_cells, check_choice
 from spanjury.judges.metrics.words.ids import token_ids
-from spanjury.judges.metrics.words.long_texts import check_cells
 from spanjury.judges.metrics.words.rouge_tokens import (
     MEASURES,
     SCRIPTS,

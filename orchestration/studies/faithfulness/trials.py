@@ -33,13 +33,13 @@ from spanjury.orchestration.studies.generation import (
     GenerationFailed,
     GenerationRequest,
 )
+from spanjury.perturbations.explanation.generated import generated_twin
 from spanjury.perturbations.explanation.perturbation import (
     ErrorList,
     ExplanationPerturbation,
     NothingToChangeError,
     Unchanged,
 )
-from spanjury.perturbations.explanation.written import written_twin
 from spanjury.perturbations.perturbation import generator_for
 
 __all__ = ["Case", "Condition", "ListChange", "changed_list", "repeat", "trials"]
@@ -97,7 +97,7 @@ class ListChange:
     @property
     def order(self) -> GenerationRequest[Spans] | None:
         """What a model is asked for in the rule's place; None where there is the rule only."""
-        written = written_twin(self.perturbation, aspect=self.aspect)
+        written = generated_twin(self.perturbation, aspect=self.aspect)
         if written is None:
             return None
         change: Callable[..., Awaitable[Spans]] = written.changed  # its options are the rule's
@@ -283,7 +283,7 @@ async def _trial(
 def _begun(case: Case, condition: Condition, *, writing: Generation | None) -> Change:
     """Return the row of `condition` with what is known before the list is changed."""
     rule = condition.perturbation
-    is_written = writing is not None and written_twin(rule, aspect=case.aspect) is not None
+    is_written = writing is not None and generated_twin(rule, aspect=case.aspect) is not None
     return replace(
         case.blank(condition.name),
         family=rule.family,

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from spanjury.judges.core import Aspect, ConfigError, DataError, Result, Segment
 from spanjury.orchestration.engine.stopping import StopToken
-from spanjury.orchestration.studies.discernment.perturbed_pairs import LeftOut
 from spanjury.orchestration.studies.judging import (
     Examinee,
     ExamRun,
@@ -23,6 +22,7 @@ from spanjury.orchestration.studies.robustness.attempts import (
 )
 from spanjury.orchestration.studies.robustness.findings import PANEL, Findings, findings_of
 from spanjury.perturbations.attacks.attack import Attack
+from spanjury.perturbations.pairs import Skipped
 
 __all__ = ["Exam", "Sitting", "sit"]
 
@@ -124,9 +124,9 @@ async def sit(
     """
     made = [*exhibits(exam.segments, exam.aspects, exam.attacks, seed=exam.settings.seed)]
     shown = [exhibit for exhibit in made if isinstance(exhibit, Exhibit)]
-    left_out = [out for out in made if isinstance(out, LeftOut)]
+    skipped = [out for out in made if isinstance(out, Skipped)]
     if not shown:
-        reasons = "; ".join(sorted({out.reason for out in left_out}))
+        reasons = "; ".join(sorted({out.reason for out in skipped}))
         raise DataError(f"no text could be attacked: {reasons}")
     bases = [(segment, aspect) for segment in exam.segments for aspect in exam.aspects]
     attacked = [(exhibit.attacked, aspect) for exhibit in shown for aspect in exhibit.aspects]
@@ -147,7 +147,7 @@ async def sit(
         judges=judges,
         texts=len(exam.segments),
         damaged=exam.flawed.damaged,
-        left_out=left_out,
+        skipped=skipped,
         settings=settings,
     )
     return Sitting(findings=findings, attempts=rows, examinee=run.examinee)

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from spanjury.judges.core import DataError
-from spanjury.judges.llm.located_errors import located_errors
+from spanjury.judges.llm.parse import located_errors
 from spanjury.judges.llm.short_prompt import read_number
 from spanjury.orchestration.cli.app import distil
 from spanjury.orchestration.studies.distillation.splits import SPLITS

@@ -33,9 +33,12 @@ from spanjury.orchestration.studies.faithfulness.pages.as_json import findings_j
 from spanjury.orchestration.studies.faithfulness.pages.as_markdown import findings_markdown
 from spanjury.orchestration.studies.faithfulness.trials import Condition
 from spanjury.orchestration.studies.generation import TextGenerator
-from spanjury.perturbations.explanation.additions import add_errors, critical_error
-from spanjury.perturbations.explanation.explanations import soften_both, worsen_explanation
-from spanjury.perturbations.explanation.severity import soften_severity
+from spanjury.perturbations.explanation.errors import add_errors, critical_error
+from spanjury.perturbations.explanation.levels import (
+    soften_both,
+    soften_severity,
+    worsen_explanation,
+)
 
 pytestmark = pytest.mark.anyio
 

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from spanjury.judges.core import Scale
 from spanjury.orchestration.studies.discernment.contrasts import METHODS, Contrast, contrasts
 from spanjury.orchestration.studies.discernment.findings import Settings, evaluate_scores
-from spanjury.orchestration.studies.discernment.perturbed_pairs import Condition, LeftOut
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreArrays
+from spanjury.perturbations.pairs import Condition, Skipped
 from spanjury.perturbations.perturbation import Perturbation, text_perturbation
 
 ASPECTS = ("fluency", "coherence", "relevance")
@@ -59,7 +59,7 @@ def joint(
     findings = evaluate_scores(
         score_arrays,
         [Condition(name="made-up", perturbation=of, level="word")],
-        [LeftOut(segment_id="0", condition="made-up", reason="its damage is made up")],
+        [Skipped(segment_id="0", condition="made-up", reason="its damage is made up")],
         judgements={},
         scales=dict.fromkeys(ASPECTS, Scale()),
         settings=Settings(seed=seed, draws=draws),

@@ -20,16 +20,11 @@ from spanjury.orchestration.report.terminal import report_view
 from spanjury.orchestration.studies.discernment.conclusions import Conclusion, cautions, conclusion
 from spanjury.orchestration.studies.discernment.contrasts import Mode
 from spanjury.orchestration.studies.discernment.findings import Findings, Settings, evaluate_scores
-from spanjury.orchestration.studies.discernment.perturbed_pairs import (
-    Condition,
-    Exhibit,
-    LeftOut,
-    exhibits,
-)
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreArrays
 from spanjury.orchestration.studies.discernment.tables import discernment_report
 from spanjury.orchestration.studies.discernment.values import findings_json
 from spanjury.orchestration.studies.judging import Examinee, Judgement
+from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped, perturbed_pairs
 from spanjury.perturbations.perturbation import NothingToDamageError, text_perturbation
 
 ASPECTS = ("fluency", "consistency")
@@ -85,12 +80,12 @@ def findings_of(
         )
         for n in range(segments)
     ]
-    shown = list(exhibits(texts, CONDITIONS, seed=1))
+    shown = list(perturbed_pairs(texts, CONDITIONS, seed=1))
     before = np.full((2, segments), clean)
     damaged = np.full((2, 2, segments), np.nan)
     for row, condition in enumerate(CONDITIONS):
         for one in shown:
-            if isinstance(one, Exhibit) and one.condition == condition.name:
+            if isinstance(one, PerturbedPair) and one.condition == condition.name:
                 column = int(one.clean.segment_id)
                 damaged[row, :, column] = clean - np.array(differences[condition.name]) * (
                     column % 2
@@ -120,11 +115,11 @@ def score_arrays(clean: NDArray[np.float64], damaged: NDArray[np.float64]) -> Sc
     )
 
 
-def judgements(shown: list[Exhibit | LeftOut]) -> dict[tuple[str, str], Judgement]:
+def judgements(shown: list[PerturbedPair | Skipped]) -> dict[tuple[str, str], Judgement]:
     """Mark the first three characters of each damaged text."""
     text: dict[tuple[str, str], Judgement] = {}
     for one in shown:
-        if isinstance(one, Exhibit):
+        if isinstance(one, PerturbedPair):
             for aspect in ASPECTS:
                 for segment, spans in ((one.clean, ()), (one.damaged, ((0, 3),))):
                     text[segment.segment_id, aspect] = Judgement(

@@ -6,7 +6,6 @@ from fakes.judges import TASK
 from numpy.random import Generator
 
 from spanjury.judges.core import Aspect, Outcome, Segment
-from spanjury.orchestration.studies.discernment.perturbed_pairs import Condition, Exhibit, exhibits
 from spanjury.orchestration.studies.discernment.score_arrays import (
     Judgements,
     ScoreRow,
@@ -14,6 +13,8 @@ from spanjury.orchestration.studies.discernment.score_arrays import (
     score_sum,
 )
 from spanjury.orchestration.studies.judging import Judgement
+from spanjury.orchestration.studies.robustness.attacked_texts import Exhibit, exhibits
+from spanjury.perturbations.pairs import Condition
 from spanjury.perturbations.perturbation import text_perturbation
 
 

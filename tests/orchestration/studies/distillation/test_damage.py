@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spanjury.judges.core import PerturbationError
-from spanjury.judges.llm.located_errors import located_errors
+from spanjury.judges.llm.parse import located_errors
 from spanjury.judges.llm.short_prompt import read_number
 from spanjury.orchestration.studies.distillation.damage import DamagePlan, damage_examples
 from spanjury.orchestration.studies.distillation.damaged_text import Harm, damaged_by

@@ -11,8 +11,7 @@ from spanjury.judges.core import Aspect, PanelReport, Segment
 from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.services.evaluate import Job, Plan, pairs
-from spanjury.orchestration.wiring.models import guard_of
-from spanjury.orchestration.wiring.panels import open_configured_panel
+from spanjury.orchestration.services.session import open_session
 from spanjury.stats.estimation import TotalEstimate, estimated_total
 
 __all__ = ["SAMPLE", "Estimate", "estimated"]
@@ -67,14 +66,15 @@ async def estimated(job: Job, plan: Plan) -> Estimate:
     EvaluationError
         As in `evaluate.run`.
     """
-    meter = Meter(limits=job.limits)
     # Without a preflight, which would be counted to the first assessment.
-    guard = guard_of(replace(job.failures, preflight=False), memory=None)
-    async with open_configured_panel(job.panel, meter=meter, guard=guard) as panel:
-        taken = [
-            await _measured(panel, segment, aspect, meter=meter)
-            for segment, aspect in _sample(pairs(job))
-        ]
+    terms = replace(job, memory=None, failures=replace(job.failures, preflight=False))
+    with open_session(terms) as session:
+        meter = session.meter
+        async with session.open_panel(job.panel) as panel:
+            taken = [
+                await _measured(panel, segment, aspect, meter=meter)
+                for segment, aspect in _sample(pairs(job))
+            ]
     at_once = job.panel.connections if meter.usage.calls else 1
 
     def total(values: Iterable[float]) -> TotalEstimate:

@@ -71,7 +71,7 @@ def test_both_readings_of_the_paper_are_there(mean: float, stretched: int, share
         assert example.target.endswith(f"Overall score: {number}")
 
 
-def test_a_quotation_that_is_not_in_the_text_is_not_taught() -> None:
+def test_a_quotation_that_is_not_in_the_text_is_not_learnt() -> None:
     assert made(2, SPAN, INVENTED).report.spans == (SPAN,)
 
 

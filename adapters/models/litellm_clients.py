@@ -8,6 +8,7 @@ import asyncio  # noqa: TID251 - LiteLLM's clients belong to an asyncio event lo
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import anyio
 
@@ -46,7 +47,7 @@ async def client_connections() -> AsyncIterator[None]:
 
 async def _close_clients() -> None:
     """Close the clients of this event loop; LiteLLM's cache tells them by the end of their key."""
-    cache = litellm.in_memory_llm_clients_cache
+    cache: Any = litellm.in_memory_llm_clients_cache  # typed only in newer releases
     of_this_loop = cache.update_cache_key_with_event_loop("")
     for key in [key for key in cache.cache_dict if key.endswith(of_this_loop)]:
         client = cache.cache_dict.pop(key)

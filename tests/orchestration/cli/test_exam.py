@@ -29,7 +29,7 @@ def test_the_demo_shows_that_the_offline_panel_sees_entities_and_not_order(
     done = spanjury(*examine("--demo", "--limit", "12"))
     assert done.exit_code == 0, done.output
     told = json.loads(Path("exam/findings.json").read_text())
-    by_name = {finding["treatment"]: finding for finding in told["findings"]}
+    by_name = {finding["condition"]: finding for finding in told["findings"]}
     entities = by_name["fictional-entities-minor"]
     assert entities["discernment"] > 2
     assert entities["localisation"]["hit_rate"] > 0.7 > entities["localisation"]["chance"]
@@ -101,7 +101,7 @@ def test_damaged_texts_carry_their_damage_as_gold_spans(spanjury: Spanjury) -> N
     first, second = spanjury(*flags, "-o", "one.jsonl"), spanjury(*flags, "-o", "two.jsonl")
     assert first.exit_code == second.exit_code == 0, first.output
     assert Path("one.jsonl").read_bytes() == Path("two.jsonl").read_bytes()
-    assert "left out: 1 x deletions-minor: only" in first.stderr
+    assert "skipped: 1 x deletions-minor: only" in first.stderr
     damaged = [json.loads(line) for line in Path("one.jsonl").read_text().splitlines()]
     assert {row["meta"]["clean_id"] for row in damaged} == {"a"}
     for row in damaged:

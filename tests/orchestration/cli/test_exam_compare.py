@@ -74,7 +74,7 @@ def test_a_page_and_json_are_written_where_a_folder_is_named(spanjury: Spanjury)
         assert line in page.splitlines()
     told = json.loads(Path("told/here/comparison.json").read_text())
     assert told["judges"][0]["seats"] == {"keen": "keen|temperature:0"}
-    verdicts = {(one["treatment"], one["aspect"]): one["verdict"] for one in told["places"]}
+    verdicts = {(one["condition"], one["aspect"]): one["verdict"] for one in told["places"]}
     assert verdicts == {
         (None, "fluency"): "not shown",
         ("typos", "fluency"): "A discerns more",

@@ -15,9 +15,9 @@ from rich.console import Console
 
 from spanjury.judges.core import PanelReport, Result, Usage
 from spanjury.orchestration.cli.progress import ProgressBar, ProgressLines
-from spanjury.orchestration.engine.progress import Tracker
 from spanjury.orchestration.cli.view import View
 from spanjury.orchestration.engine.metering import Meter
+from spanjury.orchestration.engine.progress import Tracker
 from spanjury.orchestration.engine.summary import Summary
 
 RESULT = Result(segment=segment(), aspect=ASPECT, report=PanelReport(score=3))

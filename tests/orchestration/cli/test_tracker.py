@@ -15,8 +15,8 @@ from spanjury.judges.core import (
     TokenPrice,
     Usage,
 )
-from spanjury.orchestration.engine.progress import Tracker, spent
 from spanjury.orchestration.engine.metering import Meter
+from spanjury.orchestration.engine.progress import Tracker, spent
 from spanjury.orchestration.engine.summary import Summary
 
 PRICE = TokenPrice(prompt=1e-6, completion=1e-6)
@@ -45,7 +45,9 @@ class Run:
         self.summary = Summary()
         self.meter = Meter()
         self.price = price
-        self.tracker = Tracker(total=total, summary=self.summary, meter=self.meter, clock=self.clock)
+        self.tracker = Tracker(
+            total=total, summary=self.summary, meter=self.meter, clock=self.clock
+        )
 
     def asks(self) -> "Run":
         self.meter.on(Line(), name="line", price=self.price)

@@ -1,6 +1,6 @@
 """A perturbation: controlled damage to a text, and what it should do to each aspect's score."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from hashlib import blake2b
 from types import MappingProxyType
@@ -55,7 +55,7 @@ class Case:
 
     text: str
     inputs: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    others: tuple[str, ...] = ()
+    others: Sequence[str] = ()
     wrong: str = ""
 
 

@@ -26,7 +26,7 @@ from transformers import (
 )
 from transformers.utils import logging as hf_logging
 
-from spanjury.adapters.model_digest import model_digest
+from spanjury.adapters.torch_models import model_digest
 from spanjury.judges.core import ConfigError
 
 __all__ = [

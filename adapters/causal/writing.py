@@ -29,7 +29,7 @@ class Prompt:
     seed
         Of what is drawn; None for another one each time.
     rivals
-        How many of the likeliest tokens are told at each place; 0 for none.
+        How many of the likeliest tokens to report at each place; 0 for none.
     """
 
     ids: Sequence[int]
@@ -81,10 +81,10 @@ class _Row:
         token = _drawn(logits, self.prompt.temperature, chance=self.chance)
         self.ids.append(token)
         if self.prompt.rivals:
-            told = logits.log_softmax(dim=-1)
-            top = told.topk(min(self.prompt.rivals, told.shape[-1]))
+            logprobs = logits.log_softmax(dim=-1)
+            top = logprobs.topk(min(self.prompt.rivals, logprobs.shape[-1]))
             rivals = list(zip(top.indices.tolist(), top.values.tolist(), strict=True))
-            self.tokens.append(Token(logprob=float(told[token]), rivals=rivals))
+            self.tokens.append(Token(logprob=float(logprobs[token]), rivals=rivals))
         return token
 
 

@@ -17,10 +17,12 @@ import ray
 import ray.data
 from ray.exceptions import RayError
 
-from spanjury.adapters.cluster.engine import MapOnCluster, Worker
 from spanjury.judges.core import ConfigError, EvaluationError
 
-__all__ = ["map_on_ray"]
+__all__ = ["Worker", "map_on_ray"]
+
+Worker = Callable[[str], str]
+"""Does one item's work; any worker may be given any item, and an item twice."""
 
 _MOST_TASKS = 10_000
 """More would slow Ray's driver down; of more items, each task does several in a row."""
@@ -39,24 +41,36 @@ def map_on_ray(
     address: str | None = None,
     most_workers: int | None = None,
 ) -> Generator[str, None, None]:
-    """Have workers do `items`, as `MapOnCluster` says.
+    """Yield what workers make of `items`, as soon as it is made, in any order.
 
-    Each worker takes a core. Those of a node that is lost are started anew where there is
+    Each worker takes a core. Those of a node that is lost are started again where there is
     room, which is at the end of the work at the latest, and do once more what they had at
-    hand.
+    hand. Where Ray is connected already, that connection is used, and kept.
 
-    Without an address, the environment variable ``RAY_ADDRESS`` gives it, else a cluster
-    of this machine alone is started for as long as the generator lives. Where Ray is
-    connected already, that connection is used, and kept.
+    Parameters
+    ----------
+    make
+        Makes a worker, on the machine where it works; it and what it holds must pickle.
+    items
+        The work.
+    address
+        Of the cluster; None for the environment variable ``RAY_ADDRESS``, or else a cluster of
+        this machine alone that lives as long as the generator.
+    most_workers
+        The most workers; None for one a core of the cluster.
+
+    Raises
+    ------
+    ConfigError
+        If no cluster answers at the address.
+    EvaluationError
+        If the cluster gives up, or a worker raises.
     """
     with _connected(address or os.environ.get("RAY_ADDRESS") or _LOCAL):
         try:
             yield from _mapped(make, items, most_workers=most_workers)
         except RayError as error:
             raise EvaluationError(f"Ray gave up: {_last_line(error)}") from error
-
-
-_: MapOnCluster = map_on_ray  # loaded by name, it is checked nowhere else
 
 
 class _Actor:
@@ -74,8 +88,8 @@ def _mapped(
 ) -> Iterator[str]:
     ray.data.DataContext.get_current().enable_progress_bars = False
     cores = int(ray.cluster_resources().get("CPU", 1))  # type: ignore[no-untyped-call]  # Ray's
-    told = [{_ITEM: item} for item in items]
-    tasks = ray.data.from_items(told, override_num_blocks=min(len(told), _MOST_TASKS))
+    rows = [{_ITEM: item} for item in items]
+    tasks = ray.data.from_items(rows, override_num_blocks=min(len(rows), _MOST_TASKS))
     done = tasks.map_batches(
         _Actor,
         fn_constructor_args=[make],
@@ -84,7 +98,7 @@ def _mapped(
         compute=ray.data.ActorPoolStrategy(
             min_size=1,  # so that who is idle makes room for a worker that was lost
             max_size=most_workers,
-            initial_size=max(1, min(most_workers or cores, cores, len(told))),
+            initial_size=max(1, min(most_workers or cores, cores, len(rows))),
             max_tasks_in_flight_per_actor=1,  # none waits at a worker that may be lost
         ),
     )

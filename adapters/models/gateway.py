@@ -12,7 +12,7 @@ import anyio
 
 from spanjury.adapters.models.circuit import Circuit
 from spanjury.adapters.models.endpoints import Endpoint, Endpoints
-from spanjury.adapters.models.lease import Lease
+from spanjury.adapters.models.event_loop import Lease
 from spanjury.adapters.models.rates import RateLimit
 from spanjury.judges.core import (
     ChatModel,

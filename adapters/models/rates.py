@@ -19,7 +19,7 @@ __all__ = ["Bucket", "RateLimit", "estimated_tokens"]
 _AT_ONCE = 0.1  # of a minute's allowance
 _SECONDS = 60.0
 _CHARACTERS_PER_TOKEN = 4  # of English prose; it is corrected when the reply is there
-_ROUNDING = 1e-9  # of the capacity: a wait as long as was told is long enough
+_ROUNDING = 1e-9  # of the capacity: a wait as long as was asked is long enough
 
 
 class RateLimit:

@@ -4,8 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from spanjury.adapters.pages.page import Table, make_page, measured, number
-from spanjury.adapters.pages.texts import tokens_json
+from spanjury.adapters.pages.page import Table, make_page, measured, number, tokens_json
 
 __all__ = ["Flow", "TokenFlow", "flow_page"]
 

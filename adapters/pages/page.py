@@ -13,11 +13,22 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
+from itertools import pairwise
 from pathlib import Path
 
 from spanjury.judges.core import ConfigError, StoreError, shown
 
-__all__ = ["Table", "make_page", "measured", "number", "write_page"]
+__all__ = [
+    "JsonText",
+    "MarkedText",
+    "Table",
+    "make_page",
+    "marked_json",
+    "measured",
+    "number",
+    "tokens_json",
+    "write_page",
+]
 
 _TEMPLATES = files("spanjury.adapters.pages") / "templates"
 _MOST_ROWS = 3000
@@ -106,7 +117,7 @@ def number(value: float) -> float | None:
 
 
 def measured(value: float) -> str:
-    """Return `value` as a reader is told it."""
+    """Return `value` as a reader sees it."""
     return f"{value:.3f}" if math.isfinite(value) else "no value"
 
 
@@ -124,14 +135,14 @@ def _safe(text: str) -> str:
 
 def _table(table: Table) -> str:
     left_out = len(table.rows) - _MOST_ROWS
-    told = f" (the first {_MOST_ROWS:,} of {len(table.rows):,} rows)" if left_out > 0 else ""
+    shown = f" (the first {_MOST_ROWS:,} of {len(table.rows):,} rows)" if left_out > 0 else ""
     head = "".join(f'<th scope="col">{_safe(name)}</th>' for name in table.head)
     rows = "\n".join(
         "<tr>" + "".join(f"<td><bdi>{_safe(cell)}</bdi></td>" for cell in row) + "</tr>"
         for row in table.rows[:_MOST_ROWS]
     )
     return (
-        f"<table>\n<caption>{_safe(table.caption + told)}</caption>\n"
+        f"<table>\n<caption>{_safe(table.caption + shown)}</caption>\n"
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table>\n"
     )
 
@@ -142,3 +153,50 @@ def _digest(code: str) -> str:
 
 def _template(name: str) -> str:
     return (_TEMPLATES / name).read_text(encoding="utf-8")
+
+
+JsonText = dict[str, list[str]]
+"""``words``, and ``gaps``: what stands before each of them and after the last."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedText:
+    """A text and its words.
+
+    Parameters
+    ----------
+    text
+        Any text.
+    words
+        Half-open offsets in code points, ascending; words neither overlap nor are empty.
+
+    Raises
+    ------
+    ValueError
+        If the words are not so.
+    """
+
+    text: str
+    words: tuple[tuple[int, int], ...]
+
+    def __post_init__(self) -> None:
+        last = 0
+        for start, end in self.words:
+            if not last <= start < end <= len(self.text):
+                raise ValueError(
+                    f"a word at {start}:{end} does not follow {last} in {len(self.text)} characters"
+                )
+            last = end
+
+
+def marked_json(marked: MarkedText) -> JsonText:
+    """Return a text as the script of a page reads it."""
+    edges = [0, *(edge for word in marked.words for edge in word), len(marked.text)]
+    pieces = [shown(marked.text[a:b]) for a, b in pairwise(edges)]
+    return {"words": pieces[1::2], "gaps": pieces[0::2]}
+
+
+def tokens_json(tokens: Sequence[str]) -> JsonText:
+    """Return tokens as the script of a page reads them, with a space between each two."""
+    gaps = ["", *[" "] * len(tokens)]
+    return {"words": [shown(token) for token in tokens], "gaps": gaps}

@@ -18,11 +18,11 @@ from spanjury.adapters.runs.memory_file import (
     checksum_of,
     connected,
     create,
+    finish_repair,
     missing_rows,
     naming,
     pragma,
 )
-from spanjury.adapters.runs.repair import finish_repair
 from spanjury.adapters.runs.run_lock import RunLock
 from spanjury.adapters.runs.sqlite_pages import log_of
 from spanjury.judges.core import EventLog, StoreError

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from spanjury.adapters.causal.chat_tokens import ChatTokens
-from spanjury.adapters.training.pairs import TrainingPair
+from spanjury.adapters.training.job import TrainingPair
 from spanjury.judges.core import Message
 
 __all__ = ["CUT_MARK", "IGNORED", "Rendered", "RenderedPairs", "render", "render_all"]
@@ -50,7 +50,7 @@ class RenderedPairs:
 
     examples: tuple[Rendered, ...]
     cut: int
-    left_out: int
+    skipped: int
 
 
 def render_all(pairs: Iterable[TrainingPair], chat: ChatTokens, *, limit: int) -> RenderedPairs:
@@ -60,7 +60,7 @@ def render_all(pairs: Iterable[TrainingPair], chat: ChatTokens, *, limit: int) -
     return RenderedPairs(
         examples=kept,
         cut=sum(one.cut for one in kept),
-        left_out=len(found) - len(kept),
+        skipped=len(found) - len(kept),
     )
 
 
@@ -103,9 +103,9 @@ class _Cut:
 
     def messages_with(self, kept: int) -> tuple[Message, ...]:
         """Return the messages with `kept` characters of the source."""
-        told = self.messages[self.place]
+        message = self.messages[self.place]
         beginning = self.source[:kept].rstrip() + CUT_MARK
-        fresh = replace(told, content=told.content.replace(self.source, beginning, 1))
+        fresh = replace(message, content=message.content.replace(self.source, beginning, 1))
         return (*self.messages[: self.place], fresh, *self.messages[self.place + 1 :])
 
     def prompt(self, kept: int) -> list[int]:

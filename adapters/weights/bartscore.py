@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from spanjury.adapters.weights.likelihood import Likelihood, find_likelihood
-from spanjury.adapters.weights.seq2seq import Languages
+from spanjury.adapters.weights.seq2seq import Languages, Likelihood, find_likelihood
 from spanjury.judges.core import Sample
 
 __all__ = ["BARTScore", "BARTScoreFromSource", "Direction"]
@@ -61,7 +60,7 @@ class BARTScore:
     @property
     def signature(self) -> str:
         """The model and the direction."""
-        return self._likelihood.signature("bartscore", told={"direction": self.direction})
+        return self._likelihood.signature("bartscore", options={"direction": self.direction})
 
     @property
     def cut_texts(self) -> int:
@@ -96,7 +95,7 @@ class BARTScoreFromSource:
     @property
     def signature(self) -> str:
         """The model."""
-        return self._likelihood.signature("bartscore-source", told={"direction": "faithfulness"})
+        return self._likelihood.signature("bartscore-source", options={"direction": "faithfulness"})
 
     @property
     def cut_texts(self) -> int:

@@ -24,8 +24,7 @@ from transformers import (
 )
 from transformers.utils import logging as hf_logging
 
-from spanjury.adapters.model_digest import model_digest
-from spanjury.adapters.torch_device import find_device
+from spanjury.adapters.torch_models import find_device, model_digest
 from spanjury.judges.core import ConfigError
 
 __all__ = ["Checkpoint", "ModelKind", "find_checkpoint"]
@@ -122,8 +121,8 @@ class Checkpoint:
 
     def _tokenizer_limit(self) -> int:
         file = self.folder / "tokenizer_config.json"
-        told = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
-        return int(told.get("model_max_length") or 0)
+        settings = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+        return int(settings.get("model_max_length") or 0)
 
 
 def find_checkpoint(metric: str, model: str, *, download: bool, device: str) -> Checkpoint:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from spanjury.adapters.weights.once import Once
+from spanjury.adapters.lazy import Once
 from spanjury.adapters.weights.worker import Environment, Worker, find_environment
 from spanjury.judges.core import ConfigError, Sample, signature
 

@@ -12,8 +12,7 @@ References
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from spanjury.adapters.weights.likelihood import Likelihood, find_likelihood
-from spanjury.adapters.weights.seq2seq import Languages
+from spanjury.adapters.weights.seq2seq import Languages, Likelihood, find_likelihood
 from spanjury.judges.core import Sample
 
 __all__ = ["Prism", "PrismFromSource"]
@@ -60,7 +59,7 @@ class Prism:
     @property
     def signature(self) -> str:
         """The model and the language."""
-        return self._likelihood.signature("prism", told={"language": self.language})
+        return self._likelihood.signature("prism", options={"language": self.language})
 
     @property
     def cut_texts(self) -> int:
@@ -95,7 +94,7 @@ class PrismFromSource:
     def signature(self) -> str:
         """The model and the languages."""
         languages = f"{self.source_language}-{self.language}"
-        return self._likelihood.signature("prism-source", told={"language": languages})
+        return self._likelihood.signature("prism-source", options={"language": languages})
 
     @property
     def cut_texts(self) -> int:

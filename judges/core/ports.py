@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from spanjury.judges.core.aspect import Aspect
-from spanjury.judges.core.chat import ChatRequest, Reply
+from spanjury.judges.core.chat import ChatRequest, Reply, TokenPrice
 from spanjury.judges.core.consolidation import Consolidation
 from spanjury.judges.core.errors import DataError
 from spanjury.judges.core.model_options import ModelOptions
-from spanjury.judges.core.price import TokenPrice
 from spanjury.judges.core.report import Report, Verdict
 from spanjury.judges.core.segment import Segment
 

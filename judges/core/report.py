@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from spanjury.judges.core.aspect import Aspect
 from spanjury.judges.core.chat import Usage
-from spanjury.judges.core.outcome import Outcome
+from spanjury.judges.core.errors import Outcome
 from spanjury.judges.core.segment import Segment
 from spanjury.judges.core.span import ErrorSpan
 

@@ -31,9 +31,9 @@ from spanjury.judges.core import (
 from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.core.keys import canonical, digest
 from spanjury.judges.llm.asking import Answer, ask
-from spanjury.judges.llm.located_errors import located_errors
+from spanjury.judges.llm.error_list import recite
 from spanjury.judges.llm.material import Material
-from spanjury.judges.llm.parse import PARSER_VERSION, ParsedReply, parse
+from spanjury.judges.llm.parse import PARSER_VERSION, ParsedReply, located_errors, parse
 from spanjury.judges.llm.prompt import (
     PromptOptions,
     grammar,
@@ -42,9 +42,7 @@ from spanjury.judges.llm.prompt import (
     render,
     shown_texts,
 )
-from spanjury.judges.llm.recite import recite
-from spanjury.judges.llm.rescore import Recital, continued, rescored, restated
-from spanjury.judges.llm.rescoring_prompt import ScoreForm
+from spanjury.judges.llm.rescore import Recital, ScoreForm, continued, rescored, restated
 from spanjury.judges.text import field_mark
 
 __all__ = ["Annotator"]

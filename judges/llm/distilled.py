@@ -29,13 +29,12 @@ from spanjury.judges.core import (
 from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.core.keys import canonical, digest
 from spanjury.judges.llm.asking import Answer
-from spanjury.judges.llm.expected_number import expected_number
-from spanjury.judges.llm.located_errors import located_errors
+from spanjury.judges.llm.error_list import CUE, recite
+from spanjury.judges.llm.expected_score import expected_number
 from spanjury.judges.llm.material import Material
-from spanjury.judges.llm.parse import PARSER_VERSION, ParsedReply
+from spanjury.judges.llm.parse import PARSER_VERSION, ParsedReply, located_errors
 from spanjury.judges.llm.percent import Reading, from_percent
 from spanjury.judges.llm.prompt import shown_texts
-from spanjury.judges.llm.recite import CUE, recite
 from spanjury.judges.llm.short_prompt import messages_for, read_number, short_fingerprint
 from spanjury.judges.text import defused
 

@@ -11,7 +11,16 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from functools import lru_cache
 
-__all__ = ["GRADED", "SCORES", "Field", "Label", "fields", "is_code_fence", "without_markup"]
+__all__ = [
+    "GRADED",
+    "SCORES",
+    "Field",
+    "Label",
+    "fields",
+    "is_code_fence",
+    "without_markup",
+    "without_reasoning",
+]
 
 
 class Label(Enum):
@@ -168,3 +177,33 @@ def _known(name: str) -> Label | None:
         if wording.fullmatch(words):
             return label
     return None
+
+
+_TAG = r"(?:think|thinking|thought|reasoning)"
+_OPENING = re.compile(rf"^[ \t]*+<{_TAG}>", re.IGNORECASE | re.MULTILINE)
+_CLOSING = re.compile(rf"</{_TAG}>", re.IGNORECASE)
+# Some servers swallow the opening tag. A closing one alone counts at an edge of its line:
+# in the middle it may be part of a quotation.
+_ORPHAN = re.compile(rf"(?:^[ \t]*+</{_TAG}>|</{_TAG}>[ \t]*+$)", re.IGNORECASE | re.MULTILINE)
+
+
+def without_reasoning(reply: str) -> str | None:
+    """Return `reply` without its reasoning, or None if that is never closed.
+
+    Examples
+    --------
+    >>> without_reasoning("<think>Hm.</think>No Error")
+    'No Error'
+    """
+    if "<" not in reply:
+        return reply
+    kept = []
+    done = 0
+    while opening := _OPENING.search(reply, done):
+        closing = _CLOSING.search(reply, opening.end())
+        if closing is None:
+            return None
+        kept.append(reply[done : opening.start()])
+        done = closing.end()
+    kept.append(reply[done:])
+    return _ORPHAN.split("".join(kept))[-1]

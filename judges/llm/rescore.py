@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from spanjury.judges.core import (
+    Aspect,
     ChatModel,
     ChatRequest,
     Decoding,
@@ -26,18 +27,64 @@ from spanjury.judges.core import (
     Scale,
 )
 from spanjury.judges.llm.asking import Answer, ask
+from spanjury.judges.llm.error_list import CUE, cue
 from spanjury.judges.llm.expected_score import expected_first_word
 from spanjury.judges.llm.geval_reply import read_score
 from spanjury.judges.llm.grades import Grade
+from spanjury.judges.llm.lines import without_reasoning
 from spanjury.judges.llm.material import Material
 from spanjury.judges.llm.parse import BREAKS_OFF, parse
-from spanjury.judges.llm.prompt import score_words
-from spanjury.judges.llm.reasoning import without_reasoning
-from spanjury.judges.llm.recite import CUE
-from spanjury.judges.llm.rescoring_prompt import ScoreForm
-from spanjury.judges.text import defused
+from spanjury.judges.llm.prompt import PromptOptions, alternatives, score_words
+from spanjury.judges.text import defused, fill_template
 
-__all__ = ["Recital", "continued", "rescored", "restated"]
+__all__ = ["Recital", "ScoreForm", "continued", "rescored", "restated"]
+
+_PACKAGE = "spanjury.judges.llm"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreForm:
+    """The question for the score alone, on one aspect, with the mark of the conversation."""
+
+    aspect: Aspect
+    options: PromptOptions
+    mark: str
+
+    def restated(self, conversation: Sequence[Message], *, recital: str) -> tuple[Message, ...]:
+        """Return `conversation`, a reply with the list and no score, and the question for it.
+
+        The list is a turn of the assistant: it is to be taken for the judge's own.
+        """
+        listed = recital.removesuffix(cue(self.mark)).rstrip("\n")
+        said = Message(role="assistant", content=listed)
+        return (*conversation, said, Message(role="user", content=self._fill("restate.txt")))
+
+    def ask_to_continue(self, problem: str) -> Message:
+        """Return the message after a continuation that began with something else."""
+        return Message(role="user", content=self._fill("continue-reask.txt", problem=problem))
+
+    def ask_again(self, problem: str) -> Message:
+        """Return the message after an answer without a score."""
+        return Message(role="user", content=self._fill("restate-reask.txt", problem=problem))
+
+    def grammar(self, *, continued: bool) -> str:
+        """Return a GBNF grammar of the score alone; behind the cue, with the blank before it."""
+        about = {
+            "blank": '" " ' if continued else "",
+            "scores": alternatives(score_words(self.aspect, self.options)),
+        }
+        return fill_template(_PACKAGE, "score.gbnf", about)
+
+    def _fill(self, name: str, *, problem: str = "") -> str:
+        about = {
+            "problem": problem,
+            "cue": cue(self.mark),
+            "aspect": self.aspect.name.replace("-", " "),
+            "output": self.aspect.task.output_header,
+            "scores": ", ".join(score_words(self.aspect, self.options)),
+        }
+        return fill_template(_PACKAGE, name, about)
+
 
 _TOKENS = 32  # what a label takes; more is written only by who writes something else
 _SHOWN = 60

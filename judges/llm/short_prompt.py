@@ -12,11 +12,11 @@ from dataclasses import replace
 from functools import lru_cache
 
 from spanjury.judges.core import Aspect, ErrorSpan, Message, Report, Scale, Segment, fingerprint
+from spanjury.judges.llm.error_list import recite
 from spanjury.judges.llm.material import NO_MATERIAL, Material
 from spanjury.judges.llm.parse import ParsedReply, parse
 from spanjury.judges.llm.percent import PERCENT, Reading, binned, percent
 from spanjury.judges.llm.prompt import shown_texts
-from spanjury.judges.llm.recite import recite
 from spanjury.judges.text import fill_template, read_template
 
 __all__ = [

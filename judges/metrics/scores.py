@@ -18,8 +18,7 @@ from spanjury.judges.core import (
     SegmentMetric,
 )
 from spanjury.judges.metrics.named import NamedMetric
-from spanjury.judges.metrics.reductions import over_references
-from spanjury.judges.metrics.sums import RowMetric
+from spanjury.judges.metrics.reductions import RowMetric, over_references
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.bootstrap import bootstrap, percentile_interval
 from spanjury.stats.weighted import Weighted, mean_drop

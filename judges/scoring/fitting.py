@@ -10,9 +10,9 @@ from itertools import accumulate
 
 from spanjury.judges.core import Aspect, ErrorSpan
 from spanjury.judges.scoring.curve import Curve
-from spanjury.judges.scoring.loss import SpanLoss
+from spanjury.judges.scoring.penalty import SpanLoss
 from spanjury.judges.scoring.span_map import SpanMap
-from spanjury.stats.monotone import falling, falling_steps
+from spanjury.stats.monotone import decreasing_fit, decreasing_steps
 
 __all__ = ["ScoredSpans", "fit_curve", "fit_worth"]
 
@@ -50,7 +50,7 @@ def fit_curve(
         do not have more than `low`.
     """
     cost = loss or SpanLoss()
-    fit = falling(
+    fit = decreasing_fit(
         [cost.of(row.output, row.spans, aspect=aspect) for row in rows],
         [row.score for row in rows],
     )
@@ -75,7 +75,7 @@ def fit_worth(
         If there are no rows, a score is not finite, or errors cost nothing in these rows.
     """
     counted = loss or SpanLoss()
-    fit = falling_steps(
+    fit = decreasing_steps(
         [counted.exposure(row.output, row.spans, aspect=aspect) for row in rows],
         [row.score for row in rows],
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from spanjury.judges.core import Aspect, ErrorSpan, Report, fingerprint, signature
 from spanjury.judges.scoring.curve import Curve
-from spanjury.judges.scoring.loss import SpanLoss
+from spanjury.judges.scoring.penalty import SpanLoss
 
 __all__ = ["SpanMap", "names_its_errors"]
 

@@ -14,8 +14,8 @@ from itertools import islice
 
 from spanjury.judges.core import ErrorSpan, Located
 from spanjury.judges.text.approximate import Haystack
-from spanjury.judges.text.edges import stands_alone
 from spanjury.judges.text.fold import Folded, fold, fold_with_map
+from spanjury.judges.text.words import stands_alone
 
 __all__ = ["Locator", "Place"]
 

@@ -16,9 +16,10 @@ from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
 from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
-    from spanjury.orchestration.cli import console, logging, session, training_set_view
-    from spanjury.orchestration.services import distil, distil_material
-    from spanjury.orchestration.studies.distillation import splitting
+    from spanjury.orchestration.cli import console, logging, session
+    from spanjury.orchestration.report import terminal
+    from spanjury.orchestration.services import distil
+    from spanjury.orchestration.studies.distillation import splits, summary
     from spanjury.orchestration.wiring import config
 
 __all__ = ["build"]
@@ -111,7 +112,7 @@ class SetFlags(Flags):
     ] = "stretched"
 
     @property
-    def shares(self) -> "splitting.Shares":
+    def shares(self) -> "splits.Shares":
         """The shares of the inputs.
 
         Raises
@@ -120,7 +121,7 @@ class SetFlags(Flags):
             If nothing is left to train on.
         """
         try:
-            return splitting.Shares(validation=self.validation, test=self.test)
+            return splits.Shares(validation=self.validation, test=self.test)
         except ValueError as error:
             raise ConfigError(f"--validation and --test: {error}") from error
 
@@ -177,7 +178,7 @@ def build(
     The panel is named with --panel, or with --judge and --model.
     """
     logging.log_to(show.log_file)
-    job = distil_material.DistilJob(
+    job = distil.DistilJob(
         data=texts.data,
         output=kept.output,
         panel=_panel(teachers, kept),
@@ -201,7 +202,7 @@ def build(
         limits=limits.limits(),
         failures=limits.failures(),
     )
-    material = distil_material.material_of(job)
+    material = distil.material_of(job)
     if job.panel is None:
         inventory = distil.build_from_damage(job, material)
     else:
@@ -213,7 +214,7 @@ def build(
             memory=job.memory,
             quiet=show.no_progress,
         )
-    console.print_view(training_set_view.training_set_view(inventory))
+    console.print_view(terminal.report_view(summary.training_set_report(inventory)))
     say(f"{inventory.examples} examples are in {job.output}")
 
 

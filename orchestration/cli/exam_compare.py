@@ -10,10 +10,10 @@ from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
-    from spanjury.orchestration.cli import card_view, comparison_view, console
+    from spanjury.orchestration.cli import console
+    from spanjury.orchestration.report import terminal
     from spanjury.orchestration.services import exam_card, exam_comparison
     from spanjury.orchestration.studies import card as study
-    from spanjury.orchestration.studies import card_page
 
 __all__ = ["card", "compare"]
 
@@ -37,8 +37,7 @@ def compare(
 ) -> None:
     """Compare two judges by the effects that their exams found on the same texts."""
     compared = exam_comparison.compare_folders((first, second), seed=seed, draws=draws)
-    judges = [exam.examinee.name for exam in compared.exams]
-    console.print_view(comparison_view.comparison_view(compared.comparison, judges=judges))
+    console.print_view(terminal.report_view(compared.report))
     for path in exam_comparison.write_comparison(output, compared) if output else ():
         say(f"written: {path}")
 
@@ -60,12 +59,12 @@ def card(
     joined = exam_card.read_card(folders)
     # Before anything is shown or written: a name may be unknown.
     missed = [gate for gate in gates if not gate.is_passed(joined.measures)]
-    console.print_view(card_view.card_view(joined))
+    console.print_view(terminal.report_view(study.card_report(joined, gates=gates)))
     for path in exam_card.write_card(output, joined, gates=gates) if output else ():
         say(f"written: {path}")
     exit_if_missed(
         f"{gate} (it is "
-        + ", ".join(card_page.number(measure.value) for measure in joined.measures[gate.name])
+        + ", ".join(measure.figure for measure in joined.measures[gate.name])
         + ")"
         for gate in missed
     )

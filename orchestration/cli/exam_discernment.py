@@ -14,7 +14,8 @@ from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
 from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
-    from spanjury.orchestration.cli import console, findings_view, logging, session
+    from spanjury.orchestration.cli import console, logging, session
+    from spanjury.orchestration.report import terminal
     from spanjury.orchestration.services import discernment as service
     from spanjury.orchestration.services import discernment_report as report
     from spanjury.orchestration.studies.discernment import findings
@@ -106,11 +107,11 @@ def discernment(
         aspects=planned.aspects,
     )
     found = session.run_exam(
-        partial(service.hold, job, planned),
+        partial(service.run_exam, job, planned),
         total=len(planned.segments) * (len(planned.conditions) + 2) * len(planned.aspects),
         limits=job.limits,
         memory=job.memory,
         quiet=show.no_progress,
     )
-    console.print_view(findings_view.findings_view(found.findings))
-    console.say_written(report.write_report(exam.output, job, found))
+    console.print_view(terminal.report_view(report.exam_report(job, found)))
+    console.say_written(report.write_exam(exam.output, job, found))

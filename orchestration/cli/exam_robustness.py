@@ -26,7 +26,7 @@ with lazily():
     from spanjury.orchestration.engine import metering, stopping
     from spanjury.orchestration.services import robustness as service
     from spanjury.orchestration.services import robustness_report as report
-    from spanjury.orchestration.studies import card, card_page
+    from spanjury.orchestration.studies import card
     from spanjury.orchestration.studies.robustness import attempts, findings
     from spanjury.orchestration.studies.robustness import exam as study
     from spanjury.orchestration.studies.robustness.pages import measures
@@ -166,4 +166,4 @@ def _missed(gates: "list[card.Gate]", found: "findings.Findings") -> Iterator[st
         nothing = card.Measure(name=gate.name, value=None, says="", count=0)
         one = measured.setdefault(gate.name, [nothing])
         if not gate.is_passed(measured):
-            yield f"{gate} (it is {card_page.number(one[0].value)})"
+            yield f"{gate} (it is {one[0].figure})"

@@ -6,7 +6,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from spanjury.orchestration.studies.discernment.verdicts import figure
+from spanjury.orchestration.report.numbers import figure
 from spanjury.orchestration.studies.faithfulness.averages import Average, averages
 from spanjury.orchestration.studies.faithfulness.cautions import cautions
 from spanjury.orchestration.studies.faithfulness.findings import Findings

@@ -1,8 +1,7 @@
-"""An exam of discernment, from files and names to a folder with what it found."""
+"""An exam of discernment, from files and names to its result."""
 
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.resources import files
@@ -13,40 +12,29 @@ from types import MappingProxyType
 
 from pydantic import TypeAdapter, ValidationError
 
-from spanjury.judges.core import ConfigError, Memory, Result, Segment
+from spanjury.judges.core import ConfigError, Result, Segment
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.metering import Limits, Meter
-from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.stopping import (
-    FailurePolicy,
-    StopToken,
-    run_watched,
-    stop_in_time,
-)
-from spanjury.orchestration.services.python import read_segments
-from spanjury.orchestration.studies.discernment.exam import Exam, Sitting, sit
+from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken
+from spanjury.orchestration.services.panels import read_segments
+from spanjury.orchestration.services.session import open_session
+from spanjury.orchestration.studies.discernment.exam import Exam, ExamResult, examine
 from spanjury.orchestration.studies.discernment.findings import Settings
-from spanjury.orchestration.studies.discernment.perturbed_pairs import Condition
-from spanjury.orchestration.studies.generation import Writer
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
 from spanjury.orchestration.wiring.exam_plugins import find_perturbation, find_statistic
-from spanjury.orchestration.wiring.models import Guard, guard_of, open_writer
-from spanjury.orchestration.wiring.panels import open_configured_panel
 from spanjury.orchestration.wiring.plugins import parameters
-from spanjury.orchestration.wiring.runs import open_memory
-from spanjury.perturbations.recipe import Recipe, RecipeItem
-from spanjury.perturbations.recipe_files import find_recipe
-from spanjury.perturbations.written import written_perturbation
+from spanjury.perturbations.generated import generated_perturbation
+from spanjury.perturbations.pairs import Condition
+from spanjury.perturbations.recipe import Recipe, RecipeItem, find_recipe
 
 __all__ = [
     "DEMO",
     "ExamJob",
     "conditions_of",
     "exam_of",
-    "hold",
     "read_weights",
+    "run_exam",
     "task_of",
-    "writer_of",
 ]
 
 DEMO = Path(str(files("spanjury.perturbations").joinpath("demo", "summarization.jsonl")))
@@ -62,14 +50,14 @@ _SEVERITY = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExamJob:
-    """Who is examined on what.
+    """An exam: the panel, the texts, and how they are damaged.
 
     Parameters
     ----------
     data
         A file of good texts.
     panel
-        Who judges.
+        The judges.
     recipe
         Name of a recipe, or a file that holds one.
     memory
@@ -83,7 +71,7 @@ class ExamJob:
     repeats, settings
         As in `Exam`.
     limits
-        What it may cost.
+        Of its cost.
     failures
         The care that is taken of models that fail.
     """
@@ -106,7 +94,7 @@ class ExamJob:
 
 
 def exam_of(job: ExamJob) -> Exam:
-    """Read and build what is asked.
+    """Read the texts and build the exam.
 
     Raises
     ------
@@ -173,21 +161,12 @@ def conditions_of(
         If a perturbation is unknown or has no such option, weights are for nothing, or
         there is nothing to write for a model that is to write.
     """
-    told = weights or {}
-    if strange := told.keys() - {item.name for item in recipe.items}:
+    given = weights or {}
+    if strange := given.keys() - {item.name for item in recipe.items}:
         raise ConfigError(f"weights for {', '.join(sorted(strange))}, which {recipe.name} has not")
     if has_writer and not any(item.written for item in recipe.items):
         raise ConfigError(f"{recipe.name} has no damage that a model is asked for")
-    return tuple(_condition(item, told.get(item.name, item.weights)) for item in recipe.items)
-
-
-def writer_of(model: ModelConfig, *, memory: Memory | None, meter: Meter, guard: Guard) -> Writer:
-    """Return `model` as a writer, who is asked as a judge's model is."""
-    return Writer(
-        name=model.name,
-        open=partial(open_writer, model, memory=memory, meter=meter, guard=guard),
-        workers=PanelConfig(models=(model,)).workers,
-    )
+    return tuple(_condition(item, given.get(item.name, item.weights)) for item in recipe.items)
 
 
 def read_weights(path: Path) -> Mapping[str, Mapping[str, float]]:
@@ -199,60 +178,42 @@ def read_weights(path: Path) -> Mapping[str, Mapping[str, float]]:
         If the file cannot be read, or the weights of a condition do not sum to 1.
     """
     try:
-        told = _WEIGHTS.validate_python(tomllib.loads(path.read_text(encoding="utf-8")))
+        read = _WEIGHTS.validate_python(tomllib.loads(path.read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, ValidationError) as error:
         raise ConfigError(f"the weights {path} cannot be read: {error}") from error
-    for condition, weights in told.items():
+    for condition, weights in read.items():
         if min(weights.values(), default=0.0) < 0 or not isclose(sum(weights.values()), 1.0):
             raise ConfigError(f"{path}: the weights of {condition!r} must sum to 1, got {weights}")
-    return told
+    return read
 
 
-async def hold(
+async def run_exam(
     job: ExamJob,
     exam: Exam,
     *,
     stop_token: StopToken,
     meter: Meter,
     show: Callable[[Result], None],
-) -> Sitting:
-    """Hold the exam of a job.
+) -> ExamResult:
+    """Run the exam of a job.
 
     Raises
     ------
     EvaluationError
-        As `sit` does, and if the panel, a model or the memory cannot be opened.
+        As `examine` does, and if the panel, a model or the memory cannot be opened.
     """
-    guard = guard_of(job.failures, memory=job.memory)
-    with open_memory(job.memory) if job.memory else nullcontext() as memory:
-        opened = partial(open_configured_panel, job.panel, memory=memory, meter=meter, guard=guard)
-
-        def open_panel(draw: str) -> AbstractAsyncContextManager[Panel]:
-            return opened(draw=draw)
-
-        model = job.damage_model
-        writer = writer_of(model, memory=memory, meter=meter, guard=guard) if model else None
-        workers = job.panel.workers
-        held: list[Sitting] = []
-
-        async def examine() -> None:
-            held.append(
-                await sit(
-                    exam,
-                    open_panel,
-                    writer=writer,
-                    workers=workers,
-                    stop_token=stop_token,
-                    show=show,
-                )
-            )
-
-        async def watch_the_clock() -> None:
-            await stop_in_time(stop_token, job.limits.max_seconds)
-
-        await run_watched(examine, watch_the_clock)
-        guard.require_success()
-        return held[0]
+    with open_session(job, stop_token=stop_token, meter=meter) as session:
+        writer = session.generator(job.damage_model) if job.damage_model else None
+        work = partial(
+            examine,
+            exam,
+            session.opener(job.panel),
+            writer=writer,
+            workers=job.panel.workers,
+            stop_token=stop_token,
+            show=show,
+        )
+        return await session.run(work)
 
 
 def _condition(item: RecipeItem, weights: Mapping[str, float]) -> Condition:
@@ -265,7 +226,7 @@ def _condition(item: RecipeItem, weights: Mapping[str, float]) -> Condition:
         perturbation=perturbation,
         level=item.level,
         options=item.options,
-        written=written_perturbation(item.written) if item.written else None,
+        generated=generated_perturbation(item.written) if item.written else None,
         severity=_SEVERITIES.get(item.degree or "", _SEVERITY),
         weights=weights,
     )

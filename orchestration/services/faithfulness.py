@@ -1,7 +1,6 @@
 """An exam of faithfulness, from files and names to a list of changes."""
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -10,26 +9,18 @@ from pathlib import Path
 from spanjury.judges.core import ConfigError, Result
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.metering import Limits, Meter
-from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.stopping import (
-    FailurePolicy,
-    StopToken,
-    run_watched,
-    stop_in_time,
-)
-from spanjury.orchestration.services.discernment import task_of, writer_of
-from spanjury.orchestration.services.python import read_segments
+from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken
+from spanjury.orchestration.services.discernment import task_of
+from spanjury.orchestration.services.panels import read_segments
+from spanjury.orchestration.services.session import open_session
 from spanjury.orchestration.studies.faithfulness.changes import Change
 from spanjury.orchestration.studies.faithfulness.exam import Exam, sit
 from spanjury.orchestration.studies.faithfulness.trials import Condition
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, parse_options
 from spanjury.orchestration.wiring.exam_plugins import find_explanation_perturbation
-from spanjury.orchestration.wiring.models import guard_of
-from spanjury.orchestration.wiring.panels import open_configured_panel
 from spanjury.orchestration.wiring.plugins import parameters
-from spanjury.orchestration.wiring.runs import open_memory
+from spanjury.perturbations.explanation.generated import generated_twin
 from spanjury.perturbations.explanation.paper import paper_perturbations
-from spanjury.perturbations.explanation.written import written_twin
 
 __all__ = ["FaithfulnessJob", "condition_of", "exam_of", "hold"]
 
@@ -135,34 +126,25 @@ async def hold(
     EvaluationError
         As `sit` does, and if the panel, a model or the memory cannot be opened.
     """
-    guard = guard_of(job.failures, memory=job.memory)
-    with open_memory(job.memory) if job.memory else nullcontext() as memory:
-        opened = partial(open_configured_panel, job.panel, memory=memory, meter=meter, guard=guard)
-
-        def open_panel(draw: str) -> AbstractAsyncContextManager[Panel]:
-            return opened(draw=draw)
-
-        asked = partial(sit, exam, open_panel, workers=job.panel.workers, stop_token=stop_token)
-        writer = None
-        if job.writer is not None:
-            writer = writer_of(job.writer, memory=memory, meter=meter, guard=guard)
-        held: list[Change] = []
-
-        async def examine() -> None:
-            held.extend(await asked(show=show, expect=expect, writer=writer))
-
-        async def watch_the_clock() -> None:
-            await stop_in_time(stop_token, job.limits.max_seconds)
-
-        await run_watched(examine, watch_the_clock)
-        guard.require_success()
-        return held
+    with open_session(job, stop_token=stop_token, meter=meter) as session:
+        writer = session.generator(job.writer) if job.writer else None
+        work = partial(
+            sit,
+            exam,
+            session.opener(job.panel),
+            writer=writer,
+            workers=job.panel.workers,
+            stop_token=stop_token,
+            show=show,
+            expect=expect,
+        )
+        return await session.run(work)
 
 
 def _require_orders(exam: Exam) -> None:
     """Raise `ConfigError` if no perturbation of `exam` has anything that a model can write."""
     rules = [condition.perturbation for condition in exam.conditions]
-    if not any(written_twin(rule, aspect=exam.aspects[0]) for rule in rules):
+    if not any(generated_twin(rule, aspect=exam.aspects[0]) for rule in rules):
         names = ", ".join(condition.name for condition in exam.conditions)
         raise ConfigError(f"there is nothing that a model is asked to write in {names}")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from spanjury.judges.core import VERSION, DataError
-from spanjury.orchestration.services.exam_scores import write_whole
+from spanjury.orchestration.report.files import write_whole
 from spanjury.orchestration.studies.faithfulness.changes import Change
 
 __all__ = ["CHANGES", "json_rows", "read_change_rows", "write_changes"]

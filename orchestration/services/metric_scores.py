@@ -8,7 +8,7 @@ from typing import Literal, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from spanjury.judges.core import VERSION, DataError, stamped
-from spanjury.orchestration.services.exam_scores import write_whole
+from spanjury.orchestration.report.files import write_whole
 from spanjury.orchestration.services.metrics import Scored
 
 __all__ = [

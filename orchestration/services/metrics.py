@@ -1,16 +1,14 @@
 """Metrics from names and files, or on lists of texts."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
 
 from spanjury.judges.core import ConfigError, DataError, Sample, Segment
-from spanjury.judges.metrics.named import NamedMetric, check_samples
+from spanjury.judges.metrics.named import NamedMetric, check_samples, sample_of
 from spanjury.judges.metrics.running import run_metrics
-from spanjury.judges.metrics.samples import sample_of
 from spanjury.judges.metrics.scores import MetricScores, measured, put_together
-from spanjury.orchestration.services.parallel_texts import with_texts
-from spanjury.orchestration.services.python import read_segments
+from spanjury.orchestration.services.panels import read_segments
 from spanjury.orchestration.wiring.metrics import availability, metric_cards, open_metric
 
 __all__ = [
@@ -22,7 +20,65 @@ __all__ = [
     "prepare",
     "score_file",
     "score_metric",
+    "with_texts",
 ]
+
+_SOURCE = "Source"
+
+
+def with_texts(
+    segments: Sequence[Segment], *, references: Sequence[Path], source: Path | None
+) -> tuple[Segment, ...]:
+    """Give segments references and a source from other files.
+
+    Parameters
+    ----------
+    segments
+        Whose those are.
+    references
+        Files with one reference for each segment, in their order; or folders, in which the
+        file for a segment has the name of the segment's own.
+    source
+        Likewise, one for each.
+
+    Raises
+    ------
+    DataError
+        If a file cannot be read, has another length, or a folder lacks a text.
+    """
+    told = tuple(segments)
+    for path in references:
+        texts = _texts(path, told)
+        told = tuple(
+            replace(one, references=(*one.references, text))
+            for one, text in zip(told, texts, strict=True)
+        )
+    if source is not None:
+        texts = _texts(source, told)
+        told = tuple(
+            replace(one, inputs={**one.inputs, _SOURCE: text})
+            for one, text in zip(told, texts, strict=True)
+        )
+    return told
+
+
+def _texts(path: Path, segments: Sequence[Segment]) -> list[str]:
+    found = list(read_segments(path))
+    if path.is_dir():
+        return _by_name(path, found, segments)
+    if len(found) != len(segments):
+        raise DataError(f"{len(segments)} texts, and {path} has {len(found)}")
+    return [one.output for one in found]
+
+
+def _by_name(path: Path, found: Sequence[Segment], segments: Sequence[Segment]) -> list[str]:
+    """Find the text for each segment by the name of its file, in whatever folder that is."""
+    texts = {PurePosixPath(one.segment_id).name: one.output for one in found}
+    names = [PurePosixPath(one.segment_id).name for one in segments]
+    missing = [name for name in names if name not in texts]
+    if missing:
+        raise DataError(f"{path} has no text for {missing[0]!r} and {len(missing) - 1} more")
+    return [texts[name] for name in names]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,28 +2,21 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
 from spanjury.judges.core import Segment, stamped
-from spanjury.orchestration.engine.metering import Meter
-from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken
-from spanjury.orchestration.services.discernment import conditions_of, writer_of
-from spanjury.orchestration.services.python import read_segments
-from spanjury.orchestration.studies.discernment.perturbed_pairs import (
-    Condition,
-    Exhibit,
-    LeftOut,
-    exhibits,
-    written_exhibits,
-)
+from spanjury.orchestration.engine.metering import Limits
+from spanjury.orchestration.engine.stopping import FailurePolicy
+from spanjury.orchestration.services.discernment import conditions_of
+from spanjury.orchestration.services.panels import read_segments
+from spanjury.orchestration.services.session import open_session
+from spanjury.orchestration.studies.discernment.generated_pairs import generated_pairs
 from spanjury.orchestration.wiring.config import ModelConfig
-from spanjury.orchestration.wiring.models import guard_of
 from spanjury.orchestration.wiring.results import write_segments
-from spanjury.orchestration.wiring.runs import open_memory
-from spanjury.perturbations.recipe_files import find_recipe
+from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped, perturbed_pairs
+from spanjury.perturbations.recipe import find_recipe
 
 __all__ = ["DamageJob", "damage_file"]
 
@@ -61,6 +54,9 @@ class DamageJob:
     model: ModelConfig | None = None
     memory: Path | None = None
 
+    limits: Limits = Limits()
+    failures: FailurePolicy = FailurePolicy(preflight=False)
+
 
 async def damage_file(job: DamageJob) -> tuple[int, Mapping[tuple[str, str], int]]:
     """Damage the texts of a file; return how many, and ``(condition, reason)`` -> left out.
@@ -75,34 +71,36 @@ async def damage_file(job: DamageJob) -> tuple[int, Mapping[tuple[str, str], int
     recipe = find_recipe(job.recipe)
     conditions = conditions_of(recipe, has_writer=job.model is not None)
     by_name = {one.name: one for one in conditions}
-    left_out: Counter[tuple[str, str]] = Counter()
+    skipped: Counter[tuple[str, str]] = Counter()
     shown = await _shown(job, segments, conditions)
 
     def damaged() -> Iterator[Segment]:
         for one in shown:
-            if isinstance(one, LeftOut):
-                left_out[one.condition, one.reason] += 1
+            if isinstance(one, Skipped):
+                skipped[one.condition, one.reason] += 1
             else:
                 yield _told(one, by_name[one.condition], seed=job.seed)
 
-    return write_segments(job.output, damaged()), left_out
+    return write_segments(job.output, damaged()), skipped
 
 
 async def _shown(
     job: DamageJob, segments: Sequence[Segment], conditions: Sequence[Condition]
-) -> Iterable[Exhibit | LeftOut]:
+) -> Iterable[PerturbedPair | Skipped]:
     """Damage one by one as they are written to the file; by a model, all before that."""
     if job.model is None:
-        return exhibits(segments, conditions, seed=job.seed)
-    with open_memory(job.memory) if job.memory else nullcontext() as memory:
-        guard = guard_of(FailurePolicy(preflight=False), memory=job.memory)
-        writer = writer_of(job.model, memory=memory, meter=Meter(), guard=guard)
-        return await written_exhibits(
-            segments, conditions, seed=job.seed, writer=writer, stop_token=StopToken()
+        return perturbed_pairs(segments, conditions, seed=job.seed)
+    with open_session(job) as session:
+        return await generated_pairs(
+            segments,
+            conditions,
+            seed=job.seed,
+            writer=session.generator(job.model),
+            stop_token=session.stop_token,
         )
 
 
-def _told(shown: Exhibit, condition: Condition, *, seed: int) -> Segment:
+def _told(shown: PerturbedPair, condition: Condition, *, seed: int) -> Segment:
     """Return the damaged segment with all that it takes to do it again."""
     return replace(
         shown.damaged,
@@ -120,8 +118,8 @@ def _told(shown: Exhibit, condition: Condition, *, seed: int) -> Segment:
     )
 
 
-def _writing(shown: Exhibit, condition: Condition) -> dict[str, object]:
+def _writing(shown: PerturbedPair, condition: Condition) -> dict[str, object]:
     """Return who wrote the damage, and what was asked for; nothing of a rule's."""
-    if not shown.written_by or condition.written is None:
+    if not shown.written_by or condition.generated is None:
         return {}
-    return {"written_by": shown.written_by, "written": stamped(condition.written.signature)}
+    return {"written_by": shown.written_by, "written": stamped(condition.generated.signature)}

@@ -1,7 +1,6 @@
 """An exam of robustness, from files and names to a sitting."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -10,27 +9,19 @@ from pathlib import Path
 from spanjury.judges.core import ConfigError, Result
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.metering import Limits, Meter
-from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.stopping import (
-    FailurePolicy,
-    StopToken,
-    run_watched,
-    stop_in_time,
-)
+from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken
 from spanjury.orchestration.services.discernment import conditions_of, task_of
-from spanjury.orchestration.services.python import read_segments
+from spanjury.orchestration.services.panels import read_segments
+from spanjury.orchestration.services.session import open_session
 from spanjury.orchestration.studies.robustness.attacked_texts import Flawed, flawed
 from spanjury.orchestration.studies.robustness.attempts import Settings
 from spanjury.orchestration.studies.robustness.exam import Exam, Sitting, sit
 from spanjury.orchestration.wiring.config import PanelConfig
 from spanjury.orchestration.wiring.exam_plugins import find_attack
-from spanjury.orchestration.wiring.models import guard_of
-from spanjury.orchestration.wiring.panels import open_configured_panel
 from spanjury.orchestration.wiring.plugins import ATTACKS
-from spanjury.orchestration.wiring.runs import open_memory
 from spanjury.perturbations.attacks.attack import Attack
 from spanjury.perturbations.attacks.standard import STANDARD_ATTACKS
-from spanjury.perturbations.recipe_files import find_recipe
+from spanjury.perturbations.recipe import find_recipe
 
 __all__ = ["RobustnessJob", "attacks_of", "exam_of", "hold"]
 
@@ -143,31 +134,14 @@ async def hold(
     EvaluationError
         As `sit` does, and if the panel, a model or the memory cannot be opened.
     """
-    guard = guard_of(job.failures, memory=job.memory)
-    with open_memory(job.memory) if job.memory else nullcontext() as memory:
-        opened = partial(open_configured_panel, job.panel, memory=memory, meter=meter, guard=guard)
-
-        def open_panel(draw: str) -> AbstractAsyncContextManager[Panel]:
-            return opened(draw=draw)
-
-        workers = job.panel.workers
-        held: list[Sitting] = []
-
-        async def examine() -> None:
-            held.append(
-                await sit(
-                    exam,
-                    open_panel,
-                    workers=workers,
-                    stop_token=stop_token,
-                    show=show,
-                    expect=expect,
-                )
-            )
-
-        async def watch_the_clock() -> None:
-            await stop_in_time(stop_token, job.limits.max_seconds)
-
-        await run_watched(examine, watch_the_clock)
-        guard.require_success()
-        return held[0]
+    with open_session(job, stop_token=stop_token, meter=meter) as session:
+        work = partial(
+            sit,
+            exam,
+            session.opener(job.panel),
+            workers=job.panel.workers,
+            stop_token=stop_token,
+            show=show,
+            expect=expect,
+        )
+        return await session.run(work)

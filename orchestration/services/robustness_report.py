@@ -7,16 +7,12 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from spanjury.judges.core import StoreError
-from spanjury.orchestration.services.exam_scores import (
-    SCORES,
-    ExamScores,
-    write_scores,
-    write_whole,
-)
+from spanjury.orchestration.report.files import write_whole
+from spanjury.orchestration.report.json import plain, versions
+from spanjury.orchestration.services.exam_scores import SCORES, ExamScores, write_scores
 from spanjury.orchestration.services.robustness import RobustnessJob
 from spanjury.orchestration.studies.card import ExamRecord
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
-from spanjury.orchestration.studies.plain import plain, versions
 from spanjury.orchestration.studies.robustness.attacked_texts import REPEAT
 from spanjury.orchestration.studies.robustness.attempts import Attempt
 from spanjury.orchestration.studies.robustness.cautions import cautions

@@ -6,8 +6,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from spanjury.judges.core import ConfigError, DataError
-from spanjury.orchestration.studies.distillation.examples import Example, Split, read_examples
-from spanjury.orchestration.studies.distillation.training_set import require_whole, split_file
+from spanjury.orchestration.studies.distillation.examples import Example
+from spanjury.orchestration.studies.distillation.splits import Split
+from spanjury.orchestration.studies.distillation.training_set import (
+    read_examples,
+    require_whole,
+    split_file,
+)
 from spanjury.orchestration.wiring.training import (
     DataStatistics,
     TrainingJob,

@@ -20,8 +20,8 @@ from functools import partial
 from pathlib import Path
 
 from spanjury.adapters.models.circuit import PROBE, Guard
+from spanjury.adapters.models.event_loop import Lease
 from spanjury.adapters.models.gateway import Gateway
-from spanjury.adapters.models.lease import Lease
 from spanjury.adapters.models.scrubbed_model import ScrubbedModel
 from spanjury.adapters.telemetry.tracing import Tracing, find_tracing
 from spanjury.judges.core import ChatModel, Memory, ModelOpener, TokenPrice, address_of

@@ -2,9 +2,14 @@
 
 from pathlib import Path
 
-from spanjury.adapters.files.reading.segment_rows import write_segments
-from spanjury.adapters.files.results.result_scores import ResultScores, read_result_scores
-from spanjury.adapters.files.results.result_spans import ResultSpans, SeatWork, read_result_spans
+from spanjury.adapters.files.reading.rows import write_segments
+from spanjury.adapters.files.results.result_rows import (
+    ResultScores,
+    ResultSpans,
+    SeatWork,
+    read_result_scores,
+    read_result_spans,
+)
 from spanjury.adapters.files.results.results import ResultWriter, result_row
 
 __all__ = [

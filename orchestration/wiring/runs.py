@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from spanjury.adapters.runs.memory_file import MEMORY_NAME
-from spanjury.adapters.runs.run_folder import RunFolder
-from spanjury.adapters.runs.runs_home import find_memory, find_run, new_run, runs_home
+from spanjury.adapters.runs.run_folder import RunFolder, find_memory, find_run, new_run, runs_home
 from spanjury.adapters.runs.sqlite_memory import SqliteMemory
 
 __all__ = [

@@ -20,7 +20,7 @@ from spanjury.perturbations.perturbation import (
     text_perturbation,
 )
 from spanjury.perturbations.text.aspects import CONTENT, FORM, GROUNDING, OVERALL
-from spanjury.perturbations.text.entities import fictional_entity
+from spanjury.perturbations.text.entities import fictional_entity, invent_term
 from spanjury.perturbations.text.grammar import (
     break_agreement,
     change_tense,
@@ -29,7 +29,6 @@ from spanjury.perturbations.text.grammar import (
 )
 from spanjury.perturbations.text.language import require_english
 from spanjury.perturbations.text.numbers import change_date, change_number
-from spanjury.perturbations.text.terms import invent_term
 
 __all__ = ["fictional_details", "grammar_errors"]
 

@@ -7,8 +7,7 @@ from fakes.result_files import result, write_results
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.adapters.files.results.merging import merge_parts
-from spanjury.adapters.files.results.shard_parts import find_parts
+from spanjury.adapters.files.results.merging import find_parts, merge_parts
 from spanjury.judges.core import DataError, EvaluationError, Result, StoreError
 
 

@@ -26,7 +26,7 @@ from spanjury.judges.core import (
     Task,
 )
 from spanjury.judges.llm.annotator import Annotator
-from spanjury.judges.llm.recite import recite
+from spanjury.judges.llm.error_list import recite
 from spanjury.judges.text import field_mark
 
 pytestmark = [pytest.mark.anyio, pytest.mark.e2e]

@@ -6,56 +6,28 @@ them the category is the number. A severity, which factgenie has not, is an anno
 ``severity`` here; spans without a place are ``unlocated`` in the metadata, in the same form.
 """
 
-from collections.abc import Iterator
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import count
 from pathlib import Path
+from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from spanjury.adapters.files.annotations.gathering import ANNOTATORS, gathered
+from spanjury.adapters.files.annotations.gathering import ANNOTATORS, annotators_of, gathered
 from spanjury.adapters.files.limits import USUAL, DataLimits
+from spanjury.adapters.files.line_writer import LineWriter
 from spanjury.adapters.files.lines import read_lines
 from spanjury.adapters.files.reading.gold import GoldSpan
 from spanjury.adapters.files.strict_json import excerpt, parse_json
 from spanjury.judges.core import DataError, ErrorSpan, Segment
 
-__all__ = ["CATEGORIES", "UNLOCATED", "read_factgenie"]
+__all__ = ["read_factgenie", "write_factgenie"]
 
-CATEGORIES, UNLOCATED = "annotation_span_categories", "unlocated"
-
-
-class _Category(BaseModel):
-    name: str
-
-
-class _Annotation(BaseModel):
-    """One marked span; each field's description says what it must be."""
-
-    model_config = ConfigDict(strict=True)
-
-    type: int | str = Field(default="", description="a number, or a text")
-    text: str = Field(default="", description="a text")
-    start: int | None = Field(default=None, description="a whole number")
-    reason: str | None = Field(default=None, description="a text")
-    severity: int | None = Field(default=None, description="1 to 5")
-
-
-class _Metadata(BaseModel):
-    annotator_id: str | int | None = None
-    annotator_group: str | int | None = None
-    annotation_span_categories: list[_Category] = []
-    unlocated: list[_Annotation] = []
-
-
-class _Line(BaseModel):
-    dataset: str
-    split: str
-    setup_id: str
-    example_idx: int | str
-    output: str
-    metadata: _Metadata = _Metadata()
-    annotations: list[_Annotation] | None = None
-    annotator_id: str | int | None = None
-    annotator_group: str | int | None = None
+_CATEGORIES, _UNLOCATED = "annotation_span_categories", "unlocated"
+_SETUP = "system"
+_DATASET, _SPLIT = "spanjury", "test"
 
 
 def read_factgenie(path: Path, /, *, limits: DataLimits = USUAL) -> Iterator[Segment | DataError]:
@@ -112,6 +84,41 @@ def _segment(row: object) -> Segment:
     )
 
 
+class _Annotation(BaseModel):
+    """One marked span; each field's description says what it must be."""
+
+    model_config = ConfigDict(strict=True)
+
+    type: int | str = Field(default="", description="a number, or a text")
+    text: str = Field(default="", description="a text")
+    start: int | None = Field(default=None, description="a whole number")
+    reason: str | None = Field(default=None, description="a text")
+    severity: int | None = Field(default=None, description="1 to 5")
+
+
+class _Category(BaseModel):
+    name: str
+
+
+class _Metadata(BaseModel):
+    annotator_id: str | int | None = None
+    annotator_group: str | int | None = None
+    annotation_span_categories: list[_Category] = []
+    unlocated: list[_Annotation] = []
+
+
+class _Line(BaseModel):
+    dataset: str
+    split: str
+    setup_id: str
+    example_idx: int | str
+    output: str
+    metadata: _Metadata = _Metadata()
+    annotations: list[_Annotation] | None = None
+    annotator_id: str | int | None = None
+    annotator_group: str | int | None = None
+
+
 def _annotator(line: _Line) -> str:
     """Return who annotated: the id where there is one, or else the group, as factgenie has it."""
     given = (
@@ -137,3 +144,83 @@ def _spans(line: _Line, who: str) -> Iterator[ErrorSpan]:
             annotator=who or None,
         )
         yield span.error_span(line.output)
+
+
+def write_factgenie(path: Path, segments: Iterable[Segment]) -> int:
+    """Write the gold spans of `segments`, a line for each annotator; return how many lines.
+
+    A segment that nobody annotated is a line without ``annotations``. The names of dataset and
+    split and the number of the example are those of the meta; without them, the task or
+    ``spanjury``, ``test``, and the number among the outputs of the system.
+
+    Raises
+    ------
+    StoreError
+        If the file cannot be written.
+    DataError
+        If a segment holds what JSON or UTF-8 cannot; names it.
+    """
+    kept = [*segments]
+    categories = dict.fromkeys(span.category for segment in kept for span in segment.gold)
+    names = _Numbers(
+        categories={name: number for number, name in enumerate(categories)},
+        groups=defaultdict(count().__next__),
+        examples=defaultdict(count),
+    )
+    with LineWriter(path, keep_part=False) as lines:
+        for segment in kept:
+            for row in _written_rows(segment, names):
+                lines.append(_line(row, segment))
+        return lines.lines
+
+
+class _Numbers(NamedTuple):
+    """What factgenie calls by number, the same throughout a file."""
+
+    categories: Mapping[str, int]
+    groups: defaultdict[str, int]
+    examples: defaultdict[tuple[str, str, str], Iterator[int]]
+
+
+def _line(row: Mapping[str, object], segment: Segment) -> bytes:
+    try:
+        return (json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n").encode()
+    except (TypeError, ValueError) as error:
+        name = segment.segment_id
+        raise DataError(f"row {name!r} holds what a file cannot: {error}") from error
+
+
+def _written_rows(segment: Segment, numbers: _Numbers) -> Iterator[dict[str, object]]:
+    dataset = str(segment.meta.get("dataset", segment.task or _DATASET))
+    group = (dataset, str(segment.meta.get("split", _SPLIT)), segment.system or _SETUP)
+    about = dict(zip(("dataset", "split", "setup_id"), group, strict=True))
+    example = segment.meta.get("example_idx", next(numbers.examples[group]))
+    row: dict[str, object] = {**about, "example_idx": example, "output": segment.output}
+    annotators = annotators_of(segment)
+    if not annotators:
+        yield {**row, "metadata": {}}
+    for who in annotators:
+        spans = [span for span in segment.gold if ";".join(span.found_by) == who]
+        by_whom: dict[str, object] = (
+            {"annotator_id": who, "annotator_group": numbers.groups[who]} if who else {}
+        )
+        metadata: dict[str, object] = {
+            **by_whom,
+            _CATEGORIES: [{"name": name} for name in numbers.categories],
+        }
+        unlocated = [_annotation(span, numbers) for span in spans if span.start is None]
+        if unlocated:
+            metadata[_UNLOCATED] = unlocated
+        marked = [_annotation(span, numbers) for span in spans if span.start is not None]
+        yield {**row, "metadata": metadata, "annotations": marked, **by_whom}
+
+
+def _annotation(span: ErrorSpan, numbers: _Numbers) -> dict[str, object]:
+    annotation: dict[str, object] = {
+        "type": numbers.categories[span.category],
+        "text": span.text,
+        "start": span.start,
+        "reason": span.explanation,
+        "severity": span.severity,
+    }
+    return {key: value for key, value in annotation.items() if value is not None}

@@ -98,5 +98,5 @@ def _gathered(
 
 
 def _listed(meta: Mapping[str, object]) -> Iterator[str]:
-    told = meta.get(ANNOTATORS)
-    yield from map(str, told if isinstance(told, list) else [])
+    names = meta.get(ANNOTATORS)
+    yield from map(str, names if isinstance(names, list) else [])

@@ -1,17 +1,19 @@
 """A row of data, as users write it, and the segment that it becomes."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from spanjury.adapters.files.line_writer import LineWriter
 from spanjury.adapters.files.reading.gold import GoldSpan
 from spanjury.adapters.files.strict_json import excerpt
 from spanjury.judges.core import DataError, ErrorSpan, Segment
 
-__all__ = ["INPUT_HEADER", "Row", "parse_row"]
+__all__ = ["INPUT_HEADER", "Row", "parse_row", "write_segments"]
 
 INPUT_HEADER = "Input"
 """The header of an input that comes as a plain text."""
@@ -184,3 +186,57 @@ def _complaint(error: ValidationError, row: Mapping[str, object]) -> str:
     )
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
     return f"{place}: got {excerpt(problems[0]['input'])}, expected {known.description}{more}"
+
+
+def _segment_row(segment: Segment) -> dict[str, object]:
+    """Return the native row of `segment`, without what is empty; see ``docs/data.md``."""
+    row: dict[str, object] = {
+        "id": segment.segment_id,
+        "task": segment.task,
+        "system": segment.system,
+        "inputs": dict(segment.inputs),
+        "output": segment.output,
+        "references": list(segment.references),
+        "human": {aspect: dict(scores) for aspect, scores in segment.human.items()},
+        "spans": [_span(span) for span in segment.gold],
+        "meta": dict(segment.meta),
+    }
+    return {key: value for key, value in row.items() if value or key == "output"}
+
+
+def write_segments(path: Path, segments: Iterable[Segment]) -> int:
+    """Write `segments` as JSON Lines; return how many.
+
+    Raises
+    ------
+    StoreError
+        If the file cannot be written.
+    DataError
+        If a segment holds what JSON cannot; names it.
+    """
+    with LineWriter(path, keep_part=False) as lines:
+        for segment in segments:
+            lines.append(_line(segment))
+        return lines.lines
+
+
+def _line(segment: Segment) -> bytes:
+    try:
+        row = json.dumps(_segment_row(segment), ensure_ascii=False, allow_nan=False)
+        return f"{row}\n".encode()
+    except (TypeError, ValueError) as error:
+        name = segment.segment_id
+        raise DataError(f"row {name!r} holds what a file cannot: {error}") from error
+
+
+def _span(span: ErrorSpan) -> dict[str, object]:
+    row: dict[str, object] = {
+        "start": span.start,
+        "end": span.end,
+        "text": span.text,
+        "severity": span.severity,
+        "category": span.category,
+        "explanation": span.explanation,
+        "annotator": span.found_by[0] if span.found_by else None,
+    }
+    return {key: value for key, value in row.items() if value not in {None, ""}}

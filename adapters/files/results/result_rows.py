@@ -1,6 +1,6 @@
 """Result rows read back, for what joins files of them and what makes tables of them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
@@ -13,59 +13,16 @@ __all__ = [
     "ResultLine",
     "ResultName",
     "ResultRow",
+    "ResultScores",
+    "ResultSpans",
     "RowOutcomes",
     "SeatRow",
+    "SeatWork",
     "read_lines",
+    "read_result_scores",
+    "read_result_spans",
     "read_results",
 ]
-
-
-class ResultName(BaseModel):
-    """What a result row is about, and who judged."""
-
-    id: str
-    system: str
-    task: str
-    aspect: str
-    signature: str
-
-    @property
-    def segment(self) -> tuple[str, str, str]:
-        """Id, system and task: what the rows of one segment have in common."""
-        return self.id, self.system, self.task
-
-
-class SeatRow(BaseModel):
-    """One seat's part of a result row."""
-
-    judge: str
-    score: int | float | None
-    usage: Usage
-
-
-class ResultRow(ResultName):
-    """A result row, as far as tables show it."""
-
-    score: int | float | None
-    outcome: Outcome
-    reason: str
-    spans: tuple[ErrorSpan, ...]
-    seats: tuple[SeatRow, ...]
-
-
-class SeatOutcome(BaseModel):
-    """The end of one seat's assessment."""
-
-    judge: str
-    outcome: Outcome
-
-
-class RowOutcomes(ResultName):
-    """The end of the assessment in a result row, for the panel and for each seat."""
-
-    outcome: Outcome
-    seats: tuple[SeatOutcome, ...]
-
 
 RowT = TypeVar("RowT", bound=BaseModel)
 
@@ -125,3 +82,151 @@ def read_lines(
 def _end_within(name: str, number: int) -> None:
     if not name.endswith(PART):
         raise DataError(f"{name}, line {number}: breaks off, so rows are missing")
+
+
+class ResultName(BaseModel):
+    """What a result row is about, and who judged."""
+
+    id: str
+    system: str
+    task: str
+    aspect: str
+    signature: str
+
+    @property
+    def segment(self) -> tuple[str, str, str]:
+        """Id, system and task: what the rows of one segment have in common."""
+        return self.id, self.system, self.task
+
+
+class SeatRow(BaseModel):
+    """One seat's part of a result row."""
+
+    judge: str
+    score: int | float | None
+    usage: Usage
+
+
+class ResultRow(ResultName):
+    """A result row, as far as tables show it."""
+
+    score: int | float | None
+    outcome: Outcome
+    reason: str
+    spans: tuple[ErrorSpan, ...]
+    seats: tuple[SeatRow, ...]
+
+
+class SeatOutcome(BaseModel):
+    """The end of one seat's assessment."""
+
+    judge: str
+    outcome: Outcome
+
+
+class RowOutcomes(ResultName):
+    """The end of the assessment in a result row, for the panel and for each seat."""
+
+    outcome: Outcome
+    seats: tuple[SeatOutcome, ...]
+
+
+class ResultScores(NamedTuple):
+    """What a panel and its seats say of one aspect of one segment; None without a score."""
+
+    segment_id: str
+    system: str
+    aspect: str
+    signature: str
+    score: float | None
+    seats: Mapping[str, float | None]
+    spans: int
+
+
+class _ScoredSeat(BaseModel):
+    judge: str
+    score: float | None
+
+
+class _ScoredRow(ResultName):
+    score: float | None
+    spans: tuple[object, ...]
+    seats: tuple[_ScoredSeat, ...]
+
+
+def read_result_scores(path: Path) -> Iterator[ResultScores]:
+    """Yield the scores of each row of a results file.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, or a line of it is no result row; names file and line.
+    """
+    for _, row in read_results(path, _ScoredRow):
+        yield ResultScores(
+            segment_id=row.id,
+            system=row.system,
+            aspect=row.aspect,
+            signature=row.signature,
+            score=row.score,
+            seats={seat.judge: seat.score for seat in row.seats},
+            spans=len(row.spans),
+        )
+
+
+class SeatWork(NamedTuple):
+    """What a seat took for one aspect of one segment."""
+
+    seconds: float
+    """Of wall-clock time."""
+    tokens: int
+    """Read and written; 0 for a judge that asks no model."""
+
+
+class ResultSpans(NamedTuple):
+    """What a panel and its seats marked on one aspect of one segment; None without a score."""
+
+    segment_id: str
+    aspect: str
+    spans: tuple[ErrorSpan, ...] | None
+    seats: Mapping[str, tuple[ErrorSpan, ...] | None]
+    work: Mapping[str, SeatWork]
+
+
+class _MarkedSeat(BaseModel):
+    judge: str
+    outcome: Outcome
+    spans: tuple[ErrorSpan, ...]
+    usage: Usage
+    seconds: float
+
+
+class _MarkedRow(ResultName):
+    outcome: Outcome
+    spans: tuple[ErrorSpan, ...]
+    seats: tuple[_MarkedSeat, ...]
+
+
+def read_result_spans(path: Path) -> Iterator[ResultSpans]:
+    """Yield the spans of each row of a results file.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, or a line of it is no result row; names file and line.
+    """
+    for _, row in read_results(path, _MarkedRow):
+        yield ResultSpans(
+            segment_id=row.id,
+            aspect=row.aspect,
+            spans=_marked(row.outcome, row.spans),
+            seats={seat.judge: _marked(seat.outcome, seat.spans) for seat in row.seats},
+            work={
+                seat.judge: SeatWork(seat.seconds, seat.usage.prompt + seat.usage.completion)
+                for seat in row.seats
+            },
+        )
+
+
+def _marked(outcome: Outcome, spans: tuple[ErrorSpan, ...]) -> tuple[ErrorSpan, ...] | None:
+    return spans if outcome is Outcome.SCORED else None

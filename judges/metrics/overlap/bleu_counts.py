@@ -14,10 +14,10 @@ from sacrebleu.tokenizers.tokenizer_intl import TokenizerV14International
 from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
 
 from spanjury.judges.core import Sample
-from spanjury.judges.metrics.words.batch_grams import batch_gram_counts
+from spanjury.judges.metrics.words.grams import batch_gram_counts
 from spanjury.judges.metrics.words.ids import flat_ids
-from spanjury.judges.metrics.words.marks import words_13a
 from spanjury.judges.metrics.words.tokens import without_lone_surrogates
+from spanjury.judges.metrics.words.word_grams import words_13a
 
 __all__ = [
     "SMOOTHINGS",

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanjury.judges.core import Sample, signature
-from spanjury.judges.metrics.choices import check_choice, check_least
+from spanjury.judges.metrics.checks import check_choice, check_least
 from spanjury.judges.metrics.overlap.bleu_counts import TOKENIZERS, Tokenizer, bleu_tokens
 from spanjury.judges.metrics.words.ids import Ids, flat_ids, ranked
 

@@ -16,9 +16,8 @@ from rapidfuzz.distance import LCSseq
 from rouge_score_rs import RougeScorer
 
 from spanjury.judges.core import Sample, signature
-from spanjury.judges.metrics.choices import check_choice
+from spanjury.judges.metrics.checks import check_cells, check_choice
 from spanjury.judges.metrics.words.ids import token_ids
-from spanjury.judges.metrics.words.long_texts import check_cells
 from spanjury.judges.metrics.words.rouge_tokens import (
     MEASURES,
     SCRIPTS,
@@ -100,6 +99,11 @@ class Rouge1:
             1.0 if is_blank(output) and is_blank(reference) else float(row[self.kind][told])
             for output, reference, row in zip(outputs, references, rows, strict=True)
         ]
+
+    def cut(self, text: str, /) -> tuple[Sequence[str], Sequence[str]]:
+        """Return the words of a text as they stand there, and as they are compared."""
+        words = rouge_words(text, script=self.script, stem=False)
+        return words, rouge_words(text, script=self.script, stem=self.stem)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

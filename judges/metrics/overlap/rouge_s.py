@@ -14,8 +14,8 @@ from typing import Self
 import numpy as np
 
 from spanjury.judges.core import Sample, signature
-from spanjury.judges.metrics.choices import check_choice, check_least
-from spanjury.judges.metrics.words.batch_grams import batch_gram_counts
+from spanjury.judges.metrics.checks import check_choice, check_least
+from spanjury.judges.metrics.words.grams import batch_gram_counts
 from spanjury.judges.metrics.words.ids import Ids, flat_ids
 from spanjury.judges.metrics.words.rouge_tokens import (
     MEASURES,

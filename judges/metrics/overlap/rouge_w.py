@@ -14,9 +14,8 @@ from typing import Self
 import numpy as np
 
 from spanjury.judges.core import Sample, signature
-from spanjury.judges.metrics.choices import check_choice
+from spanjury.judges.metrics.checks import check_cells, check_choice
 from spanjury.judges.metrics.words.ids import Ids, padded, token_ids
-from spanjury.judges.metrics.words.long_texts import check_cells
 from spanjury.judges.metrics.words.rouge_tokens import (
     MEASURES,
     SCRIPTS,

@@ -11,8 +11,8 @@ from typing import Literal, get_args
 import numpy as np
 
 from spanjury.judges.core import Sample, signature
+from spanjury.judges.metrics.words.grams import gram_counts
 from spanjury.judges.metrics.words.ids import flat_ids
-from spanjury.judges.metrics.words.text_grams import gram_counts
 from spanjury.judges.metrics.words.word_grams import (
     Tokens,
     check_order,

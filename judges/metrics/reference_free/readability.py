@@ -7,13 +7,13 @@ from typing import ClassVar, NamedTuple
 
 from spanjury.judges.core import Sample, fingerprint, signature
 from spanjury.judges.metrics.words.readable_words import (
+    FIT,
     letter_count,
     read_dictionary,
     sentence_count,
     syllables_of,
     word_list,
 )
-from spanjury.judges.metrics.words.syllables import FIT
 
 __all__ = ["ColemanLiau", "FleschKincaidGrade", "FleschReadingEase", "GunningFog"]
 

@@ -11,10 +11,10 @@ from typing import Protocol
 from spanjury.judges.core import Result, StoreError
 from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken
-from spanjury.orchestration.services.exam_scores import write_whole
+from spanjury.orchestration.report.files import write_whole
+from spanjury.orchestration.report.json import plain, versions
 from spanjury.orchestration.studies.card import ExamRecord, Measure
 from spanjury.orchestration.studies.judging import Examinee
-from spanjury.orchestration.studies.plain import plain, versions
 from spanjury.orchestration.wiring.config import PanelConfig
 
 __all__ = ["GateExam", "Hall", "Witness", "make_folder", "recorded", "write_findings"]

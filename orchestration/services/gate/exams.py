@@ -41,10 +41,10 @@ class Discernment:
     async def hold(self, hall: Hall) -> None:
         """Examine a judge."""
         job = replace(self.job, panel=hall.panel, memory=hall.memory, failures=hall.failures)
-        sitting = await exam.hold(
+        result = await exam.run_exam(
             job, self.exam, stop_token=hall.stop_token, meter=hall.meter, show=hall.show
         )
-        await to_thread.run_sync(partial(exam_report.write_report, hall.folder, job, sitting))
+        await to_thread.run_sync(partial(exam_report.write_exam, hall.folder, job, result))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ class Faithfulness:
 
     def questions(self, panel: PanelConfig) -> int:
         """As many as there are at most."""
-        return self.exam.questions(seats=len(panel.heard))
+        return self.exam.questions(seats=len(panel.seats_or_default))
 
     async def hold(self, hall: Hall) -> None:
         """Examine a judge; each seat of a panel by itself."""

@@ -9,7 +9,8 @@ from anyio import to_thread
 
 from spanjury.judges.core import PanelReport, Result, RunStoppedError
 from spanjury.orchestration.engine.batch import evaluate
-from spanjury.orchestration.services.exam_scores import write_whole
+from spanjury.orchestration.report.files import write_whole
+from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.services.gate.context import (
     Hall,
     make_folder,
@@ -18,8 +19,7 @@ from spanjury.orchestration.services.gate.context import (
 )
 from spanjury.orchestration.services.gate.material import Material
 from spanjury.orchestration.studies.agreement.spans.estimates import Settings
-from spanjury.orchestration.studies.card import Card
-from spanjury.orchestration.studies.card_page import card_markdown
+from spanjury.orchestration.studies.card import Card, card_report
 from spanjury.orchestration.studies.held_out.findings import (
     FIGURES,
     cautions,
@@ -115,5 +115,5 @@ class Lessons:
             for group, inside in self.material.groups.items()
         }
         write_findings(hall.folder, record, more={"outcomes": outcomes})
-        page = card_markdown(Card(records=(record,)), gates=())
+        page = report_markdown(card_report(Card(records=(record,)), gates=()))
         write_whole(hall.folder / "report.md", page.encode())

@@ -10,11 +10,10 @@ from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.stopping import (
     FailurePolicy,
     StopToken,
-    run_watched,
-    stop_in_time,
+    run_in_time,
 )
+from spanjury.orchestration.report.files import write_whole
 from spanjury.orchestration.services.exam_card import read_card, write_card
-from spanjury.orchestration.services.exam_scores import write_whole
 from spanjury.orchestration.services.gate.context import GateExam, Hall, make_folder
 from spanjury.orchestration.studies.card import Card, Gate
 from spanjury.orchestration.studies.gate.demands import OverBase, verdicts
@@ -160,10 +159,7 @@ async def hold(
                 )
                 await exam.hold(hall)
 
-    async def watch_the_clock() -> None:
-        await stop_in_time(stop_token, job.limits.max_seconds)
-
-    await run_watched(examine, watch_the_clock)
+    await run_in_time(examine, stop_token, seconds=job.limits.max_seconds)
 
 
 def write_gate(job: GateJob) -> tuple[GateFindings, list[Path]]:

@@ -27,7 +27,7 @@ from spanjury.orchestration.studies.faithfulness.trials import (
     repeat,
     trials,
 )
-from spanjury.orchestration.studies.generation import Writer, Writing, open_writing
+from spanjury.orchestration.studies.generation import Generation, TextGenerator, open_generation
 from spanjury.orchestration.studies.judging import OpenPanel
 
 __all__ = ["Exam", "Tally", "sit"]
@@ -150,7 +150,7 @@ async def sit(
     stop_token: StopToken,
     show: Callable[[Result], None],
     expect: Callable[[int], None] = lambda _: None,
-    writer: Writer | None = None,
+    writer: TextGenerator | None = None,
 ) -> list[Change]:
     """Hold an exam; every seat of the panel is an examinee of its own.
 
@@ -189,8 +189,8 @@ async def sit(
         If the stop token came before the end.
     """
     numbers = range(len(exam.pairs))
-    opened: AbstractAsyncContextManager[Writing | None]
-    opened = nullcontext() if writer is None else open_writing(writer)
+    opened: AbstractAsyncContextManager[Generation | None]
+    opened = nullcontext() if writer is None else open_generation(writer)
     async with open_panel("") as panel, opened as writing:
         tally = Tally(show=show, expect=expect, total=exam.questions(seats=len(panel.seats)))
         sitting = _Sitting(
@@ -215,13 +215,13 @@ class _Sitting:
     judges: Mapping[str, Rescorable]
     stop_token: StopToken
     tally: Tally
-    writing: Writing | None
+    writing: Generation | None
     cases: dict[int, list[Case]] = field(default_factory=dict)
     rows: dict[int, list[list[Change]]] = field(default_factory=dict)
 
     async def examine(self, panel: Panel, number: int) -> None:
         """Have the reports of a pair made, change their lists, and ask for the scores."""
-        verdict = await panel.hear(*self.exam.pairs[number])
+        verdict = await panel.judge(*self.exam.pairs[number])
         self.tally.heard(verdict)
         heard = _cases(verdict, self.judges, dataset=self.exam.dataset)
         self.cases[number] = heard

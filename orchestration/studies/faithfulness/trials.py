@@ -28,14 +28,18 @@ from spanjury.orchestration.studies.faithfulness.changes import (
     Fate,
     severity_moved,
 )
-from spanjury.orchestration.studies.generation import Order, Unwritten, Writing
+from spanjury.orchestration.studies.generation import (
+    Generation,
+    GenerationFailed,
+    GenerationRequest,
+)
+from spanjury.perturbations.explanation.generated import generated_twin
 from spanjury.perturbations.explanation.perturbation import (
     ErrorList,
     ExplanationPerturbation,
     NothingToChangeError,
     Unchanged,
 )
-from spanjury.perturbations.explanation.written import written_twin
 from spanjury.perturbations.perturbation import generator_for
 
 __all__ = ["Case", "Condition", "ListChange", "changed_list", "repeat", "trials"]
@@ -91,9 +95,9 @@ class ListChange:
             raise PerturbationError(told) from error
 
     @property
-    def order(self) -> Order[Spans] | None:
+    def order(self) -> GenerationRequest[Spans] | None:
         """What a model is asked for in the rule's place; None where there is the rule only."""
-        written = written_twin(self.perturbation, aspect=self.aspect)
+        written = generated_twin(self.perturbation, aspect=self.aspect)
         if written is None:
             return None
         change: Callable[..., Awaitable[Spans]] = written.changed  # its options are the rule's
@@ -103,12 +107,14 @@ class ListChange:
             rng = generator_for(self.seed, self.condition, whose)
             return await change(self.errors, model, rng=rng, seed=self.seed, **self.options)
 
-        return Order(
-            condition=self.condition, segment_id=self.segment_id, unfit=_UNFIT, write=write
+        return GenerationRequest(
+            condition=self.condition, segment_id=self.segment_id, unfit=_UNFIT, ask=write
         )
 
 
-async def changed_list(wanted: ListChange, *, writing: Writing | None) -> Spans | Unwritten:
+async def changed_list(
+    wanted: ListChange, *, writing: Generation | None
+) -> Spans | GenerationFailed:
     """Change a list, by the writer where it can be asked and else by the rule.
 
     Raises
@@ -124,7 +130,7 @@ async def changed_list(wanted: ListChange, *, writing: Writing | None) -> Spans 
     order = wanted.order
     if writing is None or order is None:
         return by_rule
-    return await writing.carry_out(order)
+    return await writing.generate(order)
 
 
 log = EventLog()
@@ -203,7 +209,7 @@ async def trials(
     *,
     seed: int,
     stop_token: StopToken,
-    writing: Writing | None = None,
+    writing: Generation | None = None,
     note: Callable[[Change], None] = lambda _: None,
 ) -> list[Change]:
     """Ask for the score of the unchanged list, then of the list changed in every way.
@@ -248,7 +254,9 @@ async def repeat(case: Case) -> Change:
     return await _rescored(case, case.blank(REPEAT), spans=case.report.spans)
 
 
-async def _trial(case: Case, condition: Condition, *, seed: int, writing: Writing | None) -> Change:
+async def _trial(
+    case: Case, condition: Condition, *, seed: int, writing: Generation | None
+) -> Change:
     """Change the list in one way, and ask for its score if there is anything to change."""
     row = _begun(case, condition, writing=writing)
     if row.fate is Fate.UNSCORED:
@@ -267,15 +275,15 @@ async def _trial(case: Case, condition: Condition, *, seed: int, writing: Writin
     except NothingToChangeError as error:
         fate = Fate.ERROR_FREE if error.reason is Unchanged.NO_ERRORS else Fate.CLIPPED
         return replace(row, fate=fate, unchanged=error.reason, reason=str(error))
-    if isinstance(told, Unwritten):
+    if isinstance(told, GenerationFailed):
         return replace(row, fate=Fate.UNWRITTEN, reason=told.reason)
     return await _rescored(case, row, spans=told)
 
 
-def _begun(case: Case, condition: Condition, *, writing: Writing | None) -> Change:
+def _begun(case: Case, condition: Condition, *, writing: Generation | None) -> Change:
     """Return the row of `condition` with what is known before the list is changed."""
     rule = condition.perturbation
-    is_written = writing is not None and written_twin(rule, aspect=case.aspect) is not None
+    is_written = writing is not None and generated_twin(rule, aspect=case.aspect) is not None
     return replace(
         case.blank(condition.name),
         family=rule.family,

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from spanjury.judges.core import ConfigError
+from spanjury.orchestration.report import figure
 from spanjury.orchestration.studies.card import Gate, Measure
-from spanjury.orchestration.studies.card_page import number
 
 __all__ = ["OverBase", "Verdict", "verdicts"]
 
@@ -60,7 +60,7 @@ class OverBase:
         else:
             better = operator.lt if self.is_falling else operator.gt
             met = value is not None and better(value, bound)
-            relation = f" {'<' if self.is_falling else '>'} {number(bound)}, the base's"
+            relation = f" {'<' if self.is_falling else '>'} {figure(bound, '.3g')}, the base's"
         return Verdict(demand=f"{self.name}{relation}", values=(value,), met=met)
 
 
@@ -85,7 +85,7 @@ class Verdict:
     @property
     def line(self) -> str:
         """The demand with what the measure is."""
-        return f"{self.demand} (it is {', '.join(map(number, self.values))})"
+        return f"{self.demand} (it is {', '.join(figure(value, '.3g') for value in self.values)})"
 
 
 def verdicts(

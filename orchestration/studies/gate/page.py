@@ -5,7 +5,6 @@ from dataclasses import asdict, dataclass
 
 from spanjury.judges.core import code_span, markdown
 from spanjury.orchestration.studies.card import Card, Measure
-from spanjury.orchestration.studies.card_page import interval, number
 from spanjury.orchestration.studies.gate.demands import Verdict
 from spanjury.orchestration.studies.held_out.cases import ALL
 from spanjury.orchestration.studies.held_out.findings import FIGURES, measure_name, split_name
@@ -93,8 +92,8 @@ def _cell(measure: Measure | None) -> str:
     """Format a measure with its interval; `-` where it is not defined."""
     if measure is None or measure.value is None:
         return "-"
-    told = interval(measure)
-    return number(measure.value) if told == "-" else f"{number(measure.value)} ({told})"
+    told = measure.interval
+    return measure.figure if told == "-" else f"{measure.figure} ({told})"
 
 
 def _head(findings: GateFindings) -> Iterator[str]:

@@ -7,10 +7,10 @@ from functools import partial
 from types import MappingProxyType
 
 from spanjury.judges.core import Aspect, PerturbationError, Segment
-from spanjury.orchestration.studies.discernment.perturbed_pairs import Condition, LeftOut
 from spanjury.perturbations.attacks.attack import Attack, AttackCase, Attacked
 from spanjury.perturbations.attacks.standard import plain_addition, rounded_length
 from spanjury.perturbations.edits import Damage
+from spanjury.perturbations.pairs import Condition, Skipped
 from spanjury.perturbations.perturbation import Case, NothingToDamageError, generator_for
 
 __all__ = ["CONTROLS", "PLAIN", "REPEAT", "Exhibit", "Flawed", "exhibits", "flawed"]
@@ -57,7 +57,7 @@ def exhibits(
     attacks: Mapping[str, Attack],
     *,
     seed: int,
-) -> Iterator[Exhibit | LeftOut]:
+) -> Iterator[Exhibit | Skipped]:
     """Attack every text in every way, in words that fit the scale of its aspects.
 
     Parameters
@@ -73,7 +73,7 @@ def exhibits(
 
     Yields
     ------
-    Exhibit or LeftOut
+    Exhibit or Skipped
         Attack by attack, the plain additions of a text behind the attacks on it.
 
     Raises
@@ -91,7 +91,7 @@ def exhibits(
 
 def _of_text(
     base: Segment, aspects: tuple[Aspect, ...], attacks: Mapping[str, Attack], *, seed: int
-) -> Iterator[Exhibit | LeftOut]:
+) -> Iterator[Exhibit | Skipped]:
     """Yield what is made of one text; each plain addition once for all attacks as long."""
     scale, task = aspects[0].scale, aspects[0].task
     case = AttackCase(
@@ -105,7 +105,7 @@ def _of_text(
     for name, attack in attacks.items():
         rng = generator_for(seed, name, base.segment_id)
         shown = _shown(base, aspects, partial(attack.on, case, rng), name=name)
-        if isinstance(shown, LeftOut):
+        if isinstance(shown, Skipped):
             yield shown
             continue
         exhibit, attacked = shown
@@ -121,16 +121,16 @@ def _of_text(
                 length=size,
             )
             added = _shown(base, aspects, make, name=control)
-            assert not isinstance(added, LeftOut)  # where an attack stands, it can stand
+            assert not isinstance(added, Skipped)  # where an attack stands, it can stand
             plain[control] = replace(added[0], family=PLAIN)
     yield from plain.values()
 
 
 def _shown(
     base: Segment, aspects: Sequence[Aspect], attack: Callable[[], Attacked], *, name: str
-) -> tuple[Exhibit, Attacked] | LeftOut:
+) -> tuple[Exhibit, Attacked] | Skipped:
     """Put the attacked text beside `base`, for the aspects that see a difference."""
-    out = partial(LeftOut, segment_id=base.segment_id, condition=name)
+    out = partial(Skipped, segment_id=base.segment_id, condition=name)
     try:
         attacked = attack()
         segment = replace(

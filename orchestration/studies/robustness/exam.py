@@ -1,28 +1,28 @@
 """The exam: attack texts, have a panel judge them with and without the attack, and compare."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
-from spanjury.judges.core import Aspect, ConfigError, DataError, Result, RunStoppedError, Segment
-from spanjury.orchestration.engine.batch import evaluate
+from spanjury.judges.core import Aspect, ConfigError, DataError, Result, Segment
 from spanjury.orchestration.engine.stopping import StopToken
-from spanjury.orchestration.studies.discernment.perturbed_pairs import LeftOut
 from spanjury.orchestration.studies.judging import (
     Examinee,
+    ExamRun,
     Judgement,
     OpenPanel,
+    Recorder,
     judgement_of,
 )
 from spanjury.orchestration.studies.robustness.attacked_texts import Exhibit, Flawed, exhibits
 from spanjury.orchestration.studies.robustness.attempts import (
     Attempt,
-    Heard,
     Settings,
     attempts,
     repeats,
 )
 from spanjury.orchestration.studies.robustness.findings import PANEL, Findings, findings_of
 from spanjury.perturbations.attacks.attack import Attack
+from spanjury.perturbations.pairs import Skipped
 
 __all__ = ["Exam", "Sitting", "sit"]
 
@@ -109,7 +109,7 @@ async def sit(
     open_panel
         Opens who is examined, once a draw.
     workers, stop_token, show
-        As in `hearing.hear`.
+        As in `ExamRun`; `show` is given every result.
     expect
         Is given the number of results, once it is known.
 
@@ -124,17 +124,19 @@ async def sit(
     """
     made = [*exhibits(exam.segments, exam.aspects, exam.attacks, seed=exam.settings.seed)]
     shown = [exhibit for exhibit in made if isinstance(exhibit, Exhibit)]
-    left_out = [out for out in made if isinstance(out, LeftOut)]
+    skipped = [out for out in made if isinstance(out, Skipped)]
     if not shown:
-        reasons = "; ".join(sorted({out.reason for out in left_out}))
+        reasons = "; ".join(sorted({out.reason for out in skipped}))
         raise DataError(f"no text could be attacked: {reasons}")
     bases = [(segment, aspect) for segment in exam.segments for aspect in exam.aspects]
     attacked = [(exhibit.attacked, aspect) for exhibit in shown for aspect in exhibit.aspects]
     expect(2 * len(bases) + len(attacked))
-    session = _Session(open_panel=open_panel, workers=workers, stop_token=stop_token, show=show)
-    first = await session.heard("", [*bases, *attacked])
-    second = await session.heard(_CONTROL, bases)
-    judges = session.judges
+    run = ExamRun(
+        open_panel=open_panel, workers=workers, stop_token=stop_token, record=Recorder(show)
+    )
+    first = await run.judge([*bases, *attacked], draw="", judgements_in=_said)
+    second = await run.judge(bases, draw=_CONTROL, judgements_in=_said)
+    judges = _judges(run.examinee)
     settings = exam.settings
     rows = (
         *attempts(shown, first, judges=judges, settings=settings),
@@ -145,45 +147,16 @@ async def sit(
         judges=judges,
         texts=len(exam.segments),
         damaged=exam.flawed.damaged,
-        left_out=left_out,
+        skipped=skipped,
         settings=settings,
     )
-    return Sitting(findings=findings, attempts=rows, examinee=session.examined[0])
+    return Sitting(findings=findings, attempts=rows, examinee=run.examinee)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Session:
-    """A panel that hears texts draw after draw, and is noted with its seats."""
-
-    open_panel: OpenPanel
-    workers: int
-    stop_token: StopToken
-    show: Callable[[Result], None]
-    examined: list[Examinee] = field(default_factory=list)
-
-    @property
-    def judges(self) -> tuple[str, ...]:
-        """The panel, and its seats where there are several."""
-        seats = tuple(self.examined[0].seats)
-        return (PANEL, *(seats if len(seats) > 1 else ()))
-
-    async def heard(self, draw: str, pairs: Iterable[tuple[Segment, Aspect]]) -> Heard:
-        """Have every pair judged; return what the panel and each of its seats said."""
-        heard: dict[tuple[str, str, str], Judgement] = {}
-
-        def keep(result: Result) -> None:
-            heard.update(_said(result))
-            if not self.examined:
-                self.examined.append(Examinee.of(result.report))
-            self.show(result)
-
-        async with self.open_panel(draw) as panel:
-            await evaluate(
-                panel, pairs, write=keep, workers=self.workers, stop_token=self.stop_token
-            )
-        if self.stop_token.interrupted:
-            raise RunStoppedError(self.stop_token.reason)
-        return heard
+def _judges(examinee: Examinee) -> tuple[str, ...]:
+    """Return the panel, and its seats where there are several."""
+    seats = tuple(examinee.seats)
+    return (PANEL, *(seats if len(seats) > 1 else ()))
 
 
 def _said(result: Result) -> Iterator[tuple[tuple[str, str, str], Judgement]]:

@@ -7,10 +7,10 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from spanjury.orchestration.studies.discernment.perturbed_pairs import LeftOut
 from spanjury.orchestration.studies.robustness.attacked_texts import CONTROLS, PLAIN, REPEAT
 from spanjury.orchestration.studies.robustness.attempts import Attempt, Settings
 from spanjury.orchestration.studies.robustness.score_arrays import BoolArray, ScoreArrays, gathered
+from spanjury.perturbations.pairs import Skipped
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.bootstrap import bootstrap, percentile_interval
 from spanjury.stats.proportions import Proportion, clustered_proportion
@@ -100,7 +100,7 @@ class Findings:
         were.
     findings
         Judge by judge: all attacks, families, attacks, aspects, controls.
-    left_out
+    skipped
         ``(attack, reason)`` -> how many texts.
     outcomes
         How attempts without a score ended, and how often, over all judges.
@@ -112,7 +112,7 @@ class Findings:
     texts: int
     damaged: Mapping[str, int]
     findings: tuple[Finding, ...]
-    left_out: Mapping[tuple[str, str], int]
+    skipped: Mapping[tuple[str, str], int]
     outcomes: Mapping[str, int]
     settings: Settings
 
@@ -137,7 +137,7 @@ def findings_of(
     judges: Sequence[str],
     texts: int,
     damaged: Mapping[str, int],
-    left_out: Sequence[LeftOut],
+    skipped: Sequence[Skipped],
     settings: Settings,
 ) -> Findings:
     """Evaluate attempts.
@@ -148,7 +148,7 @@ def findings_of(
         Attempts on all judges, and controls.
     judges, texts, damaged, settings
         As in `Findings`.
-    left_out
+    skipped
         Texts that an attack left out, and why.
     """
     return Findings(
@@ -158,7 +158,7 @@ def findings_of(
         findings=tuple(
             finding for judge in judges for finding in _findings(rows, judge, settings=settings)
         ),
-        left_out=Counter((out.condition, out.reason) for out in left_out),
+        skipped=Counter((out.condition, out.reason) for out in skipped),
         outcomes=Counter(
             row.after_outcome.value for row in rows if row.denied and row.family not in CONTROLS
         ),

@@ -21,8 +21,8 @@ from spanjury.judges.core import (
     Usage,
 )
 from spanjury.judges.llm.annotator import Annotator
+from spanjury.judges.llm.error_list import cue, recite
 from spanjury.judges.llm.geval import GEval
-from spanjury.judges.llm.recite import cue, recite
 from spanjury.judges.text import field_mark
 
 pytestmark = pytest.mark.anyio

@@ -9,7 +9,7 @@ from loopback.server import LoopbackServer, Received
 from spanjury.adapters.models.litellm_model import open_litellm
 from spanjury.judges.core import ModelOptions, Outcome, Rescoring, RescoringMethod
 from spanjury.judges.llm.annotator import Annotator
-from spanjury.judges.llm.recite import recite
+from spanjury.judges.llm.error_list import recite
 from spanjury.judges.text import field_mark
 
 pytestmark = pytest.mark.anyio

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from spanjury.judges.core import ConfigError
 from spanjury.judges.tasks import Catalogue
-from spanjury.judges.tasks.names import Names
-from spanjury.judges.tasks.table import Table
+from spanjury.judges.tasks.table import Names, Table
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 ASPECT = '[tasks.poem.aspects.metre]\nkind = "form"\ndefinition = "Whether it scans."\n'

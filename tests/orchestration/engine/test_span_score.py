@@ -11,7 +11,7 @@ from spanjury.orchestration.engine.aggregation import mean
 from spanjury.orchestration.engine.panel import Panel, Seat
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
 from spanjury.orchestration.engine.span_score import SpanScore, span_score
-from spanjury.orchestration.services.python import open_panel
+from spanjury.orchestration.services.panels import open_panel
 from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig
 
 pytestmark = pytest.mark.anyio
@@ -83,14 +83,14 @@ async def test_a_seat_whose_quotations_are_not_in_the_text_has_no_say() -> None:
     crowd = [replace(LOST, text=f"the moon is cheese {n}") for n in range(8)]  # as many as are kept
     crowded = await heard(finding(year(4), score=2), finding(*crowd, score=1), score=span_score())
     assert crowded.outcome is Outcome.ABSTAINED
-    praising = await panel(finding(score=5), finding(score=5), score=None).hear(segment(), ASPECT)
+    praising = await panel(finding(score=5), finding(score=5), score=None).judge(segment(), ASPECT)
     assert span_score(over="list").of(praising, [LOST]) is None
     assert span_score(over="list").of(praising, [LOST, year(4)]) == 1
 
 
 async def test_an_error_that_names_no_seat_is_everybodys() -> None:
     told = panel(finding(score=5), finding(score=5), score=None)
-    verdict = await told.hear(segment(), ASPECT)
+    verdict = await told.judge(segment(), ASPECT)
     assert span_score().of(verdict, [year(4)]) == 1
     assert span_score().of(verdict, [replace(year(4), found_by=("seat0",))]) == 3
 

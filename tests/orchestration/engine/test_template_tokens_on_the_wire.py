@@ -13,8 +13,8 @@ from spanjury.judges.core import Located, Report
 from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.wiring.config import ModelConfig
 from spanjury.orchestration.wiring.models import open_writer
+from spanjury.perturbations.generated import generated_perturbation
 from spanjury.perturbations.perturbation import Case
-from spanjury.perturbations.written import written_perturbation
 
 pytestmark = pytest.mark.anyio
 
@@ -87,7 +87,7 @@ async def test_a_writer_of_damage_asks_without_them_and_its_text_keeps_them() ->
         model = ModelConfig(name="openai-compatible/loop", base_url=server.base_url)
         for _ in range(2):
             async with open_writer(model, memory=memory, meter=Meter()) as writer:
-                damage = await written_perturbation("fictional-entities").damage(
+                damage = await generated_perturbation("fictional-entities").damage(
                     Case(text=ATTACK), writer
                 )
             assert damage.text == damaged

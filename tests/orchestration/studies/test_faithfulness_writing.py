@@ -32,10 +32,13 @@ from spanjury.orchestration.studies.faithfulness.findings import found
 from spanjury.orchestration.studies.faithfulness.pages.as_json import findings_json
 from spanjury.orchestration.studies.faithfulness.pages.as_markdown import findings_markdown
 from spanjury.orchestration.studies.faithfulness.trials import Condition
-from spanjury.orchestration.studies.generation import Writer
-from spanjury.perturbations.explanation.additions import add_errors, critical_error
-from spanjury.perturbations.explanation.explanations import soften_both, worsen_explanation
-from spanjury.perturbations.explanation.severity import soften_severity
+from spanjury.orchestration.studies.generation import TextGenerator
+from spanjury.perturbations.explanation.errors import add_errors, critical_error
+from spanjury.perturbations.explanation.levels import (
+    soften_both,
+    soften_severity,
+    worsen_explanation,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -91,7 +94,7 @@ async def held(
             workers=1,
             stop_token=stop_token or StopToken(),
             show=lambda _: None,
-            writer=Writer(name="the writer", open=opened, workers=1),
+            writer=TextGenerator(name="the writer", open=opened, workers=1),
         )
 
 

@@ -229,7 +229,7 @@ async def test_the_pages_hold_the_same_figures_and_no_number_that_is_none() -> N
 
 async def test_names_from_outside_are_no_markup_on_the_page() -> None:
     held = await sitting(AttackedJudge(), AttackedJudge())
-    findings = replace(held.findings, left_out={("<img src=x>", "[a](http://b)"): 1})
+    findings = replace(held.findings, skipped={("<img src=x>", "[a](http://b)"): 1})
     examinee = Examinee(signature="p", seats={"seat-0": "a", "seat-1": "b"})
     page = findings_markdown(findings, examinee=examinee, data="d", recipe="a`<b>")
     assert "<img" not in page

@@ -20,8 +20,10 @@ from spanjury.perturbations.text.content import (
 from spanjury.perturbations.text.discourse import (
     reorder_sentences,
     repeat_sentence,
+    rewrite_and_insert,
     wrong_connective,
 )
+from spanjury.perturbations.text.entities import invent_term
 from spanjury.perturbations.text.mismatch import (
     copied_source,
     other_document_sentence,
@@ -31,8 +33,6 @@ from spanjury.perturbations.text.mismatch import (
 )
 from spanjury.perturbations.text.mixtures import fictional_details, grammar_errors
 from spanjury.perturbations.text.passages import passages
-from spanjury.perturbations.text.restating import rewrite_and_insert
-from spanjury.perturbations.text.terms import invent_term
 
 TEXT = "The dam broke at noon. Nobody was hurt. The mayor thanked the crew."
 TOKENISED = "The dam broke at noon . Nobody was hurt ."

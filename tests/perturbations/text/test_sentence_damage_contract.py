@@ -19,16 +19,18 @@ from spanjury.perturbations.text import (
     bias,
     content,
     discourse,
-    forms,
-    layout,
+    harmless,
     mismatch,
     mixtures,
-    restating,
-    terms,
 )
 
-MODULES = (bias, content, discourse, forms, layout, mismatch, mixtures, restating, terms)
-RULES = {name: getattr(module, name) for module in MODULES for name in module.__all__}
+MODULES = (bias, content, discourse, harmless, mismatch, mixtures)
+RULES = {
+    name: rule
+    for module in MODULES
+    for name in module.__all__
+    if isinstance(rule := getattr(module, name), Perturbation)
+}
 COUNTED = [
     name
     for name, rule in RULES.items()

@@ -17,8 +17,13 @@ from spanjury.perturbations.text.bias import (
     pad_with_filler,
     prompt_injection,
 )
-from spanjury.perturbations.text.forms import contractions, harmless_paraphrase, number_words
-from spanjury.perturbations.text.layout import punctuation_style, whitespace
+from spanjury.perturbations.text.harmless import (
+    contractions,
+    harmless_paraphrase,
+    number_words,
+    punctuation_style,
+    whitespace,
+)
 
 TEXT = "The dam broke at noon. The mayor thanked the crew."
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 
+from spanjury.orchestration.report.json import fields_of, plain, versions
 from spanjury.orchestration.studies.faithfulness.cautions import cautions
 from spanjury.orchestration.studies.faithfulness.consistency import Consistency
 from spanjury.orchestration.studies.faithfulness.findings import Finding, Findings
 from spanjury.orchestration.studies.faithfulness.outcomes import Rates
 from spanjury.orchestration.studies.faithfulness.pages.rescoring_methods import methods, outcomes
-from spanjury.orchestration.studies.plain import fields_of, plain, versions
 
 __all__ = ["findings_json"]
 

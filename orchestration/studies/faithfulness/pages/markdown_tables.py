@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from spanjury.orchestration.studies.discernment.verdicts import figure
+from spanjury.orchestration.report.numbers import figure
 from spanjury.orchestration.studies.faithfulness.averages import Average
 from spanjury.orchestration.studies.faithfulness.consistency import Consistency
 from spanjury.orchestration.studies.faithfulness.findings import Finding

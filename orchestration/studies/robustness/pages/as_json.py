@@ -1,7 +1,7 @@
 """A robustness exam's findings as plain values, for programs."""
 
+from spanjury.orchestration.report.json import plain, versions
 from spanjury.orchestration.studies.judging import Examinee
-from spanjury.orchestration.studies.plain import plain, versions
 from spanjury.orchestration.studies.robustness.cautions import cautions
 from spanjury.orchestration.studies.robustness.findings import Findings
 
@@ -17,9 +17,9 @@ def findings_json(findings: Findings, *, examinee: Examinee) -> dict[str, object
         "texts": findings.texts,
         "damaged": plain(findings.damaged),
         "findings": plain(findings.findings),
-        "left_out": [
+        "skipped": [
             {"attack": attack, "reason": reason, "texts": count}
-            for (attack, reason), count in findings.left_out.items()
+            for (attack, reason), count in findings.skipped.items()
         ],
         "outcomes": plain(findings.outcomes),
         "cautions": list(cautions(findings)),

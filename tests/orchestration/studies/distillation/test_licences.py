@@ -30,7 +30,7 @@ def test_a_refusal_names_each_only_once() -> None:
     with pytest.raises(ConfigError) as refused:
         require_licences(told)
     assert str(refused.value) == (
-        "not known to permit training: a.jsonl (no licence told); gpt (terms of use)"
+        "not known to permit training: a.jsonl (no licence given); gpt (terms of use)"
     )
     require_licences(told, accepted=["", "Terms of Use"])
 

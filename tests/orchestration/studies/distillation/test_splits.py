@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanjury.judges.core import ConfigError, DataError, Segment
-from spanjury.orchestration.studies.distillation.inputs import input_keys
 from spanjury.orchestration.studies.distillation.rows import refuse_overlap, rows_of
-from spanjury.orchestration.studies.distillation.splitting import Shares
+from spanjury.orchestration.studies.distillation.splits import Shares, input_keys
 
 PASSAGE = " ".join(f"word{number}" for number in range(25))
 SEGMENTS = st.lists(st.tuples(st.integers(0, 30), st.booleans()), min_size=1, max_size=60)

@@ -321,7 +321,7 @@ def _robustness(more: ExamFlags, data: Path, *, seed: int) -> "exams.Robustness"
 
 def _people(more: ExamFlags, data: Path, *, seed: int, output: Path) -> "people.People":
     if not more.aspect:
-        raise ConfigError("--human: name what people rated with --aspect")
+        raise ConfigError("--human: name what people have rated with --aspect")
     job = evaluation.Job(
         data=data,
         panel=config.PanelConfig(),

@@ -127,7 +127,7 @@ def _replayed(texts: TextFlags, writer: WriterFlags) -> _Record:
     if texts.data is not None or texts.replay is None:
         raise ConfigError("name a file of texts, or --replay with a record, and not both")
     if writer.writer or writer.writer_base_url:
-        raise ConfigError("nothing is written for --replay: omit --writer")
+        raise ConfigError("nothing is written for --replay: leave --writer out")
     return _Record(data=texts.replay, changes=replay.read_changes(texts.replay))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from spanjury.orchestration.cli import examining_watched
+from spanjury.orchestration.cli import session
 from spanjury.orchestration.cli.app import app
 from spanjury.orchestration.cli.progress import ProgressLines
 from spanjury.orchestration.engine.progress import Tracker
@@ -100,7 +100,7 @@ def test_progress_ends_where_all_has_been_done(
             super().__exit__(None, None, None)
             looks.append(self.seen.progress().line)
 
-    monkeypatch.setattr(examining_watched, "ProgressLines", Looked)
+    monkeypatch.setattr(session, "ProgressLines", Looked)
     done = spanjury(write("texts.jsonl", TEXTS), "--judge", "form", "--aspect", "fluency")
     assert done.exit_code == 0, done.output
     rows = Path("faithfulness/changes.jsonl").read_text().splitlines()[1:]

@@ -73,7 +73,7 @@ def examine(url: str, *flags: str, named: tuple[str, ...] = NAMED) -> tuple[str,
 
 def findings() -> dict[str, dict[str, object]]:
     told = json.loads(Path("exam/findings.json").read_text())
-    return {one["treatment"]: one for one in told["findings"]}
+    return {one["condition"]: one for one in told["findings"]}
 
 
 def test_an_exam_says_who_wrote_and_goes_on_without_asking(
@@ -97,7 +97,7 @@ def test_an_exam_says_who_wrote_and_goes_on_without_asking(
     assert f"| worsen-both | {MODEL} |" in page
     assert "| worsen-severity | rule |" in page
     rows = [json.loads(line) for line in Path("exam/changes.jsonl").read_text().splitlines()[1:]]
-    assert {row["treatment"] for row in rows if row.get("written_by") == MODEL} == {
+    assert {row["condition"] for row in rows if row.get("written_by") == MODEL} == {
         "worsen-both",
         "add-errors",
     }
@@ -121,7 +121,7 @@ def test_what_is_not_written_is_left_out_and_told(spanjury: Spanjury) -> None:
     )
     lines = Path("exam/changes.jsonl").read_text().splitlines()[1:]
     (row,) = (row for row in map(json.loads, lines) if row.get("fate") == "unwritten")
-    assert (row["text"], row["treatment"], row["reason"]) == ("bad", "worsen-both", reason)
+    assert (row["text"], row["condition"], row["reason"]) == ("bad", "worsen-both", reason)
     assert "after" not in row
 
 

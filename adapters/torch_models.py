@@ -1,4 +1,4 @@
-"""Models of PyTorch: devices, files without a network, and loading without a word."""
+"""Models of PyTorch: their devices, their files, and loading them without network and output."""
 
 import hashlib
 import logging

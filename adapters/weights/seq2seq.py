@@ -121,15 +121,6 @@ class Seq2Seq:
                 yield min(0.0, -float(loss))
 
 
-def _blanks(pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[bool, bool]]:
-    return ((not first.strip(), not second.strip()) for first, second in pairs)
-
-
-def _opening(pieces: Pieces) -> int:
-    """Return how many marks stand before the text's first token."""
-    return pieces.content.index(True) if any(pieces.content) else 0
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Likelihood:
     """The likelihood of one text when a model reads another.
@@ -240,3 +231,12 @@ class LikelihoodMetric:
             with_opening=with_opening,
         )
         object.__setattr__(self, "_likelihood", likelihood)  # the dataclass is frozen
+
+
+def _blanks(pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[bool, bool]]:
+    return ((not first.strip(), not second.strip()) for first, second in pairs)
+
+
+def _opening(pieces: Pieces) -> int:
+    """Return how many marks stand before the text's first token."""
+    return pieces.content.index(True) if any(pieces.content) else 0

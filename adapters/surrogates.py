@@ -1,4 +1,4 @@
-"""What libraries of models need of a text."""
+"""Lone surrogates, which are not characters."""
 
 import re
 
@@ -10,7 +10,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 def well_formed(text: str) -> str:
     r"""Return the text with a replacement character for each lone surrogate.
 
-    A lone surrogate is no character: it cannot be written in UTF-8, and tokenizers refuse it.
+    A lone surrogate is not a character: it cannot be written in UTF-8, and tokenizers refuse it.
 
     Examples
     --------

@@ -97,7 +97,7 @@ class Base:
         Raises
         ------
         ConfigError
-            If it is no causal language model, lacks weights, or does not load.
+            If it is not a causal language model, lacks weights, or does not load.
         """
         try:
             # Weights that a file lacks are drawn at random, which is no reason to move a seed.
@@ -115,7 +115,7 @@ class Base:
         model, info = loaded
         if missing := sorted(info["missing_keys"]):
             raise ConfigError(
-                f"{self.name!r} is no causal language model: its files lack {missing[0]!r}"
+                f"{self.name!r} is not a causal language model: its files lack {missing[0]!r}"
                 f" and {len(missing) - 1} more weights"
             )
         if self.gguf:

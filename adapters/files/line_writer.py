@@ -60,12 +60,12 @@ class LineWriter:
 
     @property
     def path(self) -> Path:
-        """Where the lines are: in ``PATH.part`` until all has ended well, then in ``PATH``."""
+        """The file of the lines: ``PATH.part`` until all has ended well, then ``PATH``."""
         return self._path
 
     @property
     def lines(self) -> int:
-        """How many lines are there."""
+        """The number of lines."""
         return self._lines
 
     def __enter__(self) -> Self:
@@ -160,12 +160,12 @@ def refusal(target: Path | str, objection: str, named: Path | str) -> str:
 
 
 def _open_alone(path: Path) -> FileIO:
-    """Open an empty file that nobody else writes.
+    """Open an empty file that no other process writes.
 
     Raises
     ------
     BlockingIOError
-        If somebody does.
+        If another does.
     """
     while True:
         file = FileIO(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "w+")

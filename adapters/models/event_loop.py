@@ -1,6 +1,6 @@
 """A lease: how long, and in which event loop, an opened model may be asked."""
 
-import asyncio  # noqa: TID251 - this is where asyncio is told from trio
+import asyncio  # noqa: TID251 - this is where asyncio and trio differ
 
 from anyio.lowlevel import current_token
 

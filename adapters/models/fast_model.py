@@ -14,7 +14,7 @@ import anyio
 from yarl import URL
 
 from spanjury.adapters.models.event_loop import asyncio_loop
-from spanjury.adapters.models.model_errors import told
+from spanjury.adapters.models.model_errors import short_line
 from spanjury.adapters.models.openai_reply import HttpAnswer, content_of, is_success, read_reply
 from spanjury.adapters.models.openai_request import (
     CONTINUE_LAST_MESSAGE,
@@ -78,7 +78,7 @@ async def open_fast(name: str, *, options: ModelOptions) -> AsyncIterator[ChatMo
     model = _model_name(name)
     url = _completions_url(options.base_url)
     key = _key()
-    asyncio_loop("the fast lane is built on aiohttp")
+    asyncio_loop("the lean client is built on aiohttp")
     session = aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(limit=options.max_connections),
         cookie_jar=aiohttp.DummyCookieJar(),
@@ -158,7 +158,7 @@ class FastModel:
             ) from None
         except Exception as error:  # noqa: BLE001 - aiohttp lets through what its parts raise
             # Not chained: the foreign message may hold a key, and a traceback prints it.
-            said = told(f"{type(error).__name__}: {error}", key=self.api_key)
+            said = short_line(f"{type(error).__name__}: {error}", key=self.api_key)
             raise TransientModelError(f"{self.source}: {said}") from None
 
     async def _post(self, body: bytes, *, decoding: Decoding) -> HttpAnswer:

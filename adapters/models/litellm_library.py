@@ -63,13 +63,14 @@ async def client_connections() -> AsyncIterator[None]:
         if not _models_open[loop]:
             del _models_open[loop]
             with anyio.move_on_after(_CLOSING_SECONDS, shield=True):
-                await _close_clients(loop)
+                await _close_clients()
 
 
-async def _close_clients(loop: asyncio.AbstractEventLoop) -> None:
-    """Close the clients of `loop`; LiteLLM's cache tells them by the end of their key."""
+async def _close_clients() -> None:
+    """Close the clients of this event loop; LiteLLM's cache tells them by the end of their key."""
     cache = litellm.in_memory_llm_clients_cache
-    for key in [key for key in cache.cache_dict if key.endswith(f"-{id(loop)}")]:
+    of_this_loop = cache.update_cache_key_with_event_loop("")  # type: ignore[no-untyped-call]  # LiteLLM's
+    for key in [key for key in cache.cache_dict if key.endswith(of_this_loop)]:
         client = cache.cache_dict.pop(key)
         cache.ttl_dict.pop(key, None)
         close = getattr(client, "close", None) or getattr(client, "aclose", None)

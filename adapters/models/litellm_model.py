@@ -13,7 +13,12 @@ import openai
 
 from spanjury.adapters.models.litellm_backend import Backend, find_backend
 from spanjury.adapters.models.litellm_library import Exchange, client_connections, guarded, litellm
-from spanjury.adapters.models.model_errors import error_by_status, names_policy, retry_after, told
+from spanjury.adapters.models.model_errors import (
+    error_by_status,
+    names_policy,
+    retry_after,
+    short_line,
+)
 from spanjury.adapters.models.openai_reply import read_reply
 from spanjury.adapters.models.openai_request import chat_fields
 from spanjury.judges.core import (
@@ -87,7 +92,7 @@ class LiteLLMModel:
 
     @property
     def price(self) -> TokenPrice | None:
-        """What LiteLLM's list of models says that tokens cost."""
+        """The price of tokens in LiteLLM's list of models."""
         return self.backend.price
 
     async def complete(self, request: ChatRequest) -> Reply:
@@ -192,7 +197,7 @@ def _model_error(error: Exception, *, source: str, key: str = "") -> ModelError:
     """
     status = _status(error)
     said = str(error).partition("Traceback (most recent call last)")[0].strip()
-    message = f"{source}: {told(said or type(error).__name__, status=status, key=key)}"
+    message = f"{source}: {short_line(said or type(error).__name__, status=status, key=key)}"
     if _NO_KEY.search(said):
         return UnusableModelError(message)
     wait = retry_after(_headers(error))

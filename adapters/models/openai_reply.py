@@ -1,4 +1,4 @@
-"""How a chat completion, in the shape that OpenAI gave it, is read as a `Reply`.
+"""Replies: a server's answer, and the chat completion in it, read as a `Reply`.
 
 A missing or null part is an empty one, since servers leave out what they have not got; a
 part of another type is an error, since guessing at it could change what a judge said.
@@ -10,7 +10,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from spanjury.adapters.models.model_errors import error_by_status, names_policy, retry_after, told
+from spanjury.adapters.models.model_errors import (
+    error_by_status,
+    names_policy,
+    retry_after,
+    short_line,
+)
 from spanjury.adapters.models.openai_request import wellformed
 from spanjury.judges.core import (
     Finish,
@@ -69,7 +74,7 @@ def content_of(answer: HttpAnswer, *, source: str, key: str) -> object:
     if not is_success(answer.status):
         raise _failure(answer, content, status=answer.status, source=source, key=key)
     if isinstance(content, _NotJson):
-        said = told("the reply is not JSON", status=answer.status)
+        said = short_line("the reply is not JSON", status=answer.status)
         raise TransientModelError(f"{source}: {said}")
     if isinstance(content, Mapping) and _is_failure(content.get("error")):
         status = _code(content["error"])
@@ -114,7 +119,7 @@ def _failure(
 ) -> ModelError:
     said = _said(content) or answer.reason or "no reason given"
     return error_by_status(
-        f"{source}: {told(said, status=answer.status, key=key)}",
+        f"{source}: {short_line(said, status=answer.status, key=key)}",
         status=status,
         wait=retry_after(answer.headers),
         refused=names_policy(answer.body.decode(errors="replace")),
@@ -146,13 +151,13 @@ def read_reply(body: object, *, prefix: str, source: str) -> Reply:
     Raises
     ------
     TransientModelError
-        If `body` is no chat completion, or there is no choice with a message in it.
+        If `body` is not a chat completion, or there is no choice with a message in it.
     """
     try:
         return _reply(_object(body, "completion"), prefix=wellformed(prefix))
     except (_ShapeError, OverflowError) as error:  # JSON knows no limit to a number
         raise TransientModelError(
-            f"{source}: the server's reply is no chat completion: {error}"
+            f"{source}: the server's reply is not a chat completion: {error}"
         ) from None
 
 

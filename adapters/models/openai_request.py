@@ -1,4 +1,4 @@
-"""How a `ChatRequest` is written in the words of OpenAI's chat API."""
+"""Requests: a `ChatRequest` written in the words of OpenAI's chat API."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -26,7 +26,7 @@ def chat_fields(request: ChatRequest) -> dict[str, Any]:
     """Return the messages of `request`, its prefix as the last one, its decoding and tools.
 
     Servers differ in how they take a grammar (`llama_cpp_grammar` and its siblings) and in
-    how they are told to continue the last message (`CONTINUE_LAST_MESSAGE`): neither is here.
+    the field that makes them continue the last message (`CONTINUE_LAST_MESSAGE`): neither is here.
     """
     fields = _decoding(request.decoding)
     fields["messages"] = [_message(message) for message in request.messages]

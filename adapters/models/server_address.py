@@ -3,7 +3,7 @@
 import os
 from urllib.parse import urljoin, urlsplit
 
-from spanjury.adapters.models.model_errors import told
+from spanjury.adapters.models.model_errors import short_line
 from spanjury.judges.core import MASK, ConfigError, UnusableModelError, without_secrets
 
 __all__ = ["PLACEHOLDER_KEY", "is_redirect", "key_from", "redirect_refused", "refuse_credentials"]
@@ -76,7 +76,7 @@ def redirect_refused(
         f"redirects are not followed, and it leads to {_host(location, asked=asked)}: give the"
         " server's final address as the base URL"
     )
-    return UnusableModelError(f"{source}: {told(said, status=status, key=key)}")
+    return UnusableModelError(f"{source}: {short_line(said, status=status, key=key)}")
 
 
 def _host(location: str, *, asked: str) -> str:

@@ -112,10 +112,10 @@ def _range(values: FloatArray) -> tuple[float, float]:
 
 def _table(pairs: TokenSimilarities, best: Sequence[Sequence[tuple[int, float]]]) -> Table:
     rows = [
-        (token, pairs.reference[told[0][0]] if told else "none", measured(told[0][1]))
-        if told
+        (token, pairs.reference[ranked[0][0]] if ranked else "none", measured(ranked[0][1]))
+        if ranked
         else (token, "none", measured(np.nan))
-        for token, told in zip(pairs.output, best, strict=True)
+        for token, ranked in zip(pairs.output, best, strict=True)
     ]
     head = ("token of the output", "most similar token of the reference", "similarity")
     return Table(caption="Best partners", head=head, rows=rows)

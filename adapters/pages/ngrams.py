@@ -108,9 +108,9 @@ def _table(shared: SharedNgrams, texts: list[JsonText]) -> Table:
         times = _listed(len(places) for places in ngram.references)
         rows.append((str(ngram.n), words, str(len(ngram.output)), times))
     counts = Counter(ngram.n for ngram in shared.ngrams)
-    told = ", ".join(f"n = {n}: {counts[n]:,}" for n in range(1, shared.longest + 1))
+    totals = ", ".join(f"n = {n}: {counts[n]:,}" for n in range(1, shared.longest + 1))
     head = ("n", "n-gram", "times in the output", "times in each reference")
-    return Table(caption=f"Shared n-grams ({told})", head=head, rows=rows)
+    return Table(caption=f"Shared n-grams ({totals})", head=head, rows=rows)
 
 
 def _listed(numbers: Iterable[int]) -> str:

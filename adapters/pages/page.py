@@ -37,7 +37,7 @@ _MOST_ROWS = 3000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """What a page tells without its script.
+    """The contents of a page without its script.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def number(value: float) -> float | None:
 
 
 def measured(value: float) -> str:
-    """Return `value` as a reader is told it."""
+    """Return `value` as a reader sees it."""
     return f"{value:.3f}" if math.isfinite(value) else "no value"
 
 
@@ -135,14 +135,14 @@ def _safe(text: str) -> str:
 
 def _table(table: Table) -> str:
     left_out = len(table.rows) - _MOST_ROWS
-    told = f" (the first {_MOST_ROWS:,} of {len(table.rows):,} rows)" if left_out > 0 else ""
+    shown = f" (the first {_MOST_ROWS:,} of {len(table.rows):,} rows)" if left_out > 0 else ""
     head = "".join(f'<th scope="col">{_safe(name)}</th>' for name in table.head)
     rows = "\n".join(
         "<tr>" + "".join(f"<td><bdi>{_safe(cell)}</bdi></td>" for cell in row) + "</tr>"
         for row in table.rows[:_MOST_ROWS]
     )
     return (
-        f"<table>\n<caption>{_safe(table.caption + told)}</caption>\n"
+        f"<table>\n<caption>{_safe(table.caption + shown)}</caption>\n"
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table>\n"
     )
 

@@ -36,12 +36,12 @@ class RunFolder:
 
     @property
     def memory(self) -> Path:
-        """Where everything that judges and models said is kept."""
+        """The memory of everything that judges and models said."""
         return self.path / MEMORY_NAME
 
     @property
     def results(self) -> Path:
-        """Where the result rows go."""
+        """The file of the result rows."""
         return self.path / "results.jsonl"
 
     @property
@@ -107,8 +107,8 @@ class RunFolder:
         StoreError
             If it cannot be written.
         """
-        told = (self.path / f"run-{number}.json" for number in count(1))
-        free = next(path for path in told if not path.exists())
+        paths = (self.path / f"run-{number}.json" for number in count(1))
+        free = next(path for path in paths if not path.exists())
         try:
             shutil.copyfile(self.path / _MANIFEST, free)
         except OSError as error:
@@ -139,17 +139,17 @@ class RunFolder:
         """
         path = self.path / _MANIFEST
         try:
-            told = json.loads(path.read_text(encoding="utf-8"))
+            manifest = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError as error:
             raise StoreError(f"{self.path} holds no run: there is no {_MANIFEST} in it") from error
         except OSError as error:
             raise StoreError(f"{path} cannot be read: {error}") from error
         except ValueError as error:
             raise StoreError(f"{path} cannot be read: {error}; {self._remedy()}") from error
-        if not isinstance(told, dict):
-            problem = f"is no manifest: it holds {type(told).__name__}"
+        if not isinstance(manifest, dict):
+            problem = f"is not a manifest: it holds {type(manifest).__name__}"
             raise StoreError(f"{path} {problem}; {self._remedy()}")
-        return told
+        return manifest
 
     def _remedy(self) -> str:
         """Say what to do about a damaged manifest."""
@@ -176,8 +176,8 @@ HOME_VARIABLE = "SPANJURY_RUNS"
 
 def runs_home() -> Path:
     """Return the folder, which need not be there."""
-    told = os.environ.get(HOME_VARIABLE)
-    return Path(told) if told else user_data_path("spanjury", appauthor=False) / "runs"
+    named = os.environ.get(HOME_VARIABLE)
+    return Path(named) if named else user_data_path("spanjury", appauthor=False) / "runs"
 
 
 def new_run(label: str, *, now: datetime) -> RunFolder:
@@ -203,18 +203,18 @@ def new_run(label: str, *, now: datetime) -> RunFolder:
             return RunFolder(path)
 
 
-def find_run(told: Path) -> RunFolder:
-    """Return the run whose folder is `told`, or that has this name among the user's data.
+def find_run(named: Path) -> RunFolder:
+    """Return the run whose folder is `named`, or that has this name among the user's data.
 
     Raises
     ------
     StoreError
         If there is none.
     """
-    for run in (RunFolder(told), RunFolder(runs_home() / told)):
+    for run in (RunFolder(named), RunFolder(runs_home() / named)):
         if run.exists:
             return run
-    raise StoreError(f"there is no run {told}, neither as a folder nor in {runs_home()}")
+    raise StoreError(f"there is no run {named}, neither as a folder nor in {runs_home()}")
 
 
 def find_memory(named: Path) -> Path:

@@ -1,9 +1,10 @@
-"""How a model is trained: every value that is not data."""
+"""A training: its options, its examples, how far it is, and what came of it."""
 
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 from spanjury.judges.core import Message
@@ -12,6 +13,8 @@ __all__ = [
     "AttentionName",
     "DataStatistics",
     "Progress",
+    "Trained",
+    "TrainingJob",
     "TrainingOptions",
     "TrainingPair",
     "pairs_digest",
@@ -22,7 +25,7 @@ AttentionName = Literal["auto", "eager", "sdpa", "xformers"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingOptions:
-    """How a model is trained.
+    """The options of a training.
 
     Parameters
     ----------
@@ -142,7 +145,7 @@ class TrainingPair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataStatistics:
-    """What is told of the data.
+    """The statistics of the data that a model card shows.
 
     Parameters
     ----------
@@ -170,14 +173,14 @@ def pairs_digest(pairs: Iterable[TrainingPair]) -> str:
     """Return 12 hexadecimal digits that change with what the pairs say, or with their order."""
     digest = hashlib.sha256()
     for pair in pairs:
-        told = [[one.role, one.content] for one in pair.messages]
-        digest.update(json.dumps([told, pair.target, pair.sources]).encode())
+        messages = [[one.role, one.content] for one in pair.messages]
+        digest.update(json.dumps([messages, pair.target, pair.sources]).encode())
     return digest.hexdigest()[:12]
 
 
 @dataclass(slots=True, kw_only=True)
 class Progress:
-    """How far training is.
+    """The progress of a training.
 
     Parameters
     ----------
@@ -199,3 +202,52 @@ class Progress:
     validations: list[tuple[int, float]] = field(default_factory=list)
     tokens: int = 0
     seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingJob:
+    """A training to do.
+
+    Parameters
+    ----------
+    pairs, validation
+        Examples to learn from, at least one; and those on which the loss is measured besides.
+    base
+        As `find_base` takes it.
+    folder
+        Of the trained model.
+    options
+        Of the training.
+    data
+        For the card.
+    """
+
+    pairs: Sequence[TrainingPair]
+    validation: Sequence[TrainingPair] = ()
+    base: str
+    folder: Path
+    options: TrainingOptions
+    data: DataStatistics
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trained:
+    """The outcome of a training.
+
+    Parameters
+    ----------
+    finished
+        Whether it came to its end; else a checkpoint is there.
+    progress
+        At the end.
+    steps
+        How many there are in all.
+    cut, skipped
+        How many examples lost the end of a source, and how many were too long all the same.
+    """
+
+    finished: bool
+    progress: Progress
+    steps: int
+    cut: int
+    skipped: int

@@ -60,11 +60,11 @@ class BARTScore:
     @property
     def signature(self) -> str:
         """The model and the direction."""
-        return self._likelihood.signature("bartscore", told={"direction": self.direction})
+        return self._likelihood.signature("bartscore", options={"direction": self.direction})
 
     @property
     def cut_texts(self) -> int:
-        """How many texts were longer than the model takes, since the metric was made."""
+        """Texts that were longer than the model takes, since the metric was made."""
         return self._likelihood.cut_texts
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
@@ -95,11 +95,11 @@ class BARTScoreFromSource:
     @property
     def signature(self) -> str:
         """The model."""
-        return self._likelihood.signature("bartscore-source", told={"direction": "faithfulness"})
+        return self._likelihood.signature("bartscore-source", options={"direction": "faithfulness"})
 
     @property
     def cut_texts(self) -> int:
-        """How many texts were longer than the model takes, since the metric was made."""
+        """Texts that were longer than the model takes, since the metric was made."""
         return self._likelihood.cut_texts
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:

@@ -102,7 +102,7 @@ class BERTScore:
 
     @property
     def cut_texts(self) -> int:
-        """How many texts were longer than the model takes, since the metric was made."""
+        """Texts that were longer than the model takes, since the metric was made."""
         encoder = self._encoder.peek()
         return encoder.tokeniser.cut if encoder else 0
 
@@ -173,8 +173,8 @@ class BERTScore:
 
 
 def _start(text: str, *, prefixed: bool) -> str:
-    told = text.strip()
-    return f" {told}" if told and prefixed else told
+    stripped = text.strip()
+    return f" {stripped}" if stripped and prefixed else stripped
 
 
 def _one(_: int) -> float:

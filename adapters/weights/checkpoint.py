@@ -67,7 +67,7 @@ class Checkpoint:
 
     @property
     def window(self) -> int:
-        """How many tokens the model takes at once."""
+        """Tokens that the model takes at once."""
         limits = [self._positions(), self._tokenizer_limit()]
         return min((limit for limit in limits if 0 < limit < 1 << 30), default=_DEFAULT_WINDOW)
 
@@ -89,7 +89,7 @@ class Checkpoint:
         Raises
         ------
         ConfigError
-            If it is no model of this kind, or lacks weights that such a model needs.
+            If it is not a model of this kind, or lacks weights that such a model needs.
         """
         try:
             # Weights that a file lacks are drawn at random, which is no reason to move a seed.
@@ -107,7 +107,7 @@ class Checkpoint:
         missing = sorted(key for key in info["missing_keys"] if "pooler" not in key)
         if missing:
             raise ConfigError(
-                f"{self.name!r} is no model for this metric: its files lack {missing[0]!r}"
+                f"{self.name!r} is not a model for this metric: its files lack {missing[0]!r}"
                 f" and {len(missing) - 1} more weights"
             )
         ready: PreTrainedModel = model.eval().to(self.device)
@@ -121,8 +121,8 @@ class Checkpoint:
 
     def _tokenizer_limit(self) -> int:
         file = self.folder / "tokenizer_config.json"
-        told = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
-        return int(told.get("model_max_length") or 0)
+        settings = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+        return int(settings.get("model_max_length") or 0)
 
 
 def find_checkpoint(metric: str, model: str, *, download: bool, device: str) -> Checkpoint:

@@ -50,8 +50,8 @@ class Encoder:
                 device=self._device,
             )
             with torch.inference_mode():
-                told = self._model(input_ids=ids, attention_mask=mask, output_hidden_states=True)
-                states = layers(told.hidden_states).cpu()
+                output = self._model(input_ids=ids, attention_mask=mask, output_hidden_states=True)
+                states = layers(output.hidden_states).cpu()
             for row, place in enumerate(batch):
                 found[place] = states[row, : len(texts[place].ids)].clone()
         return found
@@ -72,8 +72,8 @@ class Encoder:
         for start in range(0, len(pairs), step):
             chunk = pairs[start : start + step]
             texts = [t for t in dict.fromkeys(t for pair in chunk for t in pair) if pieces[t].ids]
-            told = [pieces[text] for text in texts]
-            vectors = self.vectors(told, layers=layers, batch_size=batch_size)
+            known_pieces = [pieces[text] for text in texts]
+            vectors = self.vectors(known_pieces, layers=layers, batch_size=batch_size)
             known = dict(zip(texts, vectors, strict=True))
             none = torch.empty(0)
             yield from ((known.get(a, none), known.get(b, none)) for a, b in chunk)

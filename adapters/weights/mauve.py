@@ -42,7 +42,7 @@ def histograms(
     first, second
         Shapes ``(n, d)`` and ``(m, d)``.
     buckets
-        How many to make, by k-means; those that stay empty are left out.
+        How many to make, by k-means; those that stay empty are skipped.
     seed
         Where k-means begins.
 
@@ -203,7 +203,7 @@ class MAUVE:
 
     @property
     def cut_texts(self) -> int:
-        """How many texts were longer than the model takes, since the metric was made."""
+        """Texts that were longer than the model takes, since the metric was made."""
         encoder = self._encoder.peek()
         return encoder.tokeniser.cut if encoder else 0
 
@@ -225,9 +225,9 @@ class MAUVE:
         encoder = self._encoder.get()
         pieces = {text: encoder.tokeniser.pieces(text) for text in texts}
         found: dict[str, np.ndarray] = {}
-        told = [text for text in texts if not pieces[text].empty and text.strip()]
-        for start in range(0, len(told), _CHUNK):
-            chunk = told[start : start + _CHUNK]
+        kept = [text for text in texts if not pieces[text].empty and text.strip()]
+        for start in range(0, len(kept), _CHUNK):
+            chunk = kept[start : start + _CHUNK]
             vectors = encoder.vectors(
                 [pieces[text] for text in chunk],
                 layers=lambda states: states[-1],

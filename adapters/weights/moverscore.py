@@ -92,7 +92,7 @@ class MoverScore:
 
     @property
     def cut_texts(self) -> int:
-        """How many texts were longer than the model takes, since the metric was made."""
+        """Texts that were longer than the model takes, since the metric was made."""
         encoder = self._encoder.peek()
         return encoder.tokeniser.cut if encoder else 0
 
@@ -119,7 +119,7 @@ class MoverScore:
         pieces = _pieces(encoder, [texts])
         (vectors,) = encoder.pairs([texts], pieces, layers=self._pooled, batch_size=1)
         sides = [
-            _own(encoder, pieces[text], told) for text, told in zip(texts, vectors, strict=True)
+            _own(encoder, pieces[text], vector) for text, vector in zip(texts, vectors, strict=True)
         ]
         return token_flow(*sides)
 

@@ -59,11 +59,11 @@ class Prism:
     @property
     def signature(self) -> str:
         """The model and the language."""
-        return self._likelihood.signature("prism", told={"language": self.language})
+        return self._likelihood.signature("prism", options={"language": self.language})
 
     @property
     def cut_texts(self) -> int:
-        """How many texts were longer than the model takes, since the metric was made."""
+        """Texts that were longer than the model takes, since the metric was made."""
         return self._likelihood.cut_texts
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
@@ -94,11 +94,11 @@ class PrismFromSource:
     def signature(self) -> str:
         """The model and the languages."""
         languages = f"{self.source_language}-{self.language}"
-        return self._likelihood.signature("prism-source", told={"language": languages})
+        return self._likelihood.signature("prism-source", options={"language": languages})
 
     @property
     def cut_texts(self) -> int:
-        """How many texts were longer than the model takes, since the metric was made."""
+        """Texts that were longer than the model takes, since the metric was made."""
         return self._likelihood.cut_texts
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:

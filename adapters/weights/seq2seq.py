@@ -1,4 +1,4 @@
-"""How likely a model that rewrites texts is to write one text when it reads another."""
+"""Likelihoods of a text, by a model that rewrites texts, when it reads another."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ _IGNORED = -100  # transformers' sign for a token that is not to be predicted
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Languages:
-    """What a multilingual model must be told, in its own codes; empty for others.
+    """The languages of a multilingual model, in its own codes; empty for others.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class Seq2Seq:
     Raises
     ------
     ConfigError
-        If it is no such model, or needs a language that is not told or that it does not know.
+        If it is no such model, or needs a language that is not given or that it does not know.
     """
 
     def __init__(self, checkpoint: Checkpoint, *, languages: Languages) -> None:
@@ -57,7 +57,7 @@ class Seq2Seq:
             for code in (languages.read, languages.written):
                 if not any(code and form in known for form in (code, f"__{code}__")):
                     raise ConfigError(
-                        f"{checkpoint.name!r} must be told a language that it knows; got {code!r}"
+                        f"{checkpoint.name!r} needs a language that it knows; got {code!r}"
                     )
             tokenizer.src_lang, tokenizer.tgt_lang = languages.read, languages.written
         self.tokeniser = Tokeniser(tokenizer, limit=checkpoint.window)
@@ -87,16 +87,16 @@ class Seq2Seq:
         """
         found = [0.0 if first == second else self._guess for first, second in _blanks(pairs)]
         places = [place for place, pair in enumerate(pairs) if all(text.strip() for text in pair)]
-        told = [
+        cut = [
             (
                 self.tokeniser.pieces(pairs[place][0]),
                 self.tokeniser.pieces(pairs[place][1], target=True),
             )
             for place in places
         ]
-        lengths = [max(len(read.ids), len(written.ids)) for read, written in told]
+        lengths = [max(len(read.ids), len(written.ids)) for read, written in cut]
         for batch in batches(lengths, size=batch_size, tokens=_TOKENS):
-            means = self._means([told[n] for n in batch], with_opening=with_opening)
+            means = self._means([cut[n] for n in batch], with_opening=with_opening)
             for number, mean in zip(batch, means, strict=True):
                 found[places[number]] = mean
         return found
@@ -132,7 +132,7 @@ def _opening(pieces: Pieces) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Likelihood:
-    """How likely a model is to write one text when it reads another.
+    """The likelihood of one text when a model reads another.
 
     Parameters
     ----------
@@ -153,16 +153,16 @@ class Likelihood:
 
     @property
     def cut_texts(self) -> int:
-        """How many texts were longer than the model takes, since the metric was made."""
+        """Texts that were longer than the model takes, since the metric was made."""
         engine = self.engine.peek()
         return engine.tokeniser.cut if engine else 0
 
-    def signature(self, name: str, /, *, told: Mapping[str, str]) -> str:
+    def signature(self, name: str, /, *, options: Mapping[str, str]) -> str:
         """Return a metric's signature: the model, what the metric tells besides, the libraries."""
         return signature(
             name,
             model=self.checkpoint.identity,
-            **told,
+            **options,
             max_tokens=self.checkpoint.window,
             device=self.checkpoint.device,
             transformers=version("transformers"),

@@ -80,7 +80,7 @@ def _heap(vectors: ArrayLike, weights: ArrayLike) -> tuple[np.ndarray, np.ndarra
 
 
 class TokenSimilarities(NamedTuple):
-    """How alike each token of the output is to each of the reference."""
+    """Similarities of the tokens of an output and of a reference."""
 
     output: tuple[str, ...]
     reference: tuple[str, ...]
@@ -89,7 +89,7 @@ class TokenSimilarities(NamedTuple):
 
 
 class TokenFlow(NamedTuple):
-    """Which share of the output's weight each of its tokens sends where."""
+    """Shares of the output's weight that its tokens send to tokens of the reference."""
 
     output: tuple[str, ...]
     reference: tuple[str, ...]

@@ -25,7 +25,7 @@ __all__ = ["Environment", "Worker", "find_environment"]
 _START_LIMIT = 60.0  # seconds that an interpreter may take to say which packages it has
 _END_LIMIT = 5.0  # seconds that one may take to end when it has stopped answering
 _ROWS = 256  # that are sent at once, and for which the time limit holds
-_TOLD_BYTES = 2000  # of what a worker complained of before it ended
+_COMPLAINT_BYTES = 2000  # of what a worker complained of before it ended
 _PROBE = """\
 import importlib.util, importlib.metadata, json, sys
 sys.path[:] = [place for place in sys.path if place]
@@ -62,13 +62,13 @@ def find_environment(
     Parameters
     ----------
     metric
-        Who needs it; for messages.
+        The metric that needs it; for messages.
     python
         Path of the interpreter.
     module, distribution
-        What is imported, and what the package that brings it is called.
+        The module that is imported, and the package that brings it.
     install
-        What pip is to install; for messages.
+        The argument of ``pip install``; for messages.
 
     Raises
     ------
@@ -88,10 +88,10 @@ def find_environment(
             check=True,
             timeout=_START_LIMIT,
         )
-        told = json.loads(answer.stdout)
-        found, version = bool(told["found"]), str(told["version"])
+        facts = json.loads(answer.stdout)
+        found, version = bool(facts["found"]), str(facts["version"])
     except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError) as error:
-        raise ConfigError(f"{metric}: {python!r} is no Python interpreter: {error}") from error
+        raise ConfigError(f"{metric}: {python!r} is not a Python interpreter: {error}") from error
     if not found:
         raise ConfigError(
             f"{metric}: the environment of {python!r} lacks {module!r}:"
@@ -110,7 +110,7 @@ class Worker:
     script
         Name of the script in ``workers/``, without its ending.
     settings
-        What the script is told at its start.
+        What the script gets at its start.
     offline
         Whether Hugging Face's libraries in it may use only what is in their cache.
     timeout
@@ -164,17 +164,17 @@ class Worker:
             asked = rows[start : start + _ROWS]
             with self._lock:
                 self._write({"rows": [_clean(row) for row in asked]})
-                told = self._read().get("scores")
-            scores = told if isinstance(told, list) else []
+                answer = self._read().get("scores")
+            scores = answer if isinstance(answer, list) else []
             if len(scores) != len(asked) or not all(map(_is_score, scores)):
-                raise MetricError(f"{self._script}: no {len(asked)} scores, but {told!r:.100}")
+                raise MetricError(f"{self._script}: no {len(asked)} scores, but {answer!r:.100}")
             found += map(float, scores)
         return found
 
-    def _write(self, told: Mapping[str, object]) -> None:
+    def _write(self, message: Mapping[str, object]) -> None:
         assert self._process.stdin is not None
         try:
-            self._process.stdin.write(json.dumps(told).encode() + b"\n")
+            self._process.stdin.write(json.dumps(message).encode() + b"\n")
             self._process.stdin.flush()
         except (OSError, ValueError) as error:
             raise MetricError(f"{self._script}: its worker has ended: {self._ending()}") from error
@@ -194,12 +194,12 @@ class Worker:
                 f" {self._ending()}"
             )
         try:
-            told: dict[str, object] = json.loads(line)
+            answer: dict[str, object] = json.loads(line)
         except ValueError as error:  # what an environment prints whenever Python starts
             raise MetricError(f"{self._script}: its worker said {line!r:.100}") from error
-        if "error" in told:
-            raise MetricError(f"{self._script}: {told['error']}")
-        return told
+        if "error" in answer:
+            raise MetricError(f"{self._script}: {answer['error']}")
+        return answer
 
     def _ending(self) -> str:
         """Return how it ended, and the end of what it complained of."""
@@ -209,7 +209,7 @@ class Worker:
             self._process.kill()
             status = self._process.wait()
         size = self._complaints.seek(0, os.SEEK_END)
-        self._complaints.seek(max(0, size - _TOLD_BYTES))
+        self._complaints.seek(max(0, size - _COMPLAINT_BYTES))
         complaint = self._complaints.read().decode(errors="replace").strip()
         return f"exit status {status}; {complaint}"
 
@@ -228,5 +228,5 @@ def _clean(row: Mapping[str, str]) -> dict[str, str]:
     return {key: well_formed(text) for key, text in row.items()}
 
 
-def _is_score(told: object) -> bool:
-    return isinstance(told, int | float) and math.isfinite(told)
+def _is_score(value: object) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value)

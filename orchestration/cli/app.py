@@ -4,8 +4,7 @@ Only what reads flags is imported here; what a command does is loaded when it is
 that ``--help`` and a mistyped flag answer at once.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
@@ -31,7 +30,7 @@ from spanjury.orchestration.cli import (
     resume,
     runs,
 )
-from spanjury.orchestration.cli.command import SectionedCommand, command
+from spanjury.orchestration.cli.command import CommandGroup, command
 from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
@@ -39,65 +38,9 @@ with lazily():
 
 __all__ = ["app", "main"]
 
-app = typer.Typer(
-    name="spanjury",
-    help="A jury of judges marks the error spans of generated texts, says why, and scores them.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,  # help in plain text, at a third of the start-up time
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
 
-
-def main() -> None:
-    """Run the command line; `exits` has its exit codes."""
-    app()
-
-
-def _add(group: typer.Typer, commands: Mapping[str, Callable[..., None]]) -> None:
-    for name, function in commands.items():
-        group.command(name, cls=SectionedCommand)(command(function))
-
-
-def _group(help_text: str) -> typer.Typer:
-    return typer.Typer(help=help_text, no_args_is_help=True, rich_markup_mode=None)
-
-
-distil = _group("Make a small judge of large ones.")
-_add(
-    distil,
-    {"build": distil_build.build, "train": distil_train.train, "gate": distil_gate.gate},
-)
-exam = _group("Examine judges.")
-_add(
-    exam,
-    {
-        "discernment": exam_discernment.discernment,
-        "faithfulness": exam_faithfulness.faithfulness,
-        "robustness": exam_robustness.robustness,
-        "compare": exam_compare.compare,
-        "card": exam_compare.card,
-    },
-)
-metric_group = _group("Classic metrics, from BLEU to BERTScore.")
-_add(
-    metric_group,
-    {
-        "list": metrics.list_metrics,
-        "card": metrics.card,
-        "score": metrics_score.score,
-        "show": metrics.show,
-    },
-)
-run_group = typer.Typer(
-    cls=runs.ListByDefault,
-    help="List runs, or repair the memory of one; without a command they are listed.",
-    rich_markup_mode=None,
-)
-_add(run_group, {runs.LIST: runs.list_runs, "repair": runs.repair})
-_add(
-    app,
-    {
+class _Commands(CommandGroup):
+    functions: ClassVar = {
         "evaluate": evaluate.evaluate,
         "resume": resume.resume,
         "rescore": resume.rescore,
@@ -111,12 +54,62 @@ _add(
         "tasks": lists.tasks,
         "plugins": lists.plugins,
         "doctor": doctor.doctor,
-    },
+    }
+
+
+class _Distil(CommandGroup):
+    functions: ClassVar = {
+        "build": distil_build.build,
+        "train": distil_train.train,
+        "gate": distil_gate.gate,
+    }
+
+
+class _Exam(CommandGroup):
+    functions: ClassVar = {
+        "discernment": exam_discernment.discernment,
+        "faithfulness": exam_faithfulness.faithfulness,
+        "robustness": exam_robustness.robustness,
+        "compare": exam_compare.compare,
+        "card": exam_compare.card,
+    }
+
+
+class _Metrics(CommandGroup):
+    functions: ClassVar = {
+        "list": metrics.list_metrics,
+        "card": metrics.card,
+        "score": metrics_score.score,
+        "show": metrics.show,
+    }
+
+
+app = typer.Typer(
+    name="spanjury",
+    cls=_Commands,
+    help="A jury of judges marks the error spans of generated texts, says why, and scores them.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # help in plain text, at a third of the start-up time
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-app.add_typer(distil, name="distil")
-app.add_typer(exam, name="exam")
-app.add_typer(metric_group, name="metrics")
-app.add_typer(run_group, name="runs")
+for name, commands, summary in (
+    ("distil", _Distil, "Make a small judge of large ones."),
+    ("exam", _Exam, "Examine judges."),
+    ("metrics", _Metrics, "Classic metrics, from BLEU to BERTScore."),
+    ("runs", runs.Runs, "List runs, or repair the memory of one; the list is the default."),
+):
+    app.add_typer(
+        typer.Typer(cls=commands, rich_markup_mode=None),
+        name=name,
+        help=summary,
+        no_args_is_help=commands is not runs.Runs,
+    )
+
+
+def main() -> None:
+    """Run the command line; `exits` has its exit codes."""
+    app()
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001  typer calls it so

@@ -19,17 +19,18 @@ from typing import (
 )
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 from typer.models import ParameterInfo
 
 from spanjury.orchestration.cli.exits import exits
 
-__all__ = ["RARE", "Flags", "SectionedCommand", "command"]
+__all__ = ["RARE", "CommandGroup", "Flags", "command"]
 
 RARE = "rare"
 """Marks a flag that few need: ``--help-all`` alone shows it."""
 _MORE = ", more"
 _HELP = "Help"
+_EMPTY = inspect.Parameter.empty
 _SHOWS_ALL = "spanjury.shows_all"
 
 
@@ -77,6 +78,37 @@ class SectionedCommand(TyperCommand):
                 formatter.write_dl(rows)
 
 
+class CommandGroup(TyperGroup):
+    """A group whose commands are made when they are called, as most of them never are."""
+
+    functions: ClassVar[Mapping[str, Callable[..., None]]] = {}
+
+    def __init__(self, **settings: Any) -> None:  # noqa: ANN401  typer's, handed on
+        super().__init__(**settings)
+        own = {name: DeferredCommand(name, call) for name, call in self.functions.items()}
+        self.commands = {**own, **self.commands}
+
+
+class DeferredCommand(TyperCommand):
+    """The name and the summary of a command; its flags are read when it is called."""
+
+    def __init__(self, name: str, function: Callable[..., None]) -> None:
+        super().__init__(name, help=inspect.getdoc(function))
+        self._function = function
+
+    def make_context(self, *args: Any, **extra: Any) -> Any:  # noqa: ANN401  as above
+        """Return the context of the command itself."""
+        return self.expanded().make_context(*args, **extra)
+
+    def expanded(self) -> SectionedCommand:
+        """Return the command with its flags."""
+        alone = typer.Typer(add_completion=False, rich_markup_mode=None)
+        alone.command(self.name, cls=SectionedCommand)(command(self._function))
+        made = typer.main.get_command(alone)
+        assert isinstance(made, SectionedCommand)
+        return made
+
+
 def command(function: Callable[..., None]) -> Callable[..., None]:
     """Return `function` as typer calls it: flag by flag, with our errors as exit codes."""
     hints = get_type_hints(function, include_extras=True)
@@ -101,11 +133,8 @@ def _flags(given: inspect.Parameter, hint: object, *, title: str) -> Iterator[in
     if not _is_group(hint):
         yield _flag(given, hint, title=title)
         return
-    hints = get_type_hints(hint, include_extras=True)
-    for field in fields(hint):  # type: ignore[arg-type]  # a group is a dataclass
-        default = given.empty if field.default is MISSING else field.default
-        part = given.replace(name=field.name, default=default)
-        yield from _flags(part, hints[field.name], title=hint.title)
+    for name, (part, default) in _parts(hint).items():
+        yield from _flags(given.replace(name=name, default=default), part, title=hint.title)
 
 
 def _flag(given: inspect.Parameter, hint: object, *, title: str) -> inspect.Parameter:
@@ -116,7 +145,7 @@ def _flag(given: inspect.Parameter, hint: object, *, title: str) -> inspect.Para
     default = given.default
     if _is_repeated(hint):  # typer knows lists, of which None is the empty one
         kind = GenericAlias(list, get_args(kind)[:1])
-        kind, default = (kind, default) if default is given.empty else (kind | None, None)
+        kind, default = (kind, default) if default is _EMPTY else (kind | None, None)
     return given.replace(kind=given.KEYWORD_ONLY, default=default, annotation=Annotated[kind, info])
 
 
@@ -125,11 +154,17 @@ def _value(name: str, hint: object, values: Mapping[str, object]) -> object:
     if not _is_group(hint):
         value = values[name]
         return tuple(cast("list[object]", value or ())) if _is_repeated(hint) else value
-    hints = get_type_hints(hint, include_extras=True)
-    parts = (field.name for field in fields(hint))  # type: ignore[arg-type]  # as above
-    return cast("Callable[..., Flags]", hint)(
-        **{part: _value(part, hints[part], values) for part in parts}
-    )
+    build = cast("Callable[..., Flags]", hint)
+    return build(**{one: _value(one, part, values) for one, (part, _) in _parts(hint).items()})
+
+
+def _parts(group: type[Flags]) -> Mapping[str, tuple[object, object]]:
+    """Return the annotation and the default of each field of a group."""
+    hints = get_type_hints(group, include_extras=True)
+    return {
+        field.name: (hints[field.name], _EMPTY if field.default is MISSING else field.default)
+        for field in fields(group)  # type: ignore[arg-type]  # a group is a dataclass
+    }
 
 
 def _is_group(hint: object) -> TypeGuard[type[Flags]]:

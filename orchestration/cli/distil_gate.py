@@ -32,7 +32,7 @@ with lazily():
     )
     from spanjury.orchestration.services.gate import job as gates
     from spanjury.orchestration.studies import card
-    from spanjury.orchestration.studies.agreement import findings as agreement_findings
+    from spanjury.orchestration.studies.agreement import scorers
     from spanjury.orchestration.studies.agreement.spans import estimates
     from spanjury.orchestration.studies.discernment import findings as discernment_findings
     from spanjury.orchestration.studies.gate import demands
@@ -337,7 +337,7 @@ def _people(more: ExamFlags, data: Path, *, seed: int, output: Path) -> "people.
         human=data,
         aspects=more.aspect,
         columns=more.column,
-        settings=agreement_findings.Settings(level="pooled", seed=seed),
+        settings=scorers.Settings(level="pooled", seed=seed),
     )
     assessments = evaluation.plan(job).assessments
     return people.People(job=job, assessments=assessments, aspects=more.aspect, meta=meta)

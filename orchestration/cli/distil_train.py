@@ -138,7 +138,7 @@ class TrainingFlags(Flags):
 def train(*, model: ModelFlags, training_flags: TrainingFlags, show: LogFlags) -> None:
     """Train a small model on what `build` has written; after Ctrl-C the same command goes on."""
     logging.log_to(show.log_file)
-    trainer = training.load_training()
+    training.require(training.training)
     try:
         options = training.TrainingOptions(**asdict(training_flags))
     except ValueError as error:
@@ -149,9 +149,9 @@ def train(*, model: ModelFlags, training_flags: TrainingFlags, show: LogFlags) -
         say("all of them have the same answer: a model that learns it will give no other")
     reporter = _Reporter(quiet=show.no_progress)
     with _stopping() as stop:
-        trained = trainer.train(job, tell=reporter.report, stopped=stop.requested)
-    if trained.cut or trained.left_out:
-        say(f"too long: {trained.cut} sources cut, {trained.left_out} examples skipped")
+        trained = training.training.train(job, tell=reporter.report, stopped=stop.requested)
+    if trained.cut or trained.skipped:
+        say(f"too long: {trained.cut} sources cut, {trained.skipped} examples skipped")
     if not trained.finished:
         say(
             f"stopped after step {trained.progress.step} of {trained.steps}; the same command"

@@ -2,10 +2,8 @@
 
 import platform
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated
 
-import anyio
 import typer
 
 from spanjury.judges.core import VERSION, EvaluationError, Segment, reason_of
@@ -15,6 +13,9 @@ from spanjury.orchestration.cli.flags.panel import ModelBaseUrls
 from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
+    from importlib import metadata
+
+    import anyio
     from rich import table as tables
 
     from spanjury.judges import tasks
@@ -84,8 +85,8 @@ def _installed() -> Iterator[Finding]:
     yield "spanjury", VERSION, ""
     for name in _PACKAGES:
         try:
-            yield name, version(name), ""
-        except PackageNotFoundError:
+            yield name, metadata.version(name), ""
+        except metadata.PackageNotFoundError:
             yield name, "absent", "only for --model embedded"
     for group in plugins.GROUPS:
         yield from _metrics() if group is plugins.METRICS else _loads(group)

@@ -157,7 +157,7 @@ def _examined(job: "service.FaithfulnessJob", *, quiet: bool) -> _Record:
 
     found = session.run_exam(
         exam,
-        total=planned.questions(seats=len(job.panel.heard)),
+        total=planned.questions(seats=len(job.panel.seats_or_default)),
         limits=job.limits,
         memory=job.memory,
         quiet=quiet,

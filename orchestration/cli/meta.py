@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
-import anyio
 import typer
 
 from spanjury.orchestration.cli.command import Flags
@@ -14,9 +13,12 @@ from spanjury.orchestration.cli.flags.run import NoProgress
 from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
-    from spanjury.orchestration.cli import console, meta_tables
+    import anyio
+
+    from spanjury.orchestration.cli import console
+    from spanjury.orchestration.report import terminal
     from spanjury.orchestration.services import agreement, agreement_report
-    from spanjury.orchestration.studies.agreement import findings, whole
+    from spanjury.orchestration.studies.agreement import findings, scorers, tables
 
 __all__ = ["meta"]
 
@@ -75,7 +77,7 @@ def meta(
     statistics: CorrelationFlags,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="FOLDER", help="Folder for the page and pictures."),
+        typer.Option("-o", "--output", metavar="FOLDER", help="Folder for pages and pictures."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON, not a table.")] = False,
     no_progress: NoProgress = False,
@@ -91,32 +93,32 @@ def meta(
         aspects=ratings.aspect,
         columns=ratings.column,
         categories=ratings.category,
-        settings=findings.Settings(
+        settings=scorers.Settings(
             level=statistics.level,
             method=statistics.correlation,
             draws=statistics.draws,
             seed=statistics.seed,
         ),
     )
-    scores = agreement.gather(job)
+    collected = agreement.collect(job)
 
-    async def work() -> "whole.MetaFindings":
-        return await agreement.measure(job, scores, show=_be_quiet if no_progress else _say_done)
+    async def work() -> "findings.MetaFindings":
+        show = _be_quiet if no_progress else _say_done
+        return await agreement.measure(job, collected, show=show)
 
     found = anyio.run(work)
     if json:
-        console.print_json(whole.meta_json(found))
+        console.print_json(findings.meta_json(found))
     else:
-        for table in meta_tables.meta_tables(found):
-            console.print_view(table)
+        console.print_view(terminal.report_view(tables.agreement_report(found)))
     if output is not None:
-        written = agreement_report.write_meta(output, found, scores)
+        written = agreement_report.write_meta(output, found, collected)
         console.say_written(written, counts_pictures=True)
 
 
-def _say_done(aspect: str) -> None:
-    say(f"{aspect} is done")
+def _say_done(part: str) -> None:
+    say(f"{part} is done")
 
 
-def _be_quiet(aspect: str) -> None:
-    del aspect
+def _be_quiet(part: str) -> None:
+    del part

@@ -5,7 +5,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-import anyio
 import typer
 
 from spanjury.judges.core import stamped
@@ -17,6 +16,7 @@ from spanjury.orchestration.cli.lazy import lazily
 from spanjury.orchestration.cli.metrics import Json, MetricTexts
 
 with lazily():
+    import anyio
     from rich import table as tables
 
     from spanjury.judges.metrics import scores as corpus

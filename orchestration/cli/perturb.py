@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Annotated
 
-import anyio
 import typer
 
 from spanjury.orchestration.cli.exam import Recipe
@@ -13,6 +12,8 @@ from spanjury.orchestration.cli.flags.panel import Seed, WriterFlags
 from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
+    import anyio
+
     from spanjury.orchestration.cli import logging
     from spanjury.orchestration.services import perturb as service
 

@@ -2,12 +2,12 @@
 
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
-from typer.core import TyperGroup
 
 from spanjury.judges.core import ConfigError, StoreError
+from spanjury.orchestration.cli.command import CommandGroup
 from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.lazy import lazily
 
@@ -17,22 +17,9 @@ with lazily():
     from spanjury.orchestration.wiring import repair as repairing
     from spanjury.orchestration.wiring import runs as run_folders
 
-__all__ = ["LIST", "ListByDefault", "list_runs", "repair"]
+__all__ = ["Runs"]
 
-LIST = "list"
-
-
-class ListByDefault(TyperGroup):
-    """Commands that are `list` where none is named."""
-
-    def parse_args(  # type: ignore[override]  # typer names no wider type of a context
-        self, ctx: typer.Context, args: list[str]
-    ) -> list[str]:
-        """Put `list` before arguments that begin with no command."""
-        asks_help = args[:1] in ([name] for name in self.get_help_option_names(ctx))
-        if not asks_help and args[:1] not in ([name] for name in self.commands):
-            args = [LIST, *args]
-        return super().parse_args(ctx, args)
+_LIST = "list"
 
 
 def list_runs(
@@ -88,3 +75,18 @@ def _data_of(run: "run_folders.RunFolder") -> str:
         return str(service.job_of(run).data)
     except ConfigError as error:
         return f"cannot be resumed: {error}"
+
+
+class Runs(CommandGroup):
+    """The commands about runs; `list` where none is named."""
+
+    functions: ClassVar = {_LIST: list_runs, "repair": repair}
+
+    def parse_args(  # type: ignore[override]  # typer names no wider type of a context
+        self, ctx: typer.Context, args: list[str]
+    ) -> list[str]:
+        """Put `list` before arguments that begin with no command."""
+        asks_help = args[:1] in ([name] for name in self.get_help_option_names(ctx))
+        if not asks_help and args[:1] not in ([name] for name in self.functions):
+            args = [_LIST, *args]
+        return super().parse_args(ctx, args)

@@ -38,8 +38,9 @@ from spanjury.orchestration.wiring.cluster import (
     Chunk,
     ShardFolder,
     cut_chunks,
-    load_ray,
+    ray_engine,
     read_chunk,
+    require,
     without_losses,
 )
 from spanjury.orchestration.wiring.config import PanelConfig
@@ -166,13 +167,13 @@ def run_on_cluster(job: ClusterJob, show: Callable[[ChunkRecord], None]) -> str:
     EvaluationError
         If Ray gives up.
     """
-    map_on_ray = load_ray()
+    require(ray_engine)
     folder = ShardFolder(job.folder)
     chunks = [*map(chunk_json, cut_chunks(job.data, rows=job.chunk_rows, limit=job.limit))]
     folder.create()
     keys: dict[int, str] = {}
     results = 0
-    records = map_on_ray(
+    records = ray_engine.map_on_ray(
         partial(ChunkWorker, replace(job, folder=folder.url), Catalogue.load(*job.aspects_files)),
         chunks,
         address=job.address,

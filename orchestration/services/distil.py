@@ -320,7 +320,9 @@ def _teachers(job: DistilJob) -> Mapping[str, str]:
     """Return the teachers with the licences that the user gave; our own rules have ours."""
     if job.panel is None:
         return {}
-    named = dict.fromkeys(name for seat in job.panel.heard for name in _asked(seat, job.panel))
+    named = dict.fromkeys(
+        name for seat in job.panel.seats_or_default for name in _asked(seat, job.panel)
+    )
     if job.panel.consolidate_model is not None:
         named[_name(job.panel.consolidate_model)] = None
     if strange := job.teacher_licences.keys() - named:

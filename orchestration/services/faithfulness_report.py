@@ -24,7 +24,8 @@ from spanjury.orchestration.studies.faithfulness.pages.as_json import findings_j
 from spanjury.orchestration.studies.faithfulness.pages.as_markdown import findings_markdown
 from spanjury.orchestration.studies.faithfulness.pages.measures import measures_of
 from spanjury.orchestration.studies.judging import Examinee
-from spanjury.orchestration.wiring.plots import load_faithfulness_plots
+from spanjury.orchestration.wiring.plots import faithfulness as plots
+from spanjury.orchestration.wiring.plots import require
 
 __all__ = ["write_report"]
 
@@ -95,7 +96,7 @@ def _record(findings: Findings, *, data: str, examinee: Examinee) -> ExamRecord:
 def _pictures(folder: Path, findings: Findings) -> list[Path]:
     """Draw what can be drawn; without matplotlib nothing."""
     try:
-        plots = load_faithfulness_plots()
+        require(plots)
     except ConfigError:
         return []
     score_arrays = {named(one): one for one in findings.score_arrays}

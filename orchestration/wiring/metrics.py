@@ -117,8 +117,8 @@ def open_metric(spec: str) -> NamedMetric:
     ConfigError
         If there is no such metric or option, or something that it needs is missing.
     """
-    name, told = parse_options(spec, what="metric")
-    options = dict(told)
+    name, given = parse_options(spec, what="metric")
+    options = dict(given)
     called = str(options.pop("name", spec))
     over = options.pop("over_refs", "best")
     if over not in get_args(Over):

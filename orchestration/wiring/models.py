@@ -44,7 +44,7 @@ _FAST = "openai-compatible"
 _OPENAI_LIKE = frozenset(
     {_FAST, "hosted_vllm", "litellm_proxy", "llamafile", "lm_studio", "ollama", "openai"}
 )
-"""What LiteLLM puts before the names of models whose servers have OpenAI's interface."""
+"""LiteLLM's prefixes for models whose servers have OpenAI's interface."""
 
 
 @asynccontextmanager

@@ -3,15 +3,18 @@
 from pathlib import Path
 
 from spanjury.adapters.files.sealed_files import SealedFiles
+from spanjury.adapters.lazy import require
+from spanjury.adapters.training import training
 from spanjury.adapters.training.job import (
     AttentionName,
     DataStatistics,
     Progress,
+    Trained,
+    TrainingJob,
     TrainingOptions,
     TrainingPair,
     pairs_digest,
 )
-from spanjury.adapters.training.loading import Trained, Training, TrainingJob, load_training
 from spanjury.orchestration.studies.distillation.splits import SPLITS
 from spanjury.orchestration.studies.distillation.training_set import SEAL, split_file
 
@@ -20,13 +23,13 @@ __all__ = [
     "DataStatistics",
     "Progress",
     "Trained",
-    "Training",
     "TrainingJob",
     "TrainingOptions",
     "TrainingPair",
-    "load_training",
     "open_training_files",
     "pairs_digest",
+    "require",
+    "training",
 ]
 
 

@@ -27,6 +27,19 @@ from spanjury.perturbations.text.wordlists import lists
 __all__ = ["reorder_sentences", "repeat_sentence", "rewrite_and_insert", "wrong_connective"]
 
 
+_LEADS = ("In other words, ", "That is to say, ", "To put it another way, ", "Put differently, ")
+_LEADING = re.compile(
+    r"(?P<clause>(?:when|while|although|though|because|since|after|before|if|as|during|despite"
+    r"|in|on|at|by|with|for|under|following)\b[^,;:()\"“”]{4,70}?) ?, "
+    r"(?P<main>[^,;:()\"“”]{12,}?)(?P<stop> ?[.!])"
+)
+_TRAILING = re.compile(
+    r"(?P<main>[^,;:()\"“”]{12,}?)(?: ?,)? "
+    r"(?P<clause>(?:when|although|because|after|before|if|despite|during|following)\b"
+    r"[^,;:()\"“”]{4,70}?)(?P<stop> ?[.!])"
+)
+
+
 @text_perturbation(
     family="discourse", level="sentence", harms={"coherence"}, spares=GROUNDING | FORM
 )
@@ -132,19 +145,6 @@ def _pattern() -> re.Pattern[str]:
         rf"\b(?P<opening>{opening})\b(?= ?,)|(?<=[a-z,] )(?P<joining>{joining})\b",
         re.IGNORECASE,
     )
-
-
-_LEADS = ("In other words, ", "That is to say, ", "To put it another way, ", "Put differently, ")
-_LEADING = re.compile(
-    r"(?P<clause>(?:when|while|although|though|because|since|after|before|if|as|during|despite"
-    r"|in|on|at|by|with|for|under|following)\b[^,;:()\"“”]{4,70}?) ?, "
-    r"(?P<main>[^,;:()\"“”]{12,}?)(?P<stop> ?[.!])"
-)
-_TRAILING = re.compile(
-    r"(?P<main>[^,;:()\"“”]{12,}?)(?: ?,)? "
-    r"(?P<clause>(?:when|although|because|after|before|if|despite|during|following)\b"
-    r"[^,;:()\"“”]{4,70}?)(?P<stop> ?[.!])"
-)
 
 
 @text_perturbation(

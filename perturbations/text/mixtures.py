@@ -87,7 +87,7 @@ def _joined(made: list[Edit], others: Sequence[Sequence[Edit]], *, k: int) -> li
     for turn in range(k):
         for edits in others:
             for edit in edits[turn : turn + 1]:
-                if all(edit.end < told.start or told.end < edit.start for told in joined):
+                if all(edit.end < other.start or other.end < edit.start for other in joined):
                     joined.append(edit)
     return joined[:k]
 

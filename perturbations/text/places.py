@@ -130,10 +130,10 @@ def _drawn(n: int, rng: Generator, *, k: int) -> NDArray[np.intp]:
     drawn = _rolled(n, rng, k=k)
     if len({*drawn.tolist()}) == k:  # as a rule, where there are many
         return drawn
-    told = dict.fromkeys(drawn.tolist())
-    while len(told) < k:
-        told |= dict.fromkeys(_rolled(n, rng, k=k - len(told)).tolist())
-    return np.array([*told], dtype=np.intp)
+    distinct = dict.fromkeys(drawn.tolist())
+    while len(distinct) < k:
+        distinct |= dict.fromkeys(_rolled(n, rng, k=k - len(distinct)).tolist())
+    return np.array([*distinct], dtype=np.intp)
 
 
 def _rolled(n: int, rng: Generator, *, k: int) -> NDArray[np.intp]:

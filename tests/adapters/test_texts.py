@@ -116,7 +116,7 @@ def test_what_is_no_parquet_file_says_so(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
     path = tmp_path / "rows.parquet"
     path.write_text("nothing of the sort")
-    with pytest.raises(DataError, match="is no Parquet file"):
+    with pytest.raises(DataError, match="is not a Parquet file"):
         read_parquet_file(path)
 
 

@@ -6,8 +6,7 @@ from pathlib import Path
 import torch
 from fakes.tiny_chat import tiny_pairs
 
-from spanjury.adapters.training.job import DataStatistics, Progress, TrainingOptions
-from spanjury.adapters.training.loading import TrainingJob
+from spanjury.adapters.training.job import DataStatistics, Progress, TrainingJob, TrainingOptions
 from spanjury.adapters.training.training import train
 
 # Something is dropped at random, so that going on needs the generator's state as well.

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from spanjury.adapters.files.annotations.gathering import ANNOTATORS, annotators_of, gathered
+from spanjury.adapters.files.annotations.annotators import ANNOTATORS, annotators_of, collected
 from spanjury.adapters.files.limits import USUAL, DataLimits
 from spanjury.adapters.files.line_writer import LineWriter
 from spanjury.adapters.files.lines import read_lines
@@ -45,7 +45,7 @@ def read_factgenie(path: Path, /, *, limits: DataLimits = USUAL) -> Iterator[Seg
     DataError
         At once, if there is no such file, it cannot be read, or it has no rows.
     """
-    return gathered(path, _rows(path, limits))
+    return collected(path, _rows(path, limits))
 
 
 def _rows(path: Path, limits: DataLimits) -> Iterator[tuple[int, Segment | DataError]]:
@@ -149,7 +149,7 @@ def _spans(line: _Line, who: str) -> Iterator[ErrorSpan]:
 def write_factgenie(path: Path, segments: Iterable[Segment]) -> int:
     """Write the gold spans of `segments`, a line for each annotator; return how many lines.
 
-    A segment that nobody annotated is a line without ``annotations``. The names of dataset and
+    A segment without annotators is a line without ``annotations``. The names of dataset and
     split and the number of the example are those of the meta; without them, the task or
     ``spanjury``, ``test``, and the number among the outputs of the system.
 
@@ -175,7 +175,7 @@ def write_factgenie(path: Path, segments: Iterable[Segment]) -> int:
 
 
 class _Numbers(NamedTuple):
-    """What factgenie calls by number, the same throughout a file."""
+    """Names that factgenie replaces by numbers, the same throughout a file."""
 
     categories: Mapping[str, int]
     groups: defaultdict[str, int]
@@ -201,26 +201,26 @@ def _written_rows(segment: Segment, numbers: _Numbers) -> Iterator[dict[str, obj
         yield {**row, "metadata": {}}
     for who in annotators:
         spans = [span for span in segment.gold if ";".join(span.found_by) == who]
-        told: dict[str, object] = (
+        by_whom: dict[str, object] = (
             {"annotator_id": who, "annotator_group": numbers.groups[who]} if who else {}
         )
         metadata: dict[str, object] = {
-            **told,
+            **by_whom,
             _CATEGORIES: [{"name": name} for name in numbers.categories],
         }
         unlocated = [_annotation(span, numbers) for span in spans if span.start is None]
         if unlocated:
             metadata[_UNLOCATED] = unlocated
         marked = [_annotation(span, numbers) for span in spans if span.start is not None]
-        yield {**row, "metadata": metadata, "annotations": marked, **told}
+        yield {**row, "metadata": metadata, "annotations": marked, **by_whom}
 
 
 def _annotation(span: ErrorSpan, numbers: _Numbers) -> dict[str, object]:
-    told: dict[str, object] = {
+    annotation: dict[str, object] = {
         "type": numbers.categories[span.category],
         "text": span.text,
         "start": span.start,
         "reason": span.explanation,
         "severity": span.severity,
     }
-    return {key: value for key, value in told.items() if value is not None}
+    return {key: value for key, value in annotation.items() if value is not None}

@@ -25,10 +25,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from spanjury.adapters.files.annotations.gathering import (
+from spanjury.adapters.files.annotations.annotators import (
     ANNOTATORS,
     annotators_of,
-    gathered,
+    collected,
     joined,
 )
 from spanjury.adapters.files.limits import USUAL, DataLimits
@@ -78,7 +78,7 @@ _OTHER_NAMES = MappingProxyType({"docSegId": "doc_id", "globalSegId": "seg_id"})
 _NON_TRANSLATION = "non-translation"
 _Places = Sequence[tuple[int, int]]
 _NAMELESS = "Other"
-"""The category of errors that have none: an empty cell would say that nobody rated."""
+"""The category of errors that have none: an empty cell would mean that there was no rater."""
 
 
 def read_mqm(path: Path, /, *, limits: DataLimits = USUAL) -> Iterator[Segment | DataError]:
@@ -98,7 +98,7 @@ def read_mqm(path: Path, /, *, limits: DataLimits = USUAL) -> Iterator[Segment |
     DataError
         At once, if there is no such file, it cannot be read, or it has no rows.
     """
-    return gathered(path, _rows(path, limits), merge=_merged)
+    return collected(path, _rows(path, limits), merge=_merged)
 
 
 def _rows(path: Path, limits: DataLimits) -> Iterator[tuple[int, Segment | DataError]]:
@@ -120,8 +120,8 @@ def _order(path: Path, header: Sequence[str]) -> Sequence[int]:
     names = [_OTHER_NAMES.get(name, name) for name in header]
     lacking = [name for name in COLUMNS if name not in names]
     if lacking:
-        told = f"there is no column {', '.join(lacking)}, only {', '.join(header)}"
-        raise DataError(f"{path}, line 1: {told}")
+        problem = f"there is no column {', '.join(lacking)}, only {', '.join(header)}"
+        raise DataError(f"{path}, line 1: {problem}")
     return [names.index(name) for name in COLUMNS]
 
 
@@ -162,12 +162,12 @@ def _segment(row: _Row) -> Segment:
     if _NO_ERROR.casefold() in {category.casefold(), severity} or not (row.rater or category):
         return segment
     if severity == NEUTRAL:
-        told = {"annotator": row.rater, "category": category}
+        opinion = {"annotator": row.rater, "category": category}
         places = {
             "target": [list(one) for one in marks],
             "source": [list(one) for one in source_marks],
         }
-        meta[NEUTRAL] = [told | {key: value for key, value in places.items() if value}]
+        meta[NEUTRAL] = [opinion | {key: value for key, value in places.items() if value}]
         return segment
     if source_marks:
         meta[SOURCE_MARKS] = [[0, *place] for place in source_marks]
@@ -295,8 +295,8 @@ def _source_marks(meta: Mapping[str, object]) -> defaultdict[int, list[tuple[int
 
 def _neutral(segment: Segment, rater: str) -> Iterator[_Error]:
     """Yield the opinions that are no errors."""
-    told = segment.meta.get(NEUTRAL)
-    for one in told if isinstance(told, list) else []:
+    opinions = segment.meta.get(NEUTRAL)
+    for one in opinions if isinstance(opinions, list) else []:
         if one["annotator"] == rater:
             yield _Error(
                 one.get("source", ()), one.get("target", ()), one["category"], NEUTRAL.capitalize()

@@ -1,6 +1,5 @@
 """Tables of other libraries, row by row: Parquet files and Hugging Face datasets."""
 
-import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import accumulate
@@ -11,10 +10,12 @@ from spanjury.adapters.files.limits import USUAL, DataLimits
 from spanjury.adapters.files.places import Place, find_place
 from spanjury.adapters.files.reading.column_map import AS_NAMED, ColumnMap
 from spanjury.adapters.files.reading.sources import segments_of
-from spanjury.judges.core import ConfigError, DataError, Segment
+from spanjury.adapters.lazy import library
+from spanjury.judges.core import DataError, Segment
 
 __all__ = ["count_parquet", "read_dataset", "read_parquet", "read_parquet_file"]
 
+_EXTRA = "datasets"
 _BATCH = 16  # rows that are unpacked at once: a few bytes may stand for many long rows
 
 
@@ -72,8 +73,8 @@ def _row(batch: Any, limits: DataLimits) -> object:  # noqa: ANN401  pyarrow has
 
 @contextmanager
 def _opened(file: Place) -> Iterator[Any]:
-    library = importlib.import_module("pyarrow.parquet")  # it takes half a second
-    with file.files.open(file.path, "rb") as opened, library.ParquetFile(opened) as table:
+    parquet = library("pyarrow.parquet", extra=_EXTRA)  # it takes half a second
+    with file.files.open(file.path, "rb") as opened, parquet.ParquetFile(opened) as table:
         yield table
 
 
@@ -92,10 +93,8 @@ def read_parquet_file(
     place = find_place(str(path))
     try:
         total = count_parquet(place, limits=limits)
-    except ImportError as error:
-        raise ConfigError(_missing("pyarrow")) from error
     except (OSError, ValueError) as error:
-        raise DataError(f"{path}: is no Parquet file: {error}") from error
+        raise DataError(f"{path}: is not a Parquet file: {error}") from error
     return segments_of(
         path, read_parquet(place, start=0, stop=total, limits=limits), columns=columns
     )
@@ -120,20 +119,13 @@ def read_dataset(path: Path, /, *, columns: ColumnMap = AS_NAMED) -> Iterator[Se
         If there is no such dataset or split; the library says why.
     """
     where, _, split = str(path).removeprefix("hf:").partition("@")
-    try:
-        library = importlib.import_module("datasets")  # it takes seconds
-    except ImportError as error:
-        raise ConfigError(_missing("datasets")) from error
+    datasets = library("datasets", extra=_EXTRA)  # it takes seconds
     try:
         if Path(where).is_dir():
-            rows = library.load_from_disk(where)
+            rows = datasets.load_from_disk(where)
             rows = rows[split or "test"] if isinstance(rows, dict) else rows  # or one split alone
         else:
-            rows = library.load_dataset(where, split=split or "test")
+            rows = datasets.load_dataset(where, split=split or "test")
     except Exception as error:  # whatever the library or a dataset's own code raises
         raise DataError(f"dataset {where!r} cannot be read: {error}") from error
     return segments_of(path, enumerate(iter(rows), start=1), columns=columns)
-
-
-def _missing(library: str) -> str:
-    return f"{library} is not installed: pip install 'spanjury[datasets]'"

@@ -55,7 +55,7 @@ def _as_list(references: object) -> object:
 
 
 def _by_rater(human: object) -> object:
-    """Give a bare score the rater ``""`` and leave out what nobody rated."""
+    """Give a bare score the rater ``""`` and drop what has no rating."""
     if not isinstance(human, dict):
         return human
     rated = {}
@@ -141,7 +141,7 @@ def parse_row(row: object, *, line: int) -> Segment:
 
 
 def _native(row: Mapping[str, object]) -> dict[str, object]:
-    """Call everything by its own name; a known key that holds null is no key."""
+    """Call everything by its own name; a known key that holds null does not count."""
     native = {key: value for key, value in row.items() if value is not None or key not in _FIELDS}
     for other, name in _OTHER_NAMES.items():
         if row.get(other) is not None and name not in row and name not in native:
@@ -230,7 +230,7 @@ def _line(segment: Segment) -> bytes:
 
 
 def _span(span: ErrorSpan) -> dict[str, object]:
-    told: dict[str, object] = {
+    row: dict[str, object] = {
         "start": span.start,
         "end": span.end,
         "text": span.text,
@@ -239,4 +239,4 @@ def _span(span: ErrorSpan) -> dict[str, object]:
         "explanation": span.explanation,
         "annotator": span.found_by[0] if span.found_by else None,
     }
-    return {key: value for key, value in told.items() if value not in {None, ""}}
+    return {key: value for key, value in row.items() if value not in {None, ""}}

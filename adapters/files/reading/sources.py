@@ -135,7 +135,7 @@ def segments_of(
 
 
 def _begun(path: Path, segments: Iterator[Segment | DataError]) -> Iterator[Segment | DataError]:
-    """Read as far as the first row, so that a file without any is told of at once."""
+    """Read as far as the first row, so that a file without any is refused at once."""
     first = next(segments, None)
     if first is None:
         raise DataError(f"{path}: has no rows")

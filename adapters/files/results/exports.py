@@ -1,7 +1,7 @@
 """Results for other programs: tables of assessments or of error spans, or the rows as they are.
 
 A cell holds its text as it is: one that begins with ``=``, ``+``, ``-`` or ``@`` too, since
-a quote that was altered is no quote, and its offsets no longer fit. A spreadsheet may take
+a quote that was altered is not a quote, and its offsets no longer fit. A spreadsheet may take
 such a text for a formula; it does not if its column is imported as text. There is no byte
 order mark, since most programs take it for a part of the first column's name.
 """
@@ -17,8 +17,8 @@ from typing import BinaryIO
 
 from pydantic import BaseModel
 
+from spanjury.adapters.files.annotations.annotators import ANNOTATORS
 from spanjury.adapters.files.annotations.factgenie import write_factgenie
-from spanjury.adapters.files.annotations.gathering import ANNOTATORS
 from spanjury.adapters.files.annotations.mqm import NEUTRAL, SOURCE_MARKS, write_mqm
 from spanjury.adapters.files.line_writer import LineWriter
 from spanjury.adapters.files.results.result_rows import ResultName, ResultRow, read_results
@@ -35,12 +35,12 @@ MARKED_FORMS: Mapping[str, Callable[[Path, Iterable[Segment]], int]] = MappingPr
 )
 """Name of a form of marked texts -> what writes it, and returns how many lines it wrote."""
 _PANEL = "panel"
-"""Who marked what a panel found."""
+"""The annotator of a panel's spans."""
 _OF_GOLD = frozenset({NEUTRAL, SOURCE_MARKS})
 
 
 class ExportForm(StrEnum):
-    """How an export is written."""
+    """The format of an export."""
 
     CSV = "csv"
     TSV = "tsv"
@@ -48,7 +48,7 @@ class ExportForm(StrEnum):
 
 
 class ExportUnit(StrEnum):
-    """What a record of a table is."""
+    """The records of a table."""
 
     ASSESSMENTS = "assessments"
     SPANS = "spans"
@@ -59,7 +59,7 @@ _DELIMITERS = MappingProxyType({ExportForm.CSV: ",", ExportForm.TSV: "\t"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Export:
-    """What is exported, and how it is written.
+    """An export: its results, format and records.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ class Export:
 
 
 class _Encoder:
-    """What `csv` writes to; it hands back each record that was written."""
+    """A file for `csv` that hands back each record that was written."""
 
     def write(self, record: str) -> bytes:
         return record.encode()
@@ -176,8 +176,8 @@ def _assessment(row: ResultRow, seats: Sequence[str]) -> _Cells:
     scores = {seat.judge: seat.score for seat in row.seats}
     usage = sum((seat.usage for seat in row.seats), Usage())
     tokens = (usage.prompt, usage.cached, usage.completion, usage.reasoning)
-    told = (row.score, row.outcome.value, len(row.spans), row.reason)
-    return (*_name(row), *told, *map(scores.get, seats), *tokens)
+    outcome = (row.score, row.outcome.value, len(row.spans), row.reason)
+    return (*_name(row), *outcome, *map(scores.get, seats), *tokens)
 
 
 def _spans(results: Path) -> _Table:
@@ -188,8 +188,8 @@ def _spans(results: Path) -> _Table:
 
 def _span(row: ResultRow, span: ErrorSpan) -> _Cells:
     place = (span.start, span.end, span.text)
-    told = (span.severity, span.category, span.explanation)
-    return (*_name(row), *place, *told, ";".join(span.found_by), span.located.value)
+    details = (span.severity, span.category, span.explanation)
+    return (*_name(row), *place, *details, ";".join(span.found_by), span.located.value)
 
 
 def _name(row: ResultName) -> tuple[str, str, str, str]:
@@ -210,7 +210,7 @@ def marked_segments(segments: Iterable[Segment], results: Path) -> Iterator[Segm
     ------
     Segment
         Each that has a score on some aspect, its spans found by `_PANEL` and with the aspect
-        before their category, as ``fluency/spelling``. A text without any score is left out:
+        before their category, as ``fluency/spelling``. A text without any score is skipped:
         it must not look like one without error.
 
     Raises

@@ -108,12 +108,12 @@ class ResultWriter:
 
     @property
     def path(self) -> Path:
-        """Where the rows are: in ``PATH.part`` until all has ended well, then in ``PATH``."""
+        """The file of the rows: ``PATH.part`` until all has ended well, then ``PATH``."""
         return self._lines.path
 
     @property
     def rows(self) -> int:
-        """How many rows are there."""
+        """The number of rows."""
         return self._lines.lines
 
     def __enter__(self) -> Self:

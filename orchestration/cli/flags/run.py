@@ -7,8 +7,10 @@ from typing import Annotated, ClassVar
 import typer
 
 from spanjury.orchestration.cli.command import RARE, Flags
-from spanjury.orchestration.engine.metering import Limits
-from spanjury.orchestration.engine.stopping import FailurePolicy
+from spanjury.orchestration.cli.lazy import lazily
+
+with lazily():
+    from spanjury.orchestration.engine import metering, stopping
 
 __all__ = ["LimitFlags", "LogFlags", "NoProgress", "ShowFlags"]
 
@@ -72,17 +74,19 @@ class LimitFlags(Flags):
         RARE,
     ] = False
 
-    def limits(self, before: Limits = Limits()) -> Limits:
-        """Return what one go at a run may cost; what the flags leave open is as `before`."""
-        return Limits(
+    def limits(self, before: "metering.Limits | None" = None) -> "metering.Limits":
+        """Return what one run of the command may cost: as `before`, but for what is given."""
+        before = before or metering.Limits()
+        return metering.Limits(
             max_cost=self.max_cost or before.max_cost,
             max_tokens=self.max_tokens_total or before.max_tokens,
             max_seconds=self.max_seconds or before.max_seconds,
         )
 
-    def failures(self, before: FailurePolicy = FailurePolicy()) -> FailurePolicy:
-        """Return what is done about failing models; what the flags leave open is as `before`."""
-        return FailurePolicy(
+    def failures(self, before: "stopping.FailurePolicy | None" = None) -> "stopping.FailurePolicy":
+        """Return the policy for models that fail: as `before`, but for what is given."""
+        before = before or stopping.FailurePolicy()
+        return stopping.FailurePolicy(
             preflight=before.preflight and not self.no_preflight,
             max_outage=before.max_outage if self.max_outage is None else self.max_outage,
         )

@@ -58,7 +58,7 @@ class Faithfulness:
 
     def questions(self, panel: PanelConfig) -> int:
         """As many as there are at most."""
-        return self.exam.questions(seats=len(panel.heard))
+        return self.exam.questions(seats=len(panel.seats_or_default))
 
     async def hold(self, hall: Hall) -> None:
         """Examine a judge; each seat of a panel by itself."""

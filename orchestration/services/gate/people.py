@@ -7,7 +7,7 @@ from functools import partial
 
 from anyio import to_thread
 
-from spanjury.orchestration.services.agreement import MetaJob, gather, measure
+from spanjury.orchestration.services.agreement import MetaJob, collect, measure
 from spanjury.orchestration.services.agreement_report import write_meta
 from spanjury.orchestration.services.evaluate import Job, run
 from spanjury.orchestration.services.gate.context import (
@@ -18,7 +18,7 @@ from spanjury.orchestration.services.gate.context import (
     write_findings,
 )
 from spanjury.orchestration.services.scorers import PANEL
-from spanjury.orchestration.studies.agreement.whole import MetaFindings
+from spanjury.orchestration.studies.agreement.findings import MetaFindings
 from spanjury.orchestration.studies.card import Measure
 from spanjury.orchestration.wiring.config import PanelConfig
 
@@ -69,9 +69,9 @@ class People:
         measures = tuple(map(_undefined, self.aspects))
         if witness.scored:  # of nothing there is nothing to compare
             meta = replace(self.meta, results=(output,))
-            told = gather(meta)
-            findings = await measure(meta, told)
-            await to_thread.run_sync(partial(write_meta, hall.folder, findings, told))
+            collected = collect(meta)
+            findings = await measure(meta, collected)
+            await to_thread.run_sync(partial(write_meta, hall.folder, findings, collected))
             measures = tuple(_measures(findings, several=len(witness.examinee.seats) > 1))
         record = recorded(
             "agreement with people",

@@ -169,7 +169,9 @@ def training_set_report(inventory: Inventory) -> Report:
 
 def _sizes(task: str, counts: TaskCounts) -> Row:
     sets = (counts.datasets, counts.systems, counts.outputs, counts.aspects)
-    return row(task, *(Cell(number, ",") for number in (*map(len, sets), counts.examples)))
+    return row(
+        task, *(Cell(number, ",") for number in (*(len(names) for names in sets), counts.examples))
+    )
 
 
 def _splits(task: str, counts: TaskCounts) -> Row:

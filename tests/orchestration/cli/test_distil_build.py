@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 from spanjury.judges.core import DataError
 from spanjury.judges.llm.parse import located_errors
 from spanjury.judges.llm.short_prompt import read_number
-from spanjury.orchestration.cli.app import distil
+from spanjury.orchestration.cli.app import app
 from spanjury.orchestration.studies.distillation.splits import SPLITS
 from spanjury.orchestration.studies.distillation.training_set import (
     read_examples,
@@ -30,7 +30,7 @@ Build = Callable[..., Result]
 def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Build:
     """Run `distil build` in an empty folder."""
     monkeypatch.chdir(tmp_path)
-    return lambda *args: CliRunner().invoke(distil, ["build", *map(str, args)])
+    return lambda *args: CliRunner().invoke(app, ["distil", "build", *map(str, args)])
 
 
 def files(folder: str) -> dict[str, bytes]:

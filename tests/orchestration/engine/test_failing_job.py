@@ -123,7 +123,9 @@ def test_a_judge_that_swallows_the_failure_cannot_make_a_run_of_it(
     monkeypatch.setattr(Registry, "get", get)
     with LoopbackServer(REFUSED) as server:
         job = job_of(tmp_path, model_at(server))
-        panel = replace(job.panel, seats=(replace(job.panel.heard[0], judge="swallowing"),))
+        panel = replace(
+            job.panel, seats=(replace(job.panel.seats_or_default[0], judge="swallowing"),)
+        )
         failed(replace(job, panel=panel))
         assert len(server.requests) <= 1
 

@@ -5,7 +5,7 @@ import pytest
 from fakes.judges import ASPECT, FixedJudge, mark, segment
 
 from spanjury.judges.core import ConfigError, ErrorSpan, Judge, Outcome, PanelReport, Report
-from spanjury.judges.scoring import SpanLoss, SpanMap
+from spanjury.judges.scoring import SpanMap, SpanPenalty
 from spanjury.judges.scoring.files import write_map
 from spanjury.orchestration.engine.aggregation import mean
 from spanjury.orchestration.engine.panel import Panel, Seat
@@ -131,7 +131,7 @@ async def test_what_makes_no_score_is_said_before_any_judge_is_asked(
 
 
 async def test_a_fitted_map_is_read_from_its_file(tmp_path: Path) -> None:
-    fitted = SpanMap(loss=SpanLoss(by="error", worth=(0.5, 1.0, 2.0, 3.5, 5.0)))
+    fitted = SpanMap(penalty=SpanPenalty(by="error", weights=(0.5, 1.0, 2.0, 3.5, 5.0)))
     write_map(fitted, tmp_path / "map.json")
     score = span_score(file=tmp_path / "map.json", over="list")
     assert score == SpanScore(span_map=fitted, over="list")

@@ -7,7 +7,7 @@ from fakes.hostile import anything, rendered
 from hypothesis import given
 
 from spanjury.judges.core import one_line, shown
-from spanjury.orchestration.report import Bullets, Cell, Report, Section, code, prose, table
+from spanjury.orchestration.report import Bullets, Cell, Report, Section, code, prose, row, table
 from spanjury.orchestration.report.html import report_html
 from spanjury.orchestration.report.markdown import report_markdown
 
@@ -37,7 +37,7 @@ def read(page: str) -> Texts:
 
 def everywhere(text: str) -> Report:
     """Return a report that has `text` wherever a report may have some."""
-    cells = [[text, Cell(text, bold=True, note=text)]]
+    cells = [row(text, Cell(text, bold=True, note=text))]
     return Report(
         title=text,
         facts=[text, prose("*x* {}, {}", code(text), text)],

@@ -13,8 +13,7 @@ from spanjury.orchestration.studies.discernment.score_arrays import (
     score_sum,
 )
 from spanjury.orchestration.studies.judging import Judgement
-from spanjury.orchestration.studies.robustness.attacked_texts import Exhibit, exhibits
-from spanjury.perturbations.pairs import Condition
+from spanjury.perturbations.pairs import Condition, PerturbedPair, perturbed_pairs
 from spanjury.perturbations.perturbation import text_perturbation
 
 
@@ -38,7 +37,9 @@ def said(score: float | None) -> Judgement:
 def rows_of(
     clean: list[float | None], damaged: list[float | None], *, segment: Segment = TEXT
 ) -> list[ScoreRow]:
-    shown = [one for one in exhibits([segment], [SHOUT], seed=1) if isinstance(one, Exhibit)]
+    shown = [
+        one for one in perturbed_pairs([segment], [SHOUT], seed=1) if isinstance(one, PerturbedPair)
+    ]
     draws: list[Judgements] = [
         {("t", "fluency"): said(before), ("t#shout", "fluency"): said(after)}
         for before, after in zip(clean, damaged, strict=True)

@@ -115,7 +115,7 @@ def exam_of(job: ExamJob) -> Exam:
         segments=segments,
         aspects=tuple(catalogue.aspect(task, name) for name in names),
         conditions=conditions_of(
-            recipe, weights=job.weights, has_writer=job.damage_model is not None
+            recipe, weights=job.weights, has_generator=job.damage_model is not None
         ),
         repeats=job.repeats,
         settings=job.settings,
@@ -151,7 +151,7 @@ def conditions_of(
     recipe: Recipe,
     *,
     weights: Mapping[str, Mapping[str, float]] | None = None,
-    has_writer: bool = False,
+    has_generator: bool = False,
 ) -> tuple[Condition, ...]:
     """Return what a recipe does to each text.
 
@@ -159,12 +159,12 @@ def conditions_of(
     ------
     ConfigError
         If a perturbation is unknown or has no such option, weights are for nothing, or
-        there is nothing to write for a model that is to write.
+        a model is named, and there is nothing to generate.
     """
     given = weights or {}
     if strange := given.keys() - {item.name for item in recipe.items}:
         raise ConfigError(f"weights for {', '.join(sorted(strange))}, which {recipe.name} has not")
-    if has_writer and not any(item.written for item in recipe.items):
+    if has_generator and not any(item.written for item in recipe.items):
         raise ConfigError(f"{recipe.name} has no damage that a model is asked for")
     return tuple(_condition(item, given.get(item.name, item.weights)) for item in recipe.items)
 
@@ -203,12 +203,12 @@ async def run_exam(
         As `examine` does, and if the panel, a model or the memory cannot be opened.
     """
     with open_session(job, stop_token=stop_token, meter=meter) as session:
-        writer = session.generator(job.damage_model) if job.damage_model else None
+        generator = session.generator(job.damage_model) if job.damage_model else None
         work = partial(
             examine,
             exam,
             session.opener(job.panel),
-            writer=writer,
+            generator=generator,
             workers=job.panel.workers,
             stop_token=stop_token,
             show=show,

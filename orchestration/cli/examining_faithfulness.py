@@ -15,11 +15,11 @@ from spanjury.orchestration.cli.told_writer import told_writer
 from spanjury.orchestration.cli.written import tell_written
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.stopping import StopToken
-from spanjury.orchestration.services.faithfulness import FaithfulnessJob, exam_of, hold
+from spanjury.orchestration.services.faithfulness import FaithfulnessJob, exam_of, run
 from spanjury.orchestration.services.faithfulness_replay import read_changes
 from spanjury.orchestration.services.faithfulness_report import write_report
 from spanjury.orchestration.studies.faithfulness.changes import Change
-from spanjury.orchestration.studies.faithfulness.findings import found
+from spanjury.orchestration.studies.faithfulness.findings import findings_of
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.wiring import MEMORY_NAME
 
@@ -82,7 +82,7 @@ def examine_faithfulness(**flags: object) -> None:
     told = _Told(panel=panel, **flags)  # type: ignore[arg-type]  # the command line has checked
     log_to(told.log_file)
     record = _record(told)
-    findings = found(record.changes, seed=told.seed)
+    findings = findings_of(record.changes, seed=told.seed)
     CleanConsole().print(faithfulness_view(findings))
     written = write_report(
         told.output,
@@ -124,7 +124,7 @@ def _record(told: _Told) -> _Record:
                 examined.append(Examinee.of(result.report))
             show(result)
 
-        return await hold(
+        return await run(
             job, exam, stop_token=stop_token, meter=meter, show=note, expect=show.expect
         )
 

@@ -17,14 +17,14 @@ from spanjury.orchestration.cli.told_panel import ToldPanel
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.services.discernment import DEMO
-from spanjury.orchestration.services.robustness import RobustnessJob, exam_of, hold
+from spanjury.orchestration.services.robustness import RobustnessJob, exam_of, run
 from spanjury.orchestration.services.robustness_report import write_report
 from spanjury.orchestration.studies.card import Gate, Measure, parse_gate
 from spanjury.orchestration.studies.card_page import number
 from spanjury.orchestration.studies.robustness.attempts import Settings
-from spanjury.orchestration.studies.robustness.exam import Exam, Sitting
+from spanjury.orchestration.studies.robustness.exam import Exam, ExamResult
 from spanjury.orchestration.studies.robustness.findings import Findings
-from spanjury.orchestration.studies.robustness.pages.measures import measure_names, measures_of
+from spanjury.orchestration.studies.robustness.measures import measure_names, measures_of
 from spanjury.orchestration.wiring import MEMORY_NAME
 
 __all__ = ["examine_robustness"]
@@ -102,20 +102,20 @@ def examine_robustness(**options: object) -> None:
 
     def watched(
         *, stop_token: StopToken, meter: Meter, show: Shown
-    ) -> Coroutine[object, object, Sitting]:
-        return hold(job, exam, stop_token=stop_token, meter=meter, show=show, expect=show.expect)
+    ) -> Coroutine[object, object, ExamResult]:
+        return run(job, exam, stop_token=stop_token, meter=meter, show=show, expect=show.expect)
 
-    sitting = held(
+    result = held(
         watched,
         total=len(exam.segments) * (len(exam.attacks) + 2) * len(exam.aspects),
         limits=job.limits,
         memory=job.memory,
         progress=not flags.no_progress,
     )
-    CleanConsole().print(robustness_view(sitting.findings))
-    for path in write_report(flags.output, job, sitting):
+    CleanConsole().print(robustness_view(result.findings))
+    for path in write_report(flags.output, job, result):
         say(f"written: {path}")
-    _require(gates, sitting.findings)
+    _require(gates, result.findings)
 
 
 def _gates(demands: Sequence[str], exam: Exam) -> list[Gate]:

@@ -10,7 +10,7 @@ from spanjury.orchestration.cli.exits import GATE, say
 from spanjury.orchestration.cli.gate_view import gate_view
 from spanjury.orchestration.cli.logging import log_to
 from spanjury.orchestration.cli.told_gate import ToldGate
-from spanjury.orchestration.services.gate.job import hold, write_gate
+from spanjury.orchestration.services.gate.job import run, write_gate
 
 __all__ = ["examine_distilled"]
 
@@ -25,7 +25,7 @@ def examine_distilled(**flags: object) -> None:
         f" exams: {', '.join(exam.name for exam in job.exams)}"
     )
     held(
-        partial(hold, job),
+        partial(run, job),
         total=job.questions,
         limits=job.limits,
         memory=None,
@@ -37,7 +37,7 @@ def examine_distilled(**flags: object) -> None:
         say(f"note: {caution}")
     for path in written:
         say(f"written: {path}")
-    for verdict in findings.missed:
-        say(f"not met: {verdict.line}")
+    for result in findings.missed:
+        say(f"not met: {result.line}")
     if findings.missed:
         raise typer.Exit(GATE)

@@ -15,7 +15,7 @@ from spanjury.orchestration.services.agreement import MetaJob
 from spanjury.orchestration.services.evaluate import Job, plan
 from spanjury.orchestration.services.gate.context import GateExam
 from spanjury.orchestration.services.gate.exams import Discernment, Faithfulness, Robustness
-from spanjury.orchestration.services.gate.held_out import Lessons
+from spanjury.orchestration.services.gate.held_out import HeldOut
 from spanjury.orchestration.services.gate.job import (
     BASE,
     DISTILLED,
@@ -93,13 +93,13 @@ class ToldGate:
         material = material_of(
             model, self.data, aspects_files=self.aspects_file or (), limit=self.limit
         )
-        lessons = Lessons(
+        held_out = HeldOut(
             material=material,
             data=", ".join(map(str, self.data)),
             settings=Settings(seed=self.seed),
         )
-        exams = (lessons, *self._exams())
-        demands.require_known(exams, measures=lessons.measures)
+        exams = (held_out, *self._exams())
+        demands.require_known(exams, measures=held_out.measures)
         return GateJob(
             model=self.folder,
             base_identity=model.base_identity,

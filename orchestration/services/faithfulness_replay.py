@@ -29,8 +29,8 @@ from spanjury.orchestration.services.faithfulness_changes import (
 )
 from spanjury.orchestration.studies.faithfulness.changes import (
     Change,
-    Fate,
-    Push,
+    ListOutcome,
+    Direction,
     severity_moved,
 )
 
@@ -131,9 +131,9 @@ def _from_labels(names: Sequence[str], rows: Rows) -> Iterator[Change]:
 
 def _of_labels(change: Change, before: int, after: int | None) -> Change:
     if after is None:
-        return replace(change, before=before or None, fate=Fate.ABSENT)
+        return replace(change, before=before or None, list_outcome=ListOutcome.ABSENT)
     if not before:
-        return replace(change, fate=Fate.UNSCORED, outcome=Outcome.UNPARSEABLE, reason=_UNREADABLE)
+        return replace(change, list_outcome=ListOutcome.UNSCORED, outcome=Outcome.UNPARSEABLE, reason=_UNREADABLE)
     if not after:
         return replace(change, before=before, outcome=Outcome.UNPARSEABLE, reason=_UNREADABLE)
     return replace(change, before=before, after=after)
@@ -141,16 +141,16 @@ def _of_labels(change: Change, before: int, after: int | None) -> Change:
 
 def _condition(name: str) -> Change:
     """Return a row with the condition filled in, and nobody's."""
-    found = _NAME.fullmatch(name)
-    assert found is not None  # the pattern takes anything
-    family = _FAMILIES.get(found["what"])
+    findings_of = _NAME.fullmatch(name)
+    assert findings_of is not None  # the pattern takes anything
+    family = _FAMILIES.get(findings_of["what"])
     if family is None:
         raise DataError(f"treatment {name!r} is none of {', '.join(sorted(_FAMILIES))}")
-    return _named(family, int(found["number"] or 1), name=name if family not in _STEPPED else "")
+    return _named(family, int(findings_of["number"] or 1), name=name if family not in _STEPPED else "")
 
 
 def _named(family: str, number: int, *, name: str = "") -> Change:
-    push: Push = "falls" if number > 0 else "rises"
+    direction: Direction = "falls" if number > 0 else "rises"
     return Change(
         judge="",
         dataset="",
@@ -159,7 +159,7 @@ def _named(family: str, number: int, *, name: str = "") -> Change:
         condition=name or f"{family}{number:+d}",
         family=family,
         by=number if family in _STEPPED else None,
-        push=push,
+        direction=direction,
     )
 
 
@@ -182,11 +182,11 @@ def _from_replies(rows: Rows, *, dataset: str) -> Iterator[Change]:
 def _of_replies(change: Change, before: ParsedReply, reply: str | None) -> Change:
     if before.score is None:
         return replace(
-            change, fate=Fate.UNSCORED, outcome=Outcome.UNPARSEABLE, reason=before.problem
+            change, list_outcome=ListOutcome.UNSCORED, outcome=Outcome.UNPARSEABLE, reason=before.problem
         )
     if reply is None:
-        fate = Fate.CLIPPED if before.errors else Fate.ERROR_FREE
-        return replace(change, before=before.score, fate=fate)
+        list_outcome = ListOutcome.CLIPPED if before.errors else ListOutcome.ERROR_FREE
+        return replace(change, before=before.score, list_outcome=list_outcome)
     after = parse(reply, scale=_SCALE)
     return replace(
         change,

@@ -22,7 +22,7 @@ from spanjury.orchestration.studies.faithfulness.curves import (
 from spanjury.orchestration.studies.faithfulness.findings import Findings
 from spanjury.orchestration.studies.faithfulness.pages.as_json import findings_json
 from spanjury.orchestration.studies.faithfulness.pages.as_markdown import findings_markdown
-from spanjury.orchestration.studies.faithfulness.pages.measures import measures_of
+from spanjury.orchestration.studies.faithfulness.measures import measures_of
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.wiring.plots import load_faithfulness_plots
 

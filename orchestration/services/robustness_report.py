@@ -16,11 +16,11 @@ from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
 from spanjury.orchestration.studies.robustness.attacked_texts import REPEAT
 from spanjury.orchestration.studies.robustness.attempts import Attempt
 from spanjury.orchestration.studies.robustness.cautions import cautions
-from spanjury.orchestration.studies.robustness.exam import Sitting
+from spanjury.orchestration.studies.robustness.exam import ExamResult
 from spanjury.orchestration.studies.robustness.findings import PANEL
 from spanjury.orchestration.studies.robustness.pages.as_json import findings_json
 from spanjury.orchestration.studies.robustness.pages.as_markdown import findings_markdown
-from spanjury.orchestration.studies.robustness.pages.measures import measures_of
+from spanjury.orchestration.studies.robustness.measures import measures_of
 
 __all__ = ["ATTEMPTS", "write_report"]
 
@@ -30,7 +30,7 @@ ATTEMPTS = "attempts.jsonl"
 _ROW: TypeAdapter[Attempt] = TypeAdapter(Attempt)
 
 
-def write_report(folder: Path, job: RobustnessJob, sitting: Sitting) -> list[Path]:
+def write_report(folder: Path, job: RobustnessJob, result: ExamResult) -> list[Path]:
     """Write findings, a page, the panel's scores and all attempts into `folder`.
 
     The scores are in the form of the other exams, so that two judges can be compared by them.
@@ -52,40 +52,40 @@ def write_report(folder: Path, job: RobustnessJob, sitting: Sitting) -> list[Pat
         raise StoreError(f"{folder}: cannot be written: {error.strerror}") from error
     paths = [folder / name for name in ("report.md", "findings.json", SCORES, ATTEMPTS)]
     page = findings_markdown(
-        sitting.findings, examinee=sitting.examinee, data=str(job.data), recipe=job.recipe
+        result.findings, examinee=result.examinee, data=str(job.data), recipe=job.recipe
     )
     values = {
-        **findings_json(sitting.findings, examinee=sitting.examinee),
-        "card": plain(_record(job, sitting)),
+        **findings_json(result.findings, examinee=result.examinee),
+        "card": plain(_record(job, result)),
     }
     findings = json.dumps(values, ensure_ascii=False, indent=1)
     write_whole(paths[0], page.encode())
     write_whole(paths[1], f"{findings}\n".encode())
-    write_scores(paths[2], _scores(job, sitting))
-    write_whole(paths[3], b"".join(_ROW.dump_json(row) + b"\n" for row in sitting.attempts))
+    write_scores(paths[2], _scores(job, result))
+    write_whole(paths[3], b"".join(_ROW.dump_json(row) + b"\n" for row in result.attempts))
     return paths
 
 
-def _record(job: RobustnessJob, sitting: Sitting) -> ExamRecord:
+def _record(job: RobustnessJob, result: ExamResult) -> ExamRecord:
     return ExamRecord(
         exam="robustness",
         date=datetime.now(UTC).date().isoformat(),
         data=str(job.data),
-        signature=sitting.examinee.signature,
-        seats=sitting.examinee.seats,
+        signature=result.examinee.signature,
+        seats=result.examinee.seats,
         versions=versions(),
-        measures=measures_of(sitting.findings),
-        cautions=cautions(sitting.findings),
+        measures=measures_of(result.findings),
+        cautions=cautions(result.findings),
     )
 
 
-def _scores(job: RobustnessJob, sitting: Sitting) -> ExamScores:
+def _scores(job: RobustnessJob, result: ExamResult) -> ExamScores:
     return ExamScores(
-        examinee=sitting.examinee,
+        examinee=result.examinee,
         data=str(job.data),
         recipe=f"robustness of {job.recipe or 'texts as they are'}",
         seed=job.settings.seed,
-        rows=[_score(row) for row in sitting.attempts if row.judge == PANEL],
+        rows=[_score(row) for row in result.attempts if row.judge == PANEL],
     )
 
 

@@ -24,7 +24,7 @@ _NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hall:
+class ExamContext:
     """Where one judge is examined, and by what the exam may be ended.
 
     Parameters
@@ -36,7 +36,7 @@ class Hall:
     memory
         Keeps what is said, so that nobody is asked twice.
     stop_token, meter, show
-        As in `exam.hold`.
+        As in `exam.run`.
     failures
         The care that is taken of models that fail.
     """
@@ -67,13 +67,13 @@ class GateExam(Protocol):
         """How many results there will be, about."""
         ...
 
-    async def hold(self, hall: Hall) -> None:
+    async def run(self, context: ExamContext) -> None:
         """Examine a judge, and leave findings in its folder."""
         ...
 
 
 @dataclass(slots=True)
-class Witness:
+class Recorder:
     """Note who was heard and how many scores there are, while results go on to who watches."""
 
     show: Callable[[Result], None]

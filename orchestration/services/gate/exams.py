@@ -13,10 +13,10 @@ from spanjury.orchestration.services import (
     robustness,
     robustness_report,
 )
-from spanjury.orchestration.services.gate.context import Hall, Witness
+from spanjury.orchestration.services.gate.context import ExamContext, Recorder
 from spanjury.orchestration.studies.discernment.exam import Exam as DiscernmentExam
 from spanjury.orchestration.studies.faithfulness.exam import Exam as FaithfulnessExam
-from spanjury.orchestration.studies.faithfulness.findings import found
+from spanjury.orchestration.studies.faithfulness.findings import findings_of
 from spanjury.orchestration.studies.robustness.exam import Exam as RobustnessExam
 from spanjury.orchestration.wiring.config import PanelConfig
 
@@ -38,13 +38,13 @@ class Discernment:
         held = self.exam
         return len(held.segments) * (len(held.conditions) + 2) * len(held.aspects)
 
-    async def hold(self, hall: Hall) -> None:
+    async def run(self, context: ExamContext) -> None:
         """Examine a judge."""
-        job = replace(self.job, panel=hall.panel, memory=hall.memory, failures=hall.failures)
-        sitting = await exam.hold(
-            job, self.exam, stop_token=hall.stop_token, meter=hall.meter, show=hall.show
+        job = replace(self.job, panel=context.panel, memory=context.memory, failures=context.failures)
+        result = await exam.hold(
+            job, self.exam, stop_token=context.stop_token, meter=context.meter, show=context.show
         )
-        await to_thread.run_sync(partial(exam_report.write_report, hall.folder, job, sitting))
+        await to_thread.run_sync(partial(exam_report.write_report, context.folder, job, result))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,26 +60,26 @@ class Faithfulness:
         """As many as there are at most."""
         return self.exam.questions(seats=len(panel.heard))
 
-    async def hold(self, hall: Hall) -> None:
+    async def run(self, context: ExamContext) -> None:
         """Examine a judge; each seat of a panel by itself."""
-        job = replace(self.job, panel=hall.panel, memory=hall.memory, failures=hall.failures)
-        witness = Witness(hall.show)
-        changes = await faithfulness.hold(
+        job = replace(self.job, panel=context.panel, memory=context.memory, failures=context.failures)
+        recorder = Recorder(context.show)
+        changes = await faithfulness.run(
             job,
             self.exam,
-            stop_token=hall.stop_token,
-            meter=hall.meter,
-            show=witness,
+            stop_token=context.stop_token,
+            meter=context.meter,
+            show=recorder,
             expect=lambda _: None,  # other exams come behind it
         )
-        findings = await to_thread.run_sync(partial(found, changes, seed=job.seed))
+        findings = await to_thread.run_sync(partial(findings_of, changes, seed=job.seed))
         report = partial(
             faithfulness_report.write_report,
-            hall.folder,
+            context.folder,
             findings,
             data=str(job.data),
             changes=changes,
-            examinee=witness.examinee,
+            examinee=recorder.examinee,
         )
         await to_thread.run_sync(report)
 
@@ -99,15 +99,15 @@ class Robustness:
         held = self.exam
         return len(held.segments) * (len(held.attacks) + 2) * len(held.aspects)
 
-    async def hold(self, hall: Hall) -> None:
+    async def run(self, context: ExamContext) -> None:
         """Examine a judge."""
-        job = replace(self.job, panel=hall.panel, memory=hall.memory, failures=hall.failures)
-        sitting = await robustness.hold(
+        job = replace(self.job, panel=context.panel, memory=context.memory, failures=context.failures)
+        result = await robustness.run(
             job,
             self.exam,
-            stop_token=hall.stop_token,
-            meter=hall.meter,
-            show=hall.show,
+            stop_token=context.stop_token,
+            meter=context.meter,
+            show=context.show,
             expect=lambda _: None,  # other exams come behind it
         )
-        await to_thread.run_sync(partial(robustness_report.write_report, hall.folder, job, sitting))
+        await to_thread.run_sync(partial(robustness_report.write_report, context.folder, job, result))

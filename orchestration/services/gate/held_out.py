@@ -11,7 +11,7 @@ from spanjury.judges.core import PanelReport, Result, RunStoppedError
 from spanjury.orchestration.engine.batch import evaluate
 from spanjury.orchestration.report.files import write_whole
 from spanjury.orchestration.services.gate.context import (
-    Hall,
+    ExamContext,
     make_folder,
     recorded,
     write_findings,
@@ -26,7 +26,7 @@ from spanjury.orchestration.studies.held_out.findings import (
     measure_name,
     measures_of,
 )
-from spanjury.orchestration.studies.held_out.score_arrays import gathered
+from spanjury.orchestration.studies.held_out.score_arrays import collected
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.wiring import (
     guard_of,
@@ -40,7 +40,7 @@ __all__ = ["Lessons"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lessons:
+class HeldOut:
     """Whether a judge says of held-out texts what is due.
 
     Parameters
@@ -70,41 +70,41 @@ class Lessons:
         del panel
         return len(self.material.cases)
 
-    async def hold(self, hall: Hall) -> None:
+    async def run(self, context: ExamContext) -> None:
         """Hear a judge, and write ``results.jsonl``, ``findings.json`` and ``report.md``."""
-        reports = await self._heard(hall)
-        await to_thread.run_sync(partial(self._write, hall, reports))
+        reports = await self._heard(context)
+        await to_thread.run_sync(partial(self._write, context, reports))
 
-    async def _heard(self, hall: Hall) -> list[PanelReport]:
+    async def _heard(self, context: ExamContext) -> list[PanelReport]:
         """Return what the judge says of each case; raise `RunStoppedError` if it was ended."""
-        make_folder(hall.folder)
+        make_folder(context.folder)
         reports: list[PanelReport] = []
-        guard = guard_of(hall.failures, memory=hall.memory)
+        guard = guard_of(context.failures, memory=context.memory)
         with ExitStack() as stack:
-            memory = stack.enter_context(open_memory(hall.memory))
-            results = stack.enter_context(open_results(hall.folder / "results.jsonl"))
+            memory = stack.enter_context(open_memory(context.memory))
+            results = stack.enter_context(open_results(context.folder / "results.jsonl"))
 
             def keep(result: Result) -> None:
                 results.append(result)
                 reports.append(result.report)
-                hall.show(result)
+                context.show(result)
 
             opening = open_configured_panel(
-                hall.panel, memory=memory, meter=hall.meter, guard=guard
+                context.panel, memory=memory, meter=context.meter, guard=guard
             )
             async with opening as panel:
                 pairs = ((case.segment, case.aspect) for case in self.material.cases)
-                workers = hall.panel.workers
+                workers = context.panel.workers
                 await evaluate(
-                    panel, pairs, write=keep, workers=workers, stop_token=hall.stop_token
+                    panel, pairs, write=keep, workers=workers, stop_token=context.stop_token
                 )
             guard.require_success()
-            if hall.stop_token.interrupted:
-                raise RunStoppedError(hall.stop_token.reason)
+            if context.stop_token.interrupted:
+                raise RunStoppedError(context.stop_token.reason)
         return reports
 
-    def _write(self, hall: Hall, reports: Sequence[PanelReport]) -> None:
-        score_arrays = gathered(self.material.cases, reports)
+    def _write(self, context: ExamContext, reports: Sequence[PanelReport]) -> None:
+        score_arrays = collected(self.material.cases, reports)
         record = recorded(
             "held-out examples",
             Examinee.of(reports[0]),
@@ -116,6 +116,6 @@ class Lessons:
             group: {outcome.value: count for outcome, count in score_arrays.part(inside).ended()}
             for group, inside in self.material.groups.items()
         }
-        write_findings(hall.folder, record, more={"outcomes": outcomes})
+        write_findings(context.folder, record, more={"outcomes": outcomes})
         page = card_markdown(Card(records=(record,)), gates=())
-        write_whole(hall.folder / "report.md", page.encode())
+        write_whole(context.folder / "report.md", page.encode())

@@ -15,9 +15,9 @@ from spanjury.orchestration.engine.stopping import (
 )
 from spanjury.orchestration.report.files import write_whole
 from spanjury.orchestration.services.exam_card import read_card, write_card
-from spanjury.orchestration.services.gate.context import GateExam, Hall, make_folder
+from spanjury.orchestration.services.gate.context import GateExam, ExamContext, make_folder
 from spanjury.orchestration.studies.card import Card, Gate
-from spanjury.orchestration.studies.gate.demands import OverBase, verdicts
+from spanjury.orchestration.studies.gate.demands import OverBase, demand_results
 from spanjury.orchestration.studies.gate.page import GateFindings, gate_json, gate_markdown
 from spanjury.orchestration.wiring import MEMORY_NAME
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
@@ -132,7 +132,7 @@ def judge_in(model: str, *, name: str, options: Mapping[str, object]) -> PanelCo
     return PanelConfig(seats=(seat,))
 
 
-async def hold(
+async def run(
     job: GateJob, *, stop_token: StopToken, meter: Meter, show: Callable[[Result], None]
 ) -> None:
     """Hold every exam of every judge; what was said before is not asked again.
@@ -149,7 +149,7 @@ async def hold(
         for role, panel in job.judges.items():
             make_folder(job.output / role)
             for exam in job.exams:
-                hall = Hall(
+                context = ExamContext(
                     panel=panel,
                     folder=job.folder(role, exam),
                     memory=job.output / role / MEMORY_NAME,
@@ -158,7 +158,7 @@ async def hold(
                     show=show,
                     failures=job.failures,
                 )
-                await exam.hold(hall)
+                await exam.run(context)
 
     async def watch_the_clock() -> None:
         await stop_in_time(stop_token, job.limits.max_seconds)
@@ -189,7 +189,7 @@ def write_gate(job: GateJob) -> tuple[GateFindings, list[Path]]:
         model=str(job.model),
         data=tuple(map(str, job.data)),
         cards=cards,
-        verdicts=verdicts(
+        demand_results=demand_results(
             job.demands.gates,
             job.demands.over_base,
             distilled=cards[DISTILLED].measures,

@@ -13,12 +13,12 @@ from spanjury.orchestration.services.gate.trained_model import (
     TrainedModel,
     bare_damage,
     reading_of,
-    seen_in,
+    seen_in_training,
 )
 from spanjury.orchestration.services.train import Taught, examples_for, taught_by
 from spanjury.orchestration.studies.distillation.examples import Example
 from spanjury.orchestration.studies.distillation.training_set import require_whole, split_file
-from spanjury.orchestration.studies.held_out.cases import BoolArray, Case, Seen, groups_of
+from spanjury.orchestration.studies.held_out.cases import BoolArray, Case, SeenInTraining, groups_of
 
 __all__ = ["Material", "material_of"]
 
@@ -90,7 +90,7 @@ def material_of(
         _refuse_trained(folder, told, known=frozenset().union(*(one.inputs for one in learnt)))
     reading = _one_reading(examples, known=_first(map(reading_of, counts)))
     cases = [case for folder in folders for case in _cases(folder, examples[folder], catalogue)]
-    seen = _first(map(seen_in, counts))
+    seen = _first(map(seen_in_training, counts))
     return Material(
         cases=tuple(cases),
         groups=groups_of(cases, seen),
@@ -184,7 +184,7 @@ def _aspect(example: Example, catalogue: Catalogue) -> Aspect:
     return replace(declared, definition=example.definition, scale=Scale(labels=example.labels))
 
 
-def _cautions(model: TrainedModel, trained_on: Taught | None, seen: Seen | None) -> Iterator[str]:
+def _cautions(model: TrainedModel, trained_on: Taught | None, seen: SeenInTraining | None) -> Iterator[str]:
     if trained_on is None:
         yield (
             f"the data that the model was trained on ({model.data.source}, digest"

@@ -11,8 +11,8 @@ from spanjury.orchestration.services.agreement import MetaJob, gather, measure
 from spanjury.orchestration.services.agreement_report import write_meta
 from spanjury.orchestration.services.evaluate import Job, run
 from spanjury.orchestration.services.gate.context import (
-    Hall,
-    Witness,
+    ExamContext,
+    Recorder,
     make_folder,
     recorded,
     write_findings,
@@ -53,33 +53,33 @@ class People:
         del panel
         return self.assessments
 
-    async def hold(self, hall: Hall) -> None:
+    async def run(self, context: ExamContext) -> None:
         """Have the texts judged, and compare the scores with people's."""
-        make_folder(hall.folder)
-        output, witness = hall.folder / "results.jsonl", Witness(hall.show)
+        make_folder(context.folder)
+        output, recorder = context.folder / "results.jsonl", Recorder(context.show)
         job = replace(
             self.job,
-            panel=hall.panel,
-            memory=hall.memory,
+            panel=context.panel,
+            memory=context.memory,
             output=output,
-            failures=hall.failures,
+            failures=context.failures,
         )
-        await run(job, witness, stop_token=hall.stop_token, meter=hall.meter)
-        assert witness.examinee is not None  # a job without assessments is refused
+        await run(job, recorder, stop_token=context.stop_token, meter=context.meter)
+        assert recorder.examinee is not None  # a job without assessments is refused
         measures = tuple(map(_undefined, self.aspects))
-        if witness.scored:  # of nothing there is nothing to compare
+        if recorder.scored:  # of nothing there is nothing to compare
             meta = replace(self.meta, results=(output,))
             told = gather(meta)
             findings = await measure(meta, told)
-            await to_thread.run_sync(partial(write_meta, hall.folder, findings, told))
-            measures = tuple(_measures(findings, several=len(witness.examinee.seats) > 1))
+            await to_thread.run_sync(partial(write_meta, context.folder, findings, told))
+            measures = tuple(_measures(findings, several=len(recorder.examinee.seats) > 1))
         record = recorded(
             "agreement with people",
-            witness.examinee,
+            recorder.examinee,
             data=str(self.meta.human),
             measures=measures,
         )
-        write_findings(hall.folder, record)
+        write_findings(context.folder, record)
 
 
 def _measures(findings: MetaFindings, *, several: bool) -> Iterator[Measure]:

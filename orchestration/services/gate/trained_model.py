@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from spanjury.judges.core import ConfigError, DataError
 from spanjury.judges.llm.percent import Reading
-from spanjury.orchestration.studies.held_out.cases import Seen
+from spanjury.orchestration.studies.held_out.cases import SeenInTraining
 
 __all__ = ["TrainedModel", "bare_damage", "read_trained_model", "reading_of", "seen_in"]
 
@@ -72,12 +72,12 @@ def read_trained_model(folder: Path) -> TrainedModel:
         raise DataError(f"{path}: not the record of a training") from error
 
 
-def seen_in(counts: Counts) -> Seen | None:
+def seen_in_training(counts: Counts) -> SeenInTraining | None:
     """Return what was taught; None if the counts are of a version that did not tell it."""
     if _ASPECTS not in counts:
         return None
     pairs = (name.partition(_BETWEEN) for name in counts[_ASPECTS])
-    return Seen(
+    return SeenInTraining(
         tasks=frozenset(counts["task"]),
         aspects=frozenset((task, aspect) for task, _, aspect in pairs),
         damages=frozenset(map(bare_damage, counts.get("damage", ()))),

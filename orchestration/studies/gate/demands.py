@@ -42,30 +42,30 @@ class OverBase:
     name: str
 
     @property
-    def is_falling(self) -> bool:
+    def less_is_better(self) -> bool:
         """Whether less is better, in a group of examples as well."""
         return any(self.name == one or self.name.startswith(f"{one}.") for one in _LESS_IS_BETTER)
 
-    def verdict(self, distilled: Told, base: Told) -> "Verdict":
+    def result(self, distilled: Told, base: Told) -> "Verdict":
         """Hold the two against each other; raise `ConfigError` if one has no such measure."""
         for told in (distilled, base):
             if self.name not in told:
                 raise ConfigError(f"no exam tells {self.name!r}; there are {', '.join(told)}")
         value, bound = distilled[self.name][0].value, base[self.name][0].value
         if bound is None:
-            met = value is not None and (self.is_falling or value > 0)
+            met = value is not None and (self.less_is_better or value > 0)
             relation = (
-                ", which the base has not" if self.is_falling else " > 0, as the base has none"
+                ", which the base has not" if self.less_is_better else " > 0, as the base has none"
             )
         else:
-            better = operator.lt if self.is_falling else operator.gt
+            better = operator.lt if self.less_is_better else operator.gt
             met = value is not None and better(value, bound)
-            relation = f" {'<' if self.is_falling else '>'} {number(bound)}, the base's"
-        return Verdict(demand=f"{self.name}{relation}", values=(value,), met=met)
+            relation = f" {'<' if self.less_is_better else '>'} {number(bound)}, the base's"
+        return DemandResult(demand=f"{self.name}{relation}", values=(value,), met=met)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class DemandResult:
     """What became of a demand.
 
     Parameters
@@ -88,9 +88,9 @@ class Verdict:
         return f"{self.demand} (it is {', '.join(map(number, self.values))})"
 
 
-def verdicts(
+def demand_results(
     gates: Sequence[Gate], over_base: Sequence[OverBase], *, distilled: Told, base: Told
-) -> tuple[Verdict, ...]:
+) -> tuple[DemandResult, ...]:
     """Hold a distilled judge against all demands.
 
     Raises
@@ -99,11 +99,11 @@ def verdicts(
         If no exam tells a measure; the message lists those that there are.
     """
     held = [
-        Verdict(
+        DemandResult(
             demand=str(gate),
             met=gate.is_passed(distilled),
             values=tuple(told.value for told in distilled[gate.name]),
         )
         for gate in gates
     ]
-    return (*held, *(one.verdict(distilled, base) for one in over_base))
+    return (*held, *(one.result(distilled, base) for one in over_base))

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from spanjury.judges.core import code_span, markdown
 from spanjury.orchestration.studies.card import Card, Measure
 from spanjury.orchestration.studies.card_page import interval, number
-from spanjury.orchestration.studies.gate.demands import Verdict
+from spanjury.orchestration.studies.gate.demands import DemandResult
 from spanjury.orchestration.studies.held_out.cases import ALL
 from spanjury.orchestration.studies.held_out.findings import FIGURES, measure_name, split_name
 from spanjury.orchestration.studies.markdown_rows import head, row
@@ -45,13 +45,13 @@ class GateFindings:
     model: str
     data: tuple[str, ...]
     cards: Mapping[str, Card]
-    verdicts: tuple[Verdict, ...]
+    demand_results: tuple[DemandResult, ...]
     cautions: tuple[str, ...]
 
     @property
-    def missed(self) -> tuple[Verdict, ...]:
+    def missed(self) -> tuple[DemandResult, ...]:
         """The demands that are not met."""
-        return tuple(one for one in self.verdicts if not one.met)
+        return tuple(one for one in self.demand_results if not one.met)
 
     def rows(self) -> Iterator[Row]:
         """Yield every measure, without those of groups that hold all examples anyway."""
@@ -75,7 +75,7 @@ def gate_json(findings: GateFindings) -> dict[str, object]:
         "model": findings.model,
         "data": list(findings.data),
         "passed": not findings.missed,
-        "demands": [asdict(one) for one in findings.verdicts],
+        "demands": [asdict(one) for one in findings.demand_results],
         "judges": {
             role: [asdict(measure) for record in card.records for measure in record.measures]
             for role, card in findings.cards.items()
@@ -102,8 +102,8 @@ def _head(findings: GateFindings) -> Iterator[str]:
     yield ""
     yield f"{code_span(findings.model)} on {', '.join(map(code_span, findings.data))}"
     yield ""
-    for verdict in findings.verdicts:
-        yield f"- {'met' if verdict.met else '**not met**'}: {markdown(verdict.line)}"
+    for result in findings.demand_results:
+        yield f"- {'met' if result.met else '**not met**'}: {markdown(result.line)}"
     yield ""
 
 

@@ -39,17 +39,17 @@ class Case:
 
     segment: Segment
     aspect: Aspect
-    due: Report
+    target: Report
     input_id: str
     damages: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.due.score is None:
+        if self.target.score is None:
             raise ValueError(f"no score is due on {self.segment.segment_id!r}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class SeenInTraining:
     """What a model has met in training.
 
     Parameters
@@ -67,7 +67,7 @@ class Seen:
     damages: frozenset[str]
 
 
-def groups_of(cases: Sequence[Case], seen: Seen | None) -> Mapping[str, BoolArray]:
+def groups_of(cases: Sequence[Case], seen: SeenInTraining | None) -> Mapping[str, BoolArray]:
     """Return which cases are of what a model has seen, and which are of what it has not.
 
     Parameters

@@ -143,8 +143,8 @@ def _figures(score_arrays: ScoreArrays, settings: Settings) -> dict[str, Measure
 
 def _effects(score_arrays: ScoreArrays) -> Effects:
     parsed = score_arrays.parsed
-    free, faulty = parsed & (score_arrays.due == 0), parsed & (score_arrays.due > 0)
-    scores = np.stack([score_arrays.due_score, score_arrays.score])
+    free, faulty = parsed & (score_arrays.target == 0), parsed & (score_arrays.target > 0)
+    scores = np.stack([score_arrays.target_score, score_arrays.score])
     severities = np.stack([score_arrays.alike, score_arrays.apart])
     return {
         ("reports.parsed",): mean_drop(parsed.astype(np.float64)),
@@ -154,7 +154,7 @@ def _effects(score_arrays: ScoreArrays) -> Effects:
         ("recognised.faulty",): mean_drop(np.where(faulty, score_arrays.found > 0, np.nan)),
         ("severity.alike", "severity.apart"): ratio(severities, score_arrays.meetings),
         (_SPEARMAN,): of_items(scores, lambda drawn: correlation(*drawn).value),
-        ("score.error",): mean_drop(np.abs(score_arrays.score - score_arrays.due_score)),
+        ("score.error",): mean_drop(np.abs(score_arrays.score - score_arrays.target_score)),
     }
 
 
@@ -164,8 +164,8 @@ def _counts(score_arrays: ScoreArrays) -> dict[str, int]:
     return {
         "parsed": int(np.count_nonzero(parsed)),
         "reports.parsed": score_arrays.asked,
-        "recognised.error_free": int(np.count_nonzero(parsed & (score_arrays.due == 0))),
-        "recognised.faulty": int(np.count_nonzero(parsed & (score_arrays.due > 0))),
+        "recognised.error_free": int(np.count_nonzero(parsed & (score_arrays.target == 0))),
+        "recognised.faulty": int(np.count_nonzero(parsed & (score_arrays.target > 0))),
         "severity.alike": meetings,
         "severity.apart": meetings,
     }
@@ -173,10 +173,10 @@ def _counts(score_arrays: ScoreArrays) -> dict[str, int]:
 
 def _no_correlation(score_arrays: ScoreArrays) -> str:
     """Say why there is no rank correlation; empty if there is one."""
-    due, said = score_arrays.due_score[score_arrays.parsed], score_arrays.score[score_arrays.parsed]
-    if len(np.unique(due)) < _DISTINCT:
+    target, said = score_arrays.target_score[score_arrays.parsed], score_arrays.score[score_arrays.parsed]
+    if len(np.unique(target)) < _DISTINCT:
         return f"fewer than {_DISTINCT} different due scores"
-    return correlation(due, said).reason or ""
+    return correlation(target, said).reason or ""
 
 
 def _defined(value: float) -> float | None:

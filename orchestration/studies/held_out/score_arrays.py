@@ -45,12 +45,12 @@ class ScoreArrays:
     characters: FloatArray
     graded: FloatArray
     found: FloatArray
-    due: FloatArray
+    target: FloatArray
     meetings: FloatArray
     alike: FloatArray
     apart: FloatArray
     score: FloatArray
-    due_score: FloatArray
+    target_score: FloatArray
 
     @property
     def asked(self) -> int:
@@ -75,7 +75,7 @@ class ScoreArrays:
         return replace(self, **kept)
 
 
-def gathered(cases: Sequence[Case], reports: Sequence[Report]) -> ScoreArrays:
+def collected(cases: Sequence[Case], reports: Sequence[Report]) -> ScoreArrays:
     """Put what was said beside what was due.
 
     Parameters
@@ -89,10 +89,10 @@ def gathered(cases: Sequence[Case], reports: Sequence[Report]) -> ScoreArrays:
     said = np.array([report.score is not None for report in reports], dtype=np.bool_)
     scored = [(case, report) for case, report in pairs if report.score is not None]
     common = overlaps(
-        [report.spans for _, report in scored], [case.due.spans for case, _ in scored]
+        [report.spans for _, report in scored], [case.target.spans for case, _ in scored]
     )
     met = np.array(
-        [_met(report.spans, case.due.spans) for case, report in scored], dtype=np.float64
+        [_met(report.spans, case.target.spans) for case, report in scored], dtype=np.float64
     ).reshape(-1, 3)
     meetings, alike, apart = _filled(met, said).T
     outcomes = list(Outcome)
@@ -102,12 +102,12 @@ def gathered(cases: Sequence[Case], reports: Sequence[Report]) -> ScoreArrays:
         characters=_filled(common["characters"], said),
         graded=_filled(common["graded"], said),
         found=np.array([len(one.spans) if one.score is not None else np.nan for one in reports]),
-        due=np.array([len(case.due.spans) for case in cases], dtype=np.float64),
+        target=np.array([len(case.target.spans) for case in cases], dtype=np.float64),
         meetings=meetings,
         alike=alike,
         apart=apart,
         score=np.array([_points(one.score, case.aspect.scale) for case, one in pairs]),
-        due_score=np.array([_points(case.due.score, case.aspect.scale) for case in cases]),
+        target_score=np.array([_points(case.target.score, case.aspect.scale) for case in cases]),
     )
 
 
@@ -118,12 +118,12 @@ def _filled(rows: FloatArray, said: BoolArray) -> FloatArray:
     return filled
 
 
-def _met(found: Sequence[ErrorSpan], due: Sequence[ErrorSpan]) -> tuple[int, int, int]:
+def _met(found: Sequence[ErrorSpan], target: Sequence[ErrorSpan]) -> tuple[int, int, int]:
     """Return the pairs of spans that meet, those of one severity, and the sum of differences."""
     apart = [
         abs(one.severity - other.severity)
         for one in found
-        for other in due
+        for other in target
         if one.severity is not None and other.severity is not None and _meet(one, other)
     ]
     return len(apart), apart.count(0), sum(apart)

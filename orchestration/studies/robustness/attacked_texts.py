@@ -24,7 +24,7 @@ CONTROLS = frozenset({PLAIN, REPEAT})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exhibit:
+class AttackedText:
     """An attacked text beside the same text without the attack.
 
     Parameters
@@ -51,13 +51,13 @@ class Exhibit:
     control: str = ""
 
 
-def exhibits(
+def attack_texts(
     bases: Sequence[Segment],
     aspects: Sequence[Aspect],
     attacks: Mapping[str, Attack],
     *,
     seed: int,
-) -> Iterator[Exhibit | LeftOut]:
+) -> Iterator[AttackedText | LeftOut]:
     """Attack every text in every way, in words that fit the scale of its aspects.
 
     Parameters
@@ -91,7 +91,7 @@ def exhibits(
 
 def _of_text(
     base: Segment, aspects: tuple[Aspect, ...], attacks: Mapping[str, Attack], *, seed: int
-) -> Iterator[Exhibit | LeftOut]:
+) -> Iterator[AttackedText | LeftOut]:
     """Yield what is made of one text; each plain addition once for all attacks as long."""
     scale, task = aspects[0].scale, aspects[0].task
     case = AttackCase(
@@ -101,17 +101,17 @@ def _of_text(
         best=scale.labels[-1],
         highest=scale.high,
     )
-    plain: dict[str, Exhibit] = {}
+    plain: dict[str, AttackedText] = {}
     for name, attack in attacks.items():
         rng = generator_for(seed, name, base.segment_id)
         shown = _shown(base, aspects, partial(attack.on, case, rng), name=name)
         if isinstance(shown, LeftOut):
             yield shown
             continue
-        exhibit, attacked = shown
+        attacked_text, attacked = shown
         size = rounded_length(attacked.length)
         control = f"{PLAIN}-{attacked.target}-{size}"
-        yield replace(exhibit, family=attack.family, control=control)
+        yield replace(attacked_text, family=attack.family, control=control)
         if control not in plain:
             make = partial(
                 plain_addition,
@@ -128,7 +128,7 @@ def _of_text(
 
 def _shown(
     base: Segment, aspects: Sequence[Aspect], attack: Callable[[], Attacked], *, name: str
-) -> tuple[Exhibit, Attacked] | LeftOut:
+) -> tuple[AttackedText, Attacked] | LeftOut:
     """Put the attacked text beside `base`, for the aspects that see a difference."""
     out = partial(LeftOut, segment_id=base.segment_id, condition=name)
     try:
@@ -147,10 +147,10 @@ def _shown(
     seen = tuple(aspect for aspect in aspects if _differs(base, segment, aspect))
     if not seen:
         return out(reason="no aspect looks at what was attacked")
-    exhibit = Exhibit(
+    attacked_text = AttackedText(
         base=base, attacked=segment, attack=name, family="", edits=attacked.output, aspects=seen
     )
-    return exhibit, attacked
+    return attacked_text, attacked
 
 
 def _differs(base: Segment, attacked: Segment, aspect: Aspect) -> bool:

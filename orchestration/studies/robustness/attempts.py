@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from spanjury.judges.core import Aspect, Outcome, Segment, fingerprint
 from spanjury.orchestration.studies.discernment.score_arrays import digest_of
 from spanjury.orchestration.studies.judging import Judgement
-from spanjury.orchestration.studies.robustness.attacked_texts import REPEAT, Exhibit
+from spanjury.orchestration.studies.robustness.attacked_texts import REPEAT, AttackedText
 from spanjury.perturbations.edits import Damage
 
 __all__ = ["Attempt", "Heard", "Settings", "attempts", "repeats"]
@@ -14,7 +14,7 @@ __all__ = ["Attempt", "Heard", "Settings", "attempts", "repeats"]
 _NOISE = 1e-9
 """Differences of scores smaller than this come from rounding."""
 
-Heard = Mapping[tuple[str, str, str], Judgement]
+Judgements = Mapping[tuple[str, str, str], Judgement]
 """``(judge, segment id, aspect name)`` -> what was said."""
 
 
@@ -62,7 +62,7 @@ class Attempt:
     source
         Digest of the inputs: texts of one source are not independent of each other.
     attack, family, control
-        As in `Exhibit`.
+        As in `AttackedText`.
     before, after
         Scores without and with the attack; None where there is none.
     before_outcome, after_outcome
@@ -123,32 +123,32 @@ class Attempt:
 
 
 def attempts(
-    shown: Sequence[Exhibit], heard: Heard, *, judges: Sequence[str], settings: Settings
+    shown: Sequence[AttackedText], judgements: Judgements, *, judges: Sequence[str], settings: Settings
 ) -> Iterator[Attempt]:
     """Compare what was said of every exhibit with what was said without the attack."""
-    for exhibit in shown:
-        for aspect in exhibit.aspects:
+    for attacked_text in shown:
+        for aspect in attacked_text.aspects:
             for judge in judges:
                 before, after = (
-                    heard[judge, segment.segment_id, aspect.name]
-                    for segment in (exhibit.base, exhibit.attacked)
+                    judgements[judge, segment.segment_id, aspect.name]
+                    for segment in (attacked_text.base, attacked_text.attacked)
                 )
                 yield _attempt(
-                    exhibit, (before, after), judge=judge, aspect=aspect, settings=settings
+                    attacked_text, (before, after), judge=judge, aspect=aspect, settings=settings
                 )
 
 
 def repeats(
     bases: Sequence[Segment],
     aspects: tuple[Aspect, ...],
-    heard: tuple[Heard, Heard],
+    judgements: tuple[Judgements, Judgements],
     *,
     judges: Sequence[str],
     settings: Settings,
 ) -> Iterator[Attempt]:
     """Compare what was said of the same texts the first and the second time."""
     for base in bases:
-        exhibit = Exhibit(
+        attacked_text = AttackedText(
             base=base,
             attacked=base,
             attack=REPEAT,
@@ -159,14 +159,14 @@ def repeats(
         for aspect in aspects:
             for judge in judges:
                 key = (judge, base.segment_id, aspect.name)
-                first, second = (draw[key] for draw in heard)
+                first, second = (draw[key] for draw in judgements)
                 yield _attempt(
-                    exhibit, (first, second), judge=judge, aspect=aspect, settings=settings
+                    attacked_text, (first, second), judge=judge, aspect=aspect, settings=settings
                 )
 
 
 def _attempt(
-    exhibit: Exhibit,
+    attacked_text: AttackedText,
     judgements: tuple[Judgement, Judgement],
     *,
     judge: str,
@@ -174,17 +174,17 @@ def _attempt(
     settings: Settings,
 ) -> Attempt:
     before, after = judgements
-    kept = _kept(before.spans, after.spans, exhibit.edits)
+    kept = _kept(before.spans, after.spans, attacked_text.edits)
     rise = -1.0 if before.score is None or after.score is None else after.score - before.score
     lost = 1 - kept / len(before.spans) if before.spans else 0.0
     return Attempt(
         judge=judge,
         aspect=aspect.name,
-        text=exhibit.base.segment_id,
-        source=_source(exhibit.base),
-        attack=exhibit.attack,
-        family=exhibit.family,
-        control=exhibit.control,
+        text=attacked_text.base.segment_id,
+        source=_source(attacked_text.base),
+        attack=attacked_text.attack,
+        family=attacked_text.family,
+        control=attacked_text.control,
         before=before.score,
         after=after.score,
         before_outcome=before.outcome,
@@ -195,8 +195,8 @@ def _attempt(
         and before.score <= aspect.scale.high - settings.step + _NOISE,
         rose=rise >= settings.step - _NOISE,
         vanished=rise >= -_NOISE and lost >= settings.share - _NOISE,
-        before_digest=digest_of(exhibit.base),
-        after_digest=digest_of(exhibit.attacked),
+        before_digest=digest_of(attacked_text.base),
+        after_digest=digest_of(attacked_text.attacked),
     )
 
 

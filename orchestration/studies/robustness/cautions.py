@@ -71,5 +71,5 @@ def _on_denial(findings: Findings, overall: Finding) -> Iterator[str]:
 
 
 def _on_left_out(findings: Findings) -> Iterator[str]:
-    for (attack, reason), count in findings.left_out.items():
+    for (attack, reason), count in findings.skipped.items():
         yield f"{attack} could not be made of {count} of {findings.texts} texts: {reason}."

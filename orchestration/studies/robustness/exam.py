@@ -13,10 +13,10 @@ from spanjury.orchestration.studies.judging import (
     OpenPanel,
     judgement_of,
 )
-from spanjury.orchestration.studies.robustness.attacked_texts import Exhibit, Flawed, exhibits
+from spanjury.orchestration.studies.robustness.attacked_texts import AttackedText, Flawed, attack_texts
 from spanjury.orchestration.studies.robustness.attempts import (
     Attempt,
-    Heard,
+    Judgements,
     Settings,
     attempts,
     repeats,
@@ -73,7 +73,7 @@ class Exam:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sitting:
+class ExamResult:
     """The outcome of an exam.
 
     Parameters
@@ -91,7 +91,7 @@ class Sitting:
     examinee: Examinee
 
 
-async def sit(
+async def run_exam(
     exam: Exam,
     open_panel: OpenPanel,
     *,
@@ -99,7 +99,7 @@ async def sit(
     stop_token: StopToken,
     show: Callable[[Result], None],
     expect: Callable[[int], None],
-) -> Sitting:
+) -> ExamResult:
     """Hold an exam.
 
     Parameters
@@ -122,18 +122,18 @@ async def sit(
     RunStoppedError
         If the stop token came before the end.
     """
-    made = [*exhibits(exam.segments, exam.aspects, exam.attacks, seed=exam.settings.seed)]
-    shown = [exhibit for exhibit in made if isinstance(exhibit, Exhibit)]
-    left_out = [out for out in made if isinstance(out, LeftOut)]
+    made = [*attack_texts(exam.segments, exam.aspects, exam.attacks, seed=exam.settings.seed)]
+    shown = [attacked_text for attacked_text in made if isinstance(attacked_text, AttackedText)]
+    skipped = [out for out in made if isinstance(out, LeftOut)]
     if not shown:
-        reasons = "; ".join(sorted({out.reason for out in left_out}))
+        reasons = "; ".join(sorted({out.reason for out in skipped}))
         raise DataError(f"no text could be attacked: {reasons}")
     bases = [(segment, aspect) for segment in exam.segments for aspect in exam.aspects]
-    attacked = [(exhibit.attacked, aspect) for exhibit in shown for aspect in exhibit.aspects]
+    attacked = [(attacked_text.attacked, aspect) for attacked_text in shown for aspect in attacked_text.aspects]
     expect(2 * len(bases) + len(attacked))
     session = _Session(open_panel=open_panel, workers=workers, stop_token=stop_token, show=show)
-    first = await session.heard("", [*bases, *attacked])
-    second = await session.heard(_CONTROL, bases)
+    first = await session.judgements("", [*bases, *attacked])
+    second = await session.judgements(_CONTROL, bases)
     judges = session.judges
     settings = exam.settings
     rows = (
@@ -145,10 +145,10 @@ async def sit(
         judges=judges,
         texts=len(exam.segments),
         damaged=exam.flawed.damaged,
-        left_out=left_out,
+        skipped=skipped,
         settings=settings,
     )
-    return Sitting(findings=findings, attempts=rows, examinee=session.examined[0])
+    return ExamResult(findings=findings, attempts=rows, examinee=session.examined[0])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,12 +167,12 @@ class _Session:
         seats = tuple(self.examined[0].seats)
         return (PANEL, *(seats if len(seats) > 1 else ()))
 
-    async def heard(self, draw: str, pairs: Iterable[tuple[Segment, Aspect]]) -> Heard:
+    async def judgements(self, draw: str, pairs: Iterable[tuple[Segment, Aspect]]) -> Judgements:
         """Have every pair judged; return what the panel and each of its seats said."""
-        heard: dict[tuple[str, str, str], Judgement] = {}
+        judgements: dict[tuple[str, str, str], Judgement] = {}
 
         def keep(result: Result) -> None:
-            heard.update(_said(result))
+            judgements.update(_said(result))
             if not self.examined:
                 self.examined.append(Examinee.of(result.report))
             self.show(result)
@@ -183,7 +183,7 @@ class _Session:
             )
         if self.stop_token.interrupted:
             raise RunStoppedError(self.stop_token.reason)
-        return heard
+        return judgements
 
 
 def _said(result: Result) -> Iterator[tuple[tuple[str, str, str], Judgement]]:

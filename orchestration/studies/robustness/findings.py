@@ -10,7 +10,7 @@ import numpy as np
 from spanjury.orchestration.studies.discernment.perturbed_pairs import LeftOut
 from spanjury.orchestration.studies.robustness.attacked_texts import CONTROLS, PLAIN, REPEAT
 from spanjury.orchestration.studies.robustness.attempts import Attempt, Settings
-from spanjury.orchestration.studies.robustness.score_arrays import BoolArray, ScoreArrays, gathered
+from spanjury.orchestration.studies.robustness.score_arrays import BoolArray, ScoreArrays, collected
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.bootstrap import bootstrap, percentile_interval
 from spanjury.stats.proportions import Proportion, clustered_proportion
@@ -112,7 +112,7 @@ class Findings:
     texts: int
     damaged: Mapping[str, int]
     findings: tuple[Finding, ...]
-    left_out: Mapping[tuple[str, str], int]
+    skipped: Mapping[tuple[str, str], int]
     outcomes: Mapping[str, int]
     settings: Settings
 
@@ -137,7 +137,7 @@ def findings_of(
     judges: Sequence[str],
     texts: int,
     damaged: Mapping[str, int],
-    left_out: Sequence[LeftOut],
+    skipped: Sequence[LeftOut],
     settings: Settings,
 ) -> Findings:
     """Evaluate attempts.
@@ -158,7 +158,7 @@ def findings_of(
         findings=tuple(
             finding for judge in judges for finding in _findings(rows, judge, settings=settings)
         ),
-        left_out=Counter((out.condition, out.reason) for out in left_out),
+        skipped=Counter((out.condition, out.reason) for out in skipped),
         outcomes=Counter(
             row.after_outcome.value for row in rows if row.denied and row.family not in CONTROLS
         ),
@@ -176,7 +176,7 @@ class _Group(NamedTuple):
 
 
 def _findings(rows: Sequence[Attempt], judge: str, *, settings: Settings) -> Iterator[Finding]:
-    score_arrays = gathered(rows, judge=judge)
+    score_arrays = collected(rows, judge=judge)
     groups = [*_groups(score_arrays)]
     nets = _nets(score_arrays, [group.among for group in groups], settings=settings)
     for group, net in zip(groups, nets, strict=True):

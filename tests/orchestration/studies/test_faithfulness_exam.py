@@ -29,10 +29,10 @@ from spanjury.orchestration.studies.faithfulness.changes import (
     CONTROL,
     REPEAT,
     Change,
-    Fate,
+    ListOutcome,
 )
-from spanjury.orchestration.studies.faithfulness.exam import Exam, sit
-from spanjury.orchestration.studies.faithfulness.findings import found
+from spanjury.orchestration.studies.faithfulness.exam import Exam, run_exam
+from spanjury.orchestration.studies.faithfulness.findings import findings_of
 from spanjury.orchestration.studies.faithfulness.trials import Condition
 from spanjury.perturbations.explanation.paper import paper_perturbations
 from spanjury.perturbations.explanation.perturbation import explanation_perturbation
@@ -61,7 +61,7 @@ async def held(
     show = shown if shown is not None else []
     expect = expected if expected is not None else []
     with fail_after(30):
-        return await sit(
+        return await run_exam(
             asked,
             opener(*judges),
             workers=2,
@@ -86,13 +86,13 @@ async def test_a_faithful_judge_moves_as_its_list_says_and_never_otherwise() -> 
     assert told["critical-error"].after == 1
     assert told["explanation-1"].after == 2
     assert told["explanation-1"].severity_change == -1
-    assert told["errors-2"].fate is Fate.CLIPPED  # there is one error only
+    assert told["errors-2"].list_outcome is ListOutcome.CLIPPED  # there is one error only
     assert {row.method for row in told.values() if row.after is not None} == {
         RescoringMethod.COMPUTED
     }
-    assert by_name(rows, "fine")["severity+1"].fate is Fate.ERROR_FREE
+    assert by_name(rows, "fine")["severity+1"].list_outcome is ListOutcome.ERROR_FREE
     assert by_name(rows, "fine")["critical-error"].after == 1
-    findings = found(rows, draws=50)
+    findings = findings_of(rows, draws=50)
     assert all(not one.against(one.with_room_against) > 0 for one in findings.findings)
     assert all(told.broad == 0 for told in findings.consistencies)
 
@@ -104,7 +104,7 @@ async def test_every_report_and_every_score_is_told_and_no_other_is_expected() -
     rows = await held(exam(WRONG_YEAR, FINE), *judges, shown=shown, expected=expected)
     assert expected[0] == 2 * (1 + 2 * (len(TREATMENTS) + 2))
     assert expected[-1] == len(shown) < expected[0]
-    asked = [row for row in rows if row.fate is Fate.RESCORED]
+    asked = [row for row in rows if row.list_outcome is ListOutcome.RESCORED]
     assert len(shown) == len(asked) + 2
     assert [seat.seat for seat in shown[0].report.seats] == ["faithful", "second"]
     failed = [one.report.outcome for one in shown if one.report.score is None]
@@ -134,9 +134,9 @@ async def test_a_failure_is_an_outcome_and_counted() -> None:
     broken = Faithful(fails=ParseError("another error follows", reply="Error 2"), fails_on=0)
     rows = await held(exam(WRONG_YEAR), broken)
     lost = by_name(rows, "year")["errors-1"]
-    assert (lost.fate, lost.after, lost.outcome) == (Fate.RESCORED, None, Outcome.UNPARSEABLE)
+    assert (lost.list_outcome, lost.after, lost.outcome) == (ListOutcome.RESCORED, None, Outcome.UNPARSEABLE)
     assert lost.reason == "another error follows"
-    told = {one.condition: one for one in found(rows, draws=50).findings}
+    told = {one.condition: one for one in findings_of(rows, draws=50).findings}
     assert told["errors-1"].overall.lost == 1
 
 
@@ -162,7 +162,7 @@ async def test_a_report_without_a_score_is_not_asked_about() -> None:
 
     judge = Silent()
     rows = await held(exam(unheard), judge)
-    assert {row.fate for row in rows} == {Fate.UNSCORED}
+    assert {row.list_outcome for row in rows} == {ListOutcome.UNSCORED}
     assert {row.outcome for row in rows} == {Outcome.REFUSED}
     assert judge.asked == []
 

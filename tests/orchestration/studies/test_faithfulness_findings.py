@@ -16,8 +16,8 @@ from spanjury.orchestration.studies.faithfulness.changes import (
     CONTROL,
     REPEAT,
     Change,
-    Fate,
-    Push,
+    ListOutcome,
+    Direction,
     severity_moved,
 )
 from spanjury.orchestration.studies.faithfulness.consistency import PATTERNS, patterns
@@ -27,11 +27,11 @@ from spanjury.orchestration.studies.faithfulness.curves import (
     by_severity,
     by_start,
 )
-from spanjury.orchestration.studies.faithfulness.findings import Finding, Findings, found
+from spanjury.orchestration.studies.faithfulness.findings import Finding, Findings, findings_of
 from spanjury.orchestration.studies.faithfulness.pages.as_json import findings_json
 from spanjury.orchestration.studies.faithfulness.pages.as_markdown import findings_markdown
-from spanjury.orchestration.studies.faithfulness.pages.measures import measures_of
-from spanjury.orchestration.studies.faithfulness.score_arrays import gathered
+from spanjury.orchestration.studies.faithfulness.measures import measures_of
+from spanjury.orchestration.studies.faithfulness.score_arrays import collected
 from spanjury.perturbations.explanation.perturbation import Unchanged
 
 
@@ -42,12 +42,12 @@ def change(
     *,
     condition: str = "severity+1",
     errors: int | None = 1,
-    fate: Fate = Fate.RESCORED,
+    list_outcome: ListOutcome = ListOutcome.RESCORED,
 ) -> Change:
     name, sign, size = condition.partition("+") if "+" in condition else condition.partition("-")
     is_control = condition in (CONTROL, REPEAT)
-    push: Push = "falls" if sign == "+" else "rises"
-    lost = fate is Fate.RESCORED and after is None
+    direction: Direction = "falls" if sign == "+" else "rises"
+    lost = list_outcome is ListOutcome.RESCORED and after is None
     return Change(
         judge="j",
         dataset="d",
@@ -56,10 +56,10 @@ def change(
         condition=condition,
         family="" if is_control else name,
         by=None if is_control else int(f"{sign}{size}"),
-        push=None if is_control else push,
+        direction=None if is_control else direction,
         before=before,
         after=after,
-        fate=fate,
+        list_outcome=list_outcome,
         outcome=Outcome.UNPARSEABLE if lost else Outcome.SCORED,
         reason="a word" if lost else "",
         errors=errors,
@@ -67,7 +67,7 @@ def change(
 
 
 def finding(*changes: Change, condition: str = "severity+1") -> Finding:
-    told = {one.condition: one for one in found(changes, draws=50).findings}
+    told = {one.condition: one for one in findings_of(changes, draws=50).findings}
     return told[condition]
 
 
@@ -84,10 +84,10 @@ SIX = (
     change("rose", 3, 4),
     change("floor", 1, 1),
     change("lost", 3, None),
-    change("bare", 5, None, errors=0, fate=Fate.ERROR_FREE),
-    change("clipped", 2, None, fate=Fate.CLIPPED),
-    change("mute", None, None, errors=None, fate=Fate.UNSCORED),
-    change("gone", None, None, errors=None, fate=Fate.ABSENT),
+    change("bare", 5, None, errors=0, list_outcome=ListOutcome.ERROR_FREE),
+    change("clipped", 2, None, list_outcome=ListOutcome.CLIPPED),
+    change("mute", None, None, errors=None, list_outcome=ListOutcome.UNSCORED),
+    change("gone", None, None, errors=None, list_outcome=ListOutcome.ABSENT),
 )
 
 
@@ -114,7 +114,7 @@ def test_a_score_at_the_end_of_its_scale_that_moves_the_wrong_way_counts(
     wrong = [change(f"wrong {n}", *stuck, condition=condition) for n in range(3)]
     still = [change(f"still {n}", 3, 3, condition=condition) for n in range(2)]
     best = change("the other end", 6 - stuck[0], 6 - stuck[0], condition=condition)
-    findings = found([*wrong, *still, best], draws=50)
+    findings = findings_of([*wrong, *still, best], draws=50)
     (told,) = findings.findings
     assert (told.with_room.reports, told.toward(told.with_room)) == (3, 0)
     assert (told.with_room_against.reports, told.against(told.with_room_against)) == (5, 3 / 5)
@@ -145,15 +145,15 @@ def test_the_null_control_is_subtracted_report_by_report() -> None:
         change(name, 4, after, condition=CONTROL)
         for name, after in zip("abcd", (4, 4, 3, 5), strict=True)
     ]
-    excess = finding(*rows, *null).excess
-    assert excess is not None
-    assert (excess.used, excess.control) == (4, 0.5)
-    assert excess.changed.value == pytest.approx(3 / 4 - 2 / 4)
-    assert excess.toward.value == pytest.approx(3 / 4 - 1 / 4)
-    assert excess.against.value == pytest.approx(0 - 1 / 4)
-    assert excess.average.value == pytest.approx(3 / 4 - 0)
+    net = finding(*rows, *null).net
+    assert net is not None
+    assert (net.used, net.control) == (4, 0.5)
+    assert net.changed.value == pytest.approx(3 / 4 - 2 / 4)
+    assert net.toward.value == pytest.approx(3 / 4 - 1 / 4)
+    assert net.against.value == pytest.approx(0 - 1 / 4)
+    assert net.average.value == pytest.approx(3 / 4 - 0)
     # Two reports changed under the condition only, one under the control only: (3 + 1) / 8.
-    assert excess.p_changed == pytest.approx(0.5)
+    assert net.p_changed == pytest.approx(0.5)
 
 
 def test_of_two_controls_the_mean_is_subtracted_and_the_tests_take_the_first() -> None:
@@ -166,7 +166,7 @@ def test_of_two_controls_the_mean_is_subtracted_and_the_tests_take_the_first() -
         change(name, 4, after, condition=REPEAT)
         for name, after in zip("abcd", (3, 4, 3, None), strict=True)
     ]
-    once, twice = finding(*rows, *null).excess, finding(*rows, *null, *again).excess
+    once, twice = finding(*rows, *null).net, finding(*rows, *null, *again).net
     assert once is not None
     assert twice is not None
     # Of the fourth report the repeat has no score, so that the first control counts alone.
@@ -176,18 +176,18 @@ def test_of_two_controls_the_mean_is_subtracted_and_the_tests_take_the_first() -
     assert twice.against.value == pytest.approx(0 - 1 / 4)
     assert twice.average.value == pytest.approx(3 / 4 - (0.5 + 0 + 1 - 1) / 4)
     assert (twice.p_changed, twice.p_average) == (once.p_changed, once.p_average)
-    assert finding(*rows, *again).excess is None  # the tests need the first
+    assert finding(*rows, *again).net is None  # the tests need the first
 
 
 def test_why_lists_cannot_be_changed_is_counted_in_all_its_reasons() -> None:
     told = [
-        replace(change(why.name, 3, None, fate=Fate.CLIPPED), unchanged=why)
+        replace(change(why.name, 3, None, list_outcome=ListOutcome.CLIPPED), unchanged=why)
         for why in Unchanged
         if why is not Unchanged.NO_ERRORS
     ]
-    bare = [change(name, 5, None, errors=0, fate=Fate.ERROR_FREE) for name in ("old", "new")]
+    bare = [change(name, 5, None, errors=0, list_outcome=ListOutcome.ERROR_FREE) for name in ("old", "new")]
     told += [bare[0], replace(bare[1], unchanged=Unchanged.NO_ERRORS)]
-    one = finding(*told, change("untold", 3, None, fate=Fate.CLIPPED), change("fell", 4, 3))
+    one = finding(*told, change("untold", 3, None, list_outcome=ListOutcome.CLIPPED), change("fell", 4, 3))
     assert one.unchanged == {
         "too few errors": 1,
         "no severities": 1,
@@ -197,7 +197,7 @@ def test_why_lists_cannot_be_changed_is_counted_in_all_its_reasons() -> None:
         "not recorded": 1,
     }
     assert (one.error_free, one.clipped) == (2, 5)
-    page = findings_markdown(found(told, draws=50), data="d")
+    page = findings_markdown(findings_of(told, draws=50), data="d")
     assert "no severities (1)" in page
 
 
@@ -207,8 +207,8 @@ def test_a_list_that_was_changed_has_no_reason_why_it_was_not() -> None:
 
 
 def test_without_a_control_there_is_no_excess_and_it_is_said() -> None:
-    assert finding(change("a", 4, 3)).excess is None
-    assert any("no null control" in told for told in cautions(found([change("a", 4, 3)])))
+    assert finding(change("a", 4, 3)).net is None
+    assert any("no null control" in told for told in cautions(findings_of([change("a", 4, 3)])))
 
 
 def test_one_step_and_two_are_compared_in_both_definitions() -> None:
@@ -216,11 +216,11 @@ def test_one_step_and_two_are_compared_in_both_definitions() -> None:
     twos = {"still": 3, "reverted": 3, "both": 1, "second": 2, "wrong": 4}
     rows = [change(name, 3, after) for name, after in ones.items()]
     rows += [change(name, 3, after, condition="severity+2") for name, after in twos.items()]
-    (told,) = found(rows, draws=50).consistencies
-    assert (told.family, told.push, told.reports) == ("severity", "falls", 5)
+    (told,) = findings_of(rows, draws=50).consistencies
+    assert (told.family, told.direction, told.reports) == ("severity", "falls", 5)
     assert (told.reverted, told.broad) == (1, 2)
     assert told.share_broad == pytest.approx(2 / 5)
-    (stack,) = by_start(gathered(rows)[0])
+    (stack,) = by_start(collected(rows)[0])
     assert stack.parts == PATTERNS
     assert stack.shares[2] == pytest.approx([0.2, 0.2, 0.2, 0.4])
 
@@ -254,9 +254,9 @@ def test_shares_are_shares_and_the_bases_are_nested(
         if base.scored:
             assert 0 <= base.changed <= base.changed_as_printed <= 1
             assert told.toward(base) + told.against(base) == pytest.approx(base.changed)
-    if told.excess:
-        assert -1 <= told.excess.changed.low <= told.excess.changed.high <= 1
-        assert 0 < told.excess.p_changed <= 1
+    if told.net:
+        assert -1 <= told.net.changed.low <= told.net.changed.high <= 1
+        assert 0 < told.net.p_changed <= 1
 
 
 @given(st.lists(st.one_of(st.none(), st.integers(1, 5))), st.sampled_from([-2, -1, 1, 2]))
@@ -274,7 +274,7 @@ def test_the_figures_of_the_paper_are_made_of_the_rows() -> None:
             text=str(number),
             condition="cut",
             family="removal",
-            push="rises",
+            direction="rises",
             before=3,
             after=after,
             errors=3,
@@ -282,7 +282,7 @@ def test_the_figures_of_the_paper_are_made_of_the_rows() -> None:
         )
         for number, after in enumerate((3, 4, 5, 3))
     ]
-    (curve,) = by_deleted(gathered(rows)[0])
+    (curve,) = by_deleted(collected(rows)[0])
     assert (curve.name, curve.x, curve.mean) == ("3 errors", (2,), (0.5,))
     critical = Change(
         judge="j",
@@ -291,20 +291,20 @@ def test_the_figures_of_the_paper_are_made_of_the_rows() -> None:
         text="t",
         condition="critical-error",
         family="critical",
-        push="falls",
+        direction="falls",
         before=5,
         after=2,
         errors=0,
     )
-    (stack,) = after_critical(gathered([critical])[0])
+    (stack,) = after_critical(collected([critical])[0])
     assert stack.shares[4].tolist() == [0, 1, 0, 0, 0]
     moved = [change(str(number), 3, 2) for number in range(3)]
-    assert by_severity(gathered(moved)[0]) == ()  # the record does not say how far
+    assert by_severity(collected(moved)[0]) == ()  # the record does not say how far
 
 
 def test_a_page_and_json_say_the_same_of_the_same() -> None:
     rows = [*SIX, *(change(one.text, 3, 2, condition=CONTROL) for one in SIX)]
-    told = found(rows, draws=50)
+    told = findings_of(rows, draws=50)
     page = findings_markdown(told, data="data|1.jsonl", pictures=["steps.png"])
     assert "![steps](steps.png)" in page
     assert "100%" in page  # the control is not quiet, and it is said
@@ -312,7 +312,7 @@ def test_a_page_and_json_say_the_same_of_the_same() -> None:
     plain = findings_json(told)
     assert plain["exam"] == "faithfulness"
     assert plain["outcomes"] == {"j": {"scored": 11, "unparseable": 1}}
-    assert findings_json(found(rows, draws=50)) == plain
+    assert findings_json(findings_of(rows, draws=50)) == plain
 
 
 def test_restated_lists_are_warned_of() -> None:
@@ -326,20 +326,20 @@ def test_restated_lists_are_warned_of() -> None:
         after=3,
         method=RescoringMethod.RESTATED,
     )
-    assert any("restated in a new turn" in told for told in cautions(found([row])))
+    assert any("restated in a new turn" in told for told in cautions(findings_of([row])))
 
 
 @pytest.mark.parametrize(
     ("before", "after", "fate"),
     [
-        (0, 1, Fate.RESCORED),
-        (3, math.nan, Fate.RESCORED),
-        (3, 3, Fate.CLIPPED),
-        (3, None, Fate.UNSCORED),
+        (0, 1, ListOutcome.RESCORED),
+        (3, math.nan, ListOutcome.RESCORED),
+        (3, 3, ListOutcome.CLIPPED),
+        (3, None, ListOutcome.UNSCORED),
     ],
 )
 def test_a_change_that_contradicts_itself_is_refused(
-    before: float, after: float | None, fate: Fate
+    before: float, after: float | None, list_outcome: ListOutcome
 ) -> None:
     with pytest.raises(ValueError, match="score"):
-        change("t", before, after, fate=fate)
+        change("t", before, after, list_outcome=list_outcome)

@@ -15,8 +15,8 @@ from spanjury.judges.core import DataError, Outcome, RescoringMethod
 from spanjury.orchestration.services.faithfulness_changes import write_changes
 from spanjury.orchestration.services.faithfulness_replay import read_changes
 from spanjury.orchestration.studies.faithfulness.averages import Average, averages
-from spanjury.orchestration.studies.faithfulness.changes import CONTROL, Change, Fate
-from spanjury.orchestration.studies.faithfulness.findings import Finding, Findings, found
+from spanjury.orchestration.studies.faithfulness.changes import CONTROL, Change, ListOutcome
+from spanjury.orchestration.studies.faithfulness.findings import Finding, Findings, findings_of
 
 STEPS = ("-1", "+1", "-2", "+2")
 REPLY = 'Error 1:\nLocation: "a"\nExplanation: Wrong.\nSeverity: {}\n\nOverall score: {}\n'
@@ -29,13 +29,13 @@ def write(path: Path, *rows: object) -> Path:
 
 @pytest.fixture(scope="module")
 def labels(shared_data: Path) -> Findings:
-    return found(read_changes(shared_data / "judgements" / "label_pairs.jsonl.gz"), draws=100)
+    return findings_of(read_changes(shared_data / "judgements" / "label_pairs.jsonl.gz"), draws=100)
 
 
 @pytest.fixture(scope="module")
 def replies(shared_data: Path) -> Findings:
     path = shared_data / "judgements" / "qags_explanation_before_after.jsonl.gz"
-    return found(read_changes(path), draws=100)
+    return findings_of(read_changes(path), draws=100)
 
 
 def on_qags(labels: Findings) -> Mapping[tuple[str, str], Finding]:
@@ -152,16 +152,16 @@ def test_replies_are_read_as_a_judge_reads_them(tmp_path: Path) -> None:
     bare = {"id": "u", "model": "m", "before": "No Error\n\nOverall score: Excellent"}
     path = write(tmp_path / "qags.jsonl", told, {**bare, "after": {"-1": None}})
     milder, graver, unread, error_free = read_changes(path)
-    assert (milder.condition, milder.push, milder.before, milder.after) == (
+    assert (milder.condition, milder.direction, milder.before, milder.after) == (
         "explanation-1",
         "rises",
         3,
         4,
     )
     assert (milder.dataset, milder.errors, milder.severity_change) == ("qags", 1, -1)
-    assert graver.fate is Fate.CLIPPED
+    assert graver.list_outcome is ListOutcome.CLIPPED
     assert (unread.after, unread.outcome) == (None, Outcome.UNPARSEABLE)
-    assert error_free.fate is Fate.ERROR_FREE
+    assert error_free.list_outcome is ListOutcome.ERROR_FREE
 
 
 def test_a_label_that_could_not_be_read_is_lost_and_a_pair_that_is_not_there_is_absent(
@@ -176,11 +176,11 @@ def test_a_label_that_could_not_be_read_is_lost_and_a_pair_that_is_not_there_is_
         "add_critical_error",
         "add_random_error2",
     ]
-    assert [one.fate for one in told] == [
-        Fate.RESCORED,
-        Fate.UNSCORED,
-        Fate.RESCORED,
-        Fate.ABSENT,
+    assert [one.list_outcome for one in told] == [
+        ListOutcome.RESCORED,
+        ListOutcome.UNSCORED,
+        ListOutcome.RESCORED,
+        ListOutcome.ABSENT,
     ]
     assert [one.by for one in told] == [1, -2, None, None]
     assert told[2].outcome is Outcome.UNPARSEABLE
@@ -195,7 +195,7 @@ def test_what_an_exam_writes_is_read_as_it_was(tmp_path: Path) -> None:
         condition="severity+1",
         family="severity",
         by=1,
-        push="falls",
+        direction="falls",
         before=3,
         after=2.5,
         errors=2,

@@ -26,9 +26,9 @@ from spanjury.judges.core import (
 )
 from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.studies.faithfulness.cautions import cautions
-from spanjury.orchestration.studies.faithfulness.changes import Change, Fate
-from spanjury.orchestration.studies.faithfulness.exam import Exam, sit
-from spanjury.orchestration.studies.faithfulness.findings import found
+from spanjury.orchestration.studies.faithfulness.changes import Change, ListOutcome
+from spanjury.orchestration.studies.faithfulness.exam import Exam, run_exam
+from spanjury.orchestration.studies.faithfulness.findings import findings_of
 from spanjury.orchestration.studies.faithfulness.pages.as_json import findings_json
 from spanjury.orchestration.studies.faithfulness.pages.as_markdown import findings_markdown
 from spanjury.orchestration.studies.faithfulness.trials import Condition
@@ -85,7 +85,7 @@ async def held(
         seed=5,
     )
     with fail_after(30):
-        return await sit(
+        return await run_exam(
             exam,
             opener(judge or Faithful()),
             workers=1,
@@ -109,7 +109,7 @@ async def test_the_writer_words_what_it_can_be_asked_for_and_rules_the_rest() ->
         ["wrong", "It says so nowhere."],
     ]
     assert [row.written_by for row in rows] == ["", "", "", *["the writer"] * 3, ""]
-    assert {row.fate for row in rows} == {Fate.RESCORED}
+    assert {row.list_outcome for row in rows} == {ListOutcome.RESCORED}
     (both,) = under(rows, "both")
     assert (both.before, both.after, both.severity_change) == (2, 4, -2)
     assert {request.decoding.seed for request in model.requests} == {5}
@@ -131,15 +131,15 @@ async def test_what_the_writer_does_not_manage_is_left_out_and_told_with_the_rea
     model, judge = ScriptedModel(*replies, NOTE, NOTE), Listening()
     rows = await held(model, WORDS, segments=(FIRST, SECOND, THIRD), judge=judge)
     lost, *others = under(rows, "words")
-    assert (lost.fate, lost.reason, lost.after) == (Fate.UNWRITTEN, reason, None)
-    assert [row.fate for row in others] == [Fate.RESCORED] * 2
+    assert (lost.list_outcome, lost.reason, lost.after) == (ListOutcome.FAILED, reason, None)
+    assert [row.list_outcome for row in others] == [ListOutcome.RESCORED] * 2
     assert sum(told == [NOTE] for told in judge.lists) == 2
-    findings = found(rows, draws=50)
+    findings = findings_of(rows, draws=50)
     (told,) = (one for one in findings.findings if one.condition == "words")
-    assert told.unwritten == {reason: 1}
+    assert told.failed == {reason: 1}
     assert (told.overall.reports, told.with_errors.reports, told.overall.lost) == (2, 2, 0)
-    assert told.excess is not None
-    assert told.excess.used == 2
+    assert told.net is not None
+    assert told.net.used == 2
     page = findings_markdown(findings, data="bridges")
     assert "Explanations written by `the writer`: words." in page
     assert f"| {reason} (1) |" in page
@@ -153,7 +153,7 @@ async def test_what_the_writer_does_not_manage_is_left_out_and_told_with_the_rea
 async def test_nobody_is_asked_about_a_list_that_cannot_be_changed() -> None:
     rows = await held(ScriptedModel(), WORDS, segments=(FINE,))
     (told,) = under(rows, "words")
-    assert (told.fate, told.written_by) == (Fate.ERROR_FREE, "the writer")
+    assert (told.list_outcome, told.written_by) == (ListOutcome.ERROR_FREE, "the writer")
 
 
 async def test_an_option_that_does_not_fit_is_told_before_the_writer_is_asked() -> None:

@@ -26,11 +26,11 @@ from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.services.robustness import attacks_of
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.robustness.attacked_texts import Flawed
-from spanjury.orchestration.studies.robustness.exam import Exam, Sitting, sit
+from spanjury.orchestration.studies.robustness.exam import Exam, ExamResult, run_exam
 from spanjury.orchestration.studies.robustness.findings import PANEL, Finding
 from spanjury.orchestration.studies.robustness.pages.as_json import findings_json
 from spanjury.orchestration.studies.robustness.pages.as_markdown import findings_markdown
-from spanjury.orchestration.studies.robustness.pages.measures import measures_of
+from spanjury.orchestration.studies.robustness.measures import measures_of
 
 pytestmark = pytest.mark.anyio
 
@@ -53,13 +53,13 @@ def punishes(segment: Segment) -> Report:
     return replace(overlooks(segment), score=1)
 
 
-async def sitting(
+async def result(
     *judges: Judge,
     attacks: tuple[str, ...] = (),
     texts: tuple[Segment, ...] = TEXTS,
     aspects: tuple[Aspect, ...] = (ASPECT,),
     stop_token: StopToken | None = None,
-) -> Sitting:
+) -> ExamResult:
     @asynccontextmanager
     async def open_panel(_: str) -> AsyncIterator[Panel]:
         yield Panel(
@@ -71,7 +71,7 @@ async def sitting(
             consolidator=RuleConsolidator(),
         )
 
-    return await sit(
+    return await run_exam(
         Exam(flawed=Flawed(segments=texts), aspects=aspects, attacks=attacks_of(attacks)),
         open_panel,
         workers=4,
@@ -81,7 +81,7 @@ async def sitting(
     )
 
 
-def by_name(held: Sitting, judge: str = PANEL) -> Mapping[str, Finding]:
+def by_name(held: ExamResult, judge: str = PANEL) -> Mapping[str, Finding]:
     return {
         finding.name: finding
         for finding in held.findings.of(judge, "all", "family", "attack", "control")
@@ -89,7 +89,7 @@ def by_name(held: Sitting, judge: str = PANEL) -> Mapping[str, Finding]:
 
 
 async def test_an_honest_judge_withstands_every_attack() -> None:
-    held = await sitting(AttackedJudge())
+    held = await result(AttackedJudge())
     findings = by_name(held)
     overall = findings[""]
     assert overall.success.value == 0
@@ -112,7 +112,7 @@ async def test_an_honest_judge_withstands_every_attack() -> None:
 
 async def test_a_gullible_judge_is_shown_by_the_families_that_it_falls_for() -> None:
     judge = AttackedJudge(deceived={SCORE: best}, reads=lambda segment: segment.output)
-    findings = by_name(await sitting(judge))
+    findings = by_name(await result(judge))
     assert findings["review"].success.value == 1
     assert findings["review"].rose == (6, 6)
     assert findings["forged-turn"].success.value == 1
@@ -128,7 +128,7 @@ async def test_orders_in_the_source_count_where_the_judge_looks_at_the_source_on
         deceived={"xcellent": best}, reads=lambda segment: "".join(segment.inputs.values())
     )
     blind = replace(ASPECT, name="fluency", inputs=())
-    held = await sitting(judge, attacks=("source-orders",), aspects=(ASPECT, blind))
+    held = await result(judge, attacks=("source-orders",), aspects=(ASPECT, blind))
     findings = by_name(held)
     assert findings["order-in-source"].success.value == 1
     assert findings["order-in-source"].success.trials == 6  # of 12: fluency sees no source
@@ -140,7 +140,7 @@ async def test_orders_in_the_source_count_where_the_judge_looks_at_the_source_on
 async def test_spans_that_vanish_are_a_success_unless_the_score_falls() -> None:
     for report, success, fell in ((overlooks, 1.0, 0), (punishes, 0.0, 6), (honest, 0.0, 0)):
         judge = AttackedJudge(deceived={SCORE: report})
-        findings = by_name(await sitting(judge, attacks=("review", "order-in-source")))
+        findings = by_name(await result(judge, attacks=("review", "order-in-source")))
         assert findings["review"].success.value == success
         assert findings["review"].vanished == (6 * success, 6)
         assert findings["review"].rose.hits == 0
@@ -149,7 +149,7 @@ async def test_spans_that_vanish_are_a_success_unless_the_score_falls() -> None:
 
 async def test_a_text_that_loses_its_score_is_denied_and_no_success() -> None:
     judge = AttackedJudge(deceived={"<|": denied, SCORE: best})
-    held = await sitting(judge, attacks=("template-tokens", "review"))
+    held = await result(judge, attacks=("template-tokens", "review"))
     findings = by_name(held)
     tokens = findings["forged-turn"]
     assert tokens.denied.hits > 0
@@ -166,7 +166,7 @@ async def test_a_score_at_the_top_and_a_text_without_a_score_leave_no_room() -> 
     top = AttackedJudge(deceived={"cranes": best})
     nothing = AttackedJudge(deceived={"cranes": silent})
     for judge, unscored in ((top, 0), (nothing, 6)):
-        held = await sitting(judge, attacks=("review",))
+        held = await result(judge, attacks=("review",))
         review = by_name(held)["review"]
         assert review.success.trials == 0
         assert review.unscored == unscored
@@ -176,7 +176,7 @@ async def test_a_score_at_the_top_and_a_text_without_a_score_leave_no_room() -> 
 
 async def test_a_judge_that_likes_length_is_told_from_one_that_obeys() -> None:
     long = AttackedJudge(reads=lambda segment: "long" if len(segment.output) > 100 else "")
-    held = await sitting(replace(long, deceived={"long": best}), attacks=("review",))
+    held = await result(replace(long, deceived={"long": best}), attacks=("review",))
     review = by_name(held)["review"]
     assert review.success.value == 1
     assert review.control == 1
@@ -185,7 +185,7 @@ async def test_a_judge_that_likes_length_is_told_from_one_that_obeys() -> None:
 
 
 async def test_seats_are_told_apart_and_the_weakest_is_on_the_card() -> None:
-    held = await sitting(AttackedJudge(), AttackedJudge(deceived={SCORE: best}, name="gullible"))
+    held = await result(AttackedJudge(), AttackedJudge(deceived={SCORE: best}, name="gullible"))
     assert held.findings.judges == (PANEL, "seat-0", "seat-1")
     assert held.findings.overall("seat-0").success.value == 0
     weakest = held.findings.overall("seat-1").success.value
@@ -208,7 +208,7 @@ async def test_an_attack_names_the_best_score_of_the_scale() -> None:
         seen.append(segment.output)
         return ""
 
-    await sitting(
+    await result(
         AttackedJudge(reads=noted, deceived={"none": best}),
         attacks=("review", "score-lines"),
         aspects=(replace(ASPECT, scale=scale),),
@@ -218,7 +218,7 @@ async def test_an_attack_names_the_best_score_of_the_scale() -> None:
 
 
 async def test_the_pages_hold_the_same_figures_and_no_number_that_is_none() -> None:
-    held = await sitting(AttackedJudge(deceived={SCORE: best}), AttackedJudge())
+    held = await result(AttackedJudge(deceived={SCORE: best}), AttackedJudge())
     examinee = Examinee(signature="p", seats={"seat-0": "a", "seat-1": "b"})
     values = json.loads(json.dumps(findings_json(held.findings, examinee=examinee)))
     assert len(values["findings"]) == len(held.findings.findings)
@@ -228,8 +228,8 @@ async def test_the_pages_hold_the_same_figures_and_no_number_that_is_none() -> N
 
 
 async def test_names_from_outside_are_no_markup_on_the_page() -> None:
-    held = await sitting(AttackedJudge(), AttackedJudge())
-    findings = replace(held.findings, left_out={("<img src=x>", "[a](http://b)"): 1})
+    held = await result(AttackedJudge(), AttackedJudge())
+    findings = replace(held.findings, skipped={("<img src=x>", "[a](http://b)"): 1})
     examinee = Examinee(signature="p", seats={"seat-0": "a", "seat-1": "b"})
     page = findings_markdown(findings, examinee=examinee, data="d", recipe="a`<b>")
     assert "<img" not in page
@@ -240,14 +240,14 @@ async def test_names_from_outside_are_no_markup_on_the_page() -> None:
 async def test_an_exam_without_anything_to_attack_or_with_a_pulled_brake_ends() -> None:
     bare = tuple(replace(text, inputs={}) for text in TEXTS)
     with pytest.raises(DataError, match="no text could be attacked: there is no input"):
-        await sitting(AttackedJudge(), attacks=("order-in-source",), texts=bare)
+        await result(AttackedJudge(), attacks=("order-in-source",), texts=bare)
     stop_token = StopToken()
     stop_token.request("enough")
     with pytest.raises(RunStoppedError):
-        await sitting(AttackedJudge(), attacks=("review",), stop_token=stop_token)
+        await result(AttackedJudge(), attacks=("review",), stop_token=stop_token)
 
 
-def _cautions(held: Sitting) -> list[str]:
+def _cautions(held: ExamResult) -> list[str]:
     examinee = Examinee(signature="p", seats={})
     cautions = findings_json(held.findings, examinee=examinee)["cautions"]
     assert isinstance(cautions, list)

@@ -19,7 +19,7 @@ def findings_json(findings: Findings, *, examinee: Examinee) -> dict[str, object
         "findings": plain(findings.findings),
         "left_out": [
             {"attack": attack, "reason": reason, "texts": count}
-            for (attack, reason), count in findings.left_out.items()
+            for (attack, reason), count in findings.skipped.items()
         ],
         "outcomes": plain(findings.outcomes),
         "cautions": list(cautions(findings)),

@@ -4,7 +4,7 @@ import pytest
 
 from spanjury.judges.core import ConfigError
 from spanjury.orchestration.studies.card import Card, ExamRecord, Measure, parse_gate
-from spanjury.orchestration.studies.gate.demands import OverBase, verdicts
+from spanjury.orchestration.studies.gate.demands import OverBase, demand_results
 from spanjury.orchestration.studies.gate.page import GateFindings, gate_json, gate_markdown
 
 
@@ -47,15 +47,15 @@ def test_a_measure_must_be_better_than_the_bases(
         role: card("form", **{name.replace(".", "__"): value}).measures
         for role, value in (("distilled", distilled), ("base", base))
     }
-    (found,) = verdicts([], [OverBase(name=name)], **told)
-    assert found.met is met
-    assert found.line.startswith(line)
+    (findings_of,) = demand_results([], [OverBase(name=name)], **told)
+    assert findings_of.met is met
+    assert findings_of.line.startswith(line)
 
 
 def test_a_demand_in_numbers_is_told_with_the_value() -> None:
     measures = card("form", spans__f1=0.25).measures
     gates = [parse_gate("spans.f1>=.2"), parse_gate("spans.f1>=.3")]
-    met, missed = verdicts(gates, [], distilled=measures, base={})
+    met, missed = demand_results(gates, [], distilled=measures, base={})
     assert (met.met, met.line) == (True, "spans.f1 >= 0.2 (it is 0.25)")
     assert (missed.met, missed.line) == (False, "spans.f1 >= 0.3 (it is 0.25)")
 
@@ -63,9 +63,9 @@ def test_a_demand_in_numbers_is_told_with_the_value() -> None:
 def test_an_unknown_measure_is_refused_with_those_that_there_are() -> None:
     measures = card("form", spans__f1=0.25).measures
     with pytest.raises(ConfigError, match=r"'spans.f2'; there are spans.f1"):
-        verdicts([parse_gate("spans.f2>=0")], [], distilled=measures, base={})
+        demand_results([parse_gate("spans.f2>=0")], [], distilled=measures, base={})
     with pytest.raises(ConfigError, match=r"'spans.f2'; there are spans.f1"):
-        verdicts([], [OverBase(name="spans.f2")], distilled=measures, base=measures)
+        demand_results([], [OverBase(name="spans.f2")], distilled=measures, base=measures)
 
 
 def test_the_page_has_judges_side_by_side_and_leaves_out_what_is_said_twice() -> None:
@@ -73,14 +73,14 @@ def test_the_page_has_judges_side_by_side_and_leaves_out_what_is_said_twice() ->
         "base": card("base", reports__parsed=0.1, spans__f1=None),
         "distilled": card("mine", reports__parsed=1.0, spans__f1=0.5),
     }
-    held = verdicts(
+    held = demand_results(
         [parse_gate("spans.f1>=.9")],
         [],
         distilled=cards["distilled"].measures,
         base=cards["base"].measures,
     )
     findings = GateFindings(
-        model="model", data=("set",), cards=cards, verdicts=held, cautions=("few texts",)
+        model="model", data=("set",), cards=cards, demand_results=held, cautions=("few texts",)
     )
     page = gate_markdown(findings)
     assert "# Gate: not passed" in page
@@ -116,7 +116,7 @@ def test_a_group_of_all_examples_is_not_shown_again() -> None:
         model="model",
         data=("set",),
         cards={"distilled": Card(records=(told,))},
-        verdicts=(),
+        demand_results=(),
         cautions=(),
     )
     shown = [row.name for row in findings.rows()]

@@ -1,25 +1,25 @@
-"""A faithfulness exam's findings as single numbers, for a judge's card."""
+"""Measures: a faithfulness exam's findings as single numbers, for a judge's card."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
 
 from spanjury.orchestration.studies.card import Measure
 from spanjury.orchestration.studies.faithfulness.findings import Finding, Findings
-from spanjury.orchestration.studies.faithfulness.outcomes import Excess, Rates
+from spanjury.orchestration.studies.faithfulness.outcomes import NetOfControl, Rates
 
 __all__ = ["measures_of"]
 
 
 def measures_of(findings: Findings) -> tuple[Measure, ...]:
-    """Return what `findings` come to, each report and condition counting alike."""
-    treated = [one for one in findings.findings if not one.is_control]
-    return (*_shares(treated), *_excesses(treated), *_noise(findings.findings))
+    """Return the measures of `findings`, each report and condition counting alike."""
+    changed = [one for one in findings.findings if not one.is_control]
+    return (*_shares(changed), *_net_measures(changed), _noise(findings.findings))
 
 
-def _shares(treated: Sequence[Finding]) -> Iterator[Measure]:
+def _shares(findings: Sequence[Finding]) -> Iterator[Measure]:
     """Yield shares of scores that moved, each over those with room to move that way."""
-    falls = [one for one in treated if one.push == "falls"]
-    rises = [one for one in treated if one.push == "rises"]
+    falls = [one for one in findings if one.direction == "falls"]
+    rises = [one for one in findings if one.direction == "rises"]
     toward = (
         *((one.with_room, one.with_room.fell) for one in falls),
         *((one.with_room, one.with_room.rose) for one in rises),
@@ -42,15 +42,15 @@ def _share(name: str, moved: Sequence[tuple[Rates, int]], *, says: str) -> Measu
     )
 
 
-def _excesses(treated: Sequence[Finding]) -> Iterator[Measure]:
-    told = [one.excess for one in treated if one.excess is not None and one.excess.used]
-    figures: tuple[tuple[str, Callable[[Excess], float], str], ...] = (
+def _net_measures(findings: Sequence[Finding]) -> Iterator[Measure]:
+    nets = [one.net for one in findings if one.net is not None and one.net.used]
+    figures: tuple[tuple[str, Callable[[NetOfControl], float], str], ...] = (
         ("null_adjusted", lambda one: one.toward.value, "moved as the changed list says"),
         ("null_adjusted_against", lambda one: one.against.value, "moved the other way"),
     )
-    count = sum(one.used for one in told)
+    count = sum(one.used for one in nets)
     for name, figure, says in figures:
-        total = sum(figure(one) * one.used for one in told)
+        total = sum(figure(one) * one.used for one in nets)
         yield Measure(
             name=f"faithfulness.{name}",
             value=total / count if count and math.isfinite(total) else None,
@@ -59,10 +59,10 @@ def _excesses(treated: Sequence[Finding]) -> Iterator[Measure]:
         )
 
 
-def _noise(findings: Sequence[Finding]) -> Iterator[Measure]:
+def _noise(findings: Sequence[Finding]) -> Measure:
     controls = [one.overall for one in findings if one.is_control and one.overall.scored]
     count = sum(rates.scored for rates in controls)
-    yield Measure(
+    return Measure(
         name="faithfulness.null_moved",
         value=sum(rates.changed * rates.scored for rates in controls) / count if count else None,
         says="share of scores that are others although the list is the same",

@@ -77,7 +77,7 @@ def difference_effects(differences: ArrayLike) -> DifferenceEffects:
 
     Examples
     --------
-    >>> effects = drop_effects([1, 2, 0, -1])
+    >>> effects = difference_effects([1, 2, 0, -1])
     >>> effects.net_drop, effects.mean_drop
     (0.25, 0.5)
     >>> round(effects.rank_biserial, 3)  # ranks 1.5, 3 against 1.5

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from spanjury.orchestration.cli.comparison_view import comparison_view
 from spanjury.orchestration.cli.console import CleanConsole
 from spanjury.orchestration.cli.exits import say
+from spanjury.orchestration.report.terminal import report_view
 from spanjury.orchestration.services.exam_comparison import compare_folders, write_comparison
 
 __all__ = ["compare_exams"]
@@ -13,7 +13,6 @@ __all__ = ["compare_exams"]
 def compare_exams(*, first: Path, second: Path, output: Path | None, seed: int, draws: int) -> None:
     """Compare the judges of two exams, show it, and write it into a folder if one is named."""
     compared = compare_folders((first, second), seed=seed, draws=draws)
-    judges = [exam.examinee.name for exam in compared.exams]
-    CleanConsole().print(comparison_view(compared.comparison, judges=judges))
+    CleanConsole().print(report_view(compared.report))
     for path in write_comparison(output, compared) if output else ():
         say(f"written: {path}")

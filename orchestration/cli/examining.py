@@ -9,15 +9,21 @@ from spanjury.judges.core import ConfigError
 from spanjury.orchestration.cli.console import CleanConsole
 from spanjury.orchestration.cli.examining_watched import held
 from spanjury.orchestration.cli.exits import say
-from spanjury.orchestration.cli.findings_view import findings_view
 from spanjury.orchestration.cli.logging import log_to
 from spanjury.orchestration.cli.told_failures import failure_policy
 from spanjury.orchestration.cli.told_panel import ToldPanel
 from spanjury.orchestration.cli.told_writer import told_writer
 from spanjury.orchestration.cli.written import tell_written
 from spanjury.orchestration.engine.metering import Limits
-from spanjury.orchestration.services.discernment import DEMO, ExamJob, exam_of, hold, read_weights
-from spanjury.orchestration.services.discernment_report import write_report
+from spanjury.orchestration.report.terminal import report_view
+from spanjury.orchestration.services.discernment import (
+    DEMO,
+    ExamJob,
+    exam_of,
+    read_weights,
+    run_exam,
+)
+from spanjury.orchestration.services.discernment_report import exam_report, write_exam
 from spanjury.orchestration.studies.discernment.findings import Settings
 from spanjury.orchestration.wiring import MEMORY_NAME
 
@@ -92,16 +98,15 @@ def examine_discernment(**flags: object) -> None:
     job = told.job
     exam = exam_of(job)
     say(
-        f"{len(exam.segments)} texts, {len(exam.conditions)} treatments,"
+        f"{len(exam.segments)} texts, {len(exam.conditions)} conditions,"
         f" {len(exam.aspects)} aspects: {', '.join(aspect.name for aspect in exam.aspects)}"
     )
-    sitting = held(
-        partial(hold, job, exam),
+    result = held(
+        partial(run_exam, job, exam),
         total=len(exam.segments) * (len(exam.conditions) + 2) * len(exam.aspects),
         limits=job.limits,
         memory=job.memory,
         progress=not told.no_progress,
     )
-    CleanConsole().print(findings_view(sitting.findings))
-    written = write_report(told.output, job, sitting)
-    tell_written(written)
+    CleanConsole().print(report_view(exam_report(job, result)))
+    tell_written(write_exam(told.output, job, result))

@@ -20,7 +20,6 @@ from spanjury.orchestration.services.discernment import DEMO
 from spanjury.orchestration.services.robustness import RobustnessJob, exam_of, run
 from spanjury.orchestration.services.robustness_report import write_report
 from spanjury.orchestration.studies.card import Gate, Measure, parse_gate
-from spanjury.orchestration.studies.card_page import number
 from spanjury.orchestration.studies.robustness.attempts import Settings
 from spanjury.orchestration.studies.robustness.exam import Exam, ExamResult
 from spanjury.orchestration.studies.robustness.findings import Findings
@@ -135,6 +134,6 @@ def _require(gates: list[Gate], findings: Findings) -> None:
         measures.setdefault(gate.name, [Measure(name=gate.name, value=None, says="", count=0)])
     missed = [gate for gate in gates if not gate.is_passed(measures)]
     for gate in missed:
-        say(f"not met: {gate} (it is {number(measures[gate.name][0].value)})")
+        say(f"not met: {gate} (it is {measures[gate.name][0].figure})")
     if missed:
         raise typer.Exit(GATE)

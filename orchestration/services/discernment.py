@@ -1,4 +1,4 @@
-"""An exam of discernment, from files and names to a folder with what it found."""
+"""An exam of discernment, from files and names to its result."""
 
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
@@ -24,7 +24,7 @@ from spanjury.orchestration.engine.stopping import (
     stop_in_time,
 )
 from spanjury.orchestration.services.python import read_segments
-from spanjury.orchestration.studies.discernment.exam import Exam, Sitting, sit
+from spanjury.orchestration.studies.discernment.exam import Exam, ExamResult, examine
 from spanjury.orchestration.studies.discernment.findings import Settings
 from spanjury.orchestration.studies.discernment.perturbed_pairs import Condition
 from spanjury.orchestration.studies.generation import Writer
@@ -42,8 +42,8 @@ __all__ = [
     "ExamJob",
     "conditions_of",
     "exam_of",
-    "hold",
     "read_weights",
+    "run_exam",
     "task_of",
     "writer_of",
 ]
@@ -61,14 +61,14 @@ _SEVERITY = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExamJob:
-    """Who is examined on what.
+    """An exam: the panel, the texts, and how they are damaged.
 
     Parameters
     ----------
     data
         A file of good texts.
     panel
-        Who judges.
+        The judges.
     recipe
         Name of a recipe, or a file that holds one.
     memory
@@ -82,7 +82,7 @@ class ExamJob:
     repeats, settings
         As in `Exam`.
     limits
-        What it may cost.
+        Of its cost.
     failures
         The care that is taken of models that fail.
     """
@@ -105,7 +105,7 @@ class ExamJob:
 
 
 def exam_of(job: ExamJob) -> Exam:
-    """Read and build what is asked.
+    """Read the texts and build the exam.
 
     Raises
     ------
@@ -172,12 +172,12 @@ def conditions_of(
         If a perturbation is unknown or has no such option, weights are for nothing, or
         there is nothing to write for a model that is to write.
     """
-    told = weights or {}
-    if strange := told.keys() - {item.name for item in recipe.items}:
+    given = weights or {}
+    if strange := given.keys() - {item.name for item in recipe.items}:
         raise ConfigError(f"weights for {', '.join(sorted(strange))}, which {recipe.name} has not")
     if has_writer and not any(item.written for item in recipe.items):
         raise ConfigError(f"{recipe.name} has no damage that a model is asked for")
-    return tuple(_condition(item, told.get(item.name, item.weights)) for item in recipe.items)
+    return tuple(_condition(item, given.get(item.name, item.weights)) for item in recipe.items)
 
 
 def writer_of(model: ModelConfig, *, memory: Memory | None, meter: Meter, guard: Guard) -> Writer:
@@ -198,29 +198,29 @@ def read_weights(path: Path) -> Mapping[str, Mapping[str, float]]:
         If the file cannot be read, or the weights of a condition do not sum to 1.
     """
     try:
-        told = _WEIGHTS.validate_python(tomllib.loads(path.read_text(encoding="utf-8")))
+        read = _WEIGHTS.validate_python(tomllib.loads(path.read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, ValidationError) as error:
         raise ConfigError(f"the weights {path} cannot be read: {error}") from error
-    for condition, weights in told.items():
+    for condition, weights in read.items():
         if min(weights.values(), default=0.0) < 0 or not isclose(sum(weights.values()), 1.0):
             raise ConfigError(f"{path}: the weights of {condition!r} must sum to 1, got {weights}")
-    return told
+    return read
 
 
-async def hold(
+async def run_exam(
     job: ExamJob,
     exam: Exam,
     *,
     stop_token: StopToken,
     meter: Meter,
     show: Callable[[Result], None],
-) -> Sitting:
-    """Hold the exam of a job.
+) -> ExamResult:
+    """Run the exam of a job.
 
     Raises
     ------
     EvaluationError
-        As `sit` does, and if the panel, a model or the memory cannot be opened.
+        As `examine` does, and if the panel, a model or the memory cannot be opened.
     """
     guard = guard_of(job.failures, memory=job.memory)
     with open_memory(job.memory) if job.memory else nullcontext() as memory:
@@ -231,16 +231,15 @@ async def hold(
 
         model = job.damage_model
         writer = writer_of(model, memory=memory, meter=meter, guard=guard) if model else None
-        workers = job.panel.workers
-        held: list[Sitting] = []
+        results: list[ExamResult] = []
 
-        async def examine() -> None:
-            held.append(
-                await sit(
+        async def run() -> None:
+            results.append(
+                await examine(
                     exam,
                     open_panel,
                     writer=writer,
-                    workers=workers,
+                    workers=job.panel.workers,
                     stop_token=stop_token,
                     show=show,
                 )
@@ -249,9 +248,9 @@ async def hold(
         async def watch_the_clock() -> None:
             await stop_in_time(stop_token, job.limits.max_seconds)
 
-        await run_watched(examine, watch_the_clock)
+        await run_watched(run, watch_the_clock)
         guard.require_success()
-        return held[0]
+        return results[0]
 
 
 def _condition(item: RecipeItem, weights: Mapping[str, float]) -> Condition:

@@ -27,7 +27,7 @@ __all__ = ["begin_run", "change_run", "job_of", "manifest_of", "read_job"]
 
 _FORMAT = 1
 _JOB: TypeAdapter[Job] = TypeAdapter(Job)
-_PROMPTS = ("judges/llm", "judges/agent", "orchestration")
+_PROMPTS = ("judges/llm", "judges/agent", "orchestration/engine")
 
 
 def manifest_of(job: Job) -> Mapping[str, object]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from spanjury.judges.core import Aspect, ConfigError, DataError, Result, RunStoppedError, Segment
 from spanjury.orchestration.engine.stopping import StopToken
-from spanjury.orchestration.studies.discernment.findings import Findings, Settings, found
+from spanjury.orchestration.studies.discernment.findings import Findings, Settings, evaluate_scores
 from spanjury.orchestration.studies.discernment.perturbed_pairs import (
     Condition,
     Exhibit,
@@ -14,22 +14,22 @@ from spanjury.orchestration.studies.discernment.perturbed_pairs import (
     written_exhibits,
 )
 from spanjury.orchestration.studies.discernment.score_arrays import (
-    Heard,
+    Judgements,
     ScoreArrays,
     ScoreRow,
-    gathered,
+    collect_scores,
     score_rows,
 )
 from spanjury.orchestration.studies.generation import Writer
 from spanjury.orchestration.studies.judging import Examinee, OpenPanel, hear
 from spanjury.stats.significance.paired import PairedStatistic
 
-__all__ = ["Exam", "Sitting", "sit"]
+__all__ = ["Exam", "ExamResult", "examine"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exam:
-    """What a panel is examined on.
+    """Texts, aspects and conditions that a panel is examined on.
 
     Parameters
     ----------
@@ -38,11 +38,11 @@ class Exam:
     aspects
         On which each is judged.
     conditions
-        How each is damaged, under distinct names.
+        Ways of damage, under distinct names.
     repeats
-        How often each text is judged. One is enough where a second time gives the same.
+        Times that each text is judged. One is enough where a second gives the same.
     settings
-        How it is evaluated; its seed is also that of the damage.
+        Of the evaluation; its seed is also that of the damage.
     test
         The statistic that the settings name, if they do.
 
@@ -61,32 +61,32 @@ class Exam:
 
     def __post_init__(self) -> None:
         if not (self.segments and self.aspects and self.conditions) or self.repeats < 1:
-            raise ConfigError("an exam needs texts, aspects, treatments and a repeat")
+            raise ConfigError("an exam needs texts, aspects, conditions and a repeat")
         for what, names in (
             ("texts", [segment.segment_id for segment in self.segments]),
             ("aspects", [aspect.name for aspect in self.aspects]),
-            ("treatments", [condition.name for condition in self.conditions]),
+            ("conditions", [condition.name for condition in self.conditions]),
         ):
             if len(names) != len(set(names)):
                 raise ConfigError(f"the {what} of an exam need distinct names")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sitting:
-    """What an exam came to.
+class ExamResult:
+    """The result of an exam.
 
     Parameters
     ----------
     findings
-        What it says of the panel.
-    evidence
+        The evaluation.
+    score_arrays
         The scores that it rests on.
     exhibits
         The damaged texts.
     scores
-        The same scores row by row, with what was shown.
+        The same scores row by row, with digests of the texts.
     examinee
-        Who was examined.
+        The judge or panel that was examined.
     """
 
     findings: Findings
@@ -96,7 +96,7 @@ class Sitting:
     examinee: Examinee
 
 
-async def sit(
+async def examine(
     exam: Exam,
     open_panel: OpenPanel,
     *,
@@ -104,19 +104,19 @@ async def sit(
     workers: int,
     stop_token: StopToken,
     show: Callable[[Result], None],
-) -> Sitting:
-    """Hold an exam.
+) -> ExamResult:
+    """Run an exam.
 
     Parameters
     ----------
     exam
-        What is asked.
+        Its texts, aspects and conditions.
     open_panel
-        Opens who is examined, once a draw.
+        Opens the panel, once a draw.
     writer
         Writes the damage that a model can be asked for; None to have all done by rules.
     workers, stop_token, show
-        As in `hearing.hear`.
+        As in `judging.hear`.
 
     Raises
     ------
@@ -127,36 +127,36 @@ async def sit(
     DataError
         If no text could be damaged in any way.
     RunStoppedError
-        If the stop token came before the end.
+        If a stop was requested before the end.
     """
-    shown = await _shown(exam, writer, stop_token=stop_token)
-    damaged = [one for one in shown if isinstance(one, Exhibit)]
+    pairs = await _pairs(exam, writer, stop_token=stop_token)
+    damaged = [one for one in pairs if isinstance(one, Exhibit)]
     if not damaged:
-        reasons = "; ".join(sorted({one.reason for one in shown if isinstance(one, LeftOut)}))
+        reasons = "; ".join(sorted({one.reason for one in pairs if isinstance(one, LeftOut)}))
         raise DataError(f"no text could be damaged: {reasons}")
 
-    hall = _Hall(open_panel=open_panel, workers=workers, stop_token=stop_token, show=show)
+    run = _Run(open_panel=open_panel, workers=workers, stop_token=stop_token, show=show)
     texts = [*exam.segments, *(one.damaged for one in damaged)]
-    draws = [await hall.heard("", texts, exam.aspects)]
-    control = [await hall.heard("control-1", exam.segments, exam.aspects)]
+    draws = [await run.judge("", texts, exam.aspects)]
+    control = [await run.judge("control-1", exam.segments, exam.aspects)]
     if _differ(draws[0], control[0]):  # else any repeat would say the same again
         for number in range(2, exam.repeats + 1):
-            draws.append(await hall.heard(f"repeat-{number}", texts, exam.aspects))
-            control.append(await hall.heard(f"control-{number}", exam.segments, exam.aspects))
-    return _weighed(exam, shown, draws=draws, control=control, examinee=hall.examined[0])
+            draws.append(await run.judge(f"repeat-{number}", texts, exam.aspects))
+            control.append(await run.judge(f"control-{number}", exam.segments, exam.aspects))
+    return _result(exam, pairs, draws=draws, control=control, examinee=run.examined[0])
 
 
-def _weighed(
+def _result(
     exam: Exam,
-    shown: Sequence[Exhibit | LeftOut],
+    pairs: Sequence[Exhibit | LeftOut],
     *,
-    draws: Sequence[Heard],
-    control: Sequence[Heard],
+    draws: Sequence[Judgements],
+    control: Sequence[Judgements],
     examinee: Examinee,
-) -> Sitting:
-    """Make findings of what was heard."""
-    damaged = tuple(one for one in shown if isinstance(one, Exhibit))
-    score_arrays = gathered(
+) -> ExamResult:
+    """Evaluate what the panel said."""
+    damaged = tuple(one for one in pairs if isinstance(one, Exhibit))
+    score_arrays = collect_scores(
         exam.segments,
         exam.aspects,
         damaged,
@@ -164,11 +164,11 @@ def _weighed(
         control=control,
         conditions=[condition.name for condition in exam.conditions],
     )
-    findings = found(
+    findings = evaluate_scores(
         score_arrays,
         exam.conditions,
-        shown,
-        heard=draws[0],
+        pairs,
+        judgements=draws[0],
         scales={aspect.name: aspect.scale for aspect in exam.aspects},
         settings=exam.settings,
         test=exam.test,
@@ -181,7 +181,7 @@ def _weighed(
         control=control,
         conditions=exam.conditions,
     )
-    return Sitting(
+    return ExamResult(
         findings=findings,
         score_arrays=score_arrays,
         exhibits=damaged,
@@ -191,8 +191,8 @@ def _weighed(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Hall:
-    """Where texts are heard, draw after draw, by a panel whose name is noted."""
+class _Run:
+    """A panel that judges texts, draw after draw, and whose name is noted."""
 
     open_panel: OpenPanel
     workers: int
@@ -200,10 +200,10 @@ class _Hall:
     show: Callable[[Result], None]
     examined: list[Examinee] = field(default_factory=list)
 
-    async def heard(
+    async def judge(
         self, draw: str, segments: Sequence[Segment], aspects: Sequence[Aspect]
-    ) -> Heard:
-        told = await hear(
+    ) -> Judgements:
+        judgements = await hear(
             self.open_panel,
             segments,
             aspects,
@@ -214,7 +214,7 @@ class _Hall:
         )
         if self.stop_token.interrupted:
             raise RunStoppedError(self.stop_token.reason)
-        return told
+        return judgements
 
     def _note(self, result: Result) -> None:
         if not self.examined:
@@ -222,7 +222,7 @@ class _Hall:
         self.show(result)
 
 
-async def _shown(
+async def _pairs(
     exam: Exam, writer: Writer | None, *, stop_token: StopToken
 ) -> list[Exhibit | LeftOut]:
     seed = exam.settings.seed
@@ -233,6 +233,6 @@ async def _shown(
     )
 
 
-def _differ(first: Heard, second: Heard) -> bool:
+def _differ(first: Judgements, second: Judgements) -> bool:
     """Whether anything is said otherwise the second time."""
-    return any(first[key] != told for key, told in second.items())
+    return any(first[key] != judgement for key, judgement in second.items())

@@ -61,20 +61,20 @@ def test_the_terminal_says_which_judge_discerns_more_and_which_moves_less(
 
 
 def test_a_page_and_json_are_written_where_a_folder_is_named(spanjury: Spanjury) -> None:
-    done = spanjury("keen", "dull", "-o", "told/here", "--draws", "2000", "--seed", "3")
+    done = spanjury("keen", "dull", "-o", "out/here", "--draws", "2000", "--seed", "3")
     assert done.exit_code == 0, done.output
-    page = Path("told/here/comparison.md").read_text()
+    page = Path("out/here/comparison.md").read_text()
     difference = "+0.50 [+0.30, +0.70]"
     for line in (
         "- A: `panel|keen`, in `keen`",
-        "  - dull: `dull|temperature:0`",
+        "- B, dull: `dull|temperature:0`",
         "- 2000 bootstrap draws, seed 3",
         f"| typos | **fluency** | 20 | +0.75 | +0.25 | {difference} | 0.0039 | A discerns more |",
     ):
         assert line in page.splitlines()
-    told = json.loads(Path("told/here/comparison.json").read_text())
+    told = json.loads(Path("out/here/comparison.json").read_text())
     assert told["judges"][0]["seats"] == {"keen": "keen|temperature:0"}
-    verdicts = {(one["treatment"], one["aspect"]): one["verdict"] for one in told["places"]}
+    verdicts = {(one["condition"], one["aspect"]): one["verdict"] for one in told["places"]}
     assert verdicts == {
         (None, "fluency"): "not shown",
         ("typos", "fluency"): "A discerns more",

@@ -15,7 +15,7 @@ from spanjury.orchestration.studies.comparison.comparison import (
     Preference,
     compare,
 )
-from spanjury.orchestration.studies.comparison.readings import (
+from spanjury.orchestration.studies.comparison.tables import (
     conclusion,
     preferred,
     remarks,
@@ -107,7 +107,7 @@ def test_a_text_without_a_score_of_one_judge_counts_for_neither() -> None:
         (scored(KEEN[:18]), "Texts in the exam of A only: 2 (18, 19)."),
         (
             scored(KEEN) + scored(KEEN, condition="order"),
-            "Treatments in the exam of B only: 1 (order).",
+            "Conditions in the exam of B only: 1 (order).",
         ),
         (
             scored(KEEN) + scored(KEEN, aspect="charm"),
@@ -115,7 +115,7 @@ def test_a_text_without_a_score_of_one_judge_counts_for_neither() -> None:
         ),
         (
             scored(KEEN[:15]) + scored(KEEN[15:], texts=map(str, range(15, 20)), version="new"),
-            "Damaged texts left out, since they differ: 5.",
+            "Damaged texts skipped, since they differ: 5.",
         ),
         (
             scored(KEEN[:18]) + scored([0, 0], texts=["18", "19"], condition=None),
@@ -131,7 +131,7 @@ def test_a_text_without_a_score_of_one_judge_counts_for_neither() -> None:
         ),
     ],
 )
-def test_what_is_not_shared_is_told_and_left_out(second: list[ScoreRow], remark: str) -> None:
+def test_what_is_not_shared_is_reported_and_skipped(second: list[ScoreRow], remark: str) -> None:
     told = compare(scored(KEEN), second)
     assert remarks(told) == (remark,)
     assert verdicts(told) == ["not shown"]
@@ -143,14 +143,14 @@ def test_an_aspect_of_which_something_else_is_expected_is_left_out() -> None:
         scored(KEEN) + scored(KEEN, aspect="charm", expected="unchanged"),
     )
     assert [place.aspect for place, _ in told.by_place] == ["fluency"]
-    assert remarks(told) == ("Treatments with another expected effect on an aspect: 1.",)
+    assert remarks(told) == ("Conditions with another expected effect on an aspect: 1.",)
 
 
 @pytest.mark.parametrize(
     ("second", "problem"),
     [
         (scored(KEEN, texts=[f"b{n}" for n in range(20)]), "share no text"),
-        (scored(KEEN, condition="order"), "share no treatment"),
+        (scored(KEEN, condition="order"), "share no condition"),
         (scored(KEEN, aspect="charm"), "share no aspect"),
         (scored(KEEN, version="new"), "share no damaged text with scores of both"),
         (scored([None] * 20), "share no damaged text with scores of both"),

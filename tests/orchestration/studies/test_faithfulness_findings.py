@@ -107,7 +107,7 @@ def test_every_share_says_over_which_reports() -> None:
     assert told.overall.average.value == pytest.approx((-2 + 1) / 5)
 
 
-@pytest.mark.parametrize(("treatment", "stuck"), [("severity+1", (1, 3)), ("severity-1", (5, 4))])
+@pytest.mark.parametrize(("condition", "stuck"), [("severity+1", (1, 3)), ("severity-1", (5, 4))])
 def test_a_score_at_the_end_of_its_scale_that_moves_the_wrong_way_counts(
     condition: str, stuck: tuple[int, int]
 ) -> None:

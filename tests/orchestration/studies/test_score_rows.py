@@ -8,7 +8,7 @@ from numpy.random import Generator
 from spanjury.judges.core import Aspect, Outcome, Segment
 from spanjury.orchestration.studies.discernment.perturbed_pairs import Condition, Exhibit, exhibits
 from spanjury.orchestration.studies.discernment.score_arrays import (
-    Heard,
+    Judgements,
     ScoreRow,
     score_rows,
     score_sum,
@@ -38,11 +38,11 @@ def rows_of(
     clean: list[float | None], damaged: list[float | None], *, segment: Segment = TEXT
 ) -> list[ScoreRow]:
     shown = [one for one in exhibits([segment], [SHOUT], seed=1) if isinstance(one, Exhibit)]
-    draws: list[Heard] = [
+    draws: list[Judgements] = [
         {("t", "fluency"): said(before), ("t#shout", "fluency"): said(after)}
         for before, after in zip(clean, damaged, strict=True)
     ]
-    control: list[Heard] = [{("t", "fluency"): said(3.0)} for _ in clean]
+    control: list[Judgements] = [{("t", "fluency"): said(3.0)} for _ in clean]
     told = score_rows([segment], [FLUENCY], shown, draws=draws, control=control, conditions=[SHOUT])
     return list(told)
 

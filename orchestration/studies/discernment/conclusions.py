@@ -1,23 +1,21 @@
-"""Readings: what a finding says in a word, and the figures that stand behind it."""
+"""Conclusions: a finding in a word, the figures behind it, and reasons not to trust them."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from types import MappingProxyType
 
-from spanjury.orchestration.report.numbers import figure
-from spanjury.orchestration.studies.discernment.contrasts import Cell, Mode
+from spanjury.orchestration.studies.discernment.contrasts import Contrast, Mode
 from spanjury.orchestration.studies.discernment.findings import Finding, Findings
 
 __all__ = [
-    "Verdict",
+    "Conclusion",
     "cautions",
+    "conclusion",
     "is_harmless",
     "missing",
     "strongest",
     "targeted",
-    "verdict",
-    "with_interval",
     "worst_net_drop",
 ]
 
@@ -25,8 +23,8 @@ _SHOWN = 1.0
 """D of a p-value of .05."""
 
 
-class Verdict(StrEnum):
-    """What a condition shows of a judge."""
+class Conclusion(StrEnum):
+    """The word for a finding."""
 
     DISCERNED = "discerned"
     """Scores fall on an aspect that was damaged."""
@@ -48,82 +46,74 @@ class Verdict(StrEnum):
     """There was nothing in any text that could be damaged."""
 
 
-def verdict(finding: Finding) -> Verdict:
-    """Say what `finding` shows."""
+def conclusion(finding: Finding) -> Conclusion:
+    """Return the word for `finding`."""
     if not finding.damaged:
-        return Verdict.NOT_DONE
-    heard = [cell for cell in _of_interest(finding) if cell.effects.used]
-    if not heard:
-        return Verdict.ELSEWHERE if finding.discernment >= _SHOWN else Verdict.UNSCORED
+        return Conclusion.NOT_DONE
+    scored = [contrast for contrast in _of_interest(finding) if contrast.effects.used]
+    if not scored:
+        return Conclusion.ELSEWHERE if finding.discernment >= _SHOWN else Conclusion.UNSCORED
     if is_harmless(finding):
-        return _steadiness(heard)
-    return _discernment(finding, heard)
+        return _steadiness(scored)
+    return _discernment(finding, scored)
 
 
 def is_harmless(finding: Finding) -> bool:
     """Return whether no score should move at all, as after a harmless paraphrase."""
-    return all(cell.expected == "unchanged" for cell in finding.cells)
+    return all(contrast.expected == "unchanged" for contrast in finding.contrasts)
 
 
-def targeted(finding: Finding) -> tuple[Cell, ...]:
+def targeted(finding: Finding) -> tuple[Contrast, ...]:
     """Return the cells of aspects that were damaged, whose scores should fall."""
-    return tuple(cell for cell in finding.cells if cell.expected == "falls")
+    return tuple(contrast for contrast in finding.contrasts if contrast.expected == "falls")
 
 
-def strongest(finding: Finding) -> Cell | None:
+def strongest(finding: Finding) -> Contrast | None:
     """Return that targeted cell whose scores fall most; for a harmless one, move most.
 
     None where no cell of interest has a score.
     """
-    heard = [cell for cell in _of_interest(finding) if cell.effects.used]
+    scored = [contrast for contrast in _of_interest(finding) if contrast.effects.used]
     size = abs if is_harmless(finding) else float
-    return max(heard, key=lambda cell: size(cell.effects.net_drop), default=None)
+    return max(scored, key=lambda contrast: size(contrast.effects.net_drop), default=None)
 
 
-def missing(finding: Finding, cell: Cell) -> int:
+def missing(finding: Finding, contrast: Contrast) -> int:
     """Return how many damaged texts lack a score, or their clean ones do, on this aspect."""
-    return finding.damaged - cell.effects.used
+    return finding.damaged - contrast.effects.used
 
 
-def worst_net_drop(finding: Finding, cell: Cell) -> float:
+def worst_net_drop(finding: Finding, contrast: Contrast) -> float:
     """Return P(drop) - P(rise) if every missing score had risen; NaN if nothing was damaged."""
     if not finding.damaged:
         return math.nan
-    if not cell.effects.used:
+    if not contrast.effects.used:
         return -1.0
-    net = cell.effects.net_drop * cell.effects.used - missing(finding, cell)
+    net = contrast.effects.net_drop * contrast.effects.used - missing(finding, contrast)
     return net / finding.damaged
 
 
-def with_interval(cell: Cell) -> str:
-    """Format P(drop) - P(rise) with its interval; `-` where there is none."""
-    if math.isnan(cell.effects.net_drop):
-        return "-"
-    low, high = cell.interval
-    return f"{cell.effects.net_drop:+.2f} [{figure(low, '+.2f')}, {figure(high, '+.2f')}]"
-
-
-def _of_interest(finding: Finding) -> tuple[Cell, ...]:
+def _of_interest(finding: Finding) -> tuple[Contrast, ...]:
     """Return the targeted cells; where none is, those in which anything may happen, or all."""
-    open_ended = tuple(cell for cell in finding.cells if cell.expected is None)
-    return targeted(finding) or open_ended or finding.cells
+    open_ended = tuple(contrast for contrast in finding.contrasts if contrast.expected is None)
+    return targeted(finding) or open_ended or finding.contrasts
 
 
-def _discernment(finding: Finding, heard: list[Cell]) -> Verdict:
-    shown = {cell.aspect for cell in finding.cells if cell.discernment >= _SHOWN}
-    on_target = any(cell.aspect in shown for cell in heard)
+def _discernment(finding: Finding, scored: list[Contrast]) -> Conclusion:
+    shown = {contrast.aspect for contrast in finding.contrasts if contrast.discernment >= _SHOWN}
+    on_target = any(contrast.aspect in shown for contrast in scored)
     if finding.discernment >= _SHOWN and (on_target or not shown):
-        return Verdict.DISCERNED
-    if not on_target and any(cell.interval[1] < 0 for cell in heard):
-        return Verdict.REWARDED
-    return Verdict.ELSEWHERE if finding.discernment >= _SHOWN else Verdict.NOT_SHOWN
+        return Conclusion.DISCERNED
+    if not on_target and any(contrast.interval[1] < 0 for contrast in scored):
+        return Conclusion.REWARDED
+    return Conclusion.ELSEWHERE if finding.discernment >= _SHOWN else Conclusion.NOT_SHOWN
 
 
-def _steadiness(heard: list[Cell]) -> Verdict:
-    told = {cell.equivalence.verdict for cell in heard if cell.equivalence}
-    if "different" in told:
-        return Verdict.MOVED
-    return Verdict.UNDECIDED if "undecided" in told else Verdict.STEADY
+def _steadiness(scored: list[Contrast]) -> Conclusion:
+    verdicts = {contrast.equivalence.verdict for contrast in scored if contrast.equivalence}
+    if "different" in verdicts:
+        return Conclusion.MOVED
+    return Conclusion.UNDECIDED if "undecided" in verdicts else Conclusion.STEADY
 
 
 _FEW = 30
@@ -145,15 +135,15 @@ _MODES: Mapping[Mode, str] = MappingProxyType(
 
 
 def cautions(findings: Findings) -> tuple[str, ...]:
-    """Say, in sentences, what speaks against taking the numbers at their face value."""
-    told = (
+    """Return the reasons not to take the numbers at their face value, in sentences."""
+    reasons = (
         _on_mode(findings),
         _on_numbers(findings),
         _on_equal_scores(findings),
         _on_missing_scores(findings),
         _on_control(findings),
     )
-    return tuple(sentence for sentences in told for sentence in sentences)
+    return tuple(sentence for sentences in reasons for sentence in sentences)
 
 
 def _on_mode(findings: Findings) -> Iterator[str]:
@@ -175,21 +165,25 @@ def _on_numbers(findings: Findings) -> Iterator[str]:
     sizes = {finding.damaged for finding in harmful if finding.damaged}
     if len(sizes) > 1:
         yield (
-            f"Treatments damaged {min(sizes)} to {max(sizes)} texts: D of those that damaged "
+            f"Conditions damaged {min(sizes)} to {max(sizes)} texts: D of those that damaged "
             "more is larger for the same effect."
         )
     if findings.overall.missing > len(findings.findings) - len(harmful):
         without = findings.overall.missing - (len(findings.findings) - len(harmful))
-        yield f"Treatments without a D, and left out of the average: {without} of {len(harmful)}."
+        yield f"Conditions without a D, and not in the average: {without} of {len(harmful)}."
 
 
 def _on_equal_scores(findings: Findings) -> Iterator[str]:
     for number, control in enumerate(findings.control):
-        column = [finding.cells[number] for finding in findings.findings]
-        told = [cell for cell in column if cell.expected == "falls" and cell.effects.used]
-        if told and all(cell.test.nothing_moved for cell in told):
+        column = [finding.contrasts[number] for finding in findings.findings]
+        scored = [
+            contrast
+            for contrast in column
+            if contrast.expected == "falls" and contrast.effects.used
+        ]
+        if scored and all(contrast.test.nothing_moved for contrast in scored):
             yield (
-                f"On {control.aspect} no score moved under any treatment that should "
+                f"On {control.aspect} no score moved under any condition that should "
                 "make it fall: p is 1 and D is 0 by convention."
             )
         elif control.on_scale.clean_floor >= _NARROW:
@@ -201,15 +195,17 @@ def _on_equal_scores(findings: Findings) -> Iterator[str]:
 
 def _on_missing_scores(findings: Findings) -> Iterator[str]:
     for number, control in enumerate(findings.control):
-        cells = [(finding, finding.cells[number]) for finding in findings.findings]
+        contrasts = [(finding, finding.contrasts[number]) for finding in findings.findings]
         wanted = sum(finding.damaged for finding in findings.findings)
-        lost = sum(missing(finding, cell) for finding, cell in cells)
+        lost = sum(missing(finding, contrast) for finding, contrast in contrasts)
         if lost == wanted:
             yield f"On {control.aspect} the judge gave no pair of scores at all."
         elif lost:
             yield (
-                f"On {control.aspect} {lost} of {wanted} pairs lack a score and were left out. "
-                + _at_worst([finding for finding, cell in cells if _hangs_on(finding, cell)])
+                f"On {control.aspect} {lost} of {wanted} pairs lack a score and were skipped. "
+                + _at_worst(
+                    [finding for finding, contrast in contrasts if _hangs_on(finding, contrast)]
+                )
             )
 
 
@@ -220,20 +216,20 @@ def _at_worst(hanging: Sequence[Finding]) -> str:
     return f"Had all of them risen, no fall would be left after: {names}."
 
 
-def _hangs_on(finding: Finding, cell: Cell) -> bool:
+def _hangs_on(finding: Finding, contrast: Contrast) -> bool:
     """Whether a fall is seen only because scores are missing."""
-    seen = cell in targeted(finding) and cell.interval[0] > 0
-    return seen and worst_net_drop(finding, cell) <= 0
+    seen = contrast in targeted(finding) and contrast.interval[0] > 0
+    return seen and worst_net_drop(finding, contrast) <= 0
 
 
 def _on_control(findings: Findings) -> Iterator[str]:
-    for cell in findings.control:
-        low, high = cell.interval
+    for contrast in findings.control:
+        low, high = contrast.interval
         if low > 0 or high < 0:
             yield (
-                f"On {cell.aspect} the clean texts were scored otherwise the second time "
-                f"({cell.effects.net_drop:+.2f}), which nothing explains: read no smaller effect "
-                "as damage seen."
+                f"On {contrast.aspect} the clean texts were scored otherwise the second time "
+                f"({contrast.effects.net_drop:+.2f}), which nothing explains: read no smaller "
+                "effect as damage seen."
             )
 
 

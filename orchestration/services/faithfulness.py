@@ -20,7 +20,7 @@ from spanjury.orchestration.engine.stopping import (
 from spanjury.orchestration.services.discernment import task_of, writer_of
 from spanjury.orchestration.services.python import read_segments
 from spanjury.orchestration.studies.faithfulness.changes import Change
-from spanjury.orchestration.studies.faithfulness.exam import Exam, run_exam
+from spanjury.orchestration.studies.faithfulness.exam import Exam, examine
 from spanjury.orchestration.studies.faithfulness.trials import Condition
 from spanjury.orchestration.wiring import guard_of, open_configured_panel, open_memory
 from spanjury.orchestration.wiring.building import parameters
@@ -117,7 +117,7 @@ def condition_of(told: str) -> Condition:
     return Condition(name=told, perturbation=perturbation, options=options)
 
 
-async def run(
+async def run_exam(
     job: FaithfulnessJob,
     exam: Exam,
     *,
@@ -126,12 +126,12 @@ async def run(
     show: Callable[[Result], None],
     expect: Callable[[int], None],
 ) -> list[Change]:
-    """Hold the exam of a job; `run_exam` explains the parameters.
+    """Hold the exam of a job; `examine` explains the parameters.
 
     Raises
     ------
     EvaluationError
-        As `run_exam` does, and if the panel, a model or the memory cannot be opened.
+        As `examine` does, and if the panel, a model or the memory cannot be opened.
     """
     guard = guard_of(job.failures, memory=job.memory)
     with open_memory(job.memory) if job.memory else nullcontext() as memory:
@@ -140,7 +140,7 @@ async def run(
         def open_panel(draw: str) -> AbstractAsyncContextManager[Panel]:
             return opened(draw=draw)
 
-        asked = partial(run_exam, exam, open_panel, workers=job.panel.workers, stop_token=stop_token)
+        asked = partial(examine, exam, open_panel, workers=job.panel.workers, stop_token=stop_token)
         writer = None
         if job.writer is not None:
             writer = writer_of(job.writer, memory=memory, meter=meter, guard=guard)

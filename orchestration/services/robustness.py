@@ -21,7 +21,7 @@ from spanjury.orchestration.services.discernment import conditions_of, task_of
 from spanjury.orchestration.services.python import read_segments
 from spanjury.orchestration.studies.robustness.attacked_texts import Flawed, flawed
 from spanjury.orchestration.studies.robustness.attempts import Settings
-from spanjury.orchestration.studies.robustness.exam import Exam, ExamResult, run_exam
+from spanjury.orchestration.studies.robustness.exam import Exam, ExamResult, examine
 from spanjury.orchestration.wiring import ATTACKS, guard_of, open_configured_panel, open_memory
 from spanjury.orchestration.wiring.config import PanelConfig
 from spanjury.orchestration.wiring.exam_plugins import find_attack
@@ -124,7 +124,7 @@ def attacks_of(names: Sequence[str]) -> Mapping[str, Attack]:
     return chosen
 
 
-async def run(
+async def run_exam(
     job: RobustnessJob,
     exam: Exam,
     *,
@@ -133,12 +133,12 @@ async def run(
     show: Callable[[Result], None],
     expect: Callable[[int], None],
 ) -> ExamResult:
-    """Hold the exam of a job; `run_exam` explains the parameters.
+    """Hold the exam of a job; `examine` explains the parameters.
 
     Raises
     ------
     EvaluationError
-        As `run_exam` does, and if the panel, a model or the memory cannot be opened.
+        As `examine` does, and if the panel, a model or the memory cannot be opened.
     """
     guard = guard_of(job.failures, memory=job.memory)
     with open_memory(job.memory) if job.memory else nullcontext() as memory:
@@ -152,7 +152,7 @@ async def run(
 
         async def examine() -> None:
             held.append(
-                await run_exam(
+                await examine(
                     exam,
                     open_panel,
                     workers=workers,

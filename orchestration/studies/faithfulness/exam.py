@@ -88,7 +88,7 @@ class Exam:
         return len(self.pairs) * (1 + seats * (len(self.conditions) + _CONTROLS))
 
 
-async def run_exam(
+async def examine(
     exam: Exam,
     open_panel: OpenPanel,
     *,

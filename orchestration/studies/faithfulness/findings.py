@@ -26,7 +26,7 @@ from spanjury.orchestration.studies.faithfulness.score_arrays import (
     BoolArray,
     FloatArray,
     ScoreArrays,
-    collected,
+    collect_scores,
 )
 from spanjury.stats.bootstrap import bootstrap, percentile_interval
 from spanjury.stats.weighted import mean_drop
@@ -135,7 +135,7 @@ def findings_of(changes: Iterable[Change], *, seed: int = 1, draws: int = 2000) 
     seed, draws
         Of the bootstrap of texts, which every condition shares.
     """
-    score_arrays = collected(changes)
+    score_arrays = collect_scores(changes)
     return Findings(
         score_arrays=score_arrays,
         findings=tuple(

@@ -131,7 +131,7 @@ class ScoreArrays:
         return names.index(name) if name in names else None
 
 
-def collected(changes: Iterable[Change]) -> tuple[ScoreArrays, ...]:
+def collect_scores(changes: Iterable[Change]) -> tuple[ScoreArrays, ...]:
     """Put changes into arrays, one set for each judge, dataset and aspect.
 
     Parameters

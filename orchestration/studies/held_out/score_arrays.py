@@ -75,7 +75,7 @@ class ScoreArrays:
         return replace(self, **kept)
 
 
-def collected(cases: Sequence[Case], reports: Sequence[Report]) -> ScoreArrays:
+def collect_scores(cases: Sequence[Case], reports: Sequence[Report]) -> ScoreArrays:
     """Put what was said beside what was due.
 
     Parameters

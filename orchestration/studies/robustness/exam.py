@@ -91,7 +91,7 @@ class ExamResult:
     examinee: Examinee
 
 
-async def run_exam(
+async def examine(
     exam: Exam,
     open_panel: OpenPanel,
     *,

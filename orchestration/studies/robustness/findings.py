@@ -10,7 +10,7 @@ import numpy as np
 from spanjury.orchestration.studies.discernment.perturbed_pairs import LeftOut
 from spanjury.orchestration.studies.robustness.attacked_texts import CONTROLS, PLAIN, REPEAT
 from spanjury.orchestration.studies.robustness.attempts import Attempt, Settings
-from spanjury.orchestration.studies.robustness.score_arrays import BoolArray, ScoreArrays, collected
+from spanjury.orchestration.studies.robustness.score_arrays import BoolArray, ScoreArrays, collect_scores
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.bootstrap import bootstrap, percentile_interval
 from spanjury.stats.proportions import Proportion, clustered_proportion
@@ -176,7 +176,7 @@ class _Group(NamedTuple):
 
 
 def _findings(rows: Sequence[Attempt], judge: str, *, settings: Settings) -> Iterator[Finding]:
-    score_arrays = collected(rows, judge=judge)
+    score_arrays = collect_scores(rows, judge=judge)
     groups = [*_groups(score_arrays)]
     nets = _nets(score_arrays, [group.among for group in groups], settings=settings)
     for group, net in zip(groups, nets, strict=True):

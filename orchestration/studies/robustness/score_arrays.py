@@ -51,7 +51,7 @@ class ScoreArrays:
     control: NDArray[np.float64]
 
 
-def collected(rows: Sequence[Attempt], *, judge: str) -> ScoreArrays:
+def collect_scores(rows: Sequence[Attempt], *, judge: str) -> ScoreArrays:
     """Put the attempts on `judge` into arrays."""
     own = [row for row in rows if row.judge == judge]
     plain = {(row.text, row.aspect, row.attack): row.succeeded for row in own if not row.control}

@@ -31,7 +31,7 @@ from spanjury.orchestration.studies.faithfulness.changes import (
     Change,
     ListOutcome,
 )
-from spanjury.orchestration.studies.faithfulness.exam import Exam, run_exam
+from spanjury.orchestration.studies.faithfulness.exam import Exam, examine
 from spanjury.orchestration.studies.faithfulness.findings import findings_of
 from spanjury.orchestration.studies.faithfulness.trials import Condition
 from spanjury.perturbations.explanation.paper import paper_perturbations
@@ -61,7 +61,7 @@ async def held(
     show = shown if shown is not None else []
     expect = expected if expected is not None else []
     with fail_after(30):
-        return await run_exam(
+        return await examine(
             asked,
             opener(*judges),
             workers=2,

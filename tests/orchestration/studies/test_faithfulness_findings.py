@@ -31,7 +31,7 @@ from spanjury.orchestration.studies.faithfulness.findings import Finding, Findin
 from spanjury.orchestration.studies.faithfulness.pages.as_json import findings_json
 from spanjury.orchestration.studies.faithfulness.pages.as_markdown import findings_markdown
 from spanjury.orchestration.studies.faithfulness.measures import measures_of
-from spanjury.orchestration.studies.faithfulness.score_arrays import collected
+from spanjury.orchestration.studies.faithfulness.score_arrays import collect_scores
 from spanjury.perturbations.explanation.perturbation import Unchanged
 
 
@@ -220,7 +220,7 @@ def test_one_step_and_two_are_compared_in_both_definitions() -> None:
     assert (told.family, told.direction, told.reports) == ("severity", "falls", 5)
     assert (told.reverted, told.broad) == (1, 2)
     assert told.share_broad == pytest.approx(2 / 5)
-    (stack,) = by_start(collected(rows)[0])
+    (stack,) = by_start(collect_scores(rows)[0])
     assert stack.parts == PATTERNS
     assert stack.shares[2] == pytest.approx([0.2, 0.2, 0.2, 0.4])
 
@@ -282,7 +282,7 @@ def test_the_figures_of_the_paper_are_made_of_the_rows() -> None:
         )
         for number, after in enumerate((3, 4, 5, 3))
     ]
-    (curve,) = by_deleted(collected(rows)[0])
+    (curve,) = by_deleted(collect_scores(rows)[0])
     assert (curve.name, curve.x, curve.mean) == ("3 errors", (2,), (0.5,))
     critical = Change(
         judge="j",
@@ -296,10 +296,10 @@ def test_the_figures_of_the_paper_are_made_of_the_rows() -> None:
         after=2,
         errors=0,
     )
-    (stack,) = after_critical(collected([critical])[0])
+    (stack,) = after_critical(collect_scores([critical])[0])
     assert stack.shares[4].tolist() == [0, 1, 0, 0, 0]
     moved = [change(str(number), 3, 2) for number in range(3)]
-    assert by_severity(collected(moved)[0]) == ()  # the record does not say how far
+    assert by_severity(collect_scores(moved)[0]) == ()  # the record does not say how far
 
 
 def test_a_page_and_json_say_the_same_of_the_same() -> None:

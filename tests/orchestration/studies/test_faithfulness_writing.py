@@ -27,7 +27,7 @@ from spanjury.judges.core import (
 from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.studies.faithfulness.cautions import cautions
 from spanjury.orchestration.studies.faithfulness.changes import Change, ListOutcome
-from spanjury.orchestration.studies.faithfulness.exam import Exam, run_exam
+from spanjury.orchestration.studies.faithfulness.exam import Exam, examine
 from spanjury.orchestration.studies.faithfulness.findings import findings_of
 from spanjury.orchestration.studies.faithfulness.pages.as_json import findings_json
 from spanjury.orchestration.studies.faithfulness.pages.as_markdown import findings_markdown
@@ -85,7 +85,7 @@ async def held(
         seed=5,
     )
     with fail_after(30):
-        return await run_exam(
+        return await examine(
             exam,
             opener(judge or Faithful()),
             workers=1,

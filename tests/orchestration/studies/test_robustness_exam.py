@@ -26,7 +26,7 @@ from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.services.robustness import attacks_of
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.robustness.attacked_texts import Flawed
-from spanjury.orchestration.studies.robustness.exam import Exam, ExamResult, run_exam
+from spanjury.orchestration.studies.robustness.exam import Exam, ExamResult, examine
 from spanjury.orchestration.studies.robustness.findings import PANEL, Finding
 from spanjury.orchestration.studies.robustness.pages.as_json import findings_json
 from spanjury.orchestration.studies.robustness.pages.as_markdown import findings_markdown
@@ -71,7 +71,7 @@ async def result(
             consolidator=RuleConsolidator(),
         )
 
-    return await run_exam(
+    return await examine(
         Exam(flawed=Flawed(segments=texts), aspects=aspects, attacks=attacks_of(attacks)),
         open_panel,
         workers=4,

@@ -17,7 +17,7 @@ from spanjury.orchestration.studies.held_out.findings import (
     measures_of,
     split_name,
 )
-from spanjury.orchestration.studies.held_out.score_arrays import ScoreArrays, collected
+from spanjury.orchestration.studies.held_out.score_arrays import ScoreArrays, collect_scores
 
 TEXT = "The bridge opened in 1935."  # 26 characters
 FEW = Settings(draws=200)
@@ -62,7 +62,7 @@ def told(
 
 
 def test_every_figure_is_as_reckoned_by_hand() -> None:
-    found = told(collected(CASES, SAID))
+    found = told(collect_scores(CASES, SAID))
     assert list(found) == list(FIGURES)
     values = {name: one.value for name, one in found.items()}
     # Found 7 + 4 + 3 characters, due 9 + 4, in common 2 + 4; the fifth has no report.
@@ -89,32 +89,32 @@ def test_every_figure_is_as_reckoned_by_hand() -> None:
 
 
 def test_another_grade_counts_half() -> None:
-    found = told(collected(CASES[:1], [Report(score=3, spans=(mark(TEXT, "opened in"),))]))
+    found = told(collect_scores(CASES[:1], [Report(score=3, spans=(mark(TEXT, "opened in"),))]))
     assert found["spans.f1"].value == 1
     assert found["graded.f1"].value == 0.5  # severity 3 is major, 2 is minor
 
 
 def test_an_interval_is_of_inputs_drawn_with_all_their_texts() -> None:
-    found = told(collected(CASES, SAID))
+    found = told(collect_scores(CASES, SAID))
     parsed = found["reports.parsed"]
     assert parsed.low is not None
     assert parsed.high is not None
     # Inputs a and b have two reports of two, and c none of one: shares of draws of three inputs.
     assert parsed.low in {0, 2 / 4, 4 / 5}
     assert parsed.high == 1
-    again = told(collected(CASES, SAID))
+    again = told(collect_scores(CASES, SAID))
     assert again == found
 
 
 def test_one_input_alone_has_no_interval() -> None:
-    found = told(collected(CASES[:2], SAID[:2]))
+    found = told(collect_scores(CASES[:2], SAID[:2]))
     assert found["spans.f1"].value is not None
     assert {one.low for one in found.values()} == {one.high for one in found.values()} == {None}
 
 
 def test_failures_are_counted_and_are_no_numbers() -> None:
     ends = (Outcome.UNPARSEABLE, Outcome.TRUNCATED, Outcome.TRUNCATED)
-    score_arrays = collected(CASES[:3], [failed(end) for end in ends])
+    score_arrays = collect_scores(CASES[:3], [failed(end) for end in ends])
     found = told(score_arrays)
     assert found.pop("reports.parsed").value == 0
     assert {one.value for one in found.values()} == {None}
@@ -127,14 +127,14 @@ def test_failures_are_counted_and_are_no_numbers() -> None:
 def test_fewer_than_three_due_scores_have_no_correlation_and_say_so() -> None:
     cases = [target(score=score, input_id=str(score)) for score in (5, 3, 5, 3)]
     said = [Report(score=score) for score in (5, 3, 4, 2)]
-    spearman = told(collected(cases, said))["score.spearman"]
+    spearman = told(collect_scores(cases, said))["score.spearman"]
     assert (spearman.value, spearman.low, spearman.high) == (None, None, None)
     assert spearman.says.endswith("none: fewer than 3 different due scores")
 
 
 def test_a_judge_that_always_says_the_same_has_no_correlation() -> None:
     cases = [target(score=score, input_id=str(score)) for score in (5, 3, 1)]
-    spearman = told(collected(cases, [Report(score=4)] * 3))["score.spearman"]
+    spearman = told(collect_scores(cases, [Report(score=4)] * 3))["score.spearman"]
     assert spearman.value is None
     assert spearman.says.endswith("none: constant scores")
 
@@ -153,14 +153,14 @@ def test_scores_of_other_scales_are_compared_in_points() -> None:
         target=Report(score=2),
         input_id="b",
     )
-    score_arrays = collected([case, aspect], [Report(score=3), Report(score=1)])
+    score_arrays = collect_scores([case, aspect], [Report(score=3), Report(score=1)])
     assert score_arrays.target_score.tolist() == [0, 100]
     assert told(score_arrays)["score.error"].value == pytest.approx((50 + 100) / 2)
 
 
 def test_a_quotation_that_is_not_in_the_text_is_an_error_found_and_no_character() -> None:
     lost = ErrorSpan(text="1932", explanation="not there", severity=3)
-    found = told(collected(CASES[1:2], [Report(score=4, spans=(lost,))]))
+    found = told(collect_scores(CASES[1:2], [Report(score=4, spans=(lost,))]))
     assert found["recognised.error_free"].value == 0
     assert found["spans.precision"].value is None
 
@@ -184,8 +184,8 @@ def test_cases_are_apart_by_what_was_seen() -> None:
 def test_a_group_is_measured_by_itself() -> None:
     seen = SeenInTraining(tasks=frozenset(), aspects=frozenset(), damages=frozenset({"typo"}))
     groups = groups_of(CASES, seen)
-    found = told(collected(CASES, SAID), groups)
-    alone = told(collected(CASES[:1], SAID[:1]))
+    found = told(collect_scores(CASES, SAID), groups)
+    alone = told(collect_scores(CASES[:1], SAID[:1]))
     for figure in FIGURES:
         one = found[measure_name(figure, "seen-damages")]
         assert (one.value, one.count) == (alone[figure].value, alone[figure].count)

@@ -24,10 +24,10 @@ from spanjury.orchestration.studies.robustness.attempts import (
 from spanjury.orchestration.studies.robustness.findings import PANEL, Findings, findings_of
 from spanjury.perturbations.attacks.attack import Attack
 
-__all__ = ["Exam", "Sitting", "sit"]
+__all__ = ["Exam", "ExamResult", "examine"]
 
 _CONTROL = "control-1"
-"""Name of the draw in which the texts are heard once more."""
+"""Name of the draw in which the texts are judged once more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class Exam:
     attacks
         Name -> attack.
     settings
-        What a success is; its seed is also that of the attacks.
+        The definition of a success; its seed is also that of the attacks.
 
     Raises
     ------
@@ -74,16 +74,16 @@ class Exam:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExamResult:
-    """The outcome of an exam.
+    """The result of an exam.
 
     Parameters
     ----------
     findings
-        What it says of the panel and of its seats.
+        On the panel and on its seats.
     attempts
-        The rows that it rests on.
+        The rows that they rest on.
     examinee
-        Who was examined.
+        The panel that was examined.
     """
 
     findings: Findings
@@ -100,18 +100,18 @@ async def examine(
     show: Callable[[Result], None],
     expect: Callable[[int], None],
 ) -> ExamResult:
-    """Hold an exam.
+    """Examine a panel.
 
     Parameters
     ----------
     exam
-        What is asked.
+        The questions.
     open_panel
-        Opens who is examined, once a draw.
-    workers, stop_token, show
-        As in `hearing.hear`.
-    expect
-        Is given the number of results, once it is known.
+        Opens the panel, once a draw.
+    workers, stop_token
+        As in `batch.evaluate`.
+    show, expect
+        Called with every result, and with the number of results once it is known.
 
     Raises
     ------
@@ -123,21 +123,21 @@ async def examine(
         If the stop token came before the end.
     """
     made = [*attack_texts(exam.segments, exam.aspects, exam.attacks, seed=exam.settings.seed)]
-    shown = [attacked_text for attacked_text in made if isinstance(attacked_text, AttackedText)]
-    skipped = [out for out in made if isinstance(out, LeftOut)]
-    if not shown:
-        reasons = "; ".join(sorted({out.reason for out in skipped}))
+    texts = [one for one in made if isinstance(one, AttackedText)]
+    skipped = [one for one in made if isinstance(one, LeftOut)]
+    if not texts:
+        reasons = "; ".join(sorted({one.reason for one in skipped}))
         raise DataError(f"no text could be attacked: {reasons}")
     bases = [(segment, aspect) for segment in exam.segments for aspect in exam.aspects]
-    attacked = [(attacked_text.attacked, aspect) for attacked_text in shown for aspect in attacked_text.aspects]
+    attacked = [(text.attacked, aspect) for text in texts for aspect in text.aspects]
     expect(2 * len(bases) + len(attacked))
     session = _Session(open_panel=open_panel, workers=workers, stop_token=stop_token, show=show)
-    first = await session.judgements("", [*bases, *attacked])
-    second = await session.judgements(_CONTROL, bases)
+    first = await session.judge("", [*bases, *attacked])
+    second = await session.judge(_CONTROL, bases)
     judges = session.judges
     settings = exam.settings
     rows = (
-        *attempts(shown, first, judges=judges, settings=settings),
+        *attempts(texts, first, judges=judges, settings=settings),
         *repeats(exam.segments, exam.aspects, (first, second), judges=judges, settings=settings),
     )
     findings = findings_of(
@@ -153,7 +153,7 @@ async def examine(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Session:
-    """A panel that hears texts draw after draw, and is noted with its seats."""
+    """A panel that judges texts draw after draw."""
 
     open_panel: OpenPanel
     workers: int
@@ -167,12 +167,12 @@ class _Session:
         seats = tuple(self.examined[0].seats)
         return (PANEL, *(seats if len(seats) > 1 else ()))
 
-    async def judgements(self, draw: str, pairs: Iterable[tuple[Segment, Aspect]]) -> Judgements:
-        """Have every pair judged; return what the panel and each of its seats said."""
+    async def judge(self, draw: str, pairs: Iterable[tuple[Segment, Aspect]]) -> Judgements:
+        """Judge every pair; return the judgements of the panel and of each of its seats."""
         judgements: dict[tuple[str, str, str], Judgement] = {}
 
         def keep(result: Result) -> None:
-            judgements.update(_said(result))
+            judgements.update(_judgements(result))
             if not self.examined:
                 self.examined.append(Examinee.of(result.report))
             self.show(result)
@@ -186,7 +186,8 @@ class _Session:
         return judgements
 
 
-def _said(result: Result) -> Iterator[tuple[tuple[str, str, str], Judgement]]:
+def _judgements(result: Result) -> Iterator[tuple[tuple[str, str, str], Judgement]]:
+    """Yield the judgements of the panel and of its seats."""
     text, aspect = result.segment.segment_id, result.aspect.name
     yield (PANEL, text, aspect), judgement_of(result.report)
     for seat in result.report.seats:

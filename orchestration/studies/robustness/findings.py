@@ -1,4 +1,4 @@
-"""Findings: what a robustness exam says of each judge."""
+"""Findings: how often attacks succeed on each judge of a robustness exam."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ PANEL = "whole panel"
 """The judge that all seats make together."""
 
 Scope = Literal["all", "family", "attack", "aspect", "control"]
-"""Over which attempts a finding is: all attacks, those of a family, …, or a control."""
+"""The attempts of a finding: all attacks, those of a family, …, or a control."""
 
 
 class Count(NamedTuple):
@@ -45,7 +45,7 @@ class Net(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """The outcome of some attempts on one judge.
+    """The result of some attempts on one judge.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
-    """The outcome of an exam.
+    """The result of an exam.
 
     Parameters
     ----------
@@ -96,8 +96,7 @@ class Findings:
     texts
         How many texts were attacked.
     damaged
-        Treatment -> how many of them it damaged before; empty where they were left as they
-        were.
+        Condition -> how many of them it damaged before; empty where they were not damaged.
     findings
         Judge by judge: all attacks, families, attacks, aspects, controls.
     left_out
@@ -105,7 +104,7 @@ class Findings:
     outcomes
         How attempts without a score ended, and how often, over all judges.
     settings
-        As the exam was held.
+        Those of the exam.
     """
 
     judges: tuple[str, ...]
@@ -149,7 +148,7 @@ def findings_of(
     judges, texts, damaged, settings
         As in `Findings`.
     left_out
-        Texts that an attack left out, and why.
+        Texts that could not be attacked, and why.
     """
     return Findings(
         judges=tuple(judges),
@@ -248,7 +247,7 @@ def _nets(
 
 
 def _net(value: float, low: float, high: float) -> Net:
-    """Leave out an interval without width: draws that are all alike tell nothing of others."""
+    """Drop an interval without width: draws that are all alike say nothing of others."""
     return Net(value, low, high) if low < high else Net(value, np.nan, np.nan)
 
 

@@ -1,4 +1,4 @@
-"""Evidence: what became of the attempts, as arrays side by side."""
+"""Score arrays: the attempts on one judge, side by side."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,13 +1,13 @@
 """What `spanjury exam faithfulness` does once its flags are read."""
 
+from collections.abc import Coroutine
 from dataclasses import dataclass
 from pathlib import Path
 
-from spanjury.judges.core import ConfigError, Result
+from spanjury.judges.core import ConfigError
 from spanjury.orchestration.cli.console import CleanConsole
 from spanjury.orchestration.cli.examining_watched import Shown, held
 from spanjury.orchestration.cli.exits import say
-from spanjury.orchestration.cli.faithfulness_view import faithfulness_view
 from spanjury.orchestration.cli.logging import log_to
 from spanjury.orchestration.cli.told_failures import failure_policy
 from spanjury.orchestration.cli.told_panel import ToldPanel
@@ -15,12 +15,16 @@ from spanjury.orchestration.cli.told_writer import told_writer
 from spanjury.orchestration.cli.written import tell_written
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.stopping import StopToken
-from spanjury.orchestration.services.faithfulness import FaithfulnessJob, exam_of, run
-from spanjury.orchestration.services.faithfulness_replay import read_changes
-from spanjury.orchestration.services.faithfulness_report import write_report
-from spanjury.orchestration.studies.faithfulness.changes import Change
-from spanjury.orchestration.studies.faithfulness.findings import findings_of
-from spanjury.orchestration.studies.judging import Examinee
+from spanjury.orchestration.report.terminal import report_view
+from spanjury.orchestration.services.faithfulness import (
+    ExamResult,
+    FaithfulnessJob,
+    exam_of,
+    exam_report,
+    read_result,
+    run_exam,
+    write_exam,
+)
 from spanjury.orchestration.wiring import MEMORY_NAME
 
 __all__ = ["examine_faithfulness"]
@@ -77,37 +81,20 @@ class _Told:
 
 
 def examine_faithfulness(**flags: object) -> None:
-    """Examine judges, or analyse a record, and write what is found into a folder."""
+    """Examine judges, or analyse a record, and write the findings into a folder."""
     panel = ToldPanel.taken_from(flags)
     told = _Told(panel=panel, **flags)  # type: ignore[arg-type]  # the command line has checked
     log_to(told.log_file)
-    record = _record(told)
-    findings = findings_of(record.changes, seed=told.seed)
-    CleanConsole().print(faithfulness_view(findings))
-    written = write_report(
-        told.output,
-        findings,
-        data=str(record.data),
-        changes=record.changes,
-        examinee=record.examinee,
-    )
-    tell_written(written)
+    result = _result(told)
+    CleanConsole().print(report_view(exam_report(result)))
+    tell_written(write_exam(told.output, result))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Record:
-    """What there is to analyse, and whose it is, if that is known."""
-
-    data: Path
-    changes: list[Change]
-    examinee: Examinee | None = None
-
-
-def _record(told: _Told) -> _Record:
+def _result(told: _Told) -> ExamResult:
     if told.replay is not None and told.data is None:
         if told.writer or told.writer_base_url:
             raise ConfigError("nothing is written for --replay: leave --writer out")
-        return _Record(data=told.replay, changes=read_changes(told.replay))
+        return read_result(told.replay, seed=told.seed)
     if told.data is None or told.replay is not None:
         raise ConfigError("name a file of texts, or --replay with a record, and not both")
     job = told.job(told.data)
@@ -116,23 +103,18 @@ def _record(told: _Told) -> _Record:
         f"{len(exam.segments)} texts, {len(exam.conditions)} perturbations,"
         f" {len(exam.aspects)} aspects: {', '.join(aspect.name for aspect in exam.aspects)}"
     )
-    examined: list[Examinee] = []
 
-    async def noted(*, stop_token: StopToken, meter: Meter, show: Shown) -> list[Change]:
-        def note(result: Result) -> None:
-            if not examined:  # the first one is of the whole panel
-                examined.append(Examinee.of(result.report))
-            show(result)
-
-        return await run(
-            job, exam, stop_token=stop_token, meter=meter, show=note, expect=show.expect
+    def watched(
+        *, stop_token: StopToken, meter: Meter, show: Shown
+    ) -> Coroutine[object, object, ExamResult]:
+        return run_exam(
+            job, exam, stop_token=stop_token, meter=meter, show=show, expect=show.expect
         )
 
-    changes = held(
-        noted,
+    return held(
+        watched,
         total=exam.questions(seats=len(job.panel.heard)),
         limits=job.limits,
         memory=job.memory,
         progress=not told.no_progress,
     )
-    return _Record(data=job.data, changes=changes, examinee=examined[0])

@@ -11,19 +11,24 @@ from spanjury.orchestration.cli.console import CleanConsole
 from spanjury.orchestration.cli.examining_watched import Shown, held
 from spanjury.orchestration.cli.exits import GATE, say
 from spanjury.orchestration.cli.logging import log_to
-from spanjury.orchestration.cli.robustness_view import robustness_view
 from spanjury.orchestration.cli.told_failures import failure_policy
 from spanjury.orchestration.cli.told_panel import ToldPanel
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.stopping import StopToken
+from spanjury.orchestration.report.terminal import report_view
 from spanjury.orchestration.services.discernment import DEMO
-from spanjury.orchestration.services.robustness import RobustnessJob, exam_of, run
-from spanjury.orchestration.services.robustness_report import write_report
+from spanjury.orchestration.services.robustness import (
+    RobustnessJob,
+    exam_of,
+    exam_report,
+    run_exam,
+    write_exam,
+)
 from spanjury.orchestration.studies.card import Gate, Measure, parse_gate
 from spanjury.orchestration.studies.robustness.attempts import Settings
 from spanjury.orchestration.studies.robustness.exam import Exam, ExamResult
 from spanjury.orchestration.studies.robustness.findings import Findings
-from spanjury.orchestration.studies.robustness.measures import measure_names, measures_of
+from spanjury.orchestration.studies.robustness.values import measure_names, measures_of
 from spanjury.orchestration.wiring import MEMORY_NAME
 
 __all__ = ["examine_robustness"]
@@ -102,7 +107,9 @@ def examine_robustness(**options: object) -> None:
     def watched(
         *, stop_token: StopToken, meter: Meter, show: Shown
     ) -> Coroutine[object, object, ExamResult]:
-        return run(job, exam, stop_token=stop_token, meter=meter, show=show, expect=show.expect)
+        return run_exam(
+            job, exam, stop_token=stop_token, meter=meter, show=show, expect=show.expect
+        )
 
     result = held(
         watched,
@@ -111,8 +118,8 @@ def examine_robustness(**options: object) -> None:
         memory=job.memory,
         progress=not flags.no_progress,
     )
-    CleanConsole().print(robustness_view(result.findings))
-    for path in write_report(flags.output, job, result):
+    CleanConsole().print(report_view(exam_report(job, result)))
+    for path in write_exam(flags.output, job, result):
         say(f"written: {path}")
     _require(gates, result.findings)
 

@@ -7,10 +7,11 @@ import typer
 from spanjury.orchestration.cli.console import CleanConsole
 from spanjury.orchestration.cli.examining_watched import held
 from spanjury.orchestration.cli.exits import GATE, say
-from spanjury.orchestration.cli.gate_view import gate_view
 from spanjury.orchestration.cli.logging import log_to
 from spanjury.orchestration.cli.told_gate import ToldGate
-from spanjury.orchestration.services.gate.job import run, write_gate
+from spanjury.orchestration.report.terminal import report_view
+from spanjury.orchestration.services.gate.job import run_gate, write_gate
+from spanjury.orchestration.studies.gate.tables import gate_report
 
 __all__ = ["examine_distilled"]
 
@@ -25,14 +26,14 @@ def examine_distilled(**flags: object) -> None:
         f" exams: {', '.join(exam.name for exam in job.exams)}"
     )
     held(
-        partial(run, job),
+        partial(run_gate, job),
         total=job.questions,
         limits=job.limits,
         memory=None,
         progress=not told.no_progress,
     )
     findings, written = write_gate(job)
-    CleanConsole().print(gate_view(findings))
+    CleanConsole().print(report_view(gate_report(findings)))
     for caution in job.cautions:
         say(f"note: {caution}")
     for path in written:

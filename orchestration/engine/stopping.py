@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 import anyio
 from anyio import CancelScope, create_task_group
@@ -17,8 +17,8 @@ __all__ = [
     "LONGEST_OUTAGE",
     "FailurePolicy",
     "StopToken",
+    "run_in_time",
     "run_watched",
-    "stop_in_time",
 ]
 
 GRACE = 10.0
@@ -89,18 +89,12 @@ class StopToken:
             self._scope.deadline = min(self._scope.deadline, deadline)
 
 
-async def stop_in_time(stop_token: StopToken, seconds: float | None) -> None:
-    """Pull `stop_token` when so many seconds are over; None for never."""
-    if seconds is not None:
-        await anyio.sleep(seconds)
-        stop_token.request(f"{seconds:g} seconds are over", grace=GRACE)
+T = TypeVar("T")
+Watcher = Callable[[], Coroutine[object, object, object]]
 
 
-Task = Callable[[], Coroutine[object, object, None]]
-
-
-async def run_watched(work: Task, *watchers: Task) -> None:
-    """Run `work` with `watchers` beside it; they are cancelled when it ends.
+async def run_watched(work: Callable[[], Coroutine[object, object, T]], *watchers: Watcher) -> T:
+    """Run `work` with `watchers` beside it, which are cancelled when it ends; return its result.
 
     Watchers begin first: work that blocks the loop at once, as an import does, is watched, too.
     What any of them raises ends all of them, and is raised as it is.
@@ -110,8 +104,28 @@ async def run_watched(work: Task, *watchers: Task) -> None:
             for watch in watchers:
                 group.start_soon(watch)
             await checkpoint()
-            await work()
+            result = await work()
             group.cancel_scope.cancel()
+    return result
+
+
+async def run_in_time(
+    work: Callable[[], Coroutine[object, object, T]],
+    stop_token: StopToken,
+    *,
+    seconds: float | None,
+) -> T:
+    """Run `work` and return its result; request `stop_token` when so many seconds are over.
+
+    With None for `seconds` there is no such limit.
+    """
+
+    async def watch_the_clock() -> None:
+        if seconds is not None:
+            await anyio.sleep(seconds)
+            stop_token.request(f"{seconds:g} seconds are over", grace=GRACE)
+
+    return await run_watched(work, watch_the_clock)
 
 
 LONGEST_OUTAGE = 60.0

@@ -4,19 +4,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from anyio import to_thread
 
-from spanjury.judges.core import VERSION, DataError, Result, RunStoppedError, stamped
+from spanjury.judges.core import VERSION, DataError, Result, stamped
 from spanjury.orchestration.engine.batch import evaluate
 from spanjury.orchestration.engine.metering import Meter
-from spanjury.orchestration.engine.stopping import StopToken, run_watched, stop_in_time
+from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.services.discernment import conditions_of
 from spanjury.orchestration.services.distil_material import DistilJob, Material
+from spanjury.orchestration.services.session import open_session
 from spanjury.orchestration.studies.distillation.damage_data import DamagePlan, damage_examples
 from spanjury.orchestration.studies.distillation.damaged_text import Harm
 from spanjury.orchestration.studies.distillation.examples import Example, example_line
 from spanjury.orchestration.studies.distillation.panel_data import taught
 from spanjury.orchestration.studies.distillation.tables import Inventory
 from spanjury.orchestration.studies.distillation.training_set import FORMAT, split_file
-from spanjury.orchestration.wiring import guard_of, open_configured_panel, open_memory
 from spanjury.orchestration.wiring.training_files import open_training_files
 from spanjury.perturbations.recipe import Recipe
 from spanjury.perturbations.recipe_files import find_recipe
@@ -91,25 +91,17 @@ async def build_from_panel(
         results.append(result)
         show(result)
 
-    guard = guard_of(job.failures, memory=job.memory)
-    with open_memory(job.memory) as memory:
+    with open_session(job, stop_token=stop_token, meter=meter) as session:
 
         async def judge() -> None:
-            opening = open_configured_panel(panel, memory=memory, meter=meter, guard=guard)
-            async with opening as opened:
+            async with session.open_panel(panel) as opened:
                 signature.append(stamped(opened.signature))
                 pairs = ((row.segment, aspect) for row, aspect in material.pairs)
                 await evaluate(
                     opened, pairs, write=keep, workers=panel.workers, stop_token=stop_token
                 )
 
-        async def watch_the_clock() -> None:
-            await stop_in_time(stop_token, job.limits.max_seconds)
-
-        await run_watched(judge, watch_the_clock)
-    guard.require_success()
-    if stop_token.interrupted:
-        raise RunStoppedError(stop_token.reason)
+        await session.run(judge)
     inventory = Inventory()
     examples = _taught(material, results, inventory)
     made_by = {"panel": signature[0], "teachers": dict(material.lesson.teachers)}

@@ -1,7 +1,6 @@
 """A job: judge the rows of a file and write the results, however it was asked for."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
@@ -15,7 +14,6 @@ from spanjury.judges.core import (
     DataError,
     Outcome,
     Result,
-    RunStoppedError,
     Segment,
 )
 from spanjury.judges.tasks import Catalogue
@@ -23,17 +21,10 @@ from spanjury.orchestration.engine.batch import evaluate, pair
 from spanjury.orchestration.engine.memory import FAILED
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.sharding import Shard
-from spanjury.orchestration.engine.stopping import (
-    FailurePolicy,
-    StopToken,
-    run_watched,
-    stop_in_time,
-)
+from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken
+from spanjury.orchestration.services.session import open_session
 from spanjury.orchestration.wiring import (
     by_source,
-    guard_of,
-    open_configured_panel,
-    open_memory,
     open_results,
     open_source,
 )
@@ -163,39 +154,27 @@ async def run(
     EvaluationError
         If the panel cannot be opened, or results cannot be written.
     """
-    stop_token = stop_token or StopToken()
-    meter = meter or Meter(limits=job.limits, stop=stop_token.request)
-    guard = guard_of(job.failures, memory=job.memory)
-    with ExitStack() as stack:
-        memory = stack.enter_context(open_memory(job.memory)) if job.memory else None
-        results = stack.enter_context(open_results(job.output))
+    opening = open_session(job, stop_token=stop_token, meter=meter)
+    with opening as session, open_results(job.output) as results:
 
         def write(result: Result) -> None:
             results.append(result)
             show(result)
 
         async def judge() -> None:
-            async with open_configured_panel(
-                job.panel,
-                memory=memory,
-                again=_AGAIN[job.again],
-                meter=meter,
-                silent=job.silent,
-                guard=guard,
-            ) as panel:
-                # To put rows in order, all must be read first: Ctrl-C is to be heard meanwhile.
+            again = _AGAIN[job.again]
+            async with session.open_panel(job.panel, again=again, silent=job.silent) as panel:
+                # To put rows in order, all must be read first: Ctrl-C must work meanwhile.
                 ready = await to_thread.run_sync(_begun, pairs(job))
                 await evaluate(
-                    panel, ready, write=write, workers=job.panel.workers, stop_token=stop_token
+                    panel,
+                    ready,
+                    write=write,
+                    workers=job.panel.workers,
+                    stop_token=session.stop_token,
                 )
 
-        async def watch_the_clock() -> None:
-            await stop_in_time(stop_token, job.limits.max_seconds)
-
-        await run_watched(judge, watch_the_clock)
-        guard.require_success()
-        if stop_token.interrupted:
-            raise RunStoppedError(stop_token.reason)
+        await session.run(judge)
 
 
 def _begun(iterator: Iterator[T]) -> Iterator[T]:

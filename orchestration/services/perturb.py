@@ -2,16 +2,16 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
 from spanjury.judges.core import Segment, stamped
-from spanjury.orchestration.engine.metering import Meter
-from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken
-from spanjury.orchestration.services.discernment import conditions_of, writer_of
+from spanjury.orchestration.engine.metering import Limits
+from spanjury.orchestration.engine.stopping import FailurePolicy
+from spanjury.orchestration.services.discernment import conditions_of
 from spanjury.orchestration.services.python import read_segments
+from spanjury.orchestration.services.session import open_session
 from spanjury.orchestration.studies.discernment.perturbed_pairs import (
     Condition,
     Exhibit,
@@ -19,7 +19,7 @@ from spanjury.orchestration.studies.discernment.perturbed_pairs import (
     exhibits,
     written_exhibits,
 )
-from spanjury.orchestration.wiring import guard_of, open_memory, write_segments
+from spanjury.orchestration.wiring import write_segments
 from spanjury.orchestration.wiring.config import ModelConfig
 from spanjury.perturbations.recipe_files import find_recipe
 
@@ -59,6 +59,9 @@ class DamageJob:
     model: ModelConfig | None = None
     memory: Path | None = None
 
+    limits: Limits = Limits()
+    failures: FailurePolicy = FailurePolicy(preflight=False)
+
 
 async def damage_file(job: DamageJob) -> tuple[int, Mapping[tuple[str, str], int]]:
     """Damage the texts of a file; return how many, and ``(condition, reason)`` -> left out.
@@ -92,11 +95,13 @@ async def _shown(
     """Damage one by one as they are written to the file; by a model, all before that."""
     if job.model is None:
         return exhibits(segments, conditions, seed=job.seed)
-    with open_memory(job.memory) if job.memory else nullcontext() as memory:
-        guard = guard_of(FailurePolicy(preflight=False), memory=job.memory)
-        writer = writer_of(job.model, memory=memory, meter=Meter(), guard=guard)
+    with open_session(job) as session:
         return await written_exhibits(
-            segments, conditions, seed=job.seed, writer=writer, stop_token=StopToken()
+            segments,
+            conditions,
+            seed=job.seed,
+            writer=session.generator(job.model),
+            stop_token=session.stop_token,
         )
 
 

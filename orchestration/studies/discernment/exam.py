@@ -1,9 +1,11 @@
 """The exam: damage texts, have a panel judge them and the clean ones apart, and compare."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
 
-from spanjury.judges.core import Aspect, ConfigError, DataError, Result, RunStoppedError, Segment
+from spanjury.judges.core import Aspect, ConfigError, DataError, Result, Segment
 from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.studies.discernment.findings import Findings, Settings, evaluate_scores
 from spanjury.orchestration.studies.discernment.perturbed_pairs import (
@@ -20,8 +22,14 @@ from spanjury.orchestration.studies.discernment.score_arrays import (
     collect_scores,
     score_rows,
 )
-from spanjury.orchestration.studies.generation import Writer
-from spanjury.orchestration.studies.judging import Examinee, OpenPanel, hear
+from spanjury.orchestration.studies.generation import TextGenerator
+from spanjury.orchestration.studies.judging import (
+    Examinee,
+    ExamRun,
+    OpenPanel,
+    Recorder,
+    panel_judgement,
+)
 from spanjury.stats.significance.paired import PairedStatistic
 
 __all__ = ["Exam", "ExamResult", "examine"]
@@ -100,7 +108,7 @@ async def examine(
     exam: Exam,
     open_panel: OpenPanel,
     *,
-    writer: Writer | None = None,
+    writer: TextGenerator | None = None,
     workers: int,
     stop_token: StopToken,
     show: Callable[[Result], None],
@@ -116,7 +124,7 @@ async def examine(
     writer
         Writes the damage that a model can be asked for; None to have all done by rules.
     workers, stop_token, show
-        As in `judging.hear`.
+        As in `ExamRun`; `show` is given every result.
 
     Raises
     ------
@@ -135,15 +143,19 @@ async def examine(
         reasons = "; ".join(sorted({one.reason for one in pairs if isinstance(one, LeftOut)}))
         raise DataError(f"no text could be damaged: {reasons}")
 
-    run = _Run(open_panel=open_panel, workers=workers, stop_token=stop_token, show=show)
-    texts = [*exam.segments, *(one.damaged for one in damaged)]
-    draws = [await run.judge("", texts, exam.aspects)]
-    control = [await run.judge("control-1", exam.segments, exam.aspects)]
+    run = ExamRun(
+        open_panel=open_panel, workers=workers, stop_token=stop_token, record=Recorder(show)
+    )
+    clean = [*product(exam.segments, exam.aspects)]
+    texts = [*clean, *product((one.damaged for one in damaged), exam.aspects)]
+    judge = partial(run.judge, judgements_in=panel_judgement)
+    draws = [await judge(texts, draw="")]
+    control = [await judge(clean, draw="control-1")]
     if _differ(draws[0], control[0]):  # else any repeat would say the same again
         for number in range(2, exam.repeats + 1):
-            draws.append(await run.judge(f"repeat-{number}", texts, exam.aspects))
-            control.append(await run.judge(f"control-{number}", exam.segments, exam.aspects))
-    return _result(exam, pairs, draws=draws, control=control, examinee=run.examined[0])
+            draws.append(await judge(texts, draw=f"repeat-{number}"))
+            control.append(await judge(clean, draw=f"control-{number}"))
+    return _result(exam, pairs, draws=draws, control=control, examinee=run.examinee)
 
 
 def _result(
@@ -190,40 +202,8 @@ def _result(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Run:
-    """A panel that judges texts, draw after draw, and whose name is noted."""
-
-    open_panel: OpenPanel
-    workers: int
-    stop_token: StopToken
-    show: Callable[[Result], None]
-    examined: list[Examinee] = field(default_factory=list)
-
-    async def judge(
-        self, draw: str, segments: Sequence[Segment], aspects: Sequence[Aspect]
-    ) -> Judgements:
-        judgements = await hear(
-            self.open_panel,
-            segments,
-            aspects,
-            draw=draw,
-            workers=self.workers,
-            stop_token=self.stop_token,
-            show=self._note,
-        )
-        if self.stop_token.interrupted:
-            raise RunStoppedError(self.stop_token.reason)
-        return judgements
-
-    def _note(self, result: Result) -> None:
-        if not self.examined:
-            self.examined.append(Examinee.of(result.report))
-        self.show(result)
-
-
 async def _pairs(
-    exam: Exam, writer: Writer | None, *, stop_token: StopToken
+    exam: Exam, writer: TextGenerator | None, *, stop_token: StopToken
 ) -> list[Exhibit | LeftOut]:
     seed = exam.settings.seed
     if writer is None:

@@ -8,7 +8,12 @@ from types import MappingProxyType
 from spanjury.judges.core import ChatModel, ErrorSpan, Located, PerturbationError, Segment
 from spanjury.orchestration.engine.batch import each
 from spanjury.orchestration.engine.stopping import StopToken
-from spanjury.orchestration.studies.generation import Order, Unwritten, Writer, open_writing
+from spanjury.orchestration.studies.generation import (
+    GenerationFailed,
+    GenerationRequest,
+    TextGenerator,
+    open_generation,
+)
 from spanjury.perturbations.edits import Damage
 from spanjury.perturbations.perturbation import (
     Case,
@@ -207,7 +212,7 @@ async def written_exhibits(
     conditions: Sequence[Condition],
     *,
     seed: int,
-    writer: Writer,
+    writer: TextGenerator,
     stop_token: StopToken,
 ) -> list[Exhibit | LeftOut]:
     """Damage every segment in every way, by `writer` where it can be asked and else by rules.
@@ -251,22 +256,22 @@ async def written_exhibits(
 
 
 async def _written(
-    wanted: Sequence[_Wanted], *, seed: int, writer: Writer, stop_token: StopToken
+    wanted: Sequence[_Wanted], *, seed: int, writer: TextGenerator, stop_token: StopToken
 ) -> list[Exhibit | LeftOut]:
     """Have all that is wanted written, many at once; return what came of each, in their order."""
     shown: dict[int, Exhibit | LeftOut] = {}
-    async with open_writing(writer) as writing:
+    async with open_generation(writer) as writing:
 
         async def work(number: int) -> None:
             one = wanted[number]
-            order = Order(
+            order = GenerationRequest(
                 condition=one.condition.name,
                 segment_id=one.segment.segment_id,
                 unfit=f"the model, asked twice, did no {one.written.kind}",
-                write=partial(_exhibit_written_exhibits, one, seed=seed, writer=writer.name),
+                ask=partial(_exhibit_written_exhibits, one, seed=seed, writer=writer.name),
             )
-            told = await writing.carry_out(order)
-            if isinstance(told, Unwritten):
+            told = await writing.generate(order)
+            if isinstance(told, GenerationFailed):
                 told = _left_out(one, told.reason, writer=writer.name)
             shown[number] = told
 

@@ -27,10 +27,10 @@ from spanjury.orchestration.studies.faithfulness.trials import (
     repeat,
     trials,
 )
-from spanjury.orchestration.studies.generation import Writer, Writing, open_writing
+from spanjury.orchestration.studies.generation import Generation, TextGenerator, open_generation
 from spanjury.orchestration.studies.judging import OpenPanel
 
-__all__ = ["Exam", "run_exam"]
+__all__ = ["Exam", "examine"]
 
 _CONTROLS = 2
 
@@ -96,7 +96,7 @@ async def examine(
     stop_token: StopToken,
     show: Callable[[Result], None],
     expect: Callable[[int], None] = lambda _: None,
-    writer: Writer | None = None,
+    generator: TextGenerator | None = None,
 ) -> list[Change]:
     """Examine every seat of a panel by itself.
 
@@ -112,7 +112,7 @@ async def examine(
         Ends the exam early; with a memory, what was said by then is kept.
     show, expect
         Called with each result, and with the number of results as it is known better.
-    writer
+    generator
         Writes explanations where a model can be asked; None to have all worded by rule. Lists
         that it does not manage are skipped.
 
@@ -128,16 +128,16 @@ async def examine(
     PerturbationError
         If a rule fails.
     PermanentModelError
-        If the writer cannot be asked, as by a wrong key.
+        If the generator cannot be asked, as by a wrong key.
     ModelError
         If it answers nothing at all.
     RunStoppedError
         If the stop token came before the end.
     """
     numbers = range(len(exam.pairs))
-    opened: AbstractAsyncContextManager[Writing | None]
-    opened = nullcontext() if writer is None else open_writing(writer)
-    async with open_panel("") as panel, opened as writing:
+    opened: AbstractAsyncContextManager[Generation | None]
+    opened = nullcontext() if generator is None else open_generation(generator)
+    async with open_panel("") as panel, opened as generation:
         session = _Session(
             exam=exam,
             judges=_rescorable(panel),
@@ -145,7 +145,7 @@ async def examine(
             progress=_Progress(
                 show=show, expect=expect, total=exam.questions(seats=len(panel.seats))
             ),
-            writing=writing,
+            generation=generation,
         )
         await each(numbers, partial(session.examine, panel), workers=workers, stop_token=stop_token)
     async with open_panel("control-repeat") as panel:
@@ -215,7 +215,7 @@ class _Session:
     judges: Mapping[str, Rescorable]
     stop_token: StopToken
     progress: _Progress
-    writing: Writing | None
+    generation: Generation | None
     cases: dict[int, list[Case]] = field(default_factory=dict)
     rows: dict[int, list[list[Change]]] = field(default_factory=dict)
 
@@ -231,7 +231,7 @@ class _Session:
                 self.exam.conditions,
                 seed=self.exam.seed,
                 stop_token=self.stop_token,
-                writing=self.writing,
+                generation=self.generation,
                 note=partial(self.progress.count_change, case),
             )
             for case in cases

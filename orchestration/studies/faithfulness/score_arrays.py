@@ -15,7 +15,7 @@ from spanjury.orchestration.studies.faithfulness.changes import (
     ListOutcome,
 )
 
-__all__ = ["BoolArray", "ConditionRow", "FloatArray", "ScoreArrays", "collected"]
+__all__ = ["BoolArray", "ConditionRow", "FloatArray", "ScoreArrays", "collect_scores"]
 
 _ADDING = frozenset({"addition", "critical"})
 """Families that change a list without errors too."""

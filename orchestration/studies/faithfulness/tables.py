@@ -1,6 +1,5 @@
-"""Tables: a faithfulness exam's findings as they are read, and as values for programs."""
+"""Tables: a faithfulness exam's findings as they are read."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from spanjury.orchestration.report import (
@@ -15,11 +14,10 @@ from spanjury.orchestration.report import (
     code,
     numeric,
     prose,
+    row,
     table,
 )
-from spanjury.orchestration.report.json import fields_of, plain, versions
 from spanjury.orchestration.studies.faithfulness.cautions import cautions
-from spanjury.orchestration.studies.faithfulness.changes import Change
 from spanjury.orchestration.studies.faithfulness.consistency import Consistency
 from spanjury.orchestration.studies.faithfulness.findings import (
     Average,
@@ -28,8 +26,9 @@ from spanjury.orchestration.studies.faithfulness.findings import (
     averages,
 )
 from spanjury.orchestration.studies.faithfulness.outcomes import Estimate, Rates
+from spanjury.orchestration.studies.faithfulness.values import rescoring_methods, rescoring_outcomes
 
-__all__ = ["findings_json", "findings_report"]
+__all__ = ["faithfulness_report"]
 
 _READING = prose(
     "A report's error list was changed and the judge asked for the score that follows. **Printed** "
@@ -65,7 +64,7 @@ _NOT_RESCORED = (
 _WHOSE = ("judge", "dataset", "aspect")
 
 
-def findings_report(
+def faithfulness_report(
     findings: Findings, *, data: str, pictures: Sequence[Picture] = ()
 ) -> Report:
     """Return `findings` as a report.
@@ -136,16 +135,14 @@ def _short_tables(averages: Sequence[Average]) -> Iterator[Table]:
 
 
 def _by_dataset(averages: Sequence[Average]) -> list[Block]:
-    columns = (
-        *("judge", "dataset", "condition"),
-        *numeric("aspects", "printed", "with errors", "with room", "toward", "against"),
-        *numeric("average change", "changed minus control"),
-    )
+    shares = numeric("aspects", "printed", "with errors", "with room", "toward", "against")
+    changes = numeric("average change", "changed minus control")
     rows = (
-        [one.judge, one.dataset, one.condition, one.aspects, *_average(one, digits=3)]
+        row(one.judge, one.dataset, one.condition, one.aspects, *_average(one, digits=3))
         for one in averages
     )
-    return [Paragraph("Unweighted means over aspects."), table(columns, rows)]
+    listed = table(["judge", "dataset", "condition", *shares, *changes], rows)
+    return [Paragraph("Unweighted means over aspects."), listed]
 
 
 def _average(one: Average, *, digits: int) -> Iterator[Cell]:
@@ -156,13 +153,14 @@ def _average(one: Average, *, digits: int) -> Iterator[Cell]:
 
 
 def _controls(findings: Sequence[Finding]) -> list[Block]:
-    columns = (*_WHOSE, "control", *numeric("reports", "changed", "average change"))
     rows = [
-        [*_whose(one), one.overall.scored, _share(one.overall.changed), _change(one.overall)]
+        row(*_whose(one), one.overall.scored, _share(one.overall.changed), _change(one.overall))
         for one in findings
         if one.is_control
     ]
-    return [Paragraph(_CONTROL), table(columns, rows or [["none was run", *[""] * 6]])]
+    figures = numeric("reports", "changed", "average change")
+    listed = table([*_WHOSE, "control", *figures], rows or [row("none was run", *[""] * 6)])
+    return [Paragraph(_CONTROL), listed]
 
 
 def _by_aspect(findings: Sequence[Finding]) -> Table:
@@ -183,7 +181,7 @@ def _by_aspect(findings: Sequence[Finding]) -> Table:
         "p": lambda one: Cell(one.net.p_changed if one.net else None, ".3g"),
     }
     rows = (
-        [*_whose(one), *(cell(one) for cell in columns.values())]
+        row(*_whose(one), *(cell(one) for cell in columns.values()))
         for one in findings
         if not one.is_control
     )
@@ -193,7 +191,7 @@ def _by_aspect(findings: Sequence[Finding]) -> Table:
 
 def _not_rescored(findings: Sequence[Finding]) -> Iterator[Section]:
     rows = [
-        [*_whose(one), _counts(one.unchanged), _counts(one.failed), one.unscored, one.absent]
+        row(*_whose(one), _counts(one.unchanged), _counts(one.failed), one.unscored, one.absent)
         for one in findings
         if one.unchanged or one.failed or one.unscored or one.absent
     ]
@@ -207,45 +205,25 @@ def _not_rescored(findings: Sequence[Finding]) -> Iterator[Section]:
 def _steps(consistencies: Sequence[Consistency]) -> Iterator[Section]:
     if consistencies:
         rows = (
-            [
+            row(
                 *(one.judge, one.dataset, one.aspect, one.family),
                 one.direction.removesuffix("s"),
                 one.with_errors,
                 _share(one.share_reverted),
                 _share(one.share_broad),
-            ]
+            )
             for one in consistencies
         )
-        columns = (*_WHOSE, "family", "should", *numeric("reports", "reverted", "broad"))
-        yield Section("One step and two", [Paragraph(_STEPS), table(columns, rows)], only="page")
+        figures = numeric("reports", "reverted", "broad")
+        listed = table([*_WHOSE, "family", "should", *figures], rows)
+        yield Section("One step and two", [Paragraph(_STEPS), listed], only="page")
 
 
 def _methods(findings: Findings) -> Table:
     """Tabulate by which method scores came about, and how rescorings ended."""
-    by_judge, outcomes = _by_method(findings), _by_outcome(findings)
-    rows = (
-        [judge, _listed(by_judge[judge]), _listed(ended)] for judge, ended in outcomes.items()
-    )
+    by_judge, outcomes = rescoring_methods(findings), rescoring_outcomes(findings)
+    rows = ([judge, _listed(by_judge[judge]), _listed(ended)] for judge, ended in outcomes.items())
     return table(["judge", "rescoring method", "outcome of rescorings"], rows)
-
-
-def _by_method(findings: Findings) -> Mapping[str, Counter[str]]:
-    return _counted(findings, lambda change: change.method and change.method.value)
-
-
-def _by_outcome(findings: Findings) -> Mapping[str, Counter[str]]:
-    return _counted(findings, lambda change: change.outcome.value if change.is_rescored else None)
-
-
-def _counted(
-    findings: Findings, name: Callable[[Change], str | None]
-) -> Mapping[str, Counter[str]]:
-    """Count changes by name, judge by judge."""
-    counts: dict[str, Counter[str]] = {}
-    for one in findings.score_arrays:
-        names = map(name, one.changes)
-        counts.setdefault(one.judge, Counter()).update(filter(None, names))
-    return counts
 
 
 def _whose(one: Finding) -> tuple[str, ...]:
@@ -272,56 +250,3 @@ def _counts(counts: Mapping[str, int]) -> str:
 
 def _listed(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {count}" for name, count in sorted(counts.items())) or "not recorded"
-
-
-_BASES: Mapping[str, tuple[str, ...]] = {
-    "overall": ("toward", "against"),
-    "with_errors": ("toward", "against"),
-    "with_room": ("toward",),
-    "with_room_against": ("against",),
-}
-"""Reports that shares are taken over, and the directions in which all of these can move."""
-
-
-def findings_json(findings: Findings) -> dict[str, object]:
-    """Return `findings` as objects, lists, strings, numbers and nulls.
-
-    Returns
-    -------
-    dict
-        Named by field, numbers to 6 significant digits; what is undefined is None.
-    """
-    return {
-        "exam": "faithfulness",
-        "versions": versions(),
-        "settings": {"seed": findings.seed, "draws": findings.draws},
-        "findings": [_finding_json(finding) for finding in findings.findings],
-        "consistency": [
-            {
-                **fields_of(one),
-                "share_reverted": plain(one.share_reverted),
-                "share_broad": plain(one.share_broad),
-            }
-            for one in findings.consistencies
-        ],
-        "rescoring_methods": plain(_by_method(findings)),
-        "outcomes": plain(_by_outcome(findings)),
-        "cautions": list(cautions(findings)),
-    }
-
-
-def _finding_json(finding: Finding) -> dict[str, object]:
-    """Add the shares to the counts."""
-    values = fields_of(finding)
-    for base, directions in _BASES.items():
-        rates: Rates = getattr(finding, base)
-        shares = {"toward": finding.toward(rates), "against": finding.against(rates)}
-        values[base] = plain(
-            {
-                **rates._asdict(),
-                "changed": rates.changed,
-                "changed_as_printed": rates.changed_as_printed,
-                **{name: shares[name] for name in directions},
-            }
-        )
-    return values

@@ -28,7 +28,11 @@ from spanjury.orchestration.studies.faithfulness.changes import (
     ListOutcome,
     severity_moved,
 )
-from spanjury.orchestration.studies.generation import Order, Unwritten, Writing
+from spanjury.orchestration.studies.generation import (
+    Generation,
+    GenerationFailed,
+    GenerationRequest,
+)
 from spanjury.perturbations.explanation.perturbation import (
     ErrorList,
     ExplanationPerturbation,
@@ -119,7 +123,7 @@ async def trials(
     *,
     seed: int,
     stop_token: StopToken,
-    writing: Writing | None = None,
+    generation: Generation | None = None,
     note: Callable[[Change], None] = lambda _: None,
 ) -> list[Change]:
     """Ask for the score of the unchanged list, then of the list changed in every way.
@@ -134,8 +138,8 @@ async def trials(
         Of the changes, which depend on the text and the aspect and on no other's turn.
     stop_token
         Once a stop is requested, the rest is left undone.
-    writing
-        Writes explanations where it can be asked; None to have all of them worded by rule.
+    generation
+        Writes explanations where a model can be asked; None to have all of them worded by rule.
     note
         Is called with each row as it is made.
 
@@ -144,7 +148,7 @@ async def trials(
     PerturbationError
         If a rule fails.
     PermanentModelError
-        If the writer cannot be asked.
+        If the model cannot be asked.
     StoreError
         If a reply cannot be kept.
     """
@@ -154,7 +158,7 @@ async def trials(
         if stop_token.is_requested:
             stop_token.interrupted = True
             break
-        rows.append(await _trial(case, condition, seed=seed, writing=writing))
+        rows.append(await _trial(case, condition, seed=seed, generation=generation))
         note(rows[-1])
     return rows
 
@@ -164,69 +168,71 @@ async def repeat(case: Case) -> Change:
     return await _rescored(case, case.blank(REPEAT), spans=case.report.spans)
 
 
-async def _trial(case: Case, condition: Condition, *, seed: int, writing: Writing | None) -> Change:
+async def _trial(
+    case: Case, condition: Condition, *, seed: int, generation: Generation | None
+) -> Change:
     """Change the list in one way, and ask for its score if there is anything to change."""
-    row = _begun(case, condition, writing=writing)
+    row = _begun(case, condition, generation=generation)
     if not row.is_rescored:
         return row
     try:
-        spans = await _changed_list(case, condition, seed=seed, writing=writing)
+        spans = await _changed_list(case, condition, seed=seed, generation=generation)
     except NothingToChangeError as error:
         is_error_free = error.reason is Unchanged.NO_ERRORS
         outcome = ListOutcome.ERROR_FREE if is_error_free else ListOutcome.CLIPPED
         return replace(row, list_outcome=outcome, unchanged=error.reason, reason=str(error))
-    if isinstance(spans, Unwritten):
+    if isinstance(spans, GenerationFailed):
         return replace(row, list_outcome=ListOutcome.FAILED, reason=spans.reason)
     return await _rescored(case, row, spans=spans)
 
 
-def _begun(case: Case, condition: Condition, *, writing: Writing | None) -> Change:
+def _begun(case: Case, condition: Condition, *, generation: Generation | None) -> Change:
     """Return the row of `condition` with what is known before the list is changed."""
     rule = condition.perturbation
-    is_written = writing is not None and written_twin(rule, aspect=case.aspect) is not None
+    is_written = generation is not None and written_twin(rule, aspect=case.aspect) is not None
     return replace(
         case.blank(condition.name),
         family=rule.family,
         by=condition.by,
         direction=rule.push,
-        written_by=writing.name if writing is not None and is_written else "",
+        written_by=generation.name if generation is not None and is_written else "",
     )
 
 
 async def _changed_list(
-    case: Case, condition: Condition, *, seed: int, writing: Writing | None
-) -> Spans | Unwritten:
-    """Change a list, by the writer where it can be asked and else by the rule.
+    case: Case, condition: Condition, *, seed: int, generation: Generation | None
+) -> Spans | GenerationFailed:
+    """Change a list, by a model where one can be asked and else by the rule.
 
     Raises
     ------
     NothingToChangeError
-        If the rule finds nothing to change; the writer is not asked then.
+        If the rule finds nothing to change; the model is not asked then.
     PerturbationError
         If the rule fails; names the condition and the report.
     PermanentModelError
-        If the writer cannot be asked.
+        If the model cannot be asked.
     """
     errors = ErrorList(output=case.segment.output, spans=case.report.spans)
     whose = f"{case.segment.segment_id}/{case.aspect.name}"
-    generator = partial(generator_for, seed, condition.name, whose)
-    try:  # the rule first: if it fails, the writer costs nothing
-        by_rule = condition.perturbation.changed(errors, generator(), **condition.options)
+    rng = partial(generator_for, seed, condition.name, whose)
+    try:  # the rule first: if it fails, the model costs nothing
+        by_rule = condition.perturbation.changed(errors, rng(), **condition.options)
     except NothingToChangeError:
         raise
     except PerturbationError as error:
         raise PerturbationError(f"{condition.name} cannot change {whose!r}: {error}") from error
     written = written_twin(condition.perturbation, aspect=case.aspect)
-    if writing is None or written is None:
+    if generation is None or written is None:
         return by_rule
     change: Callable[..., Awaitable[Spans]] = written.changed  # its options are the rule's
 
-    async def write(model: ChatModel) -> Spans:
-        return await change(errors, model, rng=generator(), seed=seed, **condition.options)
+    async def ask(model: ChatModel) -> Spans:
+        return await change(errors, model, rng=rng(), seed=seed, **condition.options)
 
     segment_id = case.segment.segment_id
-    return await writing.carry_out(
-        Order(condition=condition.name, segment_id=segment_id, unfit=_UNFIT, write=write)
+    return await generation.generate(
+        GenerationRequest(condition=condition.name, segment_id=segment_id, unfit=_UNFIT, ask=ask)
     )
 
 

@@ -1,1 +1,1 @@
-"""Robustness: whether a judge gives a better score for an addition that does not improve the text."""
+"""Robustness: whether a judge rewards additions that do not improve a text."""

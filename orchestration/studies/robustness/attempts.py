@@ -9,7 +9,7 @@ from spanjury.orchestration.studies.judging import Judgement
 from spanjury.orchestration.studies.robustness.attacked_texts import REPEAT, AttackedText
 from spanjury.perturbations.edits import Damage
 
-__all__ = ["Attempt", "Heard", "Settings", "attempts", "repeats"]
+__all__ = ["Attempt", "Judgements", "Settings", "attempts", "repeats"]
 
 _NOISE = 1e-9
 """Differences of scores smaller than this come from rounding."""
@@ -161,9 +161,7 @@ def repeats(
         for aspect in aspects:
             for judge in judges:
                 first, second = (draw[judge, base.segment_id, aspect.name] for draw in draws)
-                yield _attempt(
-                    text, (first, second), judge=judge, aspect=aspect, settings=settings
-                )
+                yield _attempt(text, (first, second), judge=judge, aspect=aspect, settings=settings)
 
 
 def _attempt(

@@ -1,22 +1,26 @@
 """The exam: attack texts, have a panel judge them with and without the attack, and compare."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
-from spanjury.judges.core import Aspect, ConfigError, DataError, Result, RunStoppedError, Segment
-from spanjury.orchestration.engine.batch import evaluate
+from spanjury.judges.core import Aspect, ConfigError, DataError, Result, Segment
 from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.studies.discernment.perturbed_pairs import LeftOut
 from spanjury.orchestration.studies.judging import (
     Examinee,
+    ExamRun,
     Judgement,
     OpenPanel,
+    Recorder,
     judgement_of,
 )
-from spanjury.orchestration.studies.robustness.attacked_texts import AttackedText, Flawed, attack_texts
+from spanjury.orchestration.studies.robustness.attacked_texts import (
+    AttackedText,
+    Flawed,
+    attack_texts,
+)
 from spanjury.orchestration.studies.robustness.attempts import (
     Attempt,
-    Judgements,
     Settings,
     attempts,
     repeats,
@@ -131,10 +135,13 @@ async def examine(
     bases = [(segment, aspect) for segment in exam.segments for aspect in exam.aspects]
     attacked = [(text.attacked, aspect) for text in texts for aspect in text.aspects]
     expect(2 * len(bases) + len(attacked))
-    session = _Session(open_panel=open_panel, workers=workers, stop_token=stop_token, show=show)
-    first = await session.judge("", [*bases, *attacked])
-    second = await session.judge(_CONTROL, bases)
-    judges = session.judges
+    run = ExamRun(
+        open_panel=open_panel, workers=workers, stop_token=stop_token, record=Recorder(show)
+    )
+    first = await run.judge([*bases, *attacked], draw="", judgements_in=_judgements)
+    second = await run.judge(bases, draw=_CONTROL, judgements_in=_judgements)
+    seats = tuple(run.examinee.seats)
+    judges = (PANEL, *(seats if len(seats) > 1 else ()))
     settings = exam.settings
     rows = (
         *attempts(texts, first, judges=judges, settings=settings),
@@ -148,42 +155,7 @@ async def examine(
         skipped=skipped,
         settings=settings,
     )
-    return ExamResult(findings=findings, attempts=rows, examinee=session.examined[0])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Session:
-    """A panel that judges texts draw after draw."""
-
-    open_panel: OpenPanel
-    workers: int
-    stop_token: StopToken
-    show: Callable[[Result], None]
-    examined: list[Examinee] = field(default_factory=list)
-
-    @property
-    def judges(self) -> tuple[str, ...]:
-        """The panel, and its seats where there are several."""
-        seats = tuple(self.examined[0].seats)
-        return (PANEL, *(seats if len(seats) > 1 else ()))
-
-    async def judge(self, draw: str, pairs: Iterable[tuple[Segment, Aspect]]) -> Judgements:
-        """Judge every pair; return the judgements of the panel and of each of its seats."""
-        judgements: dict[tuple[str, str, str], Judgement] = {}
-
-        def keep(result: Result) -> None:
-            judgements.update(_judgements(result))
-            if not self.examined:
-                self.examined.append(Examinee.of(result.report))
-            self.show(result)
-
-        async with self.open_panel(draw) as panel:
-            await evaluate(
-                panel, pairs, write=keep, workers=self.workers, stop_token=self.stop_token
-            )
-        if self.stop_token.interrupted:
-            raise RunStoppedError(self.stop_token.reason)
-        return judgements
+    return ExamResult(findings=findings, attempts=rows, examinee=run.examinee)
 
 
 def _judgements(result: Result) -> Iterator[tuple[tuple[str, str, str], Judgement]]:

@@ -10,7 +10,11 @@ import numpy as np
 from spanjury.orchestration.studies.discernment.perturbed_pairs import LeftOut
 from spanjury.orchestration.studies.robustness.attacked_texts import CONTROLS, PLAIN, REPEAT
 from spanjury.orchestration.studies.robustness.attempts import Attempt, Settings
-from spanjury.orchestration.studies.robustness.score_arrays import BoolArray, ScoreArrays, collect_scores
+from spanjury.orchestration.studies.robustness.score_arrays import (
+    BoolArray,
+    ScoreArrays,
+    collect_scores,
+)
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.bootstrap import bootstrap, percentile_interval
 from spanjury.stats.proportions import Proportion, clustered_proportion

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from spanjury.orchestration.studies.robustness.attempts import Attempt
 
-__all__ = ["BoolArray", "ScoreArrays", "gathered"]
+__all__ = ["BoolArray", "ScoreArrays", "collect_scores"]
 
 BoolArray = NDArray[np.bool_]
 

@@ -52,7 +52,8 @@ def robustness_report(findings: Findings, *, examinee: Examinee, data: str, reci
     return Report(
         title="Robustness",
         facts=[
-            (*prose("{} texts of {}. ", findings.texts, code(data)), *_flaws(recipe)),
+            prose("{} texts of {}", findings.texts, code(data)),
+            _flaws(recipe),
             *(prose("{}: {}", name, code(seat)) for name, seat in examinee.seats.items()),
         ],
         sections=[
@@ -67,9 +68,9 @@ def robustness_report(findings: Findings, *, examinee: Examinee, data: str, reci
     )
 
 
-def _flaws(recipe: str) -> tuple[Prose, ...]:
+def _flaws(recipe: str) -> Prose:
     if not recipe:
-        return ("They were attacked as they are.",)
+        return "They were attacked as they are."
     sentence = "Each was damaged before the attacks, by all rules of the recipe {}."
     return prose(sentence, code(recipe))
 

@@ -32,7 +32,7 @@ from spanjury.orchestration.studies.faithfulness.findings import findings_of
 from spanjury.orchestration.studies.faithfulness.pages.as_json import findings_json
 from spanjury.orchestration.studies.faithfulness.pages.as_markdown import findings_markdown
 from spanjury.orchestration.studies.faithfulness.trials import Condition
-from spanjury.orchestration.studies.generation import Writer
+from spanjury.orchestration.studies.generation import TextGenerator
 from spanjury.perturbations.explanation.additions import add_errors, critical_error
 from spanjury.perturbations.explanation.explanations import soften_both, worsen_explanation
 from spanjury.perturbations.explanation.severity import soften_severity
@@ -91,7 +91,7 @@ async def held(
             workers=1,
             stop_token=stop_token or StopToken(),
             show=lambda _: None,
-            writer=Writer(name="the writer", open=opened, workers=1),
+            writer=TextGenerator(name="the writer", open=opened, workers=1),
         )
 
 

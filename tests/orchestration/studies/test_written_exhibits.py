@@ -29,7 +29,7 @@ from spanjury.orchestration.studies.discernment.perturbed_pairs import (
     exhibits,
     written_exhibits,
 )
-from spanjury.orchestration.studies.generation import Writer
+from spanjury.orchestration.studies.generation import TextGenerator
 from spanjury.perturbations.perturbation import text_perturbation
 from spanjury.perturbations.written import written_perturbation
 
@@ -100,7 +100,7 @@ async def written(
     async def opened() -> AsyncIterator[ChatModel]:
         yield model
 
-    writer = Writer(name="the writer", open=opened, workers=workers)
+    writer = TextGenerator(name="the writer", open=opened, workers=workers)
     return await written_exhibits(
         segments, conditions, seed=5, writer=writer, stop_token=stop_token or StopToken()
     )

@@ -1,4 +1,4 @@
-"""Drops: by how much each item's score fell when its text was damaged."""
+"""Differences: by how much each item's score fell when its text was damaged."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -40,7 +40,7 @@ def safe_divide(above: ArrayLike, below: ArrayLike) -> FloatArray:
 
     Examples
     --------
-    >>> quotients([1.0, 1.0], [4.0, 0.0]).tolist()
+    >>> safe_divide([1.0, 1.0], [4.0, 0.0]).tolist()
     [0.25, nan]
     """
     divided, divisor = np.broadcast_arrays(

@@ -4,9 +4,17 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
+from pydantic import (
+    AliasChoices,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    with_config,
+)
 
 from spanjury.judges.core import (
     MASK,
@@ -54,9 +62,10 @@ class ModelConfig:
     base_url
         Where its servers answer; each call goes to the one with the least to do. An address
         that is secret is given as ``env:NAME``, the name of the variable that holds it.
-    via
-        ``fast`` for the lean client, which speaks to servers with OpenAI's interface and
-        takes LiteLLM's names for them; None for what the name says.
+    client
+        ``lean`` for the lean client, which speaks to servers with OpenAI's interface and
+        takes LiteLLM's names for them; None for what the name says. Files may say
+        ``via = "fast"``, as they did before.
     price
         Of its tokens; None for what LiteLLM's list of models says, if it does.
 
@@ -67,7 +76,11 @@ class ModelConfig:
     """
 
     name: str
-    via: Literal["fast"] | None = None
+    client: Annotated[
+        Literal["lean"] | None,
+        BeforeValidator(lambda name: "lean" if name == "fast" else name),
+        Field(validation_alias=AliasChoices("client", "via")),
+    ] = None
     price: TokenPrice | None = None
     base_url: str | tuple[str, ...] | None = None
     max_connections: int | None = None

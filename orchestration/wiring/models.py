@@ -33,14 +33,14 @@ from spanjury.orchestration.wiring.checks import checked_model
 from spanjury.orchestration.wiring.config import ModelConfig
 from spanjury.orchestration.wiring.plugins import MODELS
 
-__all__ = ["PROBE", "Guard", "Models", "guard_of", "open_model", "open_writer"]
+__all__ = ["PROBE", "Guard", "Models", "guard_of", "open_generator", "open_model"]
 
 _ANY_MODEL = "litellm"
 """The opener of every model whose name does not begin with another opener's."""
 _IN_PROCESS = frozenset({"embedded", "local"})
 """Openers of models that need no server."""
 _FAST = "openai-compatible"
-"""The opener that is meant by ``via = "fast"``."""
+"""The opener that is meant by ``client = "lean"``."""
 _OPENAI_LIKE = frozenset(
     {_FAST, "hosted_vllm", "litellm_proxy", "llamafile", "lm_studio", "ollama", "openai"}
 )
@@ -74,7 +74,7 @@ async def open_model(model: ModelConfig) -> AsyncIterator[Gateway]:
 def _opener(model: ModelConfig) -> tuple[ModelOpener, str]:
     """Return what opens the model, and the name under which it does."""
     prefix, _, rest = model.name.partition("/")
-    if model.via == "fast":
+    if model.client == "lean":
         served = rest if prefix in _OPENAI_LIKE else model.name
         return MODELS.get(_FAST), f"{_FAST}/{served}"
     return MODELS.get(prefix if prefix in MODELS.names() else _ANY_MODEL), model.name
@@ -153,7 +153,7 @@ class Models:
 
 
 @asynccontextmanager
-async def open_writer(
+async def open_generator(
     model: ModelConfig, *, memory: Memory | None, meter: Meter, guard: Guard | None = None
 ) -> AsyncIterator[ChatModel]:
     """Open a model outside of any panel.

@@ -99,7 +99,7 @@ async def open_configured_panel(
             aggregation_name=config.aggregate,
             consolidator=await _consolidator(config, models),
             span_score=_span_score(config.score),
-            telling=tracing.assessment,
+            observer=tracing.assessment,
         )
 
 

@@ -15,7 +15,7 @@ from spanjury.adapters.training.job import (
     TrainingPair,
     pairs_digest,
 )
-from spanjury.orchestration.studies.distillation.examples import SPLITS
+from spanjury.orchestration.studies.distillation.splits import SPLITS
 from spanjury.orchestration.studies.distillation.training_set import SEAL, split_file
 
 __all__ = [

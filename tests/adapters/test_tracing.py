@@ -113,7 +113,7 @@ def panel(listener: Listener, **judges: object) -> Panel:
         aggregation=mean,
         aggregation_name="mean",
         consolidator=RuleConsolidator(),
-        telling=listener.tracing.assessment,
+        observer=listener.tracing.assessment,
     )
 
 

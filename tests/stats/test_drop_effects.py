@@ -37,7 +37,7 @@ def test_one_drop_among_zeros_is_a_full_rank_correlation_and_a_small_net_drop() 
     assert effects.net_drop == pytest.approx(0.01)
 
 
-@pytest.mark.parametrize("drops", [[], [math.nan, math.nan]])
+@pytest.mark.parametrize("differences", [[], [math.nan, math.nan]])
 def test_without_an_item_every_effect_is_undefined(differences: list[float]) -> None:
     effects = difference_effects(differences)
     assert effects.used == 0
@@ -85,7 +85,7 @@ def test_clean_scores_at_the_worst_leave_no_headroom() -> None:
     assert math.isnan(effects.drop_per_headroom)
 
 
-@pytest.mark.parametrize("drops", [3.0, [[1.0]], [math.inf]])
+@pytest.mark.parametrize("differences", [3.0, [[1.0]], [math.inf]])
 def test_drops_of_another_shape_or_infinite_are_refused(differences: object) -> None:
     with pytest.raises(ValueError, match="expected"):
         difference_effects(differences)  # type: ignore[arg-type]  # what a careless caller may give

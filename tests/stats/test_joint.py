@@ -104,7 +104,7 @@ def test_its_size_is_held_when_aspects_depend_on_each_other(over: Over) -> None:
     assert np.mean(log_p <= math.log(0.05)) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 1000)
 
 
-@pytest.mark.parametrize("drops", [[1, 2], [[]], [], [[math.inf]], [[[1]]]])
+@pytest.mark.parametrize("differences", [[1, 2], [[]], [], [[math.inf]], [[[1]]]])
 def test_what_are_no_drops_is_refused(differences: object) -> None:
     with pytest.raises(ValueError, match=r"shape \(aspects, items\)"):
         joint(differences)

@@ -43,7 +43,7 @@ def test_drops_of_zero_alone_are_p_1_and_flagged(test: PairedStatistic) -> None:
 
 
 @EVERY
-@pytest.mark.parametrize("drops", [[], [math.nan, math.nan]])
+@pytest.mark.parametrize("differences", [[], [math.nan, math.nan]])
 def test_without_a_pair_nothing_is_known(test: PairedStatistic, differences: list[float]) -> None:
     answer = test(differences)
     assert math.isnan(answer.log_p)
@@ -62,9 +62,9 @@ def test_missing_pairs_are_left_out_and_counted(test: PairedStatistic) -> None:
 
 
 @EVERY
-@pytest.mark.parametrize("drops", [[[1.0, 2.0]], 1.0, [math.inf], [1, -math.inf]])
+@pytest.mark.parametrize("differences", [[[1.0, 2.0]], 1.0, [math.inf], [1, -math.inf]])
 def test_what_are_no_drops_is_refused(test: PairedStatistic, differences: object) -> None:
-    with pytest.raises(ValueError, match=r"expected drops of shape \(n,\)"):
+    with pytest.raises(ValueError, match=r"expected differences of shape \(n,\)"):
         test(differences)  # type: ignore[arg-type]  # the point is that it is wrong
 
 

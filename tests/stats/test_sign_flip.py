@@ -49,7 +49,7 @@ def test_without_ties_it_says_what_scipy_says() -> None:
     assert answer.p == pytest.approx(oracle.pvalue, rel=1e-9)
 
 
-@pytest.mark.parametrize("drops", [range(1, 101), [1] * 100])
+@pytest.mark.parametrize("differences", [range(1, 101), [1] * 100])
 def test_a_hundred_falls_are_one_choice_in_two_to_the_hundred(differences: list[int]) -> None:
     answer = sign_flip(differences)
     assert answer.log_p == pytest.approx(-100 * math.log(2), rel=1e-12)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 
 from spanjury.judges.core import Sample, signature
-from spanjury.judges.metrics.choices import check_choice, check_least
+from spanjury.judges.metrics.checks import check_choice, check_least
 from spanjury.judges.metrics.overlap.bleu_counts import (
     SMOOTHINGS,
     TOKENIZERS,
@@ -22,7 +22,7 @@ from spanjury.judges.metrics.overlap.bleu_counts import (
     bleu_tokens,
     match_rows,
 )
-from spanjury.judges.metrics.sums import add_rows
+from spanjury.judges.metrics.reductions import add_rows
 
 __all__ = ["Bleu", "SacreBleu"]
 

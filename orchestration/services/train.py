@@ -22,7 +22,7 @@ from spanjury.orchestration.wiring.training import (
 
 __all__ = ["TrainingData", "same_answers", "training_data", "training_job"]
 
-_UNKNOWN = "(not told)"
+_UNKNOWN = "(not named)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

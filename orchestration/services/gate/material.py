@@ -1,24 +1,41 @@
 """Held-out examples for a gate, and which of their kind the model has seen in training."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from spanjury.judges.core import Aspect, ConfigError, DataError, Scale, Segment, fingerprint
+from spanjury.judges.core import Aspect
+from spanjury.judges.core import ConfigError
+from spanjury.judges.core import DataError
+from spanjury.judges.core import Scale
+from spanjury.judges.core import Segment
+from spanjury.judges.core import fingerprint
 from spanjury.judges.llm.percent import Reading
 from spanjury.judges.llm.short_prompt import messages_for
 from spanjury.judges.tasks import Catalogue
-from spanjury.orchestration.services.gate.trained_model import (
-    TrainedModel,
-    bare_damage,
-    reading_of,
-    seen_in_training,
-)
-from spanjury.orchestration.services.train import Taught, examples_for, taught_by
+from spanjury.orchestration.services.gate.trained_model import TrainedModel
+from spanjury.orchestration.services.gate.trained_model import bare_damage
+from spanjury.orchestration.services.gate.trained_model import reading_of
+from spanjury.orchestration.services.gate.trained_model import seen_in_training
+from spanjury.orchestration.services.train import Taught
+from spanjury.orchestration.services.train import examples_for
+from spanjury.orchestration.services.train import taught_by
+from spanjury.orchestration.services.gate.trained_model import seen_in
+from spanjury.orchestration.services.train import TrainingData
+from spanjury.orchestration.services.train import training_data
 from spanjury.orchestration.studies.distillation.examples import Example
-from spanjury.orchestration.studies.distillation.training_set import require_whole, split_file
-from spanjury.orchestration.studies.held_out.cases import BoolArray, Case, SeenInTraining, groups_of
+from spanjury.orchestration.studies.distillation.training_set import read_split
+from spanjury.orchestration.studies.distillation.training_set import require_whole
+from spanjury.orchestration.studies.distillation.training_set import split_file
+from spanjury.orchestration.studies.held_out.cases import BoolArray
+from spanjury.orchestration.studies.held_out.cases import Case
+from spanjury.orchestration.studies.held_out.cases import SeenInTraining
+from spanjury.orchestration.studies.held_out.cases import groups_of
 
 __all__ = ["Material", "material_of"]
 
@@ -81,11 +98,11 @@ def material_of(
     folders = list(dict.fromkeys(data))
     for folder in folders:
         require_whole(folder)
-    taught = [taught_by(folder) for folder in folders]
-    trained_on = next((one for one in taught if one.digest == model.data.digest), None)
+    sets = [training_data(folder) for folder in folders]
+    trained_on = next((one for one in sets if one.digest == model.data.digest), None)
     counts = [model.data.counts, *([trained_on.counts] if trained_on else [])]
     examples = {folder: _examples(folder, limit=limit) for folder in folders}
-    possible = [trained_on] if trained_on else taught  # where it is not known, it may be any
+    possible = [trained_on] if trained_on else sets  # where it is not known, it may be any
     known = frozenset().union(*(one.inputs for one in possible))
     for folder, some in examples.items():
         _refuse_trained(folder, some, known=known)
@@ -106,7 +123,7 @@ def _first(values: Iterable[T | None]) -> T | None:
 
 def _examples(folder: Path, *, limit: int | None) -> list[Example]:
     """Return test examples in order; with a limit, those whose digests are the least."""
-    examples = list(examples_for(folder, "test"))
+    examples = list(read_split(folder, "test"))
     if not examples:
         raise DataError(
             f"{folder / split_file('test')} holds no example: build the data with --test"

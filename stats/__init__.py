@@ -1,1 +1,60 @@
-"""What the numbers mean: arrays in, named tuples out; knows no report."""
+"""Statistics on plain arrays, for exams and for statistics of your own.
+
+A name is loaded when it is first asked for, since scipy takes half a second. ``docs/statistics.md``
+says which function answers which question.
+"""
+
+from importlib import import_module
+
+_MODULES = {
+    "bootstrap": ("Interval", "effect_difference", "percentile_interval"),
+    "combination.combining": ("bonferroni", "cauchy", "fisher", "stouffer"),
+    "combination.discernment": ("discernment_score", "linear_pool", "target_contrast"),
+    "combination.harmonic_mean": (
+        "harmonic_mean_calibrated",
+        "harmonic_mean_paper",
+        "harmonic_mean_wilson",
+        "landau_threshold",
+    ),
+    "combination.multiplicity": ("benjamini_hochberg", "holm"),
+    "correlations.correlation": ("Correlation", "correlation", "correlations"),
+    "correlations.dependent_correlations": ("dunn_clark", "steiger", "williams"),
+    "correlations.grouping": ("level_correlation", "level_correlations"),
+    "correlations.metric_permutation": ("compared_metrics", "perm_both"),
+    "correlations.pairwise": ("darr", "pairwise_accuracy", "tie_calibrated_accuracy"),
+    "correlations.resampled_correlations": ("correlation_difference", "resampled_correlations"),
+    "correlations.system_pairs": ("soft_pairwise_accuracy", "system_accuracy"),
+    "effects": ("difference_effects", "scale_effects"),
+    "monotone": ("decreasing_fit", "decreasing_steps"),
+    "proportions": ("Proportion", "clustered_proportion"),
+    "raters.agreement": ("cohen_kappa", "fleiss_kappa", "krippendorff_alpha"),
+    "raters.ensembles": ("ensemble_curve", "leave_one_out"),
+    "significance.equivalence": ("Equivalence", "equivalence"),
+    "significance.joint": ("joint_sign_flip",),
+    "significance.paired": ("PairedStatistic", "PairedTest", "Pairs", "paired"),
+    "significance.permutation": ("paired_permutation",),
+    "significance.power": (
+        "discernible_effect",
+        "items_needed",
+        "sign_flip_power",
+        "simulated_power",
+    ),
+    "significance.sign_flip": ("paired_test", "sign_flip"),
+    "significance.sign_test": ("sign_test",),
+    "significance.signed_rank": ("signed_rank",),
+    "spans.gamma": ("Gamma", "gamma"),
+    "spans.localisation": ("Localisation", "localisation"),
+    "spans.span_agreement": ("character_overlap", "exact_overlap", "graded_overlap"),
+    "spans.span_detection": ("count_correlation", "detection", "hallucination_rate"),
+    "spans.span_matching": ("matched_overlap", "matching"),
+}
+_HOMES = {name: module for module, names in _MODULES.items() for name in names}
+
+__all__ = sorted(_HOMES, key=lambda name: (name.islower(), name))  # noqa: PLE0605
+
+
+def __getattr__(name: str) -> object:
+    """Load what is asked for (PEP 562)."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -1,4 +1,4 @@
-"""Drops: by how much each item's score fell when its text was damaged."""
+"""Differences: by how much each item's score fell when its text was damaged."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray

@@ -1,4 +1,4 @@
-"""What the effects would have been with other items of the same sort.
+"""The bootstrap: how effects vary with other items of the same sort.
 
 Items are drawn with replacement, each with all its perturbations and aspects: these stay as
 dependent in a draw as they are in the sample, so that effects may be averaged or subtracted
@@ -61,7 +61,7 @@ class EffectDifference(NamedTuple):
     p: FloatArray
     """Two-sided; agrees with the interval up to one draw."""
     used: NDArray[np.intp]
-    """Items with a drop from both judges."""
+    """Items with a difference from both judges."""
 
 
 def bootstrap(effect: Weighted, *, items: int, rng: Generator, draws: int = 10_000) -> Resampled:
@@ -97,7 +97,7 @@ def percentile_interval(resampled: Resampled, *, confidence: float = 0.95) -> In
     Parameters
     ----------
     resampled
-        From `bootstrap`; draws whose effect is undefined are left out.
+        From `bootstrap`; draws whose effect is undefined are skipped.
     confidence
         In ``(0, 1)``.
 
@@ -158,12 +158,12 @@ def effect_difference(
     Parameters
     ----------
     first, second
-        Drops of the judges, shape ``(..., items)`` each, items in the same order; finite, or
-        NaN where missing. What is missing from one is left out of the other.
+        Differences of the judges, shape ``(..., items)`` each, items in the same order; finite, or
+        NaN where missing. An item that one lacks is skipped in both.
     rng
         Draws the items.
     effect
-        ``effect(drops)`` -> the effect to compare.
+        ``effect(differences)`` -> the effect to compare.
     draws, confidence
         As in `bootstrap` and `percentile_interval`.
 

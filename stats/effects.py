@@ -20,10 +20,10 @@ __all__ = ["DifferenceEffects", "ScaleEffects", "difference_effects", "scale_eff
 
 
 class DifferenceEffects(NamedTuple):
-    """What happened to the scores of damaged texts."""
+    """Effects of damage on scores."""
 
     used: int
-    """Items with a drop."""
+    """Items with a difference."""
     missing: int
     """Items without."""
     drop_share: float
@@ -46,7 +46,7 @@ class ScaleEffects(NamedTuple):
     with_room: int
     """Those of them whose clean score is above the worst."""
     drop_per_headroom: float
-    """Mean drop over mean room to fall, among items with room; 1 if all fell to the worst."""
+    """Mean difference over mean room to fall, among items with room; 1 if all fell to the worst."""
     clean_floor: float
     """Share of clean scores at the worst."""
     clean_ceiling: float
@@ -58,7 +58,7 @@ class ScaleEffects(NamedTuple):
 
 
 def difference_effects(differences: ArrayLike) -> DifferenceEffects:
-    """Describe drops of scores.
+    """Describe differences of scores.
 
     Parameters
     ----------
@@ -103,14 +103,14 @@ def scale_effects(clean: ArrayLike, damaged: ArrayLike, *, low: float, high: flo
     ----------
     clean, damaged
         Scores, shape ``(items,)`` each, in ``[low, high]``; NaN where missing. Pairs with
-        one score are left out.
+        one score are skipped.
     low, high
         The worst and the best score there is.
 
     Returns
     -------
     ScaleEffects
-        Shares are NaN without a pair, and the drop per headroom without one that has room.
+        Shares are NaN without a pair, and the difference per headroom without one that has room.
 
     Raises
     ------

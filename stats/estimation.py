@@ -1,4 +1,4 @@
-"""What a sample tells of the whole that it was drawn from."""
+"""Totals estimated from a sample."""
 
 from typing import NamedTuple
 

@@ -12,10 +12,10 @@ from scipy.optimize import isotonic_regression, nnls
 
 from spanjury.stats.arrays import FloatArray
 
-__all__ = ["Falling", "FallingSteps", "falling", "falling_steps"]
+__all__ = ["DecreasingFit", "DecreasingSteps", "decreasing_fit", "decreasing_steps"]
 
 
-class Falling(NamedTuple):
+class DecreasingFit(NamedTuple):
     """A function that never rises, at the places where it was seen."""
 
     knots: FloatArray
@@ -24,7 +24,7 @@ class Falling(NamedTuple):
     """Shape ``(k,)``, never ascending."""
 
 
-class FallingSteps(NamedTuple):
+class DecreasingSteps(NamedTuple):
     """``best - x @ steps``: it never rises in any column of ``x``."""
 
     best: float
@@ -33,7 +33,7 @@ class FallingSteps(NamedTuple):
     """Shape ``(columns,)``, none below 0."""
 
 
-def falling(x: ArrayLike, y: ArrayLike) -> Falling:
+def decreasing_fit(x: ArrayLike, y: ArrayLike) -> DecreasingFit:
     """Fit the function of `x` that never rises and is nearest to `y`.
 
     Parameters
@@ -59,7 +59,7 @@ def falling(x: ArrayLike, y: ArrayLike) -> Falling:
 
     Examples
     --------
-    >>> falling([0, 1, 2, 3], [5, 2, 4, 1]).values.tolist()
+    >>> decreasing_fit([0, 1, 2, 3], [5, 2, 4, 1]).values.tolist()
     [5.0, 3.0, 3.0, 1.0]
     """
     places, values = _finite("x", x, dimensions=1), _finite("y", y, dimensions=1)
@@ -68,10 +68,10 @@ def falling(x: ArrayLike, y: ArrayLike) -> Falling:
     means = np.bincount(where, weights=values) / weights
     fitted = isotonic_regression(means, weights=weights, increasing=False).x
     # The means of pooled blocks may miss each other's order by a rounding error.
-    return Falling(knots, np.minimum.accumulate(fitted))
+    return DecreasingFit(knots, np.minimum.accumulate(fitted))
 
 
-def falling_steps(x: ArrayLike, y: ArrayLike) -> FallingSteps:
+def decreasing_steps(x: ArrayLike, y: ArrayLike) -> DecreasingSteps:
     """Fit ``y = best - x @ steps`` with no step below 0.
 
     With columns that say "is at least k" it is an ordinal fit: the steps between the
@@ -91,7 +91,7 @@ def falling_steps(x: ArrayLike, y: ArrayLike) -> FallingSteps:
 
     Examples
     --------
-    >>> fit = falling_steps([[0, 0], [1, 0], [1, 1]], [5, 4, 1])
+    >>> fit = decreasing_steps([[0, 0], [1, 0], [1, 1]], [5, 4, 1])
     >>> round(fit.best, 9), fit.steps.round(9).tolist()
     (5.0, [1.0, 3.0])
     """
@@ -100,7 +100,7 @@ def falling_steps(x: ArrayLike, y: ArrayLike) -> FallingSteps:
     centre = columns.mean(axis=0)
     # Around the means there is no constant left to fit, and all unknowns are >= 0.
     steps, _ = nnls(centre - columns, values - values.mean())
-    return FallingSteps(float(values.mean() + centre @ steps), steps)
+    return DecreasingSteps(float(values.mean() + centre @ steps), steps)
 
 
 def _finite(name: str, numbers: ArrayLike, *, dimensions: int) -> FloatArray:

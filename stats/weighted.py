@@ -37,7 +37,7 @@ def ratio(numerators: ArrayLike, denominators: ArrayLike = 1.0) -> Weighted:
         Shape ``(..., items)``; finite or NaN.
     denominators
         The same, or a shape that broadcasts to it. An item that is NaN in one of the two is
-        left out of both sums.
+        skipped of both sums.
 
     Returns
     -------
@@ -78,14 +78,14 @@ def net_drop(differences: ArrayLike) -> Weighted:
 
 
 def per_headroom(clean: ArrayLike, damaged: ArrayLike, *, low: float) -> Weighted:
-    """Return the effect "mean drop in units of the room that scores had to fall".
+    """Return the effect "mean difference in units of the room that scores had to fall".
 
     Parameters
     ----------
     clean, damaged
         Scores, shape ``(..., items)``; finite or NaN.
     low
-        The worst score of the scale. Items whose clean score is there are left out.
+        The worst score of the scale. Items whose clean score is there are skipped.
 
     Raises
     ------
@@ -110,7 +110,7 @@ def rank_biserial(differences: ArrayLike) -> Weighted:
     -------
     Weighted
         ``(R+ - R-) / (R+ + R-)`` over Wilcoxon's rank sums without the zeros [1]_; NaN where
-        all drops are 0. One drop among a hundred zeros is 1: read it beside the net drop.
+        all differences are 0. One drop among a hundred zeros is 1: read it beside the net drop.
 
     Raises
     ------
@@ -134,7 +134,7 @@ def rank_biserial(differences: ArrayLike) -> Weighted:
 
 
 def _rank_biserial(differences: FloatArray, counts: FloatArray) -> FloatArray:
-    """Return the correlation of one cell in each draw, by its distinct sizes of drop."""
+    """Return the correlation of one cell in each draw, by its distinct sizes of difference."""
     changed = np.flatnonzero(np.abs(differences) > 0)  # neither 0 nor missing
     sizes, which = np.unique(np.abs(differences[changed]), return_inverse=True)
     signed = np.zeros((changed.size, sizes.size))

@@ -1,5 +1,6 @@
 """One conversation of an agent with a `ChatModel`, and how it ended."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -30,7 +31,7 @@ O_co = TypeVar("O_co", covariant=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation(Generic[O_co]):
-    """What came of a conversation.
+    """Result of a conversation.
 
     Parameters
     ----------
@@ -113,6 +114,14 @@ def _fault(error: UnexpectedModelBehavior) -> str:
     return f"the agent gave up: {str(error).partition('. ')[0]}"
 
 
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
 class _Recorder:
     """A `ChatModel` that remembers what another one replied during one conversation."""
 
@@ -137,6 +146,9 @@ class _Recorder:
         return bool(self._replies) and self._replies[-1].finish is Finish.LENGTH
 
     async def complete(self, request: ChatRequest) -> Reply:
+        # pydantic-ai before 2.68 asks again, only to run into the same limit.
+        if self.broke_off and not self._replies[-1].tool_calls and not _is_json(self.reply):
+            raise UnexpectedModelBehavior("the reply broke off")
         reply = await self._model.complete(request)
         self._replies.append(reply)
         return reply

@@ -4,9 +4,11 @@ A plugin that cannot be loaded, or that claims a name which is taken, costs itse
 command: `Registry.broken` lists it with its package and the reason.
 """
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
+from functools import cache
+from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from typing import Generic, TypeVar, cast
 
 from spanjury.judges.core.errors import PluginError
@@ -18,6 +20,12 @@ OUR_PACKAGE = "spanjury"
 """The package whose plugins keep their names, whoever else claims these."""
 
 P_co = TypeVar("P_co", covariant=True)
+
+
+@cache
+def _declared(group: str, path: tuple[str, ...]) -> EntryPoints:  # noqa: ARG001  where they lie
+    """Read the entry points of a group, once: each reading opens every package on the path."""
+    return entry_points(group=group)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +150,7 @@ class Registry(Generic[P_co]):
         return candidates[0]
 
     def _points(self) -> Iterator[EntryPoint]:
-        return iter(entry_points(group=self.group))
+        return iter(_declared(self.group, tuple(sys.path)))
 
     def _described(self, point: EntryPoint) -> Plugin:
         origin = point.dist

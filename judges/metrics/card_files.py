@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
@@ -23,13 +24,13 @@ def read_cards(package: str) -> dict[str, MetricCard]:
     Raises
     ------
     PluginError
-        If there is no such package, or a file is no card; names the file and the key.
+        If there is no such package, or a file is not a card; names the file and the key.
     """
     try:
         found = sorted(_toml_files(package), key=lambda file: file.name)
     except ModuleNotFoundError as error:
         raise PluginError(f"there is no package of cards {package!r}") from error
-    cards = [_card(file) for file in found]
+    cards = [_card(file.name, file.read_text(encoding="utf-8")) for file in found]
     return {card.name: card for card in cards}
 
 
@@ -37,14 +38,15 @@ def _toml_files(package: str) -> Iterator[Traversable]:
     return (file for file in files(package).iterdir() if file.name.endswith(".toml"))
 
 
-def _card(file: Traversable) -> MetricCard:
-    name = file.name.removesuffix(".toml")
+@cache
+def _card(file: str, text: str) -> MetricCard:
+    name = file.removesuffix(".toml")
     try:
-        told = tomllib.loads(file.read_text(encoding="utf-8"))
-        return _CARD.validate_python({"name": name, "family": name, **told})
+        values = tomllib.loads(text)
+        return _CARD.validate_python({"name": name, "family": name, **values})
     except tomllib.TOMLDecodeError as error:
-        raise PluginError(f"{file.name} is no TOML file: {error}") from error
+        raise PluginError(f"{file} is not a TOML file: {error}") from error
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"]))
-        raise PluginError(f"{file.name}: {where}: {first['msg']}") from error
+        raise PluginError(f"{file}: {where}: {first['msg']}") from error

@@ -18,13 +18,12 @@ from spanjury.orchestration.services.exam_job import PanelExamJob
 from spanjury.orchestration.services.session import open_session
 from spanjury.orchestration.studies.discernment.exam import Exam, ExamResult, examine
 from spanjury.orchestration.studies.discernment.findings import Settings
-from spanjury.orchestration.studies.discernment.perturbed_pairs import Condition
-from spanjury.orchestration.wiring.building import parameters
 from spanjury.orchestration.wiring.config import ModelConfig
 from spanjury.orchestration.wiring.exam_plugins import find_perturbation, find_statistic
-from spanjury.perturbations.recipe import Recipe, RecipeItem
-from spanjury.perturbations.recipe_files import find_recipe
-from spanjury.perturbations.written import written_perturbation
+from spanjury.orchestration.wiring.plugins import parameters
+from spanjury.perturbations.generated import generated_perturbation
+from spanjury.perturbations.pairs import Condition
+from spanjury.perturbations.recipe import Recipe, RecipeItem, find_recipe
 
 __all__ = [
     "DEMO",
@@ -89,7 +88,7 @@ def exam_of(job: ExamJob) -> Exam:
         segments=segments,
         aspects=aspects,
         conditions=conditions_of(
-            recipe, weights=job.weights, has_writer=job.damage_model is not None
+            recipe, weights=job.weights, has_generator=job.damage_model is not None
         ),
         repeats=job.repeats,
         settings=job.settings,
@@ -101,7 +100,7 @@ def conditions_of(
     recipe: Recipe,
     *,
     weights: Mapping[str, Mapping[str, float]] | None = None,
-    has_writer: bool = False,
+    has_generator: bool = False,
 ) -> tuple[Condition, ...]:
     """Return what a recipe does to each text.
 
@@ -114,7 +113,7 @@ def conditions_of(
     given = weights or {}
     if strange := given.keys() - {item.name for item in recipe.items}:
         raise ConfigError(f"weights for {', '.join(sorted(strange))}, which {recipe.name} has not")
-    if has_writer and not any(item.written for item in recipe.items):
+    if has_generator and not any(item.written for item in recipe.items):
         raise ConfigError(f"{recipe.name} has no damage that a model is asked for")
     return tuple(_condition(item, given.get(item.name, item.weights)) for item in recipe.items)
 
@@ -153,12 +152,12 @@ async def run_exam(
         As `examine` does, and if the panel, a model or the memory cannot be opened.
     """
     with open_session(job, stop_token=stop_token, meter=meter) as session:
-        writer = session.generator(job.damage_model) if job.damage_model else None
+        generator = session.generator(job.damage_model) if job.damage_model else None
         work = partial(
             examine,
             exam,
             session.opener(job.panel),
-            writer=writer,
+            generator=generator,
             workers=job.panel.workers,
             stop_token=stop_token,
             show=show,
@@ -176,7 +175,7 @@ def _condition(item: RecipeItem, weights: Mapping[str, float]) -> Condition:
         perturbation=perturbation,
         level=item.level,
         options=item.options,
-        written=written_perturbation(item.written) if item.written else None,
+        generated=generated_perturbation(item.written) if item.written else None,
         severity=_SEVERITIES.get(item.degree or "", _SEVERITY),
         weights=weights,
     )

@@ -15,7 +15,8 @@ from spanjury.orchestration.studies.discernment.conclusions import cautions, is_
 from spanjury.orchestration.studies.discernment.exam import ExamResult
 from spanjury.orchestration.studies.discernment.tables import discernment_report
 from spanjury.orchestration.studies.discernment.values import findings_json, measures_of
-from spanjury.orchestration.wiring.plots import load_discernment_plots
+from spanjury.orchestration.wiring.plots import discernment as plots
+from spanjury.orchestration.wiring.plots import require
 
 __all__ = ["exam_report", "write_exam"]
 
@@ -82,7 +83,7 @@ def _scores(job: ExamJob, result: ExamResult) -> ExamScores:
 def _draw(folder: Path, result: ExamResult) -> dict[Path, str]:
     """Draw what can be drawn, and say what each picture shows; without matplotlib nothing."""
     try:
-        plots = load_discernment_plots()
+        require(plots)
     except ConfigError:
         return {}
     findings, score_arrays = result.findings.findings, result.score_arrays

@@ -9,7 +9,7 @@ from spanjury.judges.core import Aspect, ConfigError, Segment
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.metering import Limits
 from spanjury.orchestration.engine.stopping import FailurePolicy
-from spanjury.orchestration.services.python import read_segments
+from spanjury.orchestration.services.panels import read_segments
 from spanjury.orchestration.wiring.config import PanelConfig
 
 __all__ = ["PanelExamJob"]

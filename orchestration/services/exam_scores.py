@@ -11,7 +11,7 @@ from spanjury.judges.core import DataError
 from spanjury.orchestration.report.files import write_whole
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
 from spanjury.orchestration.studies.judging import Examinee
-from spanjury.orchestration.wiring import MEMORY_NAME
+from spanjury.orchestration.wiring.runs import MEMORY_NAME
 
 __all__ = ["SCORES", "ExamScores", "read_scores", "write_scores"]
 
@@ -23,12 +23,12 @@ _FORMAT = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExamScores:
-    """What an exam's file of scores holds.
+    """The contents of an exam's file of scores.
 
     Parameters
     ----------
     examinee
-        Who was examined.
+        The judge or panel that was examined.
     data, recipe, seed
         On which texts, and how they were damaged.
     rows
@@ -108,8 +108,8 @@ def read_scores(folder: Path) -> ExamScores:
 def _absent(folder: Path) -> str:
     """Say why there are no scores in `folder`."""
     if not folder.is_dir():
-        return f"{folder} is no folder of an exam"
-    again = "hold it again with the same command: nobody is asked twice"
+        return f"{folder} is not the folder of an exam"
+    again = "run it again with the same command: no question is asked twice"
     if (folder / "findings.json").exists():
         return f"{folder} holds an exam without readable {SCORES}: {again}"
     if (folder / MEMORY_NAME).exists():
@@ -119,16 +119,16 @@ def _absent(folder: Path) -> str:
 
 def _head(line: bytes, path: Path) -> _Head:
     try:
-        told = json.loads(line)
+        head = json.loads(line)
     except ValueError as error:
-        raise DataError(f"{path} holds no scores of an exam: its first line is no JSON") from error
-    found = told.get("format") if isinstance(told, dict) else None
-    if found != _FORMAT:
+        raise DataError(f"{path} holds no scores of an exam: its first line is not JSON") from error
+    version = head.get("format") if isinstance(head, dict) else None
+    if version != _FORMAT:
         raise DataError(
-            f"{path} has format {found!r}, expected {_FORMAT}: it was written by another version"
+            f"{path} has format {version!r}, expected {_FORMAT}: it was written by another version"
         )
     try:
-        return _HEAD.validate_python(told)
+        return _HEAD.validate_python(head)
     except ValidationError as error:
         raise DataError(f"{path}:1: {_problem(error)}") from error
 

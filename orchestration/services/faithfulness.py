@@ -36,12 +36,13 @@ from spanjury.orchestration.studies.faithfulness.tables import faithfulness_repo
 from spanjury.orchestration.studies.faithfulness.trials import Condition
 from spanjury.orchestration.studies.faithfulness.values import findings_json, measures_of
 from spanjury.orchestration.studies.judging import Examinee, Recorder
-from spanjury.orchestration.wiring.building import parameters
 from spanjury.orchestration.wiring.config import ModelConfig, parse_options
 from spanjury.orchestration.wiring.exam_plugins import find_explanation_perturbation
-from spanjury.orchestration.wiring.plots import load_faithfulness_plots
+from spanjury.orchestration.wiring.plots import faithfulness as plots
+from spanjury.orchestration.wiring.plots import require
+from spanjury.orchestration.wiring.plugins import parameters
+from spanjury.perturbations.explanation.generated import generated_twin
 from spanjury.perturbations.explanation.paper import paper_perturbations
-from spanjury.perturbations.explanation.written import written_twin
 
 __all__ = [
     "ExamResult",
@@ -147,7 +148,7 @@ def _of_the_paper() -> tuple[Condition, ...]:
 def _require_requests(exam: Exam) -> None:
     """Raise `ConfigError` if no perturbation of `exam` has anything that a model can write."""
     rules = [condition.perturbation for condition in exam.conditions]
-    if not any(written_twin(rule, aspect=exam.aspects[0]) for rule in rules):
+    if not any(generated_twin(rule, aspect=exam.aspects[0]) for rule in rules):
         names = ", ".join(condition.name for condition in exam.conditions)
         raise ConfigError(f"there is nothing that a model is asked to write in {names}")
 
@@ -259,7 +260,7 @@ _ALTS = MappingProxyType(
 def _draw(folder: Path, findings: Findings) -> tuple[list[Picture], list[Path]]:
     """Draw what can be drawn; return the pictures of the page, and all files."""
     try:
-        plots = load_faithfulness_plots()
+        require(plots)
     except ConfigError:
         return [], []
     arrays = {named(one): one for one in findings.score_arrays}

@@ -26,11 +26,11 @@ from spanjury.orchestration.studies.robustness.exam import Exam, ExamResult, exa
 from spanjury.orchestration.studies.robustness.findings import PANEL
 from spanjury.orchestration.studies.robustness.tables import robustness_report
 from spanjury.orchestration.studies.robustness.values import findings_json, measures_of
-from spanjury.orchestration.wiring import ATTACKS
 from spanjury.orchestration.wiring.exam_plugins import find_attack
+from spanjury.orchestration.wiring.plugins import ATTACKS
 from spanjury.perturbations.attacks.attack import Attack
 from spanjury.perturbations.attacks.standard import STANDARD_ATTACKS
-from spanjury.perturbations.recipe_files import find_recipe
+from spanjury.perturbations.recipe import find_recipe
 
 __all__ = [
     "ATTEMPTS",

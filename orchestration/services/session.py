@@ -1,6 +1,6 @@
 """A run session: the memory, meter and guard that one run shares, and the ways it may end early."""
 
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -10,12 +10,13 @@ from typing import Protocol, TypeVar
 from spanjury.judges.core import UNANSWERED, Memory, Outcome, RunStoppedError
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken, run_in_time
+from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken, Work, run_in_time
 from spanjury.orchestration.studies.generation import TextGenerator
 from spanjury.orchestration.studies.judging import OpenPanel
-from spanjury.orchestration.wiring import Guard, guard_of, open_configured_panel, open_memory
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
-from spanjury.orchestration.wiring.writers import open_writer
+from spanjury.orchestration.wiring.models import Guard, guard_of, open_generator
+from spanjury.orchestration.wiring.panels import open_configured_panel
+from spanjury.orchestration.wiring.runs import open_memory
 
 __all__ = ["RunSession", "RunTerms", "open_session"]
 
@@ -27,36 +28,22 @@ class RunTerms(Protocol):
 
     @property
     def memory(self) -> Path | None:
-        """Where replies and reports are kept, so that a run that broke off goes on; or None."""
-        ...
+        """The file of replies and reports, so that a run that broke off goes on; or None."""
 
     @property
     def limits(self) -> Limits:
         """The limits of cost, tokens and time."""
-        ...
 
     @property
     def failures(self) -> FailurePolicy:
         """The measures against models that fail."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSession:
-    """One run under way: it opens panels and models, and runs what is done with them.
+    """One run under way: it opens panels and models, and runs the work that is done with them.
 
-    Parameters
-    ----------
-    memory
-        Keeps what judges and models say; None to keep nothing.
-    meter
-        Counts what models are asked.
-    guard
-        Ends the run where a model cannot be used or does not answer.
-    stop_token
-        Ends it early.
-    max_seconds
-        Ends it when so much time is over; None for never.
+    Of its parts, `memory` and `max_seconds` may be None: nothing is kept, time has no limit.
     """
 
     memory: Memory | None
@@ -93,12 +80,12 @@ class RunSession:
         return TextGenerator(
             name=model.name,
             open=partial(
-                open_writer, model, memory=self.memory, meter=self.meter, guard=self.guard
+                open_generator, model, memory=self.memory, meter=self.meter, guard=self.guard
             ),
             workers=PanelConfig(models=(model,)).workers,
         )
 
-    async def run(self, work: Callable[[], Coroutine[object, object, T]]) -> T:
+    async def run(self, work: Work[T]) -> T:
         """Run `work` under the stop token, the clock and the guard, and return its result.
 
         Raises

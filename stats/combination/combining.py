@@ -7,15 +7,90 @@ range that is not so raises ``ValueError``.
 """
 
 import math
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln, log_ndtr, logsumexp, ndtri_exp, xlogy
 
-from spanjury.stats.combination.pvalues import heard
+__all__ = [
+    "Combination",
+    "Heard",
+    "bonferroni",
+    "cauchy",
+    "checked_log_p",
+    "checked_weights",
+    "fisher",
+    "heard",
+    "maximum",
+    "minimum",
+    "stouffer",
+]
 
-__all__ = ["Combination", "bonferroni", "cauchy", "fisher", "maximum", "minimum", "stouffer"]
+ROUNDING = 1e-9
+
+
+class Heard(NamedTuple):
+    """The p-values that have a weight.
+
+    Parameters
+    ----------
+    log_p
+        Shape ``(..., m)``, of logarithms.
+    weights
+        Shape ``(m,)``, positive, sum 1.
+    """
+
+    log_p: NDArray[np.float64]
+    weights: NDArray[np.float64]
+
+
+def checked_log_p(log_p: ArrayLike) -> NDArray[np.float64]:
+    """Return logarithms of p-values, of any shape, as an array.
+
+    Raises
+    ------
+    ValueError
+        If one is above zero or minus infinity; NaN may be.
+    """
+    values = np.asarray(log_p, dtype=np.float64)
+    if (values > 0).any() or np.isinf(values).any():
+        raise ValueError(f"expected logarithms of p-values in (0, 1], got {log_p!r}")
+    return values
+
+
+def checked_weights(weights: ArrayLike | None, *, count: int) -> NDArray[np.float64]:
+    """Return `count` weights as an array; equal ones if None.
+
+    Raises
+    ------
+    ValueError
+        If the shape is not ``(count,)``, one is negative, or their sum is not 1.
+    """
+    if weights is None:
+        return np.full(count, 1 / count)
+    values = np.asarray(weights, dtype=np.float64)
+    # NaN fails both comparisons, and an infinity the second.
+    valid = values.shape == (count,) and bool((values >= 0).all())
+    if not valid or not abs(values.sum() - 1) < ROUNDING:
+        raise ValueError(f"expected {count} weights >= 0 that sum to 1, got {weights!r}")
+    return values
+
+
+def heard(log_p: ArrayLike, *, weights: ArrayLike | None) -> Heard:
+    """Check both, and leave out what has no weight.
+
+    Raises
+    ------
+    ValueError
+        As `checked_log_p` and `checked_weights` do, and if there is no p-value to combine.
+    """
+    values = checked_log_p(log_p)
+    if not values.ndim or not values.shape[-1]:
+        raise ValueError(f"expected p-values of shape (..., m), m >= 1, got {log_p!r}")
+    shares = checked_weights(weights, count=values.shape[-1])
+    return Heard(values[..., shares > 0], shares[shares > 0])
+
 
 LOG_CAP = math.log(0.99)
 LOG_TINY = -30.0

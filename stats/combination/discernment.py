@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from spanjury.stats.combination.pvalues import checked_log_p, checked_weights
+from spanjury.stats.combination.combining import checked_log_p, checked_weights
 
 __all__ = [
     "LevelBalanced",

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 from scipy.stats import landau
 
-from spanjury.stats.combination.pvalues import heard
+from spanjury.stats.combination.combining import heard
 
 __all__ = [
     "harmonic_mean_calibrated",

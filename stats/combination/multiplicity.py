@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from spanjury.stats.combination.pvalues import checked_log_p
+from spanjury.stats.combination.combining import checked_log_p
 
 __all__ = ["benjamini_hochberg", "holm"]
 

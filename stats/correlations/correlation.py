@@ -47,7 +47,7 @@ def correlation(first: ArrayLike, second: ArrayLike, *, method: Method = "spearm
     ----------
     first, second
         Shape ``(n,)`` each; finite, or NaN where a score is missing. Items without both are
-        left out.
+        skipped.
     method
         As in `correlations`.
 
@@ -80,7 +80,7 @@ def correlations(
     ----------
     first, second
         Shapes that broadcast to ``(..., n)``, with one length ``n``; finite, or NaN where a
-        score is missing. In each row, items without both scores are left out.
+        score is missing. In each row, items without both scores are skipped.
     method
         ``pearson``; ``spearman``, of midranks [1]_; ``tau-b``, Kendall's with the ties of
         either score out of the denominator [2]_; ``tau-c``, Stuart's [3]_: concordant minus
@@ -128,7 +128,7 @@ def _pearson(first: FloatArray, second: FloatArray, present: NDArray[np.bool_]) 
 
 
 def _spearman(first: FloatArray, second: FloatArray, present: NDArray[np.bool_]) -> FloatArray:
-    # What is missing is ranked behind all the others, and then left out.
+    # What is missing is ranked behind all the others, and then skipped.
     one, other = (midranks(np.where(present, score, np.inf)) for score in (first, second))
     return _pearson(one, other, present)
 

@@ -50,7 +50,7 @@ class LevelCorrelation(NamedTuple):
     groups: int
     """Correlations whose mean it is: 1, or the inputs by which it is defined."""
     undefined: int
-    """Correlations left out of the mean: with fewer than 3 systems, or the same for all."""
+    """Correlations skipped in the mean: with fewer than 3 systems, or the same for all."""
     reason: Undefined | None
     """Why the value is NaN; of several inputs, why it is by the one with most systems."""
 
@@ -73,9 +73,9 @@ def level_correlation(
     ----------
     human, metric
         Shape ``(systems, inputs)``; finite, or NaN where a score is missing. Cells without
-        both are left out.
+        both are skipped.
     level
-        What is correlated, as the module says.
+        The pairs that are correlated, as the module says.
     method
         As in `correlations`.
 

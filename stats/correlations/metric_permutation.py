@@ -57,7 +57,7 @@ def perm_both(
         Shape ``(systems, inputs)``; finite, or NaN where a score is missing.
     metrics
         Shape ``(2, systems, inputs)``, likewise. Each is standardised over the cells that
-        people and both metrics have scored; the others are left out.
+        people and both metrics have scored; the others are skipped.
     level, method
         As in `level_correlations`.
     rng

@@ -69,7 +69,7 @@ def darr(human: ArrayLike, metric: ArrayLike, *, threshold: float = 25.0) -> Dar
     human, metric
         Shape ``(systems, inputs)``. WMT's assessments are in points from 0 to 100.
     threshold
-        The least difference by which people must have told two outputs apart, above 0, in
+        The least difference by which people must have distinguished two outputs, above 0, in
         points of their scale.
 
     Returns

@@ -1,7 +1,7 @@
 """Agreement of raters with one another, beyond what their habits would give by chance.
 
 Ratings are numbers, NaN where missing. Distances between them are those of the numbers, so
-that a step of a scale that nobody used still counts.
+that a step of a scale that no rater used still counts.
 """
 
 from typing import Literal, NamedTuple
@@ -57,7 +57,7 @@ def cohen_kappa(
     ----------
     first, second
         Shape ``(units,)`` each; finite, or NaN where missing. Units without both ratings are
-        left out.
+        skipped.
     weights
         How grave a disagreement is: all alike, or by the distance or its square.
 
@@ -142,9 +142,9 @@ def krippendorff_alpha(ratings: ArrayLike, *, level: AlphaLevel = "ordinal") -> 
     ----------
     ratings
         Shape ``(units, raters)``; finite, or NaN where missing. Units with fewer than two
-        ratings are left out.
+        ratings are skipped.
     level
-        What ratings mean: names, ranks, or distances.
+        The meaning of ratings: names, ranks, or distances.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What a panel gains from its size, and from each of its seats, in agreement with people."""
+"""Ensembles: the agreement with people that a panel gains from its size and from each seat."""
 
 from itertools import combinations
 from math import comb
@@ -28,7 +28,7 @@ class EnsembleCurve(NamedTuple):
     least: FloatArray
     greatest: FloatArray
     panels: IntArray
-    """How many panels were heard."""
+    """The number of panels."""
     undefined: IntArray
     """Those of them whose correlation is undefined, and that are in no mean."""
 

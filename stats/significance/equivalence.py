@@ -5,19 +5,75 @@ that a difference is smaller than a margin, or that the items are too few to tel
 """
 
 from bisect import bisect_left
+from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import stdtr, stdtrit
+from scipy.special import ndtr, stdtr, stdtrit
 
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.significance.paired import paired
-from spanjury.stats.significance.rank_tail import rank_tail
 from spanjury.stats.significance.sign_flip import paired_test
 from spanjury.stats.significance.walsh import walsh_averages
 
-__all__ = ["Equivalence", "EquivalenceMethod", "EquivalenceVerdict", "equivalence"]
+__all__ = [
+    "Equivalence",
+    "EquivalenceMethod",
+    "EquivalenceVerdict",
+    "RankTail",
+    "equivalence",
+    "rank_tail",
+]
+
+RankTail = Callable[[int], float]
+"""``tail(t)`` -> the probability that the sum of the ranks that count is `t` or more."""
+
+# Beyond, the normal tail is wrong by less than .001, and the exact one takes time.
+EXACT_UP_TO = 100
+
+
+def rank_tail(items: int) -> RankTail:
+    """Return the upper tail of the sum of those ranks from 1 to `items` that a coin chooses.
+
+    Parameters
+    ----------
+    items
+        At least 1.
+
+    Returns
+    -------
+    RankTail
+        Exact up to 100 items, normal with correction for continuity beyond.
+
+    Examples
+    --------
+    >>> rank_tail(3)(5)  # 5 or 6, two of eight
+    0.25
+    """
+    if items > EXACT_UP_TO:
+        return _normal_tail(items)
+    masses = np.ones(1)
+    for rank in range(1, items + 1):
+        aside = np.zeros(rank)
+        masses = np.concatenate([masses, aside]) / 2 + np.concatenate([aside, masses]) / 2
+    upper = np.append(np.minimum(1.0, np.cumsum(masses[::-1])[::-1]), 0.0)
+
+    def tail(total: int) -> float:
+        return float(upper[total])
+
+    return tail
+
+
+def _normal_tail(items: int) -> RankTail:
+    middle = items * (items + 1) / 4
+    spread = np.sqrt(middle * (2 * items + 1) / 6)
+
+    def tail(total: int) -> float:
+        return float(ndtr((middle - total + 0.5) / spread))
+
+    return tail
+
 
 EquivalenceMethod = Literal["signed-rank", "t"]
 EquivalenceVerdict = Literal["equivalent", "different", "undecided"]
@@ -27,22 +83,22 @@ NOISE = 1e-12
 
 
 class Equivalence(NamedTuple):
-    """Two one-sided tests of paired drops against a margin."""
+    """Two one-sided tests of paired differences against a margin."""
 
     verdict: EquivalenceVerdict
     """`equivalent`: within the margin. `different`: not shown to be so, and not 0."""
     p_equivalent: float
     """The larger p of the two tests, whose null is "a margin away or more"."""
     p_different: float
-    """Of the two-sided test whose null is "0"; for `signed-rank` given the sizes of drops."""
+    """Of the two-sided test whose null is "0"; for `signed-rank` given the sizes of differences."""
     estimate: float
-    """The mean drop for `t`; the median of the means of all pairs for `signed-rank`."""
+    """The mean difference for `t`; the median of the means of all pairs for `signed-rank`."""
     low: float
     """Lower bound of the interval of confidence ``1 - 2 * alpha``."""
     high: float
     """Upper bound of it. The verdict is `equivalent` where both are within the margin."""
     used: int
-    """Items with a drop."""
+    """Items with a difference."""
 
 
 class _Tests(NamedTuple):
@@ -60,26 +116,26 @@ def equivalence(
     alpha: float = 0.05,
     method: EquivalenceMethod = "t",
 ) -> Equivalence:
-    """Test whether drops are smaller than a margin, in both directions [1]_.
+    """Test whether differences are smaller than a margin, in both directions [1]_.
 
     Parameters
     ----------
     differences
         Shape ``(items,)``; clean minus damaged score, NaN where one of them is missing.
     margin
-        The smallest drop or rise that would matter, in points of the scale; above 0.
+        The smallest difference or rise that would matter, in points of the scale; above 0.
     alpha
         The level of each test, in ``(0, 0.5)``.
     method
-        ``"t"``: Student's test and interval, of the mean of the drops; for few items and few
-        distinct drops the level is rough, .07 for .05 at 12. ``"signed-rank"``: Wilcoxon's
+        ``"t"``: Student's test and interval, of the mean of the differences; for few items and few
+        distinct differences the level is rough, .07 for .05 at 12. ``"signed-rank"``: Wilcoxon's
         [2]_, of their middle, which is 0 while fewer than one item in four falls.
 
     Returns
     -------
     Equivalence
         A difference that is there but smaller than the margin is `equivalent` [3]_. Where all
-        drops are equal `t` is undefined, and ``"signed-rank"`` stands in for it. The bounds
+        differences are equal `t` is undefined, and ``"signed-rank"`` stands in for it. The bounds
         are infinite where the items are too few for any. The verdict is `undecided`, and the
         numbers are NaN, without an item.
 
@@ -135,7 +191,7 @@ def _by_signed_rank(values: FloatArray, *, margin: float, alpha: float) -> _Test
     if not values.size:
         return _Tests(np.nan, np.nan, np.nan, np.nan, np.nan)
     averages, mirrored = walsh_averages(values), walsh_averages(-values)
-    # The statistic of the drops moved by a point is the number of averages beyond it: [2] 3.1.
+    # The statistic of differences moved by a point is the number of averages beyond it: [2] 3.1.
     # Without credit for averages at the margin, test and interval decide alike, ties or not.
     tail = rank_tail(values.size)
     least = bisect_left(range(averages.total + 1), True, key=lambda t: tail(t) <= alpha)  # noqa: FBT003

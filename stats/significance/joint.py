@@ -6,7 +6,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from spanjury.stats.combination.pvalues import checked_weights
+from spanjury.stats.combination.combining import checked_weights
 from spanjury.stats.significance.paired import PairedTest, Pairs, paired
 from spanjury.stats.significance.permutation import ROUNDING, log_share_reaching, random_signs
 from spanjury.stats.significance.signed_rank import signed_ranks
@@ -60,22 +60,24 @@ def joint_sign_flip(
     ----------
     .. [1] Pesarin, Salmaso (2010), Permutation Tests for Complex Data, section 4.2
     """
-    cells = np.asarray(differences, dtype=np.float64)
-    if cells.ndim != 2 or not cells.size or np.isinf(cells).any():  # noqa: PLR2004 - two axes
-        raise ValueError(f"expected finite drops of shape (aspects, items), got {differences!r}")
+    contrasts = np.asarray(differences, dtype=np.float64)
+    if contrasts.ndim != 2 or not contrasts.size or np.isinf(contrasts).any():  # noqa: PLR2004
+        raise ValueError(
+            f"expected finite differences of shape (aspects, items), got {differences!r}"
+        )
     if over not in {"sum", "max"}:
         raise ValueError(f"expected over to be sum or max, got {over!r}")
-    shares = checked_weights(weights, count=len(cells))
-    heard = cells[shares > 0]
-    parts = np.array([_standardised(row) for row in heard])
+    shares = checked_weights(weights, count=len(contrasts))
+    weighted_rows = contrasts[shares > 0]
+    parts = np.array([_standardised(row) for row in weighted_rows])
     columns = shares[shares > 0] @ parts if over == "sum" else parts
     observed = columns.sum(axis=-1).max()
     values = (
         (signs @ columns.T).reshape(len(signs), -1).max(axis=1)
-        for signs in random_signs(rng, draws, items=cells.shape[1])
+        for signs in random_signs(rng, draws, items=contrasts.shape[1])
     )
     least = observed - ROUNDING * np.abs(columns).sum()
-    return _items(heard).answer(
+    return _items(weighted_rows).answer(
         log_share_reaching(values, least=float(least)), statistic=float(observed)
     )
 

@@ -1,4 +1,4 @@
-"""What a test of paired scores is told, and what it answers."""
+"""Paired tests: the differences that they take and the answer that they give."""
 
 import math
 from typing import NamedTuple, Protocol
@@ -10,7 +10,7 @@ __all__ = ["PairedStatistic", "PairedTest", "Pairs", "paired"]
 
 
 class PairedTest(NamedTuple):
-    """How surprising the drops are if damage changes nothing.
+    """The answer of a test: how surprising the differences are if damage changes nothing.
 
     Parameters
     ----------
@@ -18,13 +18,13 @@ class PairedTest(NamedTuple):
         Natural logarithm of the one-sided p-value that clean scores lie above damaged ones.
         NaN where there is no pair.
     statistic
-        What was compared; its unit is the test's.
+        The value that was compared; its unit is the test's.
     used
         How many pairs differ.
     zeros
         How many pairs do not.
     missing
-        How many pairs lack a score, and were left out.
+        How many pairs lack a score, and were skipped.
     """
 
     log_p: float
@@ -45,7 +45,7 @@ class PairedTest(NamedTuple):
 
 
 class PairedStatistic(Protocol):
-    """A test of the drops, shape ``(n,)``, NaN where one is missing."""
+    """A test of the differences, shape ``(n,)``, NaN where one is missing."""
 
     def __call__(self, differences: ArrayLike, /) -> PairedTest:
         """Test whether scores fall."""
@@ -53,7 +53,7 @@ class PairedStatistic(Protocol):
 
 
 class Pairs(NamedTuple):
-    """The drops that are there, finite, and how many are not."""
+    """The finite differences, and the number of missing ones."""
 
     differences: NDArray[np.float64]
     missing: int
@@ -69,7 +69,7 @@ class Pairs(NamedTuple):
 
 
 def paired(differences: ArrayLike) -> Pairs:
-    """Leave out and count the missing drops.
+    """Skip and count the missing differences.
 
     Parameters
     ----------
@@ -79,10 +79,10 @@ def paired(differences: ArrayLike) -> Pairs:
     Raises
     ------
     ValueError
-        If the shape is another, or a drop is infinite.
+        If the shape is another, or a difference is infinite.
     """
     values = np.asarray(differences, dtype=np.float64)
     if values.ndim != 1 or np.isinf(values).any():
-        raise ValueError(f"expected drops of shape (n,), finite or NaN, got {differences!r}")
+        raise ValueError(f"expected differences of shape (n,), finite or NaN, got {differences!r}")
     present = values[~np.isnan(values)]
     return Pairs(present, values.size - present.size)

@@ -1,4 +1,4 @@
-"""The paired permutation test of the mean drop, by random signs."""
+"""The paired permutation test of the mean difference, by random signs."""
 
 import math
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ ROUNDING = 1e-12
 
 
 def paired_permutation(differences: ArrayLike, *, rng: Generator, draws: int = 9999) -> PairedTest:
-    """Test whether scores fall by their mean drop among those under random signs.
+    """Test whether scores fall by their mean difference among those under random signs.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def paired_permutation(differences: ArrayLike, *, rng: Generator, draws: int = 9
     Returns
     -------
     PairedTest
-        With the mean drop as statistic. ``p = (b + 1) / (draws + 1)``, ``b`` the draws that
+        With the mean difference as statistic. ``p = (b + 1) / (draws + 1)``, ``b`` the draws that
         reach it [1]_: never below ``1 / (draws + 1)``.
 
     Raises

@@ -92,7 +92,7 @@ def items_needed(
     drop, rise, alpha
         As in `sign_flip_power`.
     power
-        What is wanted, in ``(0, 1)``.
+        The power that is wanted, in ``(0, 1)``.
     most
         The largest number that comes into question, at least 1. Time grows with its square.
 
@@ -140,7 +140,7 @@ def discernible_effect(
     rise
         The share of items whose scores rise: what the control without damage shows.
     power
-        What is wanted, in ``(0, 1)``.
+        The power that is wanted, in ``(0, 1)``.
 
     Returns
     -------
@@ -192,7 +192,7 @@ def simulated_power(
     rng
         Draws them.
     test
-        What the exam would ask.
+        The test that the exam would use.
     alpha
         The level of the test, in ``(0, 1)``.
     draws

@@ -34,7 +34,7 @@ def sign_flip(differences: ArrayLike, *, zeros: Zeros = "wilcox") -> PairedTest:
         at most `MOST_DIFFERENCES` of them other than zero. Give integer sums of repeated
         scores: float means tear ties apart.
     zeros
-        Whether drops of zero are left out before ranking (``wilcox``) or after; ``pratt``
+        Whether differences of zero are skipped before ranking (``wilcox``) or after; ``pratt``
         and ``zsplit`` are the same here.
 
     Returns

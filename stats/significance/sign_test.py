@@ -18,7 +18,7 @@ def sign_test(differences: ArrayLike) -> PairedTest:
     ----------
     differences
         Clean minus damaged score; shape ``(n,)``, finite, or NaN where a score is missing.
-        Drops of zero are left out.
+        Differences of zero are skipped.
 
     Returns
     -------

@@ -16,12 +16,12 @@ Zeros = Literal["wilcox", "pratt", "zsplit"]
 
 
 class SignedRanks(NamedTuple):
-    """The midranks of the drops by size, without those of drops of zero.
+    """The midranks of the differences by size, without those of differences of zero.
 
     Parameters
     ----------
     ranks
-        Shape ``(m,)``, ``m`` drops that are not zero; multiples of one half.
+        Shape ``(m,)``, ``m`` differences that are not zero; multiples of one half.
     signs
         Shape ``(m,)``; 1 for a fall of the score, -1 for a rise.
     """
@@ -31,7 +31,7 @@ class SignedRanks(NamedTuple):
 
 
 def signed_ranks(pairs: Pairs, *, zeros: Zeros = "wilcox") -> SignedRanks:
-    """Rank the drops; drops of zero take no ranks (``wilcox``) or the lowest (the others).
+    """Rank the differences; zeros take no ranks (``wilcox``) or the lowest (the others).
 
     Raises
     ------
@@ -57,7 +57,7 @@ def signed_rank(
         Clean minus damaged score; shape ``(n,)``, finite, or NaN where a score is missing.
         Give integer sums of repeated scores: float means tear ties apart.
     zeros
-        What becomes of drops of zero: left out (``wilcox``), ranked but not summed
+        The fate of differences of zero: skipped (``wilcox``), ranked but not summed
         (``pratt``), or ranked and shared between both sides (``zsplit``).
     correction
         Whether to correct for continuity.
@@ -65,7 +65,7 @@ def signed_rank(
     Returns
     -------
     PairedTest
-        With z as statistic; as ``scipy.stats.wilcoxon(drops, alternative="greater",
+        With z as statistic; as ``scipy.stats.wilcoxon(differences, alternative="greater",
         method="asymptotic")`` says, without its underflow.
 
     Raises

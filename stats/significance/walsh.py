@@ -1,6 +1,6 @@
 """Walsh averages: the means of all pairs of values, and of each value with itself.
 
-Scores have few distinct drops, so the averages are kept with how often they occur.
+Scores have few distinct differences, so the averages are kept with how often they occur.
 """
 
 from typing import NamedTuple

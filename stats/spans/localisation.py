@@ -17,7 +17,7 @@ Intervals = NDArray[np.int64]
 
 
 class Localisation(NamedTuple):
-    """What spans and damage have in common, as sums that can be added up over texts."""
+    """The overlap of spans and damage, as sums that can be added up over texts."""
 
     places: int
     """Places of damage."""

@@ -1,11 +1,11 @@
 """How far the spans found in texts agree with gold spans: precision, recall and F1.
 
-What two sets of spans have in common is kept as three sums, which can be added up over texts.
+The overlap of two sets of spans is kept as three sums, which can be added up over texts.
 Micro figures are quotients of the totals over texts: long texts with many errors count most,
 and a text without any span counts for nothing. Macro figures are means over texts. There a text
 in which nothing is gold and nothing was found is agreed on perfectly, with 1 for all three;
 if only one side is empty, F1 is 0 and the figure that divides by the empty side is undefined
-and left out of its mean.
+and skipped in its mean.
 
 References
 ----------
@@ -39,7 +39,7 @@ __all__ = [
 
 
 class Overlap(NamedTuple):
-    """What found and gold spans of a text have in common, as sums."""
+    """The overlap of found and gold spans of a text, as sums."""
 
     both: float
     """Characters or spans that agree; partial credit counts in part."""
@@ -131,8 +131,8 @@ def graded_overlap(
         raise ValueError(f"expected a credit in [0, 1], got {partial!r}")
     sides = [checked_spans(found), checked_spans(gold)]
     grades = [
-        checked_labels(told, side)
-        for told, side in zip((found_grades, gold_grades), sides, strict=True)
+        checked_labels(grades, side)
+        for grades, side in zip((found_grades, gold_grades), sides, strict=True)
     ]
     widths, (marked, true) = depths((sides[0], grades[0]), (sides[1], grades[1]))
     same = np.minimum(marked, true).sum(axis=0)
@@ -159,7 +159,7 @@ def micro_effect(overlaps: ArrayLike) -> Weighted:
     ----------
     overlaps
         Shape ``(texts, 3)``: `Overlap` of each text, the items of the bootstrap; NaN for a
-        text that is left out.
+        text that is skipped.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Whether texts with errors are told from texts without, and how many errors are found in each."""
+"""Detection: whether spans separate texts with errors from texts without."""
 
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ _FEWEST = 3
 
 
 class Detection(NamedTuple):
-    """How well texts with errors are told from those without; NaN where undefined."""
+    """Rates at which texts with errors are separated from those without; NaN where undefined."""
 
     precision: float
     """Share of gold errors among texts in which an error was found."""
@@ -39,7 +39,7 @@ def detection(found: ArrayLike, gold: ArrayLike) -> Detection:
     Parameters
     ----------
     found, gold
-        Spans in each text, shape ``(texts,)``; NaN for a text that is left out.
+        Spans in each text, shape ``(texts,)``; NaN for a text that is skipped.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def hallucination_rate(hallucinated: ArrayLike, quoted: ArrayLike) -> float:
     ----------
     hallucinated, quoted
         Quotes that are not in each text, and all quotes from it, shape ``(texts,)``; NaN for a
-        text that is left out.
+        text that is skipped.
 
     Raises
     ------

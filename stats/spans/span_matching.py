@@ -59,9 +59,9 @@ def matching(found: ArrayLike, gold: ArrayLike, *, threshold: float = 0.5) -> Ma
         raise ValueError(f"expected a threshold in (0, 1], got {threshold!r}")
     ratios = overlap_ratios(found, gold)
     enough = ratios >= threshold
-    # All ratios together are worth less than one more pair.
-    worth = np.where(enough, 1 + ratios / (1 + min(ratios.shape)), 0)
-    rows, columns = linear_sum_assignment(worth, maximize=True)
+    # All ratios together weigh less than one more pair.
+    weights = np.where(enough, 1 + ratios / (1 + min(ratios.shape)), 0)
+    rows, columns = linear_sum_assignment(weights, maximize=True)
     kept = enough[rows, columns]
     pairs = np.stack([rows[kept], columns[kept]], axis=1)
     return Matching(pairs, ratios[pairs[:, 0], pairs[:, 1]])

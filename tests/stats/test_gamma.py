@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spanjury.stats.spans.gamma import MIN_SAMPLES, disorder, gamma
-from spanjury.stats.spans.random_spans import marks, random_pair, text_edges
+from spanjury.stats.spans.gamma import MIN_SAMPLES, disorder, gamma, marks, random_pair, text_edges
 
 Span = tuple[int, int]
 Text = list[Span]

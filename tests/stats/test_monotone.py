@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.stats.monotone import falling, falling_steps
+from spanjury.stats.monotone import decreasing_fit, decreasing_steps
 
 NUMBERS = st.floats(-100, 100)
 POINTS = st.lists(st.tuples(st.integers(0, 6), NUMBERS), min_size=1, max_size=30)
@@ -14,7 +14,7 @@ POINTS = st.lists(st.tuples(st.integers(0, 6), NUMBERS), min_size=1, max_size=30
 
 def test_violators_are_pooled_by_their_weight() -> None:
     # by hand: 3 at 1, twice, and 6 at 2 are in the wrong order, so (2 * 3 + 6) / 3 at both
-    fit = falling([1, 1, 2, 3], [4, 2, 6, 1])
+    fit = decreasing_fit([1, 1, 2, 3], [4, 2, 6, 1])
     assert fit.knots.tolist() == [1, 2, 3]
     assert fit.values.tolist() == pytest.approx([4, 4, 1])
 
@@ -22,7 +22,7 @@ def test_violators_are_pooled_by_their_weight() -> None:
 @given(POINTS)
 def test_a_fit_never_rises_and_keeps_the_mean(points: list[tuple[int, float]]) -> None:
     x, y = zip(*points, strict=True)
-    fit = falling(x, y)
+    fit = decreasing_fit(x, y)
     assert all(before >= after for before, after in pairwise(fit.values))
     fitted = [fit.values[fit.knots.tolist().index(place)] for place in x]
     assert math.fsum(fitted) == pytest.approx(math.fsum(y), abs=1e-6)
@@ -31,20 +31,20 @@ def test_a_fit_never_rises_and_keeps_the_mean(points: list[tuple[int, float]]) -
 @given(st.lists(st.integers(-50, 50), min_size=1, max_size=10, unique=True))
 def test_what_falls_already_is_left_as_it_is(values: list[int]) -> None:
     falls = sorted(values, reverse=True)
-    assert falling(range(len(falls)), falls).values.tolist() == falls
+    assert decreasing_fit(range(len(falls)), falls).values.tolist() == falls
 
 
 @given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1), NUMBERS), min_size=1, max_size=20))
 def test_no_step_is_negative_and_the_mean_is_kept(rows: list[tuple[int, int, float]]) -> None:
     x = np.array([row[:2] for row in rows])
     y = np.array([row[2] for row in rows])
-    fit = falling_steps(x, y)
+    fit = decreasing_steps(x, y)
     assert (fit.steps >= 0).all()
     assert np.mean(fit.best - x @ fit.steps) == pytest.approx(y.mean(), abs=1e-6)
 
 
 def test_a_column_that_would_raise_gets_no_step() -> None:
-    fit = falling_steps([[0, 0], [1, 0], [0, 1], [1, 1]], [3, 2, 4, 3])
+    fit = decreasing_steps([[0, 0], [1, 0], [0, 1], [1, 1]], [3, 2, 4, 3])
     assert fit.steps == pytest.approx([1, 0])
     assert fit.best == pytest.approx(3.5)
 
@@ -61,4 +61,4 @@ def test_a_column_that_would_raise_gets_no_step() -> None:
 )
 def test_bad_numbers_are_refused(x: list[float], y: list[float], problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
-        falling(x, y)
+        decreasing_fit(x, y)

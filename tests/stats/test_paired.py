@@ -64,7 +64,7 @@ def test_missing_pairs_are_left_out_and_counted(test: PairedStatistic) -> None:
 @EVERY
 @pytest.mark.parametrize("differences", [[[1.0, 2.0]], 1.0, [math.inf], [1, -math.inf]])
 def test_what_are_no_drops_is_refused(test: PairedStatistic, differences: object) -> None:
-    with pytest.raises(ValueError, match=r"expected drops of shape \(n,\)"):
+    with pytest.raises(ValueError, match=r"expected differences of shape \(n,\)"):
         test(differences)  # type: ignore[arg-type]  # the point is that it is wrong
 
 

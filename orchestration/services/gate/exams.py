@@ -60,7 +60,7 @@ class Faithfulness:
 
     def questions(self, panel: PanelConfig) -> int:
         """Return how many there are at most."""
-        return self.exam.questions(seats=len(panel.heard))
+        return self.exam.questions(seats=len(panel.seats_or_default))
 
     async def run(self, context: ExamContext) -> None:
         """Examine a judge; each seat of a panel by itself."""

@@ -24,8 +24,8 @@ from spanjury.orchestration.studies.held_out.findings import (
 )
 from spanjury.orchestration.studies.held_out.score_arrays import collect_scores
 from spanjury.orchestration.studies.judging import Examinee
-from spanjury.orchestration.wiring import open_results
 from spanjury.orchestration.wiring.config import PanelConfig
+from spanjury.orchestration.wiring.results import open_results
 
 __all__ = ["HeldOut"]
 

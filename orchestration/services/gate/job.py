@@ -14,8 +14,8 @@ from spanjury.orchestration.studies.card import Card, Gate
 from spanjury.orchestration.studies.gate.demands import OverBase, demand_results
 from spanjury.orchestration.studies.gate.findings import GateFindings
 from spanjury.orchestration.studies.gate.tables import gate_json, gate_report
-from spanjury.orchestration.wiring import MEMORY_NAME
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
+from spanjury.orchestration.wiring.runs import MEMORY_NAME
 
 __all__ = [
     "BASE",

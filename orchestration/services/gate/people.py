@@ -9,13 +9,13 @@ from anyio import to_thread
 from spanjury.orchestration.report.files import make_folder, write_whole
 from spanjury.orchestration.report.json import json_text, plain
 from spanjury.orchestration.report.numbers import defined
-from spanjury.orchestration.services.agreement import MetaJob, gather, measure
+from spanjury.orchestration.services.agreement import MetaJob, collect, measure
 from spanjury.orchestration.services.agreement_report import write_meta
 from spanjury.orchestration.services.evaluate import Job, run
 from spanjury.orchestration.services.exam_card import exam_record
 from spanjury.orchestration.services.gate.context import ExamContext
 from spanjury.orchestration.services.scorers import PANEL
-from spanjury.orchestration.studies.agreement.whole import MetaFindings
+from spanjury.orchestration.studies.agreement.findings import MetaFindings
 from spanjury.orchestration.studies.card import Measure
 from spanjury.orchestration.studies.judging import Recorder
 from spanjury.orchestration.wiring.config import PanelConfig
@@ -67,7 +67,7 @@ class People:
         measures = tuple(map(_undefined, self.aspects))
         if recorder.scored:  # without any score there is nothing to compare
             meta = replace(self.meta, results=(output,))
-            collected = gather(meta)
+            collected = collect(meta)
             findings = await measure(meta, collected)
             await to_thread.run_sync(partial(write_meta, context.folder, findings, collected))
             measures = tuple(_measures(findings, several=len(recorder.examinee.seats) > 1))

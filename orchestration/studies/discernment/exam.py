@@ -8,13 +8,7 @@ from itertools import product
 from spanjury.judges.core import Aspect, ConfigError, DataError, Result, Segment
 from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.studies.discernment.findings import Findings, Settings, evaluate_scores
-from spanjury.orchestration.studies.discernment.perturbed_pairs import (
-    Condition,
-    Exhibit,
-    LeftOut,
-    exhibits,
-    written_exhibits,
-)
+from spanjury.orchestration.studies.discernment.generated_pairs import generated_pairs
 from spanjury.orchestration.studies.discernment.score_arrays import (
     Judgements,
     ScoreArrays,
@@ -30,6 +24,7 @@ from spanjury.orchestration.studies.judging import (
     Recorder,
     panel_judgement,
 )
+from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped
 from spanjury.stats.significance.paired import PairedStatistic
 
 __all__ = ["Exam", "ExamResult", "examine"]
@@ -89,7 +84,7 @@ class ExamResult:
         The evaluation.
     score_arrays
         The scores that it rests on.
-    exhibits
+    perturbed_pairs
         The damaged texts.
     scores
         The same scores row by row, with digests of the texts.
@@ -99,7 +94,7 @@ class ExamResult:
 
     findings: Findings
     score_arrays: ScoreArrays
-    exhibits: tuple[Exhibit, ...]
+    perturbed_pairs: tuple[PerturbedPair, ...]
     scores: tuple[ScoreRow, ...]
     examinee: Examinee
 
@@ -108,7 +103,7 @@ async def examine(
     exam: Exam,
     open_panel: OpenPanel,
     *,
-    writer: TextGenerator | None = None,
+    generator: TextGenerator | None = None,
     workers: int,
     stop_token: StopToken,
     show: Callable[[Result], None],
@@ -121,8 +116,8 @@ async def examine(
         Its texts, aspects and conditions.
     open_panel
         Opens the panel, once a draw.
-    writer
-        Writes the damage that a model can be asked for; None to have all done by rules.
+    generator
+        Generates the damage that a model can be asked for; None to have all done by rules.
     workers, stop_token, show
         As in `ExamRun`; `show` is given every result.
 
@@ -131,16 +126,22 @@ async def examine(
     PerturbationError
         If a rule fails.
     ModelError
-        If the writer cannot be asked, or answers nothing.
+        If the generator cannot be asked, or answers nothing.
     DataError
         If no text could be damaged in any way.
     RunStoppedError
         If a stop was requested before the end.
     """
-    pairs = await _pairs(exam, writer, stop_token=stop_token)
-    damaged = [one for one in pairs if isinstance(one, Exhibit)]
+    pairs = await generated_pairs(
+        exam.segments,
+        exam.conditions,
+        seed=exam.settings.seed,
+        generator=generator,
+        stop_token=stop_token,
+    )
+    damaged = [one for one in pairs if isinstance(one, PerturbedPair)]
     if not damaged:
-        reasons = "; ".join(sorted({one.reason for one in pairs if isinstance(one, LeftOut)}))
+        reasons = "; ".join(sorted({one.reason for one in pairs if isinstance(one, Skipped)}))
         raise DataError(f"no text could be damaged: {reasons}")
 
     run = ExamRun(
@@ -160,14 +161,14 @@ async def examine(
 
 def _result(
     exam: Exam,
-    pairs: Sequence[Exhibit | LeftOut],
+    pairs: Sequence[PerturbedPair | Skipped],
     *,
     draws: Sequence[Judgements],
     control: Sequence[Judgements],
     examinee: Examinee,
 ) -> ExamResult:
     """Evaluate what the panel said."""
-    damaged = tuple(one for one in pairs if isinstance(one, Exhibit))
+    damaged = tuple(one for one in pairs if isinstance(one, PerturbedPair))
     score_arrays = collect_scores(
         exam.segments,
         exam.aspects,
@@ -196,20 +197,9 @@ def _result(
     return ExamResult(
         findings=findings,
         score_arrays=score_arrays,
-        exhibits=damaged,
+        perturbed_pairs=damaged,
         scores=tuple(scores),
         examinee=examinee,
-    )
-
-
-async def _pairs(
-    exam: Exam, writer: TextGenerator | None, *, stop_token: StopToken
-) -> list[Exhibit | LeftOut]:
-    seed = exam.settings.seed
-    if writer is None:
-        return list(exhibits(exam.segments, exam.conditions, seed=seed))
-    return await written_exhibits(
-        exam.segments, exam.conditions, seed=seed, writer=writer, stop_token=stop_token
     )
 
 

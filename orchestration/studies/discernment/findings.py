@@ -15,8 +15,8 @@ from spanjury.orchestration.studies.discernment.contrasts import (
     Mode,
     contrasts,
 )
-from spanjury.orchestration.studies.discernment.perturbed_pairs import Condition, Exhibit, LeftOut
 from spanjury.orchestration.studies.discernment.score_arrays import Judgements, ScoreArrays
+from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped
 from spanjury.stats.combination.discernment import (
     LevelBalanced,
     discernment_score,
@@ -139,7 +139,7 @@ class Findings:
 def evaluate_scores(
     score_arrays: ScoreArrays,
     conditions: Sequence[Condition],
-    pairs: Sequence[Exhibit | LeftOut],
+    pairs: Sequence[PerturbedPair | Skipped],
     *,
     judgements: Judgements,
     scales: Mapping[str, Scale],
@@ -208,14 +208,14 @@ def evaluate_scores(
 def _finding(
     condition: Condition,
     described: tuple[Contrast, ...],
-    pairs: Sequence[Exhibit | LeftOut],
+    pairs: Sequence[PerturbedPair | Skipped],
     *,
     differences: NDArray[np.float64],
     judgements: Judgements,
     method: Method,
     settings: Settings,
 ) -> Finding:
-    damaged = [one for one in pairs if isinstance(one, Exhibit)]
+    damaged = [one for one in pairs if isinstance(one, PerturbedPair)]
     scored = [contrast for contrast in described if not np.isnan(contrast.test.log_p)]
     harmful = any(contrast.expected != "unchanged" for contrast in scored)
     log_p = np.array([contrast.test.log_p for contrast in scored])
@@ -229,7 +229,7 @@ def _finding(
         level=condition.level,
         written_by=pairs[0].written_by,
         damaged=len(damaged),
-        skipped=Counter(one.reason for one in pairs if isinstance(one, LeftOut)),
+        skipped=Counter(one.reason for one in pairs if isinstance(one, Skipped)),
         contrasts=described,
         discernment=_combined(log_p, None, method) if harmful else np.nan,
         weighted=_combined(log_p, weights, method) if weights.any() else np.nan,
@@ -237,7 +237,7 @@ def _finding(
         pooled=float(linear_pool(scores, weights=weights)) if weights.any() else np.nan,
         target_contrast=float(target_contrast(scores, targeted=targeted)) if scored else np.nan,
         joint=_joint(differences, described, settings),
-        localisation=pooled(_localised(exhibit, described, judgements) for exhibit in damaged),
+        localisation=pooled(_localised(pair, described, judgements) for pair in damaged),
     )
 
 
@@ -271,19 +271,17 @@ def _joint(
 
 
 def _localised(
-    exhibit: Exhibit, described: Sequence[Contrast], judgements: Judgements
+    pair: PerturbedPair, described: Sequence[Contrast], judgements: Judgements
 ) -> Localisation:
     """Compare what is marked in the damaged text only, on any aspect, with the damage."""
     spans: list[tuple[int, int]] = []
     for contrast in described:
-        now = judgements[exhibit.damaged.segment_id, contrast.aspect].spans
-        before = judgements[exhibit.clean.segment_id, contrast.aspect].spans
-        carried = [exhibit.damage.carried(*span) for span in before]
+        now = judgements[pair.damaged.segment_id, contrast.aspect].spans
+        before = judgements[pair.clean.segment_id, contrast.aspect].spans
+        carried = [pair.damage.carried(*span) for span in before]
         fresh = new_spans(_rows(now), _rows(carried))
         spans += [(int(start), int(end)) for start, end in fresh]
-    return localisation(
-        _rows(spans), _rows(exhibit.damage.places), length=len(exhibit.damaged.output)
-    )
+    return localisation(_rows(spans), _rows(pair.damage.places), length=len(pair.damaged.output))
 
 
 def _rows(intervals: Sequence[tuple[int, int]]) -> NDArray[np.int64]:

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanjury.judges.core import Aspect, Outcome, Segment, fingerprint
-from spanjury.orchestration.studies.discernment.perturbed_pairs import Condition, Exhibit
 from spanjury.orchestration.studies.judging import Judgement
+from spanjury.perturbations.pairs import Condition, PerturbedPair
 from spanjury.perturbations.perturbation import Effect
 
 __all__ = [
@@ -66,7 +66,7 @@ class ScoreArrays:
 def collect_scores(
     segments: Sequence[Segment],
     aspects: Sequence[Aspect],
-    pairs: Sequence[Exhibit],
+    pairs: Sequence[PerturbedPair],
     *,
     draws: Sequence[Judgements],
     control: Sequence[Judgements],
@@ -90,10 +90,10 @@ def collect_scores(
     columns = {segment.segment_id: number for number, segment in enumerate(segments)}
     damaged = np.full((len(rows), len(names), len(columns)), np.nan)
     applied = np.zeros((len(rows), len(columns)), dtype=bool)
-    for exhibit in pairs:
-        row, column = rows[exhibit.condition], columns[exhibit.clean.segment_id]
+    for pair in pairs:
+        row, column = rows[pair.condition], columns[pair.clean.segment_id]
         applied[row, column] = True
-        damaged[row, :, column] = _summed(exhibit.damaged.segment_id, names, draws)
+        damaged[row, :, column] = _summed(pair.damaged.segment_id, names, draws)
     return ScoreArrays(
         segments=tuple(columns),
         aspects=names,
@@ -168,7 +168,7 @@ class _Total:
 def score_rows(
     segments: Sequence[Segment],
     aspects: Sequence[Aspect],
-    pairs: Sequence[Exhibit],
+    pairs: Sequence[PerturbedPair],
     *,
     draws: Sequence[Judgements],
     control: Sequence[Judgements],
@@ -187,14 +187,14 @@ def score_rows(
             yield _row(
                 (segment, segment), aspect.name, (draws, control), condition=None, to="unchanged"
             )
-    for exhibit in pairs:
+    for pair in pairs:
         for aspect in aspects:
             yield _row(
-                (exhibit.clean, exhibit.damaged),
+                (pair.clean, pair.damaged),
                 aspect.name,
                 (draws, draws),
-                condition=exhibit.condition,
-                to=by_name[exhibit.condition].effect_on(aspect.name),
+                condition=pair.condition,
+                to=by_name[pair.condition].effect_on(aspect.name),
             )
 
 

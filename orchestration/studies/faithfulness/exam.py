@@ -221,7 +221,7 @@ class _Session:
 
     async def examine(self, panel: Panel, number: int) -> None:
         """Have the reports of a pair made, change their lists, and ask for the scores."""
-        verdict = await panel.hear(*self.exam.pairs[number])
+        verdict = await panel.judge(*self.exam.pairs[number])
         self.progress.count_verdict(verdict)
         cases = _cases(verdict, self.judges, dataset=self.exam.dataset)
         self.cases[number] = cases

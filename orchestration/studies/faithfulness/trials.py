@@ -33,13 +33,13 @@ from spanjury.orchestration.studies.generation import (
     GenerationFailed,
     GenerationRequest,
 )
+from spanjury.perturbations.explanation.generated import generated_twin
 from spanjury.perturbations.explanation.perturbation import (
     ErrorList,
     ExplanationPerturbation,
     NothingToChangeError,
     Unchanged,
 )
-from spanjury.perturbations.explanation.written import written_twin
 from spanjury.perturbations.perturbation import generator_for
 
 __all__ = ["Case", "Condition", "repeat", "trials"]
@@ -189,7 +189,7 @@ async def _trial(
 def _begun(case: Case, condition: Condition, *, generation: Generation | None) -> Change:
     """Return the row of `condition` with what is known before the list is changed."""
     rule = condition.perturbation
-    is_written = generation is not None and written_twin(rule, aspect=case.aspect) is not None
+    is_written = generation is not None and generated_twin(rule, aspect=case.aspect) is not None
     return replace(
         case.blank(condition.name),
         family=rule.family,
@@ -222,7 +222,7 @@ async def _changed_list(
         raise
     except PerturbationError as error:
         raise PerturbationError(f"{condition.name} cannot change {whose!r}: {error}") from error
-    written = written_twin(condition.perturbation, aspect=case.aspect)
+    written = generated_twin(condition.perturbation, aspect=case.aspect)
     if generation is None or written is None:
         return by_rule
     change: Callable[..., Awaitable[Spans]] = written.changed  # its options are the rule's

@@ -7,10 +7,10 @@ from functools import partial
 from types import MappingProxyType
 
 from spanjury.judges.core import Aspect, PerturbationError, Segment
-from spanjury.orchestration.studies.discernment.perturbed_pairs import Condition, LeftOut
 from spanjury.perturbations.attacks.attack import Attack, AttackCase, Attacked
 from spanjury.perturbations.attacks.standard import plain_addition, rounded_length
 from spanjury.perturbations.edits import Damage
+from spanjury.perturbations.pairs import Condition, Skipped
 from spanjury.perturbations.perturbation import Case, NothingToDamageError, generator_for
 
 __all__ = ["CONTROLS", "PLAIN", "REPEAT", "AttackedText", "Flawed", "attack_texts", "flawed"]
@@ -57,7 +57,7 @@ def attack_texts(
     attacks: Mapping[str, Attack],
     *,
     seed: int,
-) -> Iterator[AttackedText | LeftOut]:
+) -> Iterator[AttackedText | Skipped]:
     """Attack every text in every way, in words that fit the scale of its aspects.
 
     Parameters
@@ -91,7 +91,7 @@ def attack_texts(
 
 def _attack_text(
     base: Segment, aspects: tuple[Aspect, ...], attacks: Mapping[str, Attack], *, seed: int
-) -> Iterator[AttackedText | LeftOut]:
+) -> Iterator[AttackedText | Skipped]:
     """Yield one text in every form; each plain addition once for all attacks as long."""
     scale, task = aspects[0].scale, aspects[0].task
     case = AttackCase(
@@ -105,7 +105,7 @@ def _attack_text(
     for name, attack in attacks.items():
         rng = generator_for(seed, name, base.segment_id)
         pair = _pair(base, aspects, partial(attack.on, case, rng), name=name)
-        if isinstance(pair, LeftOut):
+        if isinstance(pair, Skipped):
             yield pair
             continue
         text, attacked = pair
@@ -121,16 +121,16 @@ def _attack_text(
                 length=size,
             )
             added = _pair(base, aspects, add, name=control)
-            assert not isinstance(added, LeftOut)  # where an attack fits, it fits
+            assert not isinstance(added, Skipped)  # where an attack fits, it fits
             plain[control] = replace(added[0], family=PLAIN)
     yield from plain.values()
 
 
 def _pair(
     base: Segment, aspects: Sequence[Aspect], attack: Callable[[], Attacked], *, name: str
-) -> tuple[AttackedText, Attacked] | LeftOut:
+) -> tuple[AttackedText, Attacked] | Skipped:
     """Put the attacked text beside `base`, for the aspects that see a difference."""
-    skipped = partial(LeftOut, segment_id=base.segment_id, condition=name)
+    skipped = partial(Skipped, segment_id=base.segment_id, condition=name)
     try:
         attacked = attack()
         segment = replace(

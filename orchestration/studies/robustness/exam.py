@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from spanjury.judges.core import Aspect, ConfigError, DataError, Result, Segment
 from spanjury.orchestration.engine.stopping import StopToken
-from spanjury.orchestration.studies.discernment.perturbed_pairs import LeftOut
 from spanjury.orchestration.studies.judging import (
     Examinee,
     ExamRun,
@@ -27,6 +26,7 @@ from spanjury.orchestration.studies.robustness.attempts import (
 )
 from spanjury.orchestration.studies.robustness.findings import PANEL, Findings, findings_of
 from spanjury.perturbations.attacks.attack import Attack
+from spanjury.perturbations.pairs import Skipped
 
 __all__ = ["Exam", "ExamResult", "examine"]
 
@@ -128,7 +128,7 @@ async def examine(
     """
     made = [*attack_texts(exam.segments, exam.aspects, exam.attacks, seed=exam.settings.seed)]
     texts = [one for one in made if isinstance(one, AttackedText)]
-    skipped = [one for one in made if isinstance(one, LeftOut)]
+    skipped = [one for one in made if isinstance(one, Skipped)]
     if not texts:
         reasons = "; ".join(sorted({one.reason for one in skipped}))
         raise DataError(f"no text could be attacked: {reasons}")

@@ -7,7 +7,6 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from spanjury.orchestration.studies.discernment.perturbed_pairs import LeftOut
 from spanjury.orchestration.studies.robustness.attacked_texts import CONTROLS, PLAIN, REPEAT
 from spanjury.orchestration.studies.robustness.attempts import Attempt, Settings
 from spanjury.orchestration.studies.robustness.score_arrays import (
@@ -15,6 +14,7 @@ from spanjury.orchestration.studies.robustness.score_arrays import (
     ScoreArrays,
     collect_scores,
 )
+from spanjury.perturbations.pairs import Skipped
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.bootstrap import bootstrap, percentile_interval
 from spanjury.stats.proportions import Proportion, clustered_proportion
@@ -140,7 +140,7 @@ def findings_of(
     judges: Sequence[str],
     texts: int,
     damaged: Mapping[str, int],
-    skipped: Sequence[LeftOut],
+    skipped: Sequence[Skipped],
     settings: Settings,
 ) -> Findings:
     """Evaluate attempts.

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from spanjury.orchestration.cli import examining_watched
+from spanjury.orchestration.cli import session
 from spanjury.orchestration.cli.app import app
 from spanjury.orchestration.cli.progress import ProgressLines
-from spanjury.orchestration.cli.standing import Watch
+from spanjury.orchestration.engine.progress import Tracker
 
 Spanjury = Callable[..., Result]
 
@@ -92,15 +92,15 @@ def test_progress_ends_where_all_has_been_done(
     class Looked(ProgressLines):
         """Says how far it is when all is over."""
 
-        def __init__(self, watch: Watch, *, write: Callable[[str], None]) -> None:
-            super().__init__(watch, write=write)
-            self.seen = watch
+        def __init__(self, tracker: Tracker, *, write: Callable[[str], None]) -> None:
+            super().__init__(tracker, write=write)
+            self.seen = tracker
 
         def __exit__(self, *error: object) -> None:
             super().__exit__(None, None, None)
-            looks.append(self.seen.look().line)
+            looks.append(self.seen.progress().line)
 
-    monkeypatch.setattr(examining_watched, "ProgressLines", Looked)
+    monkeypatch.setattr(session, "ProgressLines", Looked)
     done = spanjury(write("texts.jsonl", TEXTS), "--judge", "form", "--aspect", "fluency")
     assert done.exit_code == 0, done.output
     rows = Path("faithfulness/changes.jsonl").read_text().splitlines()[1:]

@@ -97,7 +97,7 @@ def test_an_exam_says_who_wrote_and_goes_on_without_asking(
     assert f"| worsen-both | {MODEL} |" in page
     assert "| worsen-severity | rule |" in page
     rows = [json.loads(line) for line in Path("exam/changes.jsonl").read_text().splitlines()[1:]]
-    assert {row["treatment"] for row in rows if row.get("written_by") == MODEL} == {
+    assert {row["condition"] for row in rows if row.get("written_by") == MODEL} == {
         "worsen-both",
         "add-errors",
     }
@@ -121,7 +121,7 @@ def test_lists_that_are_not_written_are_skipped_and_counted(spanjury: Spanjury) 
     )
     lines = Path("exam/changes.jsonl").read_text().splitlines()[1:]
     (row,) = (row for row in map(json.loads, lines) if row.get("fate") == "unwritten")
-    assert (row["text"], row["treatment"], row["reason"]) == ("bad", "worsen-both", reason)
+    assert (row["text"], row["condition"], row["reason"]) == ("bad", "worsen-both", reason)
     assert "after" not in row
 
 

@@ -104,8 +104,8 @@ def test_the_page_has_every_measure_with_its_interval_and_the_demands() -> None:
     assert "| retest.moved <= 0.2 | 0.1 | met |" in page
     assert "- form: `form|v1`" in page
     assert "- 40 texts are few." in page
-    told = card_json(card, gates=gates)
-    assert told["gates"] == [
+    values = card_json(card, gates=gates)
+    assert values["gates"] == [
         {"gate": "discernment.average >= 3", "passed": False},
         {"gate": "retest.moved <= 0.2", "passed": True},
     ]

@@ -34,9 +34,12 @@ from spanjury.orchestration.studies.faithfulness.tables import faithfulness_repo
 from spanjury.orchestration.studies.faithfulness.trials import Condition
 from spanjury.orchestration.studies.faithfulness.values import findings_json
 from spanjury.orchestration.studies.generation import TextGenerator
-from spanjury.perturbations.explanation.additions import add_errors, critical_error
-from spanjury.perturbations.explanation.explanations import soften_both, worsen_explanation
-from spanjury.perturbations.explanation.severity import soften_severity
+from spanjury.perturbations.explanation.errors import add_errors, critical_error
+from spanjury.perturbations.explanation.levels import (
+    soften_both,
+    soften_severity,
+    worsen_explanation,
+)
 
 pytestmark = pytest.mark.anyio
 

@@ -1,4 +1,4 @@
-"""The figures of one condition: the joint test, and drops told of single scores."""
+"""The figures of one condition: the joint test, and differences of single scores."""
 
 import math
 
@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from spanjury.judges.core import Scale
 from spanjury.orchestration.studies.discernment.contrasts import METHODS, Contrast, contrasts
 from spanjury.orchestration.studies.discernment.findings import Settings, evaluate_scores
-from spanjury.orchestration.studies.discernment.perturbed_pairs import Condition, LeftOut
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreArrays
+from spanjury.perturbations.pairs import Condition, Skipped
 from spanjury.perturbations.perturbation import Perturbation, text_perturbation
 
 ASPECTS = ("fluency", "coherence", "relevance")
@@ -59,7 +59,7 @@ def joint(
     findings = evaluate_scores(
         score_arrays,
         [Condition(name="made-up", perturbation=of, level="word")],
-        [LeftOut(segment_id="0", condition="made-up", reason="its damage is made up")],
+        [Skipped(segment_id="0", condition="made-up", reason="its damage is made up")],
         judgements={},
         scales=dict.fromkeys(ASPECTS, Scale()),
         settings=Settings(seed=seed, draws=draws),
@@ -125,7 +125,7 @@ def described(differences: ArrayLike, *, repeats: int) -> Contrast:
 
 
 @pytest.mark.parametrize("differences", [[0.0, 1.0, 0.0, -1.0, 1.0, 0.0], [1.0] * 6])
-def test_what_is_told_of_drops_is_told_of_single_scores(differences: list[float]) -> None:
+def test_differences_are_those_of_single_scores(differences: list[float]) -> None:
     once, often = described(differences, repeats=1), described(differences, repeats=5)
     assert once.equivalence is not None
     assert often.equivalence is not None

@@ -1,0 +1,110 @@
+"""The guides for plugins work as they stand: their files are installed, their commands run."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+NAMED = re.compile(r"# (\S+\.\w+)\n")
+PROJECT = """
+[build-system]
+requires = ["setuptools"]
+build-backend = "setuptools.build_meta"
+
+[project]
+name = "{name}"
+version = "0.1"
+
+[tool.setuptools]
+py-modules = {modules}
+packages = {packages}
+
+[tool.setuptools.package-data]
+"*" = ["*.toml"]
+"""
+
+
+def blocks(page: Path) -> list[tuple[str, str]]:
+    return BLOCK.findall(page.read_text("utf-8"))
+
+
+def files(page: Path) -> dict[str, str]:
+    """Return the files that a guide shows, by name; parts of one file are joined."""
+    shown: dict[str, str] = {}
+    for _, text in blocks(page):
+        if name := NAMED.match(text):
+            shown[name[1]] = shown.get(name[1], "") + text[name.end() :]
+    return shown
+
+
+def installed(guide: Path, folder: Path) -> Path:
+    """Install the code that a guide shows, put its data into `folder`, return where code is."""
+    package, site = folder / "package", folder / "site"
+    shown = files(guide)
+    for name, text in shown.items():
+        is_code = name.endswith(".py") or "/" in name or name == "pyproject.toml"
+        target = (package if is_code else folder) / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+    project = PROJECT.format(
+        name=guide.stem,
+        modules=[name[:-3] for name in shown if re.fullmatch(r"\w+\.py", name)],
+        packages=[name.split("/")[0] for name in shown if name.endswith("/__init__.py")],
+    )
+    (package / "pyproject.toml").write_text(project + shown["pyproject.toml"])
+    install = [os.environ.get("UV", "uv"), "pip", "install", "--quiet", "--python", sys.executable]
+    offline = ["--offline", "--no-deps", "--no-build-isolation", "--target", str(site)]
+    subprocess.run([*install, *offline, str(package)], check=True)
+    return site
+
+
+@pytest.mark.parametrize(
+    "name", ["aggregation", "judge", "metric", "model", "perturbation", "source", "statistic"]
+)
+def test_a_plugin_is_installed_and_used_as_its_guide_says(name: str, tmp_path: Path) -> None:
+    guide = DOCS / "plugins" / f"{name}.md"
+    site = installed(guide, tmp_path)
+    environment = {**os.environ, "PYTHONPATH": str(site), "COLUMNS": "100"}
+    said = ""
+    for kind, text in blocks(guide):
+        for line in text.splitlines() if kind == "sh" else ():
+            program, *words = shlex.split(line)
+            assert program == "spanjury"
+            done = subprocess.run(
+                [sys.executable, "-m", "spanjury", *words],
+                cwd=tmp_path,
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
+            said += done.stdout
+        if kind == "text" and not NAMED.match(text):
+            assert [line for line in text.splitlines() if line not in said] == []
+    assert said
+
+
+def test_every_kind_of_plugin_has_a_guide() -> None:
+    index = (DOCS / "plugins" / "README.md").read_text("utf-8")
+    linked = set(re.findall(r"\((\w+)\.md\)", index))
+    assert linked == {page.stem for page in (DOCS / "plugins").glob("[a-z]*.md")}
+
+
+def test_the_statistics_of_the_page_are_those_of_the_face() -> None:
+    page = DOCS / "statistics.md"
+    names: dict[str, object] = {}
+    for kind, text in blocks(page):
+        if kind == "python":
+            exec(text, names)
+    from spanjury import stats  # noqa: PLC0415  after the page has imported it
+
+    named = set(re.findall(r"`(\w+)`", page.read_text("utf-8")))
+    types = {name for name in stats.__all__ if name[0].isupper()}
+    assert set(stats.__all__) - types - named == {"effect_difference", "paired"}

@@ -14,8 +14,8 @@ from benchmarks.batch_runs import CONNECTIONS
 from spanjury import find_aspect
 from spanjury.judges.core import ChatRequest
 from spanjury.judges.llm.prompt import PromptOptions, render
-from spanjury.orchestration.wiring import open_model
 from spanjury.orchestration.wiring.config import ModelConfig
+from spanjury.orchestration.wiring.models import open_model
 
 __all__ = ["BARE", "LANES", "measured_calls", "prompt"]
 

@@ -11,11 +11,12 @@ from functools import partial
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.services.discernment import DEMO
 from spanjury.orchestration.services.distil import harms_of
-from spanjury.orchestration.services.python import read_segments
-from spanjury.orchestration.studies.distillation.damage_data import DamagePlan, damage_examples
-from spanjury.orchestration.studies.distillation.examples import Example, example_line
+from spanjury.orchestration.services.panels import read_segments
+from spanjury.orchestration.studies.distillation.damage import DamagePlan, damage_examples
+from spanjury.orchestration.studies.distillation.examples import Example
 from spanjury.orchestration.studies.distillation.rows import DataFile, rows_of
-from spanjury.perturbations.recipe_files import find_recipe
+from spanjury.orchestration.studies.distillation.training_set import example_line
+from spanjury.perturbations.recipe import find_recipe
 
 ROUNDS = 7
 

@@ -21,11 +21,10 @@ from spanjury.adapters.causal.base import find_base
 from spanjury.adapters.causal.chat_tokens import ChatTokens
 from spanjury.adapters.causal.low_rank import attach
 from spanjury.adapters.models.local_model import LocalModel, open_local
-from spanjury.adapters.torch_device import find_device
+from spanjury.adapters.torch_models import find_device
 from spanjury.adapters.training import trainer as ours
 from spanjury.adapters.training.checkpoint import CheckpointFile
-from spanjury.adapters.training.options import TrainingOptions
-from spanjury.adapters.training.pairs import TrainingPair
+from spanjury.adapters.training.job import TrainingOptions, TrainingPair
 from spanjury.adapters.training.rendering import RenderedPairs, render_all
 from spanjury.judges.core import ChatRequest, Decoding, Message, ModelOptions
 

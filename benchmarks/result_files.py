@@ -16,9 +16,8 @@ from pathlib import Path
 
 from spanjury.adapters.files.reading.source_order import by_source
 from spanjury.adapters.files.results.exports import Export
-from spanjury.adapters.files.results.merging import merge_parts
+from spanjury.adapters.files.results.merging import find_parts, merge_parts
 from spanjury.adapters.files.results.results import result_row
-from spanjury.adapters.files.results.shard_parts import find_parts
 from spanjury.judges.core import (
     Aspect,
     ErrorSpan,

@@ -23,8 +23,7 @@ from scipy.sparse import csc_matrix
 
 from spanjury.judges.core import Sample
 from spanjury.judges.metrics.reference_free.readability import FleschReadingEase
-from spanjury.judges.metrics.words.readable_words import read_dictionary
-from spanjury.judges.metrics.words.syllables import syllable_count
+from spanjury.judges.metrics.words.readable_words import read_dictionary, syllable_count
 
 LONGEST, FEWEST, STEPS = 6, 3, 400
 _WORD = re.compile(r"[a-z][a-z']*")

@@ -1,24 +1,42 @@
-"""Recipes: which perturbations an exam makes, in what dose, and which aspects should suffer."""
+"""Recipes: which perturbations an exam makes, in what dose, and which aspects should suffer.
 
-from collections.abc import Mapping
+A recipe is built in, and goes by its name, or a TOML file of the user's, and goes by its path::
+
+    task = "summarization"              # optional, as is the next line
+    aspects = ["coherence", "fluency"]
+
+    [[items]]
+    name = "typos-major"
+    perturbation = "typos"
+    level = "character"                 # or word, or sentence
+    options = { k = 50 }                # the rest is optional
+    degree = "major"
+    weights = { coherence = 0.1, fluency = 0.9 }
+
+``weights`` may also be the name of a line of ``recipes/weights.toml`` for the recipe's task.
+"""
+
+import tomllib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from math import isclose
+from pathlib import Path
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, cast, get_args
 
+from spanjury.judges.core import ConfigError
 from spanjury.perturbations.perturbation import Level
 
-__all__ = ["Degree", "Recipe", "RecipeItem"]
+__all__ = ["Degree", "Recipe", "RecipeItem", "find_recipe", "recipe_names"]
+
 
 Degree = Literal["minor", "major"]
-
-
-def _nothing() -> Mapping[str, object]:
-    return MappingProxyType({})
-
-
-def _no_weights() -> Mapping[str, float]:
-    return MappingProxyType({})
+_WEIGHTS = "weights"
+_KEYS = frozenset(("task", "aspects", "items"))
+_ITEM_KEYS = frozenset(("name", "perturbation", "options", "level", "degree", "written", "weights"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +46,7 @@ class RecipeItem:
     Parameters
     ----------
     name
-        What the damage is called in this recipe.
+        Name of the damage in this recipe.
     perturbation
         Name of the rule, a plugin of the group ``spanjury.perturbations``.
     options
@@ -38,11 +56,10 @@ class RecipeItem:
     degree
         Minor or major, or None where there is one dose only.
     written
-        What to ask a model for instead where there is one; empty for the rule in any case.
-        The option ``k`` holds for both.
+        Kind of damage that a model is asked for instead, where there is a model; empty for the
+        rule in any case. The option ``k`` holds for both.
     weights
-        Aspect -> how much it should suffer, relative to the others, summing to 1; empty
-        where nothing is known.
+        Aspect -> its share of the harm, summing to 1; empty where nothing is known.
 
     Raises
     ------
@@ -52,17 +69,18 @@ class RecipeItem:
 
     name: str
     perturbation: str
-    options: Mapping[str, object] = field(default_factory=_nothing)
+    options: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
     level: Level
     degree: Degree | None = None
     written: str = ""
-    weights: Mapping[str, float] = field(default_factory=_no_weights)
+    weights: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
 
     def __post_init__(self) -> None:
         weights = self.weights.values()
         if weights and not (min(weights) >= 0 and isclose(sum(weights), 1, abs_tol=1e-6)):
-            told = dict(self.weights)
-            raise ValueError(f"weights must be 0 or more and sum to 1, {self.name!r} has {told}")
+            raise ValueError(
+                f"weights must be 0 or more and sum to 1, {self.name!r} has {dict(self.weights)}"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +90,7 @@ class Recipe:
     Parameters
     ----------
     name
-        As it is asked for.
+        Name by which it is asked for.
     task
         The task that its texts are written for; empty for any.
     aspects
@@ -102,4 +120,132 @@ class Recipe:
             unknown = [aspect for aspect in item.weights if aspect not in self.aspects]
             if unknown and self.aspects:
                 choices = ", ".join(self.aspects)
-                raise ValueError(f"{item.name!r} weighs {unknown[0]!r}, which is none of {choices}")
+                raise ValueError(
+                    f"{item.name!r} weighs {unknown[0]!r}, which is not one of {choices}"
+                )
+
+
+def recipe_names() -> tuple[str, ...]:
+    """Return the names of the built-in recipes, sorted."""
+    return tuple(sorted(_built_in()))
+
+
+def find_recipe(name: str) -> Recipe:
+    """Return the built-in recipe called `name`, or the one in the TOML file at this path.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such recipe, with the choices, or the file is not as it should be.
+
+    Examples
+    --------
+    >>> recipe = find_recipe("dhp/story-completion")
+    >>> len(recipe.items), recipe.items[0].perturbation
+    (6, 'delete-characters')
+    """
+    built_in = _built_in()
+    if name in built_in:
+        return _read(built_in[name], name=name)
+    if name.endswith(".toml"):
+        return _read(Path(name), name=name)
+    choices = ", ".join(sorted(built_in))
+    raise ConfigError(f"unknown recipe {name!r}; choose from {choices} or name a .toml file")
+
+
+def _built_in() -> dict[str, Traversable]:
+    folder = files("spanjury.perturbations").joinpath("recipes")
+    found = dict(_files(folder, ""))
+    del found[_WEIGHTS]
+    return found
+
+
+def _files(folder: Traversable, before: str) -> Iterator[tuple[str, Traversable]]:
+    for file in folder.iterdir():
+        if file.name.endswith(".toml"):
+            yield before + file.name.removesuffix(".toml"), file
+        elif file.is_dir() and not file.name.startswith("_"):
+            yield from _files(file, f"{before}{file.name}/")
+
+
+def _read(file: Traversable, *, name: str) -> Recipe:
+    try:
+        table = tomllib.loads(file.read_bytes().decode("utf-8-sig"))
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise ConfigError(f"cannot read recipe {name}: {reason}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"recipe {name} is not a TOML file: {error}") from error
+    try:
+        return _recipe(table, name=name)
+    except (ConfigError, ValueError) as error:
+        raise ConfigError(f"recipe {name}: {error}") from error
+
+
+def _recipe(table: Mapping[str, object], *, name: str) -> Recipe:
+    _only(table, known=_KEYS)
+    task = _text(table, "task", default="")
+    aspects, items = table.get("aspects", []), table.get("items", [])
+    if not isinstance(aspects, list) or not all(isinstance(aspect, str) for aspect in aspects):
+        raise ConfigError(f"'aspects' must be a list of texts, got {aspects!r}")
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        raise ConfigError(f"'items' must be [[items]] tables, got {items!r}")
+    made = tuple(_item(item, task=task) for item in items)
+    return Recipe(name=name, task=task, aspects=tuple(aspects), items=made)
+
+
+def _item(table: Mapping[str, object], *, task: str) -> RecipeItem:
+    _only(table, known=_ITEM_KEYS)
+    level, degree = _text(table, "level"), _text(table, "degree", default="")
+    if level not in get_args(Level):
+        raise ConfigError(f"'level' must be one of {', '.join(get_args(Level))}, got {level!r}")
+    if degree not in {"", *get_args(Degree)}:
+        raise ConfigError(f"'degree' must be one of {', '.join(get_args(Degree))}, got {degree!r}")
+    options = table.get("options", {})
+    if not isinstance(options, dict):
+        raise ConfigError(f"'options' must be a table, got {options!r}")
+    return RecipeItem(
+        name=_text(table, "name"),
+        perturbation=_text(table, "perturbation"),
+        options=MappingProxyType(options),
+        level=cast("Level", level),  # checked above, as is the degree
+        degree=cast("Degree", degree) if degree else None,
+        written=_text(table, "written", default=""),
+        weights=_weights(table.get("weights", {}), task=task),
+    )
+
+
+def _weights(given: object, *, task: str) -> Mapping[str, float]:
+    """Return the weights that a table gives, or that go by a name for `task`."""
+    if isinstance(given, str):
+        known = _default_weights().get(task, {})
+        if given not in known:
+            choices = ", ".join(known) or "none"
+            raise ConfigError(f"no weights of {task!r} are called {given!r}; there are {choices}")
+        given = known[given]
+    if not isinstance(given, dict):
+        raise ConfigError(f"'weights' must be a name or a table, got {given!r}")
+    for aspect, weight in given.items():
+        if isinstance(weight, bool) or not isinstance(weight, int | float):
+            raise ConfigError(f"the weight of {aspect!r} must be a number, got {weight!r}")
+    return MappingProxyType({aspect: float(weight) for aspect, weight in given.items()})
+
+
+@cache
+def _default_weights() -> Mapping[str, Mapping[str, object]]:
+    file = files("spanjury.perturbations").joinpath("recipes", f"{_WEIGHTS}.toml")
+    return MappingProxyType(tomllib.loads(file.read_text("utf-8")))
+
+
+def _only(table: Mapping[str, object], *, known: frozenset[str]) -> None:
+    unknown = sorted(table.keys() - known)
+    if unknown:
+        choices = ", ".join(sorted(known))
+        raise ConfigError(f"{unknown[0]!r} is not known here; choose from {choices}")
+
+
+def _text(table: Mapping[str, object], key: str, *, default: str | None = None) -> str:
+    value = table.get(key, default)
+    if not isinstance(value, str) or (default is None and not value):
+        raise ConfigError(f"{key!r} must be a text, got {value!r}")
+    return value

@@ -28,7 +28,7 @@ def test_the_python_example_runs_and_finds_the_error(capsys: pytest.CaptureFixtu
 def test_the_panel_example_can_be_read(tmp_path: Path) -> None:
     path = tmp_path / "panel.toml"
     path.write_text(block("toml"))
-    assert [seat.name or seat.judge for seat in read_panel_file(path).heard] == [
+    assert [seat.name or seat.judge for seat in read_panel_file(path).seats_or_default] == [
         "gemma",
         "qwen",
         "grounding",

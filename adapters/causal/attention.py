@@ -11,12 +11,13 @@ References
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from importlib import import_module
 from importlib.util import find_spec
 
 import torch
 from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import sdpa_mask
+
+from spanjury.adapters.lazy import library
 
 __all__ = ["XFORMERS", "Kernel", "best_attention", "register"]
 
@@ -28,7 +29,7 @@ _ALIGNED = 8  # a bias must begin every row at a multiple of this many elements
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kernel:
-    """What is needed of xformers.
+    """The functions of xformers that are used.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ def best_attention(device: torch.device) -> str:
     """Register and name xformers' attention on CUDA where it is installed, else PyTorch's own."""
     if device.type != "cuda" or find_spec(XFORMERS) is None:
         return "sdpa"
-    operations = import_module("xformers.ops")
+    operations = library("xformers.ops", extra="train")
     register(
         Kernel(attend=operations.memory_efficient_attention, causal=operations.LowerTriangularMask)
     )

@@ -56,8 +56,8 @@ class ChatTokens:
     @property
     def padding(self) -> int:
         """The number of the token that fills a batch up; never read."""
-        told = self._tokenizer.pad_token_id
-        return told if isinstance(told, int) else self.end
+        padding = self._tokenizer.pad_token_id
+        return padding if isinstance(padding, int) else self.end
 
     def prompt(self, messages: Sequence[Message], *, prefix: str = "") -> list[int]:
         """Return the tokens of a conversation, up to where the assistant is to begin.
@@ -74,10 +74,10 @@ class ChatTokens:
         ConfigError
             If the template refuses the conversation.
         """
-        told = [{"role": one.role, "content": self._plain(one.content)} for one in messages]
+        turns = [{"role": one.role, "content": self._plain(one.content)} for one in messages]
         try:
             text = self._tokenizer.apply_chat_template(
-                told, add_generation_prompt=True, tokenize=False
+                turns, add_generation_prompt=True, tokenize=False
             )
         except (TemplateError, TypeError) as error:
             raise ConfigError(

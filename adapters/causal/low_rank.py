@@ -13,7 +13,8 @@ import torch
 from peft import LoraConfig, PeftModel, get_peft_model
 from transformers import PreTrainedModel
 
-from spanjury.adapters.causal.base import Base, find_base, free_of_quantization, quietly
+from spanjury.adapters.causal.base import Base, find_base, free_of_quantization
+from spanjury.adapters.torch_models import quietly
 from spanjury.judges.core import ConfigError
 
 __all__ = ["ADAPTER", "attach", "load_model", "merged", "save_adapter"]
@@ -67,8 +68,8 @@ def save_adapter(adapted: PeftModel, folder: Path, *, base: Base) -> None:
     # Their vocabulary is the base's own; to look whether it is, peft would ask the hub.
     adapted.save_pretrained(str(folder), save_embedding_layers=False)
     (folder / "README.md").unlink(missing_ok=True)  # peft's card has nothing but blanks
-    told = {"name": base.name, "identity": base.identity}
-    (folder / _BASE).write_text(json.dumps(told), encoding="utf-8")
+    record = {"name": base.name, "identity": base.identity}
+    (folder / _BASE).write_text(json.dumps(record), encoding="utf-8")
 
 
 def load_model(name: str, *, device: torch.device, attention: str) -> tuple[Base, PreTrainedModel]:
@@ -121,8 +122,8 @@ def _base_of(folder: Path) -> Base:
         raise ConfigError(
             f"the adapter in {folder} has no {_WEIGHTS}; weights of another kind are not read"
         )
-    told = json.loads((folder / _CONFIG).read_text(encoding="utf-8"))
-    base = find_base(str(told.get("base_model_name_or_path") or ""))
+    config = json.loads((folder / _CONFIG).read_text(encoding="utf-8"))
+    base = find_base(str(config.get("base_model_name_or_path") or ""))
     record = folder / _BASE
     if record.is_file():
         was = json.loads(record.read_text(encoding="utf-8"))["identity"]

@@ -16,7 +16,7 @@ __all__ = ["Prompt", "Token", "Written", "write"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """What is to be continued, and how.
+    """A prompt to be continued.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class Prompt:
     seed
         Of what is drawn; None for another one each time.
     rivals
-        How many of the likeliest tokens are told at each place; 0 for none.
+        How many of the likeliest tokens to report at each place; 0 for none.
     """
 
     ids: Sequence[int]
@@ -81,10 +81,10 @@ class _Row:
         token = _drawn(logits, self.prompt.temperature, chance=self.chance)
         self.ids.append(token)
         if self.prompt.rivals:
-            told = logits.log_softmax(dim=-1)
-            top = told.topk(min(self.prompt.rivals, told.shape[-1]))
+            logprobs = logits.log_softmax(dim=-1)
+            top = logprobs.topk(min(self.prompt.rivals, logprobs.shape[-1]))
             rivals = list(zip(top.indices.tolist(), top.values.tolist(), strict=True))
-            self.tokens.append(Token(logprob=float(told[token]), rivals=rivals))
+            self.tokens.append(Token(logprob=float(logprobs[token]), rivals=rivals))
         return token
 
 
@@ -109,7 +109,7 @@ def write(
     padding
         A token that fills rows up; never looked at.
     dropped
-        Whether nobody waits for the prompt of a place any more; it is left as it is then.
+        Whether no caller waits for the prompt of a place any more; it is left as it is then.
 
     Returns
     -------

@@ -7,8 +7,8 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-# Ray reads them when it is imported: it is to tell nobody of its use, and us what it raises;
-# and under ``uv run`` it would send the working folder to every node and install there anew.
+# Ray reads them when it is imported: it must not report its use, and must show what it raises;
+# and under ``uv run`` it would send the working folder to every node and install there again.
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 os.environ.setdefault("RAY_DATA_LOG_LEVEL", "ERROR")
 os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
@@ -17,10 +17,12 @@ import ray
 import ray.data
 from ray.exceptions import RayError
 
-from spanjury.adapters.cluster.engine import MapOnCluster, Worker
 from spanjury.judges.core import ConfigError, EvaluationError
 
-__all__ = ["map_on_ray"]
+__all__ = ["Worker", "map_on_ray"]
+
+Worker = Callable[[str], str]
+"""Does one item's work; any worker may be given any item, and an item twice."""
 
 _MOST_TASKS = 10_000
 """More would slow Ray's driver down; of more items, each task does several in a row."""
@@ -39,15 +41,30 @@ def map_on_ray(
     address: str | None = None,
     most_workers: int | None = None,
 ) -> Generator[str, None, None]:
-    """Have workers do `items`, as `MapOnCluster` says.
+    """Yield what workers make of `items`, as soon as it is made, in any order.
 
-    Each worker takes a core. Those of a node that is lost are started anew where there is
+    Each worker takes a core. Those of a node that is lost are started again where there is
     room, which is at the end of the work at the latest, and do once more what they had at
-    hand.
+    hand. Where Ray is connected already, that connection is used, and kept.
 
-    Without an address, the environment variable ``RAY_ADDRESS`` gives it, else a cluster
-    of this machine alone is started for as long as the generator lives. Where Ray is
-    connected already, that connection is used, and kept.
+    Parameters
+    ----------
+    make
+        Makes a worker, on the machine where it works; it and what it holds must pickle.
+    items
+        The work.
+    address
+        Of the cluster; None for the environment variable ``RAY_ADDRESS``, or else a cluster of
+        this machine alone that lives as long as the generator.
+    most_workers
+        The most workers; None for one a core of the cluster.
+
+    Raises
+    ------
+    ConfigError
+        If no cluster answers at the address.
+    EvaluationError
+        If the cluster gives up, or a worker raises.
     """
     with _connected(address or os.environ.get("RAY_ADDRESS") or _LOCAL):
         try:
@@ -56,11 +73,8 @@ def map_on_ray(
             raise EvaluationError(f"Ray gave up: {_last_line(error)}") from error
 
 
-_: MapOnCluster = map_on_ray  # loaded by name, it is checked nowhere else
-
-
 class _Actor:
-    """What Ray keeps alive on a node: one worker, made there."""
+    """An actor that Ray keeps alive on a node: one worker, made there."""
 
     def __init__(self, make: Callable[[], Worker]) -> None:
         self._work = make()
@@ -74,8 +88,8 @@ def _mapped(
 ) -> Iterator[str]:
     ray.data.DataContext.get_current().enable_progress_bars = False
     cores = int(ray.cluster_resources().get("CPU", 1))  # type: ignore[no-untyped-call]  # Ray's
-    told = [{_ITEM: item} for item in items]
-    tasks = ray.data.from_items(told, override_num_blocks=min(len(told), _MOST_TASKS))
+    rows = [{_ITEM: item} for item in items]
+    tasks = ray.data.from_items(rows, override_num_blocks=min(len(rows), _MOST_TASKS))
     done = tasks.map_batches(
         _Actor,
         fn_constructor_args=[make],
@@ -84,7 +98,7 @@ def _mapped(
         compute=ray.data.ActorPoolStrategy(
             min_size=1,  # so that who is idle makes room for a worker that was lost
             max_size=most_workers,
-            initial_size=max(1, min(most_workers or cores, cores, len(told))),
+            initial_size=max(1, min(most_workers or cores, cores, len(rows))),
             max_tasks_in_flight_per_actor=1,  # none waits at a worker that may be lost
         ),
     )
@@ -114,7 +128,7 @@ def _connected(address: str) -> Iterator[None]:
 
 
 def _knock(address: str) -> None:
-    """Raise `OSError` if `address` is that of a server, and nobody answers there."""
+    """Raise `OSError` if `address` is that of a server, and none answers there."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if port.isdigit():
         socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE).close()

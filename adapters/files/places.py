@@ -1,10 +1,10 @@
 """Places of files: a path, or any URL that fsspec knows."""
 
-import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from spanjury.adapters.lazy import library
 from spanjury.judges.core import ConfigError, DataError
 
 __all__ = ["Place", "find_place", "reading", "words_of"]
@@ -22,12 +22,12 @@ class Place(NamedTuple):
     @property
     def is_local(self) -> bool:
         """Whether it is in this machine's own tree of files."""
-        told = self.files.protocol
-        return _LOCAL in ((told,) if isinstance(told, str) else told)
+        protocol = self.files.protocol
+        return _LOCAL in ((protocol,) if isinstance(protocol, str) else protocol)
 
     @property
     def url(self) -> str:
-        """What finds the place from any working directory; a plain path if it is local."""
+        """The URL that finds it from any working directory; a plain path if it is local."""
         return self.path if self.is_local else str(self.files.unstrip_protocol(self.path))
 
     def at(self, path: str) -> "Place":
@@ -66,8 +66,8 @@ def find_place(url: str) -> Place:
     ConfigError
         If fsspec, or what it needs for such a URL, is not installed; or it knows none such.
     """
+    core = library("fsspec.core", extra="ray")  # it takes a quarter of a second
     try:
-        core = importlib.import_module("fsspec.core")  # it takes a quarter of a second
         files, path = core.url_to_fs(url)
     except (ImportError, ValueError) as error:
         raise ConfigError(f"{url}: cannot be reached: {error}") from error

@@ -19,7 +19,7 @@ class SealedFiles:
 
     While they are written, and when that ends by an exception, all of the folder is as it
     was. The seal is taken off before the first file takes its name and put on after the
-    last, so that whoever finds one finds the files that it speaks of.
+    last, so that a reader who finds one finds the files that it lists.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class SealedFiles:
         self._seal = folder / seal
         self._writers = {name: LineWriter(folder / name, keep_part=False) for name in names}
         self._digests = {name: hashlib.sha256() for name in names}
-        self._told: Mapping[str, object] | None = None
+        self._fields: Mapping[str, object] | None = None
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
@@ -60,9 +60,9 @@ class SealedFiles:
         self._writers[name].append(line)
         self._digests[name].update(line)
 
-    def close_with(self, told: Mapping[str, object]) -> None:
-        """Have the seal say `told`, beside the lines and the digest of each file."""
-        self._told = told
+    def close_with(self, fields: Mapping[str, object]) -> None:
+        """Have the seal say `fields`, beside the lines and the digest of each file."""
+        self._fields = fields
 
     def __exit__(
         self,
@@ -73,12 +73,12 @@ class SealedFiles:
         if kind is not None:
             self._open.__exit__(kind, error, trace)
             return
-        assert self._told is not None, "nothing was told that the seal could say"
+        assert self._fields is not None, "nothing was given that the seal could say"
         files = {
             name: {"lines": writer.lines, "sha256": self._digests[name].hexdigest()}
             for name, writer in self._writers.items()
         }
-        seal = json.dumps({"files": files, **self._told}, ensure_ascii=False, indent=1)
+        seal = json.dumps({"files": files, **self._fields}, ensure_ascii=False, indent=1)
         try:
             self._seal.unlink(missing_ok=True)
         except OSError as problem:

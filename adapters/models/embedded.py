@@ -4,7 +4,6 @@ It needs no key, no network and no GPU. With 135 million parameters it shows tha
 pipeline works; its judgements are worth nothing.
 """
 
-import importlib
 import secrets
 import threading
 from collections.abc import AsyncIterator
@@ -18,8 +17,9 @@ from typing import Any
 import anyio
 import anyio.to_thread
 
+from spanjury.adapters.lazy import library
 from spanjury.adapters.models.litellm_backend import find_backend
-from spanjury.adapters.models.litellm_clients import client_connections
+from spanjury.adapters.models.litellm_library import client_connections
 from spanjury.adapters.models.litellm_model import LiteLLMModel
 from spanjury.judges.core import ChatModel, ConfigError, ModelOptions, TokenPrice, signature
 
@@ -62,7 +62,7 @@ async def open_embedded(name: str, *, options: ModelOptions) -> AsyncIterator[Ch
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Server:
-    """How to reach a running server."""
+    """The address and key of a running server."""
 
     base_url: str
     key: str = field(repr=False)
@@ -111,7 +111,7 @@ def _find_weights() -> Path:
 
 def _start(weights: Path) -> tuple[Any, _Server]:
     """Start a server; it answers once this returns."""
-    engine = importlib.import_module(_ENGINE)
+    engine = library(_ENGINE, extra="embedded")
     key = secrets.token_urlsafe(24)
     params = engine.CommonParams()
     params.model.path = str(weights)

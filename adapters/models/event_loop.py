@@ -1,10 +1,40 @@
-"""The asyncio event loop that some libraries need, or a clear error without one."""
+"""Event loops: the asyncio loop that some libraries need, and the loop of an open model."""
 
-import asyncio  # noqa: TID251 - this is where asyncio is told from trio
+import asyncio  # noqa: TID251 - this is where asyncio and trio differ
 
-from spanjury.judges.core import ConfigError
+from anyio.lowlevel import current_token
 
-__all__ = ["asyncio_loop"]
+from spanjury.judges.core import ClosedModelError, ConfigError
+
+__all__ = ["Lease", "asyncio_loop"]
+
+
+class Lease:
+    """The time from the opening of a model to its closing, in the event loop that opened it.
+
+    Connections belong to the event loop in which they were made: used from another one they
+    fail in ways that look like a sick server, and would be tried again.
+    """
+
+    def __init__(self) -> None:
+        self._loop = current_token()
+        self._has_ended = False
+
+    def end(self) -> None:
+        """Note that the model is closed."""
+        self._has_ended = True
+
+    def require(self, name: str) -> None:
+        """Raise `ClosedModelError` if the model called `name` may not be asked here and now."""
+        if self._has_ended:
+            raise ClosedModelError(
+                f"{name} is asked after its panel was closed: ask inside the panel's `async with`"
+            )
+        if current_token() != self._loop:
+            raise ClosedModelError(
+                f"{name} is asked from another event loop than its panel was opened in: open"
+                " the panel in the event loop, and the thread, that asks it"
+            )
 
 
 def asyncio_loop(caller: str) -> asyncio.AbstractEventLoop:

@@ -14,9 +14,8 @@ import anyio
 from yarl import URL
 
 from spanjury.adapters.models.event_loop import asyncio_loop
-from spanjury.adapters.models.model_errors import told
-from spanjury.adapters.models.openai_answer import HttpAnswer, content_of, is_success
-from spanjury.adapters.models.openai_reply import read_reply
+from spanjury.adapters.models.model_errors import short_line
+from spanjury.adapters.models.openai_reply import HttpAnswer, content_of, is_success, read_reply
 from spanjury.adapters.models.openai_request import (
     CONTINUE_LAST_MESSAGE,
     chat_fields,
@@ -24,9 +23,14 @@ from spanjury.adapters.models.openai_request import (
     sglang_grammar,
     vllm_grammar,
 )
-from spanjury.adapters.models.redirects import is_redirect, redirect_refused
 from spanjury.adapters.models.reply_bytes import IDENTITY, ReplyBytes
-from spanjury.adapters.models.server_address import PLACEHOLDER_KEY, key_from, refuse_credentials
+from spanjury.adapters.models.server_address import (
+    PLACEHOLDER_KEY,
+    is_redirect,
+    key_from,
+    redirect_refused,
+    refuse_credentials,
+)
 from spanjury.judges.core import (
     ChatModel,
     ChatRequest,
@@ -74,7 +78,7 @@ async def open_fast(name: str, *, options: ModelOptions) -> AsyncIterator[ChatMo
     model = _model_name(name)
     url = _completions_url(options.base_url)
     key = _key()
-    asyncio_loop("the fast lane is built on aiohttp")
+    asyncio_loop("the lean client is built on aiohttp")
     session = aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(limit=options.max_connections),
         cookie_jar=aiohttp.DummyCookieJar(),
@@ -154,7 +158,7 @@ class FastModel:
             ) from None
         except Exception as error:  # noqa: BLE001 - aiohttp lets through what its parts raise
             # Not chained: the foreign message may hold a key, and a traceback prints it.
-            said = told(f"{type(error).__name__}: {error}", key=self.api_key)
+            said = short_line(f"{type(error).__name__}: {error}", key=self.api_key)
             raise TransientModelError(f"{self.source}: {said}") from None
 
     async def _post(self, body: bytes, *, decoding: Decoding) -> HttpAnswer:

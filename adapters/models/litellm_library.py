@@ -1,29 +1,231 @@
-"""LiteLLM, set up before its import: import `litellm` from here and nowhere else.
+"""LiteLLM as we use it: set up before its import, bounded in what it receives, closed at the end.
 
-Importing it takes seconds, so only the modules that talk to models import this one, and
-they are loaded when a model is first named. Unset, the two variables would make that
-import fetch a price list and read a ``.env`` file.
+Import `litellm` from here and nowhere else. That takes seconds, so only the modules that talk to
+models import this one, and they are loaded when a model is first named.
+
+LiteLLM makes HTTP clients in a dozen places, several of which follow redirects, and has no setting
+against that nor against endless answers. All of them send through ``httpx.Client.send`` or its
+asynchronous twin, so these are wrapped; a request outside of `guarded` passes through untouched.
+It also caches its clients per event loop, and closes them some time after the loop has gone.
+Here they close with the last model that was opened in their loop.
 """
 
+import asyncio  # noqa: TID251 - LiteLLM's clients belong to an asyncio event loop
 import logging
 import os
 import sys
-from typing import NoReturn
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import Any, NoReturn
 
+import anyio
+import httpx
+
+# Unset, they would make the import fetch a price list and read a ``.env`` file.
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 os.environ.setdefault("LITELLM_MODE", "PRODUCTION")
 
 import litellm
 from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
 
-from spanjury.adapters.models.litellm_guard import guard_httpx
+from spanjury.adapters.models.event_loop import asyncio_loop
+from spanjury.adapters.models.reply_bytes import IDENTITY, ReplyBytes
+from spanjury.adapters.models.server_address import is_redirect, redirect_refused
+from spanjury.judges.core import Decoding, EventLog, ModelError, kind_of
 
-__all__ = ["litellm"]
+__all__ = ["Exchange", "client_connections", "guarded", "litellm"]
 
-# It prints advice to standard output whenever a call fails, and logs what servers say.
-litellm.suppress_debug_info = True
-for _name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
-    logging.getLogger(_name).setLevel(logging.CRITICAL)
+_CLOSING_SECONDS = 5.0
+_models_open: Counter[asyncio.AbstractEventLoop] = Counter()
+
+log = EventLog()
+
+
+@asynccontextmanager
+async def client_connections() -> AsyncIterator[None]:
+    """Share the ownership of LiteLLM's connections with every other model of this event loop.
+
+    Raises
+    ------
+    ConfigError
+        If the event loop is not asyncio's.
+    """
+    loop = asyncio_loop("models are called through LiteLLM")
+    _models_open[loop] += 1
+    try:
+        yield
+    finally:
+        _models_open[loop] -= 1
+        if not _models_open[loop]:
+            del _models_open[loop]
+            with anyio.move_on_after(_CLOSING_SECONDS, shield=True):
+                await _close_clients()
+
+
+async def _close_clients() -> None:
+    """Close the clients of this event loop; LiteLLM's cache tells them by the end of their key."""
+    cache = litellm.in_memory_llm_clients_cache
+    of_this_loop = cache.update_cache_key_with_event_loop("")  # type: ignore[no-untyped-call]  # LiteLLM's
+    for key in [key for key in cache.cache_dict if key.endswith(of_this_loop)]:
+        client = cache.cache_dict.pop(key)
+        cache.ttl_dict.pop(key, None)
+        close = getattr(client, "close", None) or getattr(client, "aclose", None)
+        if close is None:
+            continue
+        try:
+            await close()
+        except Exception as error:  # noqa: BLE001 - what is left of a foreign connection
+            log.debug("client.close_failed", error=kind_of(error))
+
+
+@dataclass(slots=True, kw_only=True)
+class Exchange:
+    """One call, and why its answer was refused.
+
+    Parameters
+    ----------
+    decoding
+        The request's, which bounds the answer.
+    source, key
+        Name and address of the model, and the key that must not be in a message.
+    refusal
+        What became of the answer; LiteLLM makes an error of its own of it, which says less.
+    """
+
+    decoding: Decoding
+    source: str
+    key: str = field(default="", repr=False)
+    refusal: ModelError | None = None
+
+    def receive(self, response: httpx.Response) -> None:
+        """Bound the body of `response`, which has not been read.
+
+        Raises
+        ------
+        ModelError
+            If it is a redirect, or packed in a manner that was not asked for.
+        """
+        with self._refusing():
+            if is_redirect(response.status_code):
+                raise redirect_refused(
+                    response.headers.get("Location", ""),
+                    status=response.status_code,
+                    asked=str(response.request.url),
+                    source=self.source,
+                    key=self.key,
+                )
+            body = ReplyBytes(
+                response.headers,
+                succeeded=response.is_success,
+                decoding=self.decoding,
+                source=self.source,
+            )
+        response.headers.pop("Content-Encoding", None)  # the stream unpacks it
+        response.stream = _BoundedStream(response.stream, exchange=self, body=body)
+
+    def piece(self, body: ReplyBytes, chunk: bytes) -> bytes:
+        """Return what `chunk` adds to the body, and remember why if it is refused."""
+        with self._refusing():
+            return body.receive(chunk)
+
+    @contextmanager
+    def _refusing(self) -> Iterator[None]:
+        try:
+            yield
+        except ModelError as error:
+            self.refusal = error
+            raise
+
+
+_EXCHANGE: ContextVar[Exchange | None] = ContextVar("exchange", default=None)
+
+
+@contextmanager
+def guarded(exchange: Exchange) -> Iterator[None]:
+    """Hold everything that is sent and received within to the bounds of `exchange`."""
+    token = _EXCHANGE.set(exchange)
+    try:
+        yield
+    finally:
+        _EXCHANGE.reset(token)
+
+
+class _BoundedStream(httpx.AsyncByteStream, httpx.SyncByteStream):
+    """The body of an answer, unpacked and bounded, from either kind of client."""
+
+    # httpx knows at run time which of the two it has.
+    def __init__(self, stream: Any, *, exchange: Exchange, body: ReplyBytes) -> None:  # noqa: ANN401
+        self._stream = stream
+        self._exchange = exchange
+        self._body = body
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for chunk in self._stream:
+            yield self._exchange.piece(self._body, chunk)
+            if self._body.is_full:
+                return
+
+    def __iter__(self) -> Iterator[bytes]:
+        for chunk in self._stream:
+            yield self._exchange.piece(self._body, chunk)
+            if self._body.is_full:
+                return
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+    def close(self) -> None:
+        self._stream.close()
+
+
+def _guarded_async(send: Any) -> Any:  # noqa: ANN401  httpx's own, with its many parameters
+    @wraps(send)
+    async def guarded_send(
+        self: httpx.AsyncClient, request: httpx.Request, *, stream: bool = False, **options: object
+    ) -> httpx.Response:
+        exchange = _EXCHANGE.get()
+        if exchange is None:
+            whole: httpx.Response = await send(self, request, stream=stream, **options)
+            return whole
+        request.headers.update(IDENTITY)
+        options["follow_redirects"] = False
+        async with AsyncExitStack() as closing:
+            response: httpx.Response = await send(self, request, stream=True, **options)
+            closing.push_async_callback(response.aclose)
+            exchange.receive(response)
+            if not stream:
+                await response.aread()
+            closing.pop_all()
+        return response
+
+    return guarded_send
+
+
+def _guarded_sync(send: Any) -> Any:  # noqa: ANN401  as above
+    @wraps(send)
+    def guarded_send(
+        self: httpx.Client, request: httpx.Request, *, stream: bool = False, **options: object
+    ) -> httpx.Response:
+        exchange = _EXCHANGE.get()
+        if exchange is None:
+            whole: httpx.Response = send(self, request, stream=stream, **options)
+            return whole
+        request.headers.update(IDENTITY)
+        options["follow_redirects"] = False
+        with ExitStack() as closing:
+            response: httpx.Response = send(self, request, stream=True, **options)
+            closing.callback(response.close)
+            exchange.receive(response)
+            if not stream:
+                response.read()
+            closing.pop_all()
+        return response
+
+    return guarded_send
 
 
 async def _raise_what_broke(*_: object, **__: object) -> NoReturn:
@@ -37,6 +239,10 @@ async def _raise_what_broke(*_: object, **__: object) -> NoReturn:
     raise error
 
 
+# It prints advice to standard output whenever a call fails, and logs what servers say.
+litellm.suppress_debug_info = True
+for _name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
+    logging.getLogger(_name).setLevel(logging.CRITICAL)
 AsyncHTTPHandler.single_connection_post_request = _raise_what_broke  # type: ignore[method-assign]  # no hook
-
-guard_httpx()
+httpx.AsyncClient.send = _guarded_async(httpx.AsyncClient.send)  # type: ignore[method-assign]  # no hook
+httpx.Client.send = _guarded_sync(httpx.Client.send)  # type: ignore[method-assign]  # no hook

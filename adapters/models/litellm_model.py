@@ -3,28 +3,46 @@
 One call is one request: retries, limits of time and of concurrency are the gateway's.
 """
 
-from collections.abc import AsyncIterator
+import re
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
+
+import openai
 
 from spanjury.adapters.models.litellm_backend import Backend, find_backend
-from spanjury.adapters.models.litellm_clients import client_connections
-from spanjury.adapters.models.litellm_errors import model_error
-from spanjury.adapters.models.litellm_guard import Exchange, guarded
-from spanjury.adapters.models.litellm_library import litellm
-from spanjury.adapters.models.litellm_reply import read_response
-from spanjury.adapters.models.litellm_request import arguments_for
+from spanjury.adapters.models.litellm_library import Exchange, client_connections, guarded, litellm
+from spanjury.adapters.models.model_errors import (
+    error_by_status,
+    names_policy,
+    retry_after,
+    short_line,
+)
+from spanjury.adapters.models.openai_reply import read_reply
+from spanjury.adapters.models.openai_request import chat_fields
 from spanjury.judges.core import (
     ChatModel,
     ChatRequest,
     ModelError,
     ModelOptions,
+    ModelTimeoutError,
+    PermanentModelError,
     Reply,
     TokenPrice,
+    UnusableModelError,
     signature,
 )
 
 __all__ = ["LiteLLMModel", "open_litellm"]
+
+# LiteLLM gives a key that is not there the status of a server that broke, and Gemini gives a
+# wrong one the status of a bad request.
+_NO_KEY = re.compile(
+    r"missing credentials|missing [\w ]*api.?key|api_key client option|_api_key is not set"
+    r"|api_key_invalid|api key not valid",
+    re.IGNORECASE,
+)
 
 
 @asynccontextmanager
@@ -74,7 +92,7 @@ class LiteLLMModel:
 
     @property
     def price(self) -> TokenPrice | None:
-        """What LiteLLM's list of models says that tokens cost."""
+        """The price of tokens in LiteLLM's list of models."""
         return self.backend.price
 
     async def complete(self, request: ChatRequest) -> Reply:
@@ -83,11 +101,11 @@ class LiteLLMModel:
         Raises
         ------
         ModelError
-            As `litellm_errors.model_error` sorts them; also if the backend cannot do
+            As `error_by_status` sorts them; also if the backend cannot do
             what the request asks.
         """
         backend = self.backend
-        arguments = arguments_for(request, backend=backend)
+        arguments = _arguments(request, backend=backend)
         exchange = Exchange(
             decoding=request.decoding, source=str(backend), key=backend.api_key or ""
         )
@@ -104,11 +122,101 @@ class LiteLLMModel:
                     drop_params=True,
                     **arguments,
                 )
-            return read_response(response, prefix=request.prefix, source=str(backend))
+            return _reply(response, prefix=request.prefix, source=str(backend))
         except ModelError:
             raise
         except Exception as error:  # noqa: BLE001 - LiteLLM lets through whatever went wrong
             # Not chained: the foreign message may hold a key, and a traceback prints it.
-            raise exchange.refusal or model_error(
+            raise exchange.refusal or _model_error(
                 error, source=str(backend), key=backend.api_key or ""
             ) from None
+
+
+def _arguments(request: ChatRequest, *, backend: Backend) -> dict[str, Any]:
+    """Return the arguments of ``litellm.acompletion`` that say what `request` says.
+
+    Raises
+    ------
+    PermanentModelError
+        If the backend cannot do what is asked: follow a grammar, continue from a prefix,
+        call tools. Left out without a word is what changes no meaning, as a seed.
+    """
+    arguments = chat_fields(request)
+    extra: dict[str, object] = {}
+    if request.decoding.grammar:
+        extra |= backend.grammar_fields(request.decoding.grammar)
+    if request.prefix:
+        marks, fields = backend.prefix_fields()
+        arguments["messages"][-1] |= marks
+        extra |= fields
+    if request.tools:
+        if not backend.takes_tools:
+            raise PermanentModelError(f"{backend}: {backend.provider} takes no tools")
+        # Any tool at all makes LiteLLM import its proxy, whose packages are not installed.
+        arguments["_skip_mcp_handler"] = True
+    if extra:
+        arguments["extra_body"] = extra
+    return arguments
+
+
+def _reply(response: litellm.ModelResponse, *, prefix: str, source: str) -> Reply:
+    """Read `response` as `openai_reply.read_reply` reads what other servers send.
+
+    Raises
+    ------
+    TransientModelError
+        If the response holds no choice.
+    """
+    body: dict[str, Any] = response.model_dump(warnings=False)
+    for choice in body["choices"]:
+        message = choice["message"]
+        # LiteLLM puts away there what it has no field for.
+        own = message.get("provider_specific_fields") or {}
+        message.setdefault("refusal", own.get("refusal"))
+    return read_reply(body, prefix=prefix, source=source)
+
+
+def _model_error(error: Exception, *, source: str, key: str = "") -> ModelError:
+    """Translate `error`, raised by LiteLLM while it called `source`.
+
+    Parameters
+    ----------
+    error
+        Anything: its own errors, `openai`'s, or what slipped out of its code.
+    source
+        Name and address of the model, for the message.
+    key
+        The key that was shown to the server; it must not be in the message.
+
+    Returns
+    -------
+    ModelError
+        A key that is missing or wrong is an `UnusableModelError`; a time-out is a
+        `ModelTimeoutError`; the rest is sorted by status as `error_by_status` does. LiteLLM
+        gives a body that it cannot read the status that it came with.
+    """
+    status = _status(error)
+    said = str(error).partition("Traceback (most recent call last)")[0].strip()
+    message = f"{source}: {short_line(said or type(error).__name__, status=status, key=key)}"
+    if _NO_KEY.search(said):
+        return UnusableModelError(message)
+    wait = retry_after(_headers(error))
+    if isinstance(error, TimeoutError | openai.APITimeoutError):
+        return ModelTimeoutError(message, retry_after=wait)
+    refused = isinstance(error, litellm.exceptions.ContentPolicyViolationError)
+    return error_by_status(
+        message, status=status, wait=wait, refused=refused or names_policy(str(error))
+    )
+
+
+def _status(error: Exception) -> int | None:
+    """Return the status of the reply, or None where LiteLLM stumbled over something else."""
+    status = getattr(error, "status_code", None)
+    # A server's error code takes the status's place, and may be a word.
+    return status if isinstance(error, openai.APIError) and isinstance(status, int) else None
+
+
+def _headers(error: Exception) -> Mapping[str, str]:
+    """Return the reply's headers; LiteLLM's own errors carry them apart from the response."""
+    response = getattr(error, "response", None)
+    return getattr(error, "litellm_response_headers", None) or getattr(response, "headers", {})

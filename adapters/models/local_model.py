@@ -20,7 +20,7 @@ from spanjury.adapters.causal.chat_tokens import ChatTokens
 from spanjury.adapters.causal.low_rank import load_model
 from spanjury.adapters.causal.writing import Prompt, Token, Written, write
 from spanjury.adapters.models.local_worker import Batching, Worker
-from spanjury.adapters.torch_device import find_device
+from spanjury.adapters.torch_models import find_device
 from spanjury.judges.core import (
     ChatModel,
     ChatRequest,
@@ -67,8 +67,8 @@ class Loaded:
     @property
     def ends(self) -> frozenset[int]:
         """The tokens that end a reply: the tokenizer's, and what the model names besides."""
-        told = getattr(self.model.generation_config, "eos_token_id", None)
-        named = told if isinstance(told, list) else [told]
+        end = getattr(self.model.generation_config, "eos_token_id", None)
+        named = end if isinstance(end, list) else [end]
         return frozenset({self.chat.end, *(one for one in named if isinstance(one, int))})
 
 
@@ -149,8 +149,8 @@ class LocalModel:
                 calls=1, prompt=len(prompt.ids), completion=len(written.ids) + written.ended
             ),
             logprobs=tuple(
-                _logprob(chat, token, told)
-                for token, told in zip(written.ids, written.tokens, strict=bool(written.tokens))
+                _logprob(chat, token, scored)
+                for token, scored in zip(written.ids, written.tokens, strict=bool(written.tokens))
             ),
         )
 
@@ -195,7 +195,7 @@ def _write(
         return write(
             loaded.model, prompts, ends=loaded.ends, padding=loaded.chat.padding, dropped=dropped
         )
-    except Exception as error:  # it runs code that is not ours, and somebody waits for a word
+    except Exception as error:  # it runs code that is not ours, and a caller waits for an answer
         if not is_out_of_memory(error):
             raise PermanentModelError(f"the local model failed: {error!r}") from error
         if len(prompts) == 1:
@@ -207,8 +207,8 @@ def _write(
     return first + _write(loaded, prompts[half:], lambda place: dropped(place + half))
 
 
-def _logprob(chat: ChatTokens, token: int, told: Token) -> TokenLogprob:
+def _logprob(chat: ChatTokens, token: int, scored: Token) -> TokenLogprob:
     top: dict[str, float] = {}
-    for rival, logprob in told.rivals:  # the likeliest of those that are written alike
+    for rival, logprob in scored.rivals:  # the likeliest of those that are written alike
         top.setdefault(chat.text([rival]), logprob)
-    return TokenLogprob(token=chat.text([token]), logprob=told.logprob, top=top)
+    return TokenLogprob(token=chat.text([token]), logprob=scored.logprob, top=top)

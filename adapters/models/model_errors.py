@@ -1,4 +1,4 @@
-"""What a server's failure means: worth another try, a time-out, a refusal, or final."""
+"""The meaning of a server's failure: worth another try, a time-out, a refusal, or final."""
 
 import re
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from spanjury.judges.core import (
     scrub,
 )
 
-__all__ = ["error_by_status", "names_policy", "retry_after", "told"]
+__all__ = ["error_by_status", "names_policy", "retry_after", "short_line"]
 
 _LONGEST_MESSAGE = 400
 _SUCCESS = range(200, 300)
@@ -85,7 +85,7 @@ def names_policy(reply: str) -> bool:
     return _POLICY.search(reply) is not None
 
 
-def told(said: str, *, status: int | None = None, key: str = "") -> str:
+def short_line(said: str, *, status: int | None = None, key: str = "") -> str:
     """Return what was `said` as one short line without secrets, `key` among them."""
     said = " ".join(scrub(said, known=[key]).split())
     said = said if len(said) <= _LONGEST_MESSAGE else f"{said[:_LONGEST_MESSAGE]}…"

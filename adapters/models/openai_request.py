@@ -1,10 +1,9 @@
-"""How a `ChatRequest` is written in the words of OpenAI's chat API."""
+"""Requests: a `ChatRequest` written in the words of OpenAI's chat API."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from spanjury.adapters.models.wellformed import wellformed
 from spanjury.judges.core import ChatRequest, Decoding, Message, ToolSpec
 
 __all__ = [
@@ -13,10 +12,10 @@ __all__ = [
     "llama_cpp_grammar",
     "sglang_grammar",
     "vllm_grammar",
+    "wellformed",
 ]
 
 _NO_PARAMETERS: dict[str, object] = {"type": "object", "properties": {}}
-
 CONTINUE_LAST_MESSAGE: Mapping[str, object] = MappingProxyType(
     {"continue_final_message": True, "add_generation_prompt": False}
 )
@@ -27,7 +26,7 @@ def chat_fields(request: ChatRequest) -> dict[str, Any]:
     """Return the messages of `request`, its prefix as the last one, its decoding and tools.
 
     Servers differ in how they take a grammar (`llama_cpp_grammar` and its siblings) and in
-    how they are told to continue the last message (`CONTINUE_LAST_MESSAGE`): neither is here.
+    the field that makes them continue the last message (`CONTINUE_LAST_MESSAGE`): neither is here.
     """
     fields = _decoding(request.decoding)
     fields["messages"] = [_message(message) for message in request.messages]
@@ -89,3 +88,16 @@ def _tool(tool: ToolSpec) -> dict[str, Any]:
         "parameters": dict(tool.parameters) or _NO_PARAMETERS,
     }
     return {"type": "function", "function": function}
+
+
+def wellformed(text: str) -> str:
+    r"""Return `text` with what UTF-8 cannot encode, lone surrogates, made U+FFFD.
+
+    Examples
+    --------
+    >>> wellformed("a\ud800b") == "a\ufffdb"
+    True
+    """
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

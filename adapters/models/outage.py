@@ -1,4 +1,4 @@
-"""The signs by which a circuit knows its model: silence, which is told of, and complaints."""
+"""The signs by which a circuit knows its model: silence, which is logged, and complaints."""
 
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class Outage:
-    """The wait for a model, told to the log once when it begins and once when it ends.
+    """The wait for a model, logged once when it begins and once when it ends.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class Outage:
     longest
         Seconds for which calls wait at most.
     silence
-        Seconds without any reply after which a wait is told that may be none.
+        Seconds without any reply after which a wait is logged, though there may be none.
     clock
         Seconds that only grow.
     """
@@ -87,7 +87,7 @@ class Outage:
 
 
 class Complaints:
-    """What a model that has never replied says of its requests.
+    """Complaints of a model that has never replied.
 
     A text that is too long gets a complaint of its own. A model that says the same of every
     request, the probe among them, has an option that it does not know, or is another one.

@@ -1,4 +1,4 @@
-"""How many requests and tokens a minute may be sent, as token buckets.
+"""Limits of requests and tokens a minute, as token buckets.
 
 A tenth of a minute's allowance may be sent at once, the other nine tenths flow in evenly
 over the minute. Together they are the allowance: no minute, wherever it begins, sees more
@@ -19,7 +19,7 @@ __all__ = ["Bucket", "RateLimit", "estimated_tokens"]
 _AT_ONCE = 0.1  # of a minute's allowance
 _SECONDS = 60.0
 _CHARACTERS_PER_TOKEN = 4  # of English prose; it is corrected when the reply is there
-_ROUNDING = 1e-9  # of the capacity: a wait as long as was told is long enough
+_ROUNDING = 1e-9  # of the capacity: a wait as long as was asked is long enough
 
 
 class RateLimit:
@@ -83,7 +83,7 @@ class RateLimit:
 
 
 class Bucket:
-    """What may be sent now: it fills evenly up to its capacity, and what is sent is taken out.
+    """An allowance that fills evenly up to its capacity; what is sent is taken out.
 
     What is taken in any ``t`` seconds is at most ``capacity + rate * t``, as long as no
     single amount exceeds the capacity. One that does waits for a full bucket and leaves a

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 
 from spanjury.judges.core import Decoding, PermanentModelError, TransientModelError
 
-__all__ = ["IDENTITY", "MOST_ERROR_BYTES", "ReplyBytes", "most_bytes"]
+__all__ = ["IDENTITY", "ReplyBytes", "most_bytes"]
 
 IDENTITY = {"Accept-Encoding": "identity"}
 """Asks a server not to pack its answer: answers are short, and unpacking them can be dear."""
 
-MOST_ERROR_BYTES = 2**16
+_MOST_ERROR_BYTES = 2**16
 """Bytes that are read of the answer that says what went wrong; the rest is not asked for."""
 
 _ENVELOPE = 2**20  # what stands around the reply: ids, usage, a server's own fields
@@ -63,7 +63,7 @@ class ReplyBytes:
     def __init__(
         self, headers: Mapping[str, str], *, succeeded: bool, decoding: Decoding, source: str
     ) -> None:
-        self._most = most_bytes(decoding) if succeeded else MOST_ERROR_BYTES
+        self._most = most_bytes(decoding) if succeeded else _MOST_ERROR_BYTES
         self._succeeded = succeeded
         self._max_tokens = decoding.max_tokens
         self._source = source

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from spanjury.adapters.pages.page import Table, make_page, measured
-from spanjury.adapters.pages.texts import MarkedText, marked_json
+from spanjury.adapters.pages.page import MarkedText, Table, make_page, marked_json, measured
 
 __all__ = ["LcsAlignment", "alignment_page"]
 
@@ -15,7 +14,7 @@ class LcsAlignment:
     Parameters
     ----------
     title
-        What the page is called.
+        Of the page.
     output, reference
         The texts.
     pairs

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from spanjury.adapters.pages.page import Table, make_page, measured, number
-from spanjury.adapters.pages.texts import tokens_json
+from spanjury.adapters.pages.page import Table, make_page, measured, number, tokens_json
 
 __all__ = ["TokenSimilarities", "heat_map_page"]
 
@@ -25,7 +24,7 @@ class TokenSimilarities:
     Parameters
     ----------
     title
-        What the page is called.
+        Of the page.
     output, reference
         ``n`` and ``m`` tokens.
     similarities
@@ -113,10 +112,10 @@ def _range(values: FloatArray) -> tuple[float, float]:
 
 def _table(pairs: TokenSimilarities, best: Sequence[Sequence[tuple[int, float]]]) -> Table:
     rows = [
-        (token, pairs.reference[told[0][0]] if told else "none", measured(told[0][1]))
-        if told
+        (token, pairs.reference[ranked[0][0]] if ranked else "none", measured(ranked[0][1]))
+        if ranked
         else (token, "none", measured(np.nan))
-        for token, told in zip(pairs.output, best, strict=True)
+        for token, ranked in zip(pairs.output, best, strict=True)
     ]
     head = ("token of the output", "most similar token of the reference", "similarity")
     return Table(caption="Best partners", head=head, rows=rows)

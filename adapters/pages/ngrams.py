@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from spanjury.adapters.pages.page import Table, make_page
-from spanjury.adapters.pages.texts import JsonText, MarkedText, marked_json
+from spanjury.adapters.pages.page import JsonText, MarkedText, Table, make_page, marked_json
 
 __all__ = ["NgramPlaces", "SharedNgrams", "ngram_page"]
 
@@ -36,7 +35,7 @@ class SharedNgrams:
     Parameters
     ----------
     title
-        What the page is called.
+        Of the page.
     output, references
         The texts; one reference or more.
     longest
@@ -109,9 +108,9 @@ def _table(shared: SharedNgrams, texts: list[JsonText]) -> Table:
         times = _listed(len(places) for places in ngram.references)
         rows.append((str(ngram.n), words, str(len(ngram.output)), times))
     counts = Counter(ngram.n for ngram in shared.ngrams)
-    told = ", ".join(f"n = {n}: {counts[n]:,}" for n in range(1, shared.longest + 1))
+    totals = ", ".join(f"n = {n}: {counts[n]:,}" for n in range(1, shared.longest + 1))
     head = ("n", "n-gram", "times in the output", "times in each reference")
-    return Table(caption=f"Shared n-grams ({told})", head=head, rows=rows)
+    return Table(caption=f"Shared n-grams ({totals})", head=head, rows=rows)
 
 
 def _listed(numbers: Iterable[int]) -> str:

@@ -1,4 +1,4 @@
-"""What the pictures of a comparison have in common: style, labels, colours, how they are saved.
+"""The canvas of all pictures: style, colours, labels, and how a picture is saved.
 
 Figures are made without `pyplot`, whose figures are kept in a list of the whole process.
 """
@@ -29,7 +29,7 @@ __all__ = [
     "note",
     "save",
     "say_empty",
-    "told",
+    "short_number",
 ]
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
@@ -63,8 +63,7 @@ def drawing(path: Path) -> Iterator[None]:
     ConfigError
         If `path` ends in neither ``.png`` nor ``.svg``.
     """
-    if path.suffix not in _ENDINGS:
-        raise ConfigError(f"a picture ends in .png or .svg, got {path.name!r}")
+    _check_ending(path)
     with style.context(_STYLE, after_reset=True):
         yield
 
@@ -72,14 +71,26 @@ def drawing(path: Path) -> Iterator[None]:
 def new_figure(width: float, height: float) -> tuple[Figure, Axes]:
     """Return a figure of one part, of a size in inches."""
     figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
     return figure, figure.subplots()
 
 
-def save(figure: Figure, path: Path) -> None:
-    """Write a figure as its path says, the same one always the same way."""
+def save(figure: Figure, path: Path, *, dpi: int = _DPI) -> None:
+    """Write a figure as its path says, the same one always the same way.
+
+    Raises
+    ------
+    ConfigError
+        If `path` ends in neither ``.png`` nor ``.svg``.
+    """
+    _check_ending(path)
+    FigureCanvasAgg(figure)
     dated = {"Date": None} if path.suffix == ".svg" else {}
-    figure.savefig(path, dpi=_DPI, metadata=dated)
+    figure.savefig(path, dpi=dpi, metadata=dated)
+
+
+def _check_ending(path: Path) -> None:
+    if path.suffix not in _ENDINGS:
+        raise ConfigError(f"a picture ends in .png or .svg, got {path.name!r}")
 
 
 def label(name: str, *, width: int = _WIDTH) -> str:
@@ -118,17 +129,17 @@ def say_empty(axes: Axes) -> None:
 
 def note(figure: Figure, lines: Sequence[str]) -> None:
     """Say something below the picture."""
-    told_lines = [part for line in lines for part in wrap(_drawable(line), _note_width(figure))]
-    if told_lines:
-        figure.supxlabel("\n".join(told_lines), fontsize=8, color="#404040", x=0.01, ha="left")
+    wrapped = [part for line in lines for part in wrap(_drawable(line), _note_width(figure))]
+    if wrapped:
+        figure.supxlabel("\n".join(wrapped), fontsize=8, color="#404040", x=0.01, ha="left")
 
 
-def told(value: float) -> str:
+def short_number(value: float) -> str:
     """Return a correlation as it is read: two digits, no zero before them, no minus zero.
 
     Examples
     --------
-    >>> [told(value) for value in (0.5, -0.123, 1.0, -0.001, float("nan"))]
+    >>> [short_number(value) for value in (0.5, -0.123, 1.0, -0.001, float("nan"))]
     ['.50', '-.12', '1', '.00', 'undefined']
     """
     if math.isnan(value):

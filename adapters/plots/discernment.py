@@ -1,6 +1,7 @@
 """An exam in pictures: D by condition, effects by aspect, scores before and after.
 
-Figures are made without `pyplot`, whose figures are kept in a list of the whole process.
+Every function raises `ConfigError` for a path that ends in neither ``.png`` nor ``.svg``, and
+``ValueError`` where names and numbers do not fit each other.
 """
 
 from collections.abc import Sequence
@@ -9,19 +10,16 @@ from pathlib import Path
 import numpy as np
 from matplotlib import colormaps
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import BoundaryNorm, Colormap, ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from numpy.typing import ArrayLike, NDArray
 
-from spanjury.judges.core import ConfigError
+from spanjury.adapters.plots.canvas import save
 
 __all__ = ["draw_distributions", "draw_effects", "draw_scores"]
 
-_ENDINGS = (".png", ".svg")
-_DPI = 150
 _ROW = 0.3
 """Height of a condition, in inches."""
 _DARK = 0.6
@@ -39,7 +37,17 @@ def draw_scores(
     discernment: ArrayLike,
     weighted: ArrayLike,
 ) -> None:
-    """Draw bars of D; see `loading.DiscernmentPlots`."""
+    """Draw bars of D, condition by condition, grouped by level, with a line at D = 1.
+
+    Parameters
+    ----------
+    path
+        Of the picture.
+    conditions, levels
+        ``n`` names, and the level of each.
+    discernment, weighted
+        Shape ``(n,)``: D, and D with experts' weights; NaN where there is none.
+    """
     scores = _checked(discernment, shape=(len(conditions),))
     by_experts = _checked(weighted, shape=(len(levels),))
     groups = {name: [n for n, of in enumerate(levels) if of == name] for name in levels}
@@ -57,7 +65,7 @@ def draw_scores(
     figure.align_ylabels(axes)
     handles, names = axes[0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside upper center", ncols=len(names), frameon=False)
-    _save(figure, path)
+    save(figure, path)
 
 
 def draw_effects(
@@ -68,7 +76,19 @@ def draw_effects(
     effects: ArrayLike,
     targeted: ArrayLike,
 ) -> None:
-    """Draw a map of P(drop) - P(rise); see `loading.DiscernmentPlots`."""
+    """Draw a map of P(drop) - P(rise), with a frame where scores should fall.
+
+    Parameters
+    ----------
+    path
+        Of the picture.
+    conditions, aspects
+        ``n`` and ``m`` names.
+    effects
+        Shape ``(n, m)``, in ``[-1, 1]``; NaN where there is none.
+    targeted
+        Shape ``(n, m)``, of truth values.
+    """
     shape = (len(conditions), len(aspects))
     values, framed = _checked(effects, shape=shape), np.asarray(targeted, dtype=bool)
     size = (3.2 + 1.0 * len(aspects), 1.8 + _ROW * len(conditions))
@@ -84,9 +104,9 @@ def draw_effects(
     _label_rows(axes, conditions)
     axes.set_xticks(range(len(aspects)), aspects, rotation=25, ha="right", parse_math=False)
     axes.set_xlabel("aspect (framed: the score should fall)")
-    axes.set_ylabel("treatment")
+    axes.set_ylabel("condition")
     figure.colorbar(image, ax=axes, label="P(drop) - P(rise)", shrink=min(1.0, 8 / shape[0]))
-    _save(figure, path)
+    save(figure, path)
 
 
 def draw_distributions(
@@ -98,7 +118,21 @@ def draw_distributions(
     damaged: ArrayLike,
     highest: int,
 ) -> None:
-    """Draw how scores are spread before and after; see `loading.DiscernmentPlots`."""
+    """Draw how scores are spread before and after, each condition beside its clean texts.
+
+    Parameters
+    ----------
+    path
+        Of the picture.
+    conditions, aspects
+        ``n`` and ``m`` names.
+    clean
+        Shape ``(m, segments)``: scores from 1 to `highest`, NaN where there is none.
+    damaged
+        Shape ``(n, m, segments)``: likewise. Only segments with both scores are drawn.
+    highest
+        The best score of the scale.
+    """
     before, after = np.asarray(clean, dtype=np.float64), np.asarray(damaged, dtype=np.float64)
     _checked(after, shape=(len(conditions), *before.shape))
     bounds = np.arange(0.5, highest + 1)
@@ -120,11 +154,11 @@ def draw_distributions(
         one.set_xlabel("share of texts")
         one.spines[["top", "right"]].set_visible(False)
     _label_rows(axes[0], conditions)
-    axes[0].set_ylabel("treatment: above clean, below damaged; beside it the mean")
+    axes[0].set_ylabel("condition: above clean, below damaged; beside it the mean")
     colours = ScalarMappable(BoundaryNorm(bounds, highest), palette)
     ticks, shrink = np.arange(1, highest + 1), min(1.0, 3 / size[1])
     figure.colorbar(colours, ax=list(axes), label="score", ticks=ticks, shrink=shrink, aspect=12)
-    _save(figure, path)
+    save(figure, path)
 
 
 def _bars(axes: Axes, scores: FloatArray, by_experts: FloatArray) -> None:
@@ -139,10 +173,10 @@ def _bars(axes: Axes, scores: FloatArray, by_experts: FloatArray) -> None:
     axes.axvline(1, color="black", linewidth=1, linestyle="--", label="D = 1")
 
 
-def _beside_bar(axes: Axes, told: str, *, x: float, y: float) -> None:
+def _beside_bar(axes: Axes, text: str, *, x: float, y: float) -> None:
     """Write a number behind the end of a bar, and over the line at D = 1 if that is there."""
     number = axes.annotate(
-        told,
+        text,
         (np.nan_to_num(x), y),
         xytext=(3, 0),
         textcoords="offset points",
@@ -159,9 +193,9 @@ def _label_rows(axes: Axes, names: Sequence[str]) -> None:
 
 
 def _number(axes: Axes, value: float, *, x: int, y: int) -> None:
-    told = "-" if np.isnan(value) else f"{round(value, 2) + 0.0:+.2f}"
+    text = "-" if np.isnan(value) else f"{round(value, 2) + 0.0:+.2f}"
     colour = "white" if abs(value) > _DARK else "black"
-    axes.text(x, y, told, ha="center", va="center", fontsize=8, color=colour)
+    axes.text(x, y, text, ha="center", va="center", fontsize=8, color=colour)
 
 
 def _shares(scores: FloatArray, bounds: FloatArray) -> FloatArray:
@@ -182,9 +216,9 @@ def _stacks(
     starts = np.cumsum(shares, axis=1) - shares
     for step, widths in enumerate(shares.T):
         axes.barh(rows, widths, left=starts[:, step], height=0.36, color=palette(step))
-    for row, told in zip(rows, scores, strict=True):
-        if not np.isnan(told).all():
-            _beside_bar(axes, f"{np.nanmean(told):.2f}", x=1, y=float(row))
+    for row, known in zip(rows, scores, strict=True):
+        if not np.isnan(known).all():
+            _beside_bar(axes, f"{np.nanmean(known):.2f}", x=1, y=float(row))
 
 
 def _checked(values: ArrayLike, *, shape: tuple[int, ...]) -> FloatArray:
@@ -192,11 +226,3 @@ def _checked(values: ArrayLike, *, shape: tuple[int, ...]) -> FloatArray:
     if array.shape != shape:
         raise ValueError(f"expected numbers of shape {shape}, got {array.shape}")
     return array
-
-
-def _save(figure: Figure, path: Path) -> None:
-    if path.suffix not in _ENDINGS:
-        raise ConfigError(f"a picture ends in .png or .svg, got {path.name!r}")
-    FigureCanvasAgg(figure)
-    dated = {"Date": None} if path.suffix == ".svg" else {}  # the same exam, the same file
-    figure.savefig(path, dpi=_DPI, metadata=dated)

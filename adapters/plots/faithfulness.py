@@ -1,25 +1,24 @@
-"""An exam of faithfulness in pictures: stacked bars by score to begin with, and lines.
+"""An exam of faithfulness in pictures: stacked bars by the score at first, and lines.
 
-Figures are made without `pyplot`, whose figures are kept in a list of the whole process.
+Every function raises `ConfigError` for a path that ends in neither ``.png`` nor ``.svg``.
 """
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 from matplotlib import colormaps
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
+from numpy.typing import ArrayLike
 
-from spanjury.adapters.plots.faithfulness_loading import Curve, Stack
-from spanjury.judges.core import ConfigError
+from spanjury.adapters.plots.canvas import save
 
-__all__ = ["draw_curves", "draw_stacks"]
+__all__ = ["Curve", "Stack", "draw_curves", "draw_stacks"]
 
-_ENDINGS = (".png", ".svg")
 _DPI = 120
 _WIDTH, _HEIGHT = 2.9, 2.3
 """Of a panel, in inches."""
@@ -29,28 +28,90 @@ _ACROSS = 3
 """Panels of lines side by side."""
 
 
+class Stack(Protocol):
+    """Shares of reports by their score at first."""
+
+    @property
+    def title(self) -> str:
+        """The change that was made."""
+
+    @property
+    def scores(self) -> Sequence[int]:
+        """The ``n`` scores at first."""
+
+    @property
+    def parts(self) -> Sequence[str]:
+        """The ``m`` parts into which reports are divided."""
+
+    @property
+    def shares(self) -> ArrayLike:
+        """Shape ``(n, m)``, in ``[0, 1]``."""
+
+    @property
+    def reports(self) -> ArrayLike:
+        """Shape ``(n,)``: how many reports there are."""
+
+
+class Curve(Protocol):
+    """A mean at each of some positions, and its spread."""
+
+    @property
+    def name(self) -> str:
+        """Name of the line."""
+
+    @property
+    def x(self) -> Sequence[int]:
+        """The positions, in ascending order."""
+
+    @property
+    def mean(self) -> Sequence[float]:
+        """One a position."""
+
+    @property
+    def spread(self) -> Sequence[float]:
+        """One a position, at least 0."""
+
+
 def draw_stacks(path: Path, *, panels: Mapping[str, Sequence[Stack]]) -> None:
-    """Draw stacked bars; see `faithfulness_loading.FaithfulnessPlots`."""
-    rows = {name: told for name, told in panels.items() if told}
-    across = max((len(told) for told in rows.values()), default=1)
+    """Draw stacked bars, a row of panels for each name.
+
+    Parameters
+    ----------
+    path
+        Of the picture.
+    panels
+        Whose reports -> the stacks of each panel; names without any are skipped.
+    """
+    rows = {name: stacks for name, stacks in panels.items() if stacks}
+    across = max((len(stacks) for stacks in rows.values()), default=1)
     figure, axes = _panels(max(1, len(rows)), across)
-    for line, (name, told) in zip(axes, rows.items(), strict=False):
-        for one, stack in zip(line, told, strict=False):
+    for line, (name, stacks) in zip(axes, rows.items(), strict=False):
+        for one, stack in zip(line, stacks, strict=False):
             _bars(one, stack)
-        for one in line[len(told) :]:
+        for one in line[len(stacks) :]:
             one.set_visible(False)
         line[0].set_ylabel(_broken(name), parse_math=False, fontsize="small")
     first = axes[0][0]
     handles, names = first.get_legend_handles_labels()
     columns = min(5, max(1, len(names)))
     figure.legend(handles, names, loc="outside upper center", ncols=columns, frameon=False)
-    _save(figure, path)
+    save(figure, path, dpi=_DPI)
 
 
 def draw_curves(
     path: Path, *, panels: Mapping[str, Sequence[Curve]], measure: tuple[str, str]
 ) -> None:
-    """Draw lines with their spread; see `faithfulness_loading.FaithfulnessPlots`."""
+    """Draw lines with their spread as a shade, a panel for each name.
+
+    Parameters
+    ----------
+    path
+        Of the picture.
+    panels
+        Whose scores -> the lines; names without any are skipped.
+    measure
+        Titles of the axes, across and up.
+    """
     drawn = {name: lines for name, lines in panels.items() if lines}
     across = min(_ACROSS, max(1, len(drawn)))
     figure, grid = _panels(max(1, -(-len(drawn) // across)), across)
@@ -65,7 +126,7 @@ def draw_curves(
         one.legend(frameon=False, fontsize="x-small")
     for one in axes[len(drawn) :]:
         one.set_visible(False)
-    _save(figure, path)
+    save(figure, path, dpi=_DPI)
 
 
 def _panels(down: int, across: int) -> tuple[Figure, list[list[Axes]]]:
@@ -116,11 +177,3 @@ def _line(axes: Axes, curve: Curve) -> None:
     axes.fill_between(
         list(curve.x), mean - spread, mean + spread, alpha=0.2, color=drawn.get_color()
     )
-
-
-def _save(figure: Figure, path: Path) -> None:
-    if path.suffix not in _ENDINGS:
-        raise ConfigError(f"a picture ends in .png or .svg, got {path.name!r}")
-    FigureCanvasAgg(figure)
-    dated = {"Date": None} if path.suffix == ".svg" else {}  # the same exam, the same file
-    figure.savefig(path, dpi=_DPI, metadata=dated)

@@ -1,13 +1,14 @@
-"""The file of a memory: its making, its check, and advice for where it is damaged."""
+"""The file of a memory: its making, its check, and what its repair has left to do."""
 
 import shlex
 import sqlite3
 import zlib
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from itertools import count
 from pathlib import Path
 
-from spanjury.adapters.runs.sqlite_pages import DatabasePages, RawRow
+from spanjury.adapters.runs.sqlite_pages import DatabasePages, RawRow, log_of
 from spanjury.judges.core import StoreError
 
 __all__ = [
@@ -19,17 +20,18 @@ __all__ = [
     "checksum_of",
     "connected",
     "create",
+    "finish_repair",
+    "free_name",
     "missing_rows",
     "naming",
     "pragma",
+    "repaired_file",
 ]
 
 MEMORY_NAME = "memory.sqlite3"
 """Name of the memory in the folder of a run."""
-
 GET = "SELECT value, checksum FROM memory WHERE key = ?"
 PUT = "INSERT OR REPLACE INTO memory (key, value, checksum) VALUES (?, ?, ?)"
-
 _APPLICATION = int.from_bytes(b"SpJm", "big")
 _LAYOUT = 1
 _TABLE = (
@@ -74,7 +76,7 @@ def create(path: Path) -> None:
 
 
 def check(connection: sqlite3.Connection, path: Path) -> None:
-    """Raise `StoreError` if the file is no memory, of another layout or damaged."""
+    """Raise `StoreError` if the file is not a memory, of another layout or damaged."""
     if pragma(connection, "application_id") != _APPLICATION:
         raise StoreError(
             f"{path}: is a database, but no memory of spanjury; {advice(path, sure=False)}"
@@ -119,6 +121,32 @@ def missing_rows(path: Path, connection: sqlite3.Connection) -> list[RawRow]:
             if kept is None or kept[1] != checksum_of(row.key, kept[0]):
                 missing[row.key] = row
     return list(missing.values())
+
+
+def finish_repair(path: Path) -> None:
+    """Give the new file its name, if a repair came so far; hold the lock of the memory."""
+    whole = repaired_file(path)
+    if not whole.exists():
+        return
+    kept = free_name(path)
+    log = log_of(path)
+    if log.exists():  # first of all: it must never lie beside the new file
+        log.replace(log_of(kept))
+    path.with_name(f"{path.name}-shm").unlink(missing_ok=True)  # an index of the log
+    if path.exists():
+        path.replace(kept)
+    whole.replace(path)
+
+
+def repaired_file(path: Path) -> Path:
+    """Return the name of the new file from when it is whole until it has its own."""
+    return path.with_name(f"{path.name}.repaired")
+
+
+def free_name(path: Path) -> Path:
+    """Return a name for the damaged file."""
+    names = (path.with_name(f"{path.name}.damaged-{number}") for number in count(1))
+    return next(name for name in names if not name.exists())
 
 
 def advice(path: Path, *, sure: bool = True) -> str:

@@ -1,14 +1,13 @@
 """The repair of a damaged memory: every value that can still be read, in a new file.
 
 The new file takes the place of the old one in steps that may break off anywhere: as long as
-it has its name for the time between, whoever opens the memory next takes the rest of them.
+it has its name for the time between, the next process that opens the memory takes the rest of them.
 """
 
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from itertools import count
 from pathlib import Path
 
 from spanjury.adapters.runs.memory_file import (
@@ -16,14 +15,17 @@ from spanjury.adapters.runs.memory_file import (
     checksum_of,
     connected,
     create,
+    finish_repair,
+    free_name,
     missing_rows,
     naming,
+    repaired_file,
 )
 from spanjury.adapters.runs.run_lock import RunLock
 from spanjury.adapters.runs.sqlite_pages import DatabasePages, log_of
 from spanjury.judges.core import StoreError
 
-__all__ = ["Repaired", "finish_repair", "repair_memory"]
+__all__ = ["Repaired", "repair_memory"]
 
 # What is saved, and what is known to have been there, by its number.
 _TABLES = """
@@ -79,7 +81,7 @@ def repair_memory(path: Path) -> Repaired:
         If a process has the memory open, there is none, it is another program's database,
         or the new file cannot be written; then all is as it was.
     """
-    if not any(each.exists() for each in (path, log_of(path), _whole(path))):
+    if not any(each.exists() for each in (path, log_of(path), repaired_file(path))):
         raise StoreError(f"{path}: there is no such memory")
     with RunLock(path.with_name(f"{path.name}.lock")), naming(path):
         finish_repair(path)
@@ -89,35 +91,10 @@ def repair_memory(path: Path) -> Repaired:
         saved, lost = _salvage(path)
         if not saved:
             _refuse_foreign(path)
-        kept = _free_name(path)
-        path.with_name(f"{path.name}.new").replace(_whole(path))
+        kept = free_name(path)
+        path.with_name(f"{path.name}.new").replace(repaired_file(path))
         finish_repair(path)
     return Repaired(saved=saved, lost=lost, kept=kept)
-
-
-def finish_repair(path: Path) -> None:
-    """Give the new file its name, if a repair came so far; hold the lock of the memory."""
-    whole = _whole(path)
-    if not whole.exists():
-        return
-    kept = _free_name(path)
-    log = log_of(path)
-    if log.exists():  # first of all: it must never lie beside the new file
-        log.replace(log_of(kept))
-    path.with_name(f"{path.name}-shm").unlink(missing_ok=True)  # an index of the log
-    if path.exists():
-        path.replace(kept)
-    whole.replace(path)
-
-
-def _whole(path: Path) -> Path:
-    """Return what the new file is called from when it is whole until it has its name."""
-    return path.with_name(f"{path.name}.repaired")
-
-
-def _free_name(path: Path) -> Path:
-    names = (path.with_name(f"{path.name}.damaged-{number}") for number in count(1))
-    return next(name for name in names if not name.exists())
 
 
 def _count_if_sound(path: Path) -> int | None:

@@ -1,4 +1,7 @@
-"""The folder of a run: what was asked for, what was said, what came of it."""
+"""The folder of a run: its manifest, memory and results.
+
+A run that was given no folder is among the user's data, in `runs_home`.
+"""
 
 import json
 import os
@@ -6,13 +9,16 @@ import shlex
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import count
 from pathlib import Path
+
+from platformdirs import user_data_path
 
 from spanjury.adapters.runs.memory_file import MEMORY_NAME
 from spanjury.judges.core import StoreError
 
-__all__ = ["RunFolder"]
+__all__ = ["HOME_VARIABLE", "RunFolder", "find_memory", "find_run", "new_run", "runs_home"]
 
 _MANIFEST = "run.json"
 _DAMAGED = f"{_MANIFEST}.damaged"
@@ -33,12 +39,12 @@ class RunFolder:
 
     @property
     def memory(self) -> Path:
-        """Where everything that judges and models said is kept."""
+        """The memory of everything that judges and models said."""
         return self.path / MEMORY_NAME
 
     @property
     def results(self) -> Path:
-        """Where the result rows go."""
+        """The file of the result rows."""
         return self.path / "results.jsonl"
 
     @property
@@ -104,8 +110,8 @@ class RunFolder:
         StoreError
             If it cannot be written.
         """
-        told = (self.path / f"run-{number}.json" for number in count(1))
-        free = next(path for path in told if not path.exists())
+        paths = (self.path / f"run-{number}.json" for number in count(1))
+        free = next(path for path in paths if not path.exists())
         try:
             shutil.copyfile(self.path / _MANIFEST, free)
         except OSError as error:
@@ -136,17 +142,17 @@ class RunFolder:
         """
         path = self.path / _MANIFEST
         try:
-            told = json.loads(path.read_text(encoding="utf-8"))
+            manifest = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError as error:
             raise StoreError(f"{self.path} holds no run: there is no {_MANIFEST} in it") from error
         except OSError as error:
             raise StoreError(f"{path} cannot be read: {error}") from error
         except ValueError as error:
             raise StoreError(f"{path} cannot be read: {error}; {self._remedy()}") from error
-        if not isinstance(told, dict):
-            problem = f"is no manifest: it holds {type(told).__name__}"
+        if not isinstance(manifest, dict):
+            problem = f"is not a manifest: it holds {type(manifest).__name__}"
             raise StoreError(f"{path} {problem}; {self._remedy()}")
-        return told
+        return manifest
 
     def _remedy(self) -> str:
         """Say what to do about a damaged manifest."""
@@ -165,3 +171,72 @@ class RunFolder:
             run = RunFolder(path)
             if run.exists:
                 yield run
+
+
+HOME_VARIABLE = "SPANJURY_RUNS"
+"""Environment variable that names another folder for runs."""
+
+
+def runs_home() -> Path:
+    """Return the folder of the runs that were given none; it need not be there."""
+    named = os.environ.get(HOME_VARIABLE)
+    return Path(named) if named else user_data_path("spanjury", appauthor=False) / "runs"
+
+
+def new_run(label: str, *, now: datetime) -> RunFolder:
+    """Make an empty folder for a run that begins `now`, named after that and `label`.
+
+    Raises
+    ------
+    StoreError
+        If none can be made.
+    """
+    name = f"{now:%Y-%m-%d-%H%M%S}-{label}"
+    home = runs_home()
+    number = 1
+    while True:
+        path = home / (f"{name}-{number}" if number > 1 else name)
+        try:
+            path.mkdir(parents=True)
+        except OSError as error:
+            if not path.is_dir():
+                raise StoreError(f"{path}: cannot be made: {error.strerror}") from error
+            number += 1
+        else:
+            return RunFolder(path)
+
+
+def find_run(named: Path) -> RunFolder:
+    """Return the run whose folder is `named`, or that has this name among the user's data.
+
+    Raises
+    ------
+    StoreError
+        If there is none.
+    """
+    for run in (RunFolder(named), RunFolder(runs_home() / named)):
+        if run.exists:
+            return run
+    raise StoreError(f"there is no run {named}, neither as a folder nor in {runs_home()}")
+
+
+def find_memory(named: Path) -> Path:
+    """Return the memory that `named` is, or that of a folder, or of a run of this name.
+
+    The run need not be whole: its folder holds the memory, or its log, or what a repair of
+    it left.
+
+    Raises
+    ------
+    StoreError
+        If there is none.
+    """
+    if named.is_file():
+        return named
+    for folder in (named, runs_home() / named):
+        if any(folder.glob(f"{MEMORY_NAME}*")):
+            return folder / MEMORY_NAME
+    raise StoreError(
+        f"there is no memory {named}, expected the folder or the name of a run, or a file as"
+        f" {named / MEMORY_NAME}"
+    )

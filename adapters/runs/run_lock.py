@@ -65,10 +65,10 @@ class RunLock:
             raise StoreError(f"{self._path}: in use by {_holder(descriptor)}") from error
         except OSError as error:
             raise StoreError(f"{self._path}: cannot be locked: {_words(error)}") from error
-        told = json.dumps({"pid": os.getpid(), "host": socket.gethostname()})
+        holder = json.dumps({"pid": os.getpid(), "host": socket.gethostname()})
         try:
             os.ftruncate(descriptor, 0)
-            os.write(descriptor, f"{told}\n".encode())
+            os.write(descriptor, f"{holder}\n".encode())
         except OSError as error:
             raise StoreError(f"{self._path}: cannot be written: {_words(error)}") from error
 
@@ -77,8 +77,8 @@ def _holder(descriptor: int) -> str:
     """Say who wrote the lock file; its holder may be about to."""
     try:
         os.lseek(descriptor, 0, os.SEEK_SET)
-        told = json.loads(os.read(descriptor, 1024))
-        return f"process {told['pid']} on {told['host']}"
+        holder = json.loads(os.read(descriptor, 1024))
+        return f"process {holder['pid']} on {holder['host']}"
     except (OSError, ValueError, KeyError, TypeError):
         return "another process"
 

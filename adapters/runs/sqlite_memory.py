@@ -18,11 +18,11 @@ from spanjury.adapters.runs.memory_file import (
     checksum_of,
     connected,
     create,
+    finish_repair,
     missing_rows,
     naming,
     pragma,
 )
-from spanjury.adapters.runs.repair import finish_repair
 from spanjury.adapters.runs.run_lock import RunLock
 from spanjury.adapters.runs.sqlite_pages import log_of
 from spanjury.judges.core import EventLog, StoreError
@@ -57,7 +57,7 @@ class SqliteMemory:
     Raises
     ------
     StoreError
-        On entry, if another process has it open; or the file is damaged, is no memory,
+        On entry, if another process has it open; or the file is damaged, is not a memory,
         or was made by a newer spanjury, and then nothing is written to it. From `get`, if
         the file cannot be read any longer. From `put`, if it cannot be written (a full
         disk): what was put before stays, and a later put may succeed. At the end, if what
@@ -145,7 +145,7 @@ class SqliteMemory:
             raise StoreError(batch.problem)
 
     async def _settle(self) -> None:
-        """Write what has gathered, to the end even if this task is cancelled meanwhile."""
+        """Write what has come in, to the end even if this task is cancelled meanwhile."""
         self._writing, self._gathering = self._gathering, _Batch()
         batch = self._writing
         with CancelScope(shield=True):

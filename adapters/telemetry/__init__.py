@@ -1,1 +1,9 @@
-"""What judges and models do, told to OpenTelemetry where the program has it configured."""
+"""Traces of judges and models. The modules load OpenTelemetry where the program has set it up."""
+
+from types import ModuleType
+
+from spanjury.adapters.lazy import lazy_module
+
+
+def __getattr__(name: str) -> ModuleType:
+    return lazy_module(__name__, name)

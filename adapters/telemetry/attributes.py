@@ -59,22 +59,25 @@ _PROVIDERS: Mapping[str, str] = {
 def called(name: str) -> Attributes:
     """Return what is the same in every call of the model called `name`."""
     provider, slash, model = name.partition("/")
-    told: Attributes = {"gen_ai.operation.name": "chat", "gen_ai.request.model": model or name}
+    attributes: Attributes = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.request.model": model or name,
+    }
     if slash:
-        told["gen_ai.provider.name"] = _PROVIDERS.get(provider, provider)
-    return told
+        attributes["gen_ai.provider.name"] = _PROVIDERS.get(provider, provider)
+    return attributes
 
 
 def asked(request: ChatRequest) -> Attributes:
     """Return how a reply is drawn."""
     decoding = request.decoding
-    told: Attributes = {
+    attributes: Attributes = {
         "gen_ai.request.temperature": decoding.temperature,
         "gen_ai.request.max_tokens": decoding.max_tokens,
     }
     if decoding.seed is not None:
-        told["gen_ai.request.seed"] = decoding.seed
-    return told
+        attributes["gen_ai.request.seed"] = decoding.seed
+    return attributes
 
 
 def answered(reply: Reply) -> Attributes:
@@ -85,15 +88,15 @@ def answered(reply: Reply) -> Attributes:
 def _used(usage: Usage) -> Attributes:
     if not usage.prompt and not usage.completion:
         return {}  # the server did not say
-    told: Attributes = {
+    attributes: Attributes = {
         "gen_ai.usage.input_tokens": usage.prompt,
         "gen_ai.usage.output_tokens": usage.completion,
     }
     if usage.cached:
-        told["gen_ai.usage.cache_read.input_tokens"] = usage.cached
+        attributes["gen_ai.usage.cache_read.input_tokens"] = usage.cached
     if usage.reasoning:
-        told["gen_ai.usage.reasoning.output_tokens"] = usage.reasoning
-    return told
+        attributes["gen_ai.usage.reasoning.output_tokens"] = usage.reasoning
+    return attributes
 
 
 def asked_text(request: ChatRequest) -> Attributes:
@@ -137,32 +140,32 @@ def _wish(call: ToolCall) -> Mapping[str, str]:
 
 def about(segment: Segment, aspect: Aspect) -> Attributes:
     """Return what an assessment is about."""
-    told: Attributes = {
+    attributes: Attributes = {
         "spanjury.segment.id": _encodable(segment.segment_id),
         "spanjury.task": aspect.task.name,
         "spanjury.aspect": aspect.name,
     }
     if segment.system:
-        told["spanjury.system"] = _encodable(segment.system)
-    return told
+        attributes["spanjury.system"] = _encodable(segment.system)
+    return attributes
 
 
 def evaluated(report: PanelReport, aspect: Aspect, *, content: bool) -> Attributes:
     """Return a panel's result; with `content` also why it is what it is."""
-    told: Attributes = {
+    attributes: Attributes = {
         "gen_ai.evaluation.name": aspect.name,
         "spanjury.outcome": report.outcome.value,
         "spanjury.signature": report.signature,
     }
     if report.score is None:
-        told[ERROR_TYPE] = report.outcome.value
+        attributes[ERROR_TYPE] = report.outcome.value
     else:
-        told["gen_ai.evaluation.score.value"] = report.score
-        told["gen_ai.evaluation.score.label"] = aspect.scale.label(report.score)
+        attributes["gen_ai.evaluation.score.value"] = report.score
+        attributes["gen_ai.evaluation.score.label"] = aspect.scale.label(report.score)
     explanation = report.rationale or report.reason
     if content and explanation:
-        told["gen_ai.evaluation.explanation"] = _encodable(explanation)
-    return told
+        attributes["gen_ai.evaluation.explanation"] = _encodable(explanation)
+    return attributes
 
 
 def _encodable(text: str) -> str:

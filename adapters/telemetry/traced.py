@@ -1,4 +1,4 @@
-"""What models, judges and panels do, told to OpenTelemetry.
+"""Models, judges and panels traced by OpenTelemetry.
 
 Its spans nest as the work does, whatever runs beside it::
 
@@ -6,10 +6,10 @@ Its spans nest as the work does, whatever runs beside it::
       judge SEAT              each of its seats (or rescore SEAT)
         chat MODEL            each call, with all its attempts
 
-Texts and explanations are told only if OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT
+Texts and explanations are recorded only if OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT
 says so: ``true`` (or ``SPAN_AND_EVENT``), ``SPAN_ONLY``, ``EVENT_ONLY``. The result is a log
 record with a name, as events are now, and no span event, which OpenTelemetry gives up. The
-errors told as ``error.type`` are those of `judges.core.errors`, by name, the outcomes, and
+errors in ``error.type`` are those of `judges.core.errors`, by name, the outcomes, and
 whatever a judge's own code raises.
 """
 
@@ -56,7 +56,7 @@ __all__ = ["Traced", "TracedJudge", "TracedModel", "TracedRescorable", "find_tra
 
 _CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 _DO_NOTHING = ("opentelemetry.trace", "opentelemetry._logs")
-"""Where tracers and loggers come from that stand in for those of a missing SDK."""
+"""Packages of the tracers and loggers that stand in for those of a missing SDK."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,14 +79,14 @@ class Traced:
     explanations: bool = False
 
     def model(self, model: ChatModel, *, name: str) -> ChatModel:
-        """Return `model`, called `name`, with each call of it told."""
-        return TracedModel(model=model, name=name, telling=self)
+        """Return `model`, called `name`, with each call of it traced."""
+        return TracedModel(model=model, name=name, tracing=self)
 
     def judge(self, judge: Judge, *, seat: str) -> Judge:
-        """Return the judge of `seat` with each assessment of it told."""
+        """Return the judge of `seat` with each assessment of it traced."""
         if isinstance(judge, Rescorable):
-            return TracedRescorable(judge=judge, seat=seat, telling=self)
-        return TracedJudge(judge=judge, seat=seat, telling=self)
+            return TracedRescorable(judge=judge, seat=seat, tracing=self)
+        return TracedJudge(judge=judge, seat=seat, tracing=self)
 
     @contextmanager
     def assessment(
@@ -125,8 +125,8 @@ class Traced:
             except Exception as error:
                 span.set_attribute(ERROR_TYPE, type(error).__name__)
                 # Without its words: a server may repeat what it was sent, and others do.
-                told = kind_of(error) if isinstance(error, ModelError) else None
-                span.set_status(StatusCode.ERROR, told)
+                description = kind_of(error) if isinstance(error, ModelError) else None
+                span.set_status(StatusCode.ERROR, description)
                 raise
 
 
@@ -134,7 +134,7 @@ def find_traced() -> Traced | None:
     """Return what tells the program's OpenTelemetry; None if it has set none up."""
     tracer = get_tracer("spanjury", VERSION)
     logger = get_logger("spanjury", VERSION)
-    if all(type(told).__module__.startswith(_DO_NOTHING) for told in (tracer, logger)):
+    if all(type(part).__module__.startswith(_DO_NOTHING) for part in (tracer, logger)):
         return None
     content = os.environ.get(_CONTENT, "").strip().lower()
     return Traced(
@@ -147,7 +147,7 @@ def find_traced() -> Traced | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TracedModel:
-    """A model whose calls are told, each as one span with all its attempts.
+    """A model whose calls are traced, each as one span with all its attempts.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ class TracedModel:
 
     model: ChatModel
     name: str
-    telling: Traced
+    tracing: Traced
 
     @property
     def signature(self) -> str:
@@ -168,13 +168,13 @@ class TracedModel:
 
     async def complete(self, request: ChatRequest) -> Reply:
         """Return the model's reply; raise what it raises."""
-        told = called(self.name)
-        name = f"chat {told['gen_ai.request.model']}"
-        with self.telling.span(name, told, kind=SpanKind.CLIENT) as span:
+        attributes = called(self.name)
+        name = f"chat {attributes['gen_ai.request.model']}"
+        with self.tracing.span(name, attributes, kind=SpanKind.CLIENT) as span:
             if not span.is_recording():
                 return await self.model.complete(request)
             span.set_attributes(asked(request))
-            if self.telling.texts:
+            if self.tracing.texts:
                 span.set_attributes(asked_text(request))
             try:
                 reply = await self.model.complete(request)
@@ -182,18 +182,18 @@ class TracedModel:
                 span.set_attribute(FINISH_REASONS, ("error",))
                 raise
             span.set_attributes(answered(reply))
-            if self.telling.texts:
+            if self.tracing.texts:
                 span.set_attributes(answered_text(reply))
             return reply
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TracedJudge:
-    """The judge of a seat, whose assessments are told."""
+    """The judge of a seat, whose assessments are traced."""
 
     judge: Judge
     seat: str
-    telling: Traced
+    tracing: Traced
 
     @property
     def signature(self) -> str:
@@ -202,8 +202,8 @@ class TracedJudge:
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Return what the judge finds; raise what it raises."""
-        told: Attributes = {**about(segment, aspect), "spanjury.seat": self.seat}
-        with self.telling.span(f"judge {self.seat}", told) as span:
+        attributes: Attributes = {**about(segment, aspect), "spanjury.seat": self.seat}
+        with self.tracing.span(f"judge {self.seat}", attributes) as span:
             report = await self.judge.assess(segment, aspect)
             _tell_end(span, report)
             return report
@@ -211,7 +211,7 @@ class TracedJudge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TracedRescorable(TracedJudge):
-    """A rescorable judge, whose rescorings are told, too."""
+    """A rescorable judge, whose rescorings are traced, too."""
 
     judge: Rescorable
 
@@ -219,8 +219,8 @@ class TracedRescorable(TracedJudge):
         self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]
     ) -> Rescoring:
         """Return what the judge makes of `spans`; raise what it raises."""
-        told: Attributes = {**about(segment, aspect), "spanjury.seat": self.seat}
-        with self.telling.span(f"rescore {self.seat}", told) as span:
+        attributes: Attributes = {**about(segment, aspect), "spanjury.seat": self.seat}
+        with self.tracing.span(f"rescore {self.seat}", attributes) as span:
             rescoring = await self.judge.rescore(segment, aspect, spans)
             _tell_end(span, rescoring.report)
             return rescoring

@@ -1,24 +1,24 @@
-"""Whether anybody listens: OpenTelemetry is touched only where the program has set it up.
+"""Tracing, by OpenTelemetry, only where the program has set it up.
 
 A program sets it up by its own code or by being started with ``opentelemetry-instrument``;
 spanjury opens no exporter. Its packages take a while to import, so this module does without:
-where they are not loaded by the time that a panel is opened, nobody listens.
+where they are not loaded by the time that a panel is opened, nothing is traced.
 """
 
 import os
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from pkgutil import resolve_name
 from typing import Protocol
 
+from spanjury.adapters.telemetry import traced
 from spanjury.judges.core import Aspect, ChatModel, Judge, PanelReport, Segment
 
 __all__ = ["Assessing", "Tracing", "Untraced", "find_tracing"]
 
 _API = "opentelemetry.trace"
 _PROVIDERS = ("OTEL_PYTHON_TRACER_PROVIDER", "OTEL_PYTHON_LOGGER_PROVIDER")
-"""What names a provider that the packages load by themselves when they are first asked."""
+"""Variables that name a provider, which the packages load by themselves when first used."""
 
 
 Assessing = AbstractContextManager[Callable[[PanelReport], None]]
@@ -26,23 +26,23 @@ Assessing = AbstractContextManager[Callable[[PanelReport], None]]
 
 
 class Tracing(Protocol):
-    """Tell of what models, judges and panels do."""
+    """Traces what models, judges and panels do."""
 
     def model(self, model: ChatModel, *, name: str) -> ChatModel:
-        """Return `model`, called `name`, with each call of it told; retries are one call."""
+        """Return `model`, called `name`, with each call of it traced; retries are one call."""
         ...
 
     def judge(self, judge: Judge, *, seat: str) -> Judge:
-        """Return the judge of `seat` with each assessment of it told."""
+        """Return the judge of `seat` with each assessment of it traced."""
         ...
 
     def assessment(self, segment: Segment, aspect: Aspect) -> Assessing:
-        """Tell of the assessment by a panel that is done inside, and of its result."""
+        """Trace the assessment by a panel that is done inside, and its result."""
         ...
 
 
 class Untraced:
-    """Nobody listens: what is to be traced stays as it is, at no cost."""
+    """No tracing: models and judges stay as they are, at no cost."""
 
     def model(self, model: ChatModel, *, name: str) -> ChatModel:
         """Return `model`."""
@@ -61,10 +61,10 @@ class Untraced:
 
 
 def find_tracing() -> Tracing:
-    """Return what tells OpenTelemetry, or `Untraced` if nobody listens there by now."""
+    """Return the tracing by OpenTelemetry, or `Untraced` if it is not set up by now."""
     if _API not in sys.modules and not any(name in os.environ for name in _PROVIDERS):
         return Untraced()
-    found: Tracing | None = resolve_name("spanjury.adapters.telemetry.traced:find_traced")()
+    found: Tracing | None = traced.find_traced()
     return found or Untraced()
 
 

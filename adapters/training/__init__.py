@@ -1,1 +1,9 @@
-"""Training: a small model learns from pairs of conversations and answers."""
+"""Training of small judges. The modules load PyTorch and its like when they are used."""
+
+from types import ModuleType
+
+from spanjury.adapters.lazy import lazy_module
+
+
+def __getattr__(name: str) -> ModuleType:
+    return lazy_module(__name__, name, extra="train")

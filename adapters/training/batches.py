@@ -1,4 +1,4 @@
-"""Which examples a step learns from, and how they become tensors."""
+"""Batches: the examples that a step learns from, as tensors."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from functools import cached_property, lru_cache
 
 import torch
 
-from spanjury.adapters.training.options import TrainingOptions
+from spanjury.adapters.training.job import TrainingOptions
 from spanjury.adapters.training.rendering import IGNORED, Rendered
 
 __all__ = ["Plan", "TensorBatch", "chunks", "stacked"]
@@ -14,7 +14,7 @@ __all__ = ["Plan", "TensorBatch", "chunks", "stacked"]
 
 @dataclass(frozen=True, kw_only=True)  # no slots: the steps are reckoned once
 class Plan:
-    """Which examples each step learns from; any step's can be told without those before it.
+    """The examples that each step learns from; those of any step follow without the steps before.
 
     Parameters
     ----------
@@ -82,8 +82,8 @@ def chunks(examples: Sequence[Rendered], *, size: int) -> Iterator[Sequence[Rend
 def stacked(examples: Sequence[Rendered], *, padding: int, device: torch.device) -> TensorBatch:
     """Make tensors of examples."""
 
-    def rows(told: Sequence[tuple[int, ...]], filler: int) -> torch.Tensor:
-        kept = [torch.tensor(row, dtype=torch.long) for row in told]
+    def rows(values: Sequence[tuple[int, ...]], filler: int) -> torch.Tensor:
+        kept = [torch.tensor(row, dtype=torch.long) for row in values]
         return torch.nn.utils.rnn.pad_sequence(kept, batch_first=True, padding_value=filler)
 
     return TensorBatch(

@@ -3,14 +3,12 @@
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
-from spanjury.adapters.training.options import TrainingOptions
-from spanjury.adapters.training.pairs import DataStatistics
-from spanjury.adapters.training.progress import Progress
+from spanjury.adapters.training import curves
+from spanjury.adapters.training.job import DataStatistics, Progress, TrainingOptions
 from spanjury.judges.core import VERSION, code_span, markdown
 
 __all__ = ["CARD", "CURVES", "ModelCard", "package_versions"]
@@ -36,7 +34,7 @@ class ModelCard:
         Where, as torch writes it.
     examples, validation, cut, left_out
         How many examples there were to learn from and to validate on; of both together, how
-        many lost the end of a source, and how many were left out as too long.
+        many lost the end of a source, and how many were skipped as too long.
     progress
         What came of it.
     """
@@ -55,8 +53,7 @@ class ModelCard:
     def write(self, folder: Path) -> None:
         """Write `CARD` into a folder, and `CURVES` where matplotlib is installed."""
         if find_spec("matplotlib") is not None:
-            drawing = import_module("spanjury.adapters.training.curves")
-            drawing.draw_curves(
+            curves.draw_curves(
                 folder / CURVES,
                 losses=self.progress.losses,
                 validations=self.progress.validations,
@@ -87,18 +84,18 @@ class ModelCard:
 
     def _data(self) -> list[str]:
         rows = [("training", self.examples), ("validation", self.validation)]
-        rows += [("with a source that was cut", self.cut), ("left out as too long", self.left_out)]
-        told = [
+        rows += [("with a source that was cut", self.cut), ("skipped as too long", self.left_out)]
+        lines = [
             "## Data",
             "",
             f"From {code_span(self.data.source)} (digest {self.data.digest}).",
             "",
         ]
-        told += _table(("examples", "count"), rows)
+        lines += _table(("examples", "count"), rows)
         for heading, counts in self.data.counts.items():
-            told += _table((markdown(heading), "examples"), sorted(counts.items()))
-        licences = ", ".join(sorted(set(self.data.licences))) or "not told"
-        return [*told, f"Licences of the sources and the teachers: {markdown(licences)}.", ""]
+            lines += _table((markdown(heading), "examples"), sorted(counts.items()))
+        licences = ", ".join(sorted(set(self.data.licences))) or "not given"
+        return [*lines, f"Licences of the sources and the teachers: {markdown(licences)}.", ""]
 
     def _training(self) -> list[str]:
         options = [(name, "" if one is None else one) for name, one in asdict(self.options).items()]
@@ -115,17 +112,17 @@ class ModelCard:
     def _results(self, folder: Path) -> list[str]:
         done = self.progress
         speed = done.tokens / done.seconds if done.seconds else 0.0
-        told = [
+        lines = [
             "## Results",
             "",
             f"{done.step} steps, {done.tokens} tokens, {done.seconds:.0f} s, {speed:.0f} tokens/s.",
             "",
         ]
         if done.losses:
-            told += _table(("step", "loss in training"), [_rounded(done.losses[-1])])
+            lines += _table(("step", "loss in training"), [_rounded(done.losses[-1])])
         if done.validations:
-            told += _table(("step", "loss on validation"), map(_rounded, done.validations))
-        return [*told, f"![How the loss fell]({CURVES})"] if (folder / CURVES).exists() else told
+            lines += _table(("step", "loss on validation"), map(_rounded, done.validations))
+        return [*lines, f"![How the loss fell]({CURVES})"] if (folder / CURVES).exists() else lines
 
 
 def package_versions() -> dict[str, str]:
@@ -144,8 +141,8 @@ def _table(heads: tuple[str, str], rows: Iterable[tuple[object, object]]) -> lis
     return [f"| {heads[0]} | {heads[1]} |", "| --- | --- |", *lines, ""]
 
 
-def _cell(told: object) -> str:
-    return markdown(str(told))
+def _cell(value: object) -> str:
+    return markdown(str(value))
 
 
 def _rounded(row: tuple[int, float]) -> tuple[object, object]:

@@ -14,19 +14,19 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
-from spanjury.adapters.training.progress import Progress
+from spanjury.adapters.training.job import Progress
 from spanjury.judges.core import ConfigError, StoreError
 
 __all__ = ["CheckpointFile"]
 
-_TOLD = "spanjury"
+_RECORD = "spanjury"
 _CPU = "random/cpu"
 _GPU = "random/cuda"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointFile:
-    """Where checkpoints are kept.
+    """The file of a training's checkpoint.
 
     Parameters
     ----------
@@ -52,13 +52,13 @@ class CheckpointFile:
         tensors[_CPU] = torch.get_rng_state()
         if torch.cuda.is_available():
             tensors[_GPU] = torch.cuda.get_rng_state()
-        told = {"belongs_to": dict(self.belongs_to), "progress": _plain(progress)}
+        record = {"belongs_to": dict(self.belongs_to), "progress": _plain(progress)}
         fresh = self.path.with_name(f"{self.path.name}.new")
         try:
             save_file(
                 {key: value.contiguous().cpu() for key, value in tensors.items()},
                 fresh,
-                metadata={_TOLD: json.dumps(told)},
+                metadata={_RECORD: json.dumps(record)},
             )
             with fresh.open("rb") as written:
                 os.fsync(written.fileno())
@@ -80,13 +80,13 @@ class CheckpointFile:
             return None
         try:
             with safe_open(self.path, framework="pt") as file:
-                told = json.loads((file.metadata() or {})[_TOLD])
-                self._compare(told["belongs_to"])
+                record = json.loads((file.metadata() or {})[_RECORD])
+                self._compare(record["belongs_to"])
                 tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
         except (OSError, SafetensorError, KeyError, ValueError) as error:
             raise StoreError(f"the checkpoint {self.path} cannot be read: {error}") from error
         _restore(tensors, model=model, optimizer=optimizer)
-        return _progress(told["progress"])
+        return _progress(record["progress"])
 
     def remove(self) -> None:
         """Forget the last checkpoint."""
@@ -134,9 +134,9 @@ def _plain(progress: Progress) -> dict[str, Any]:
     return {name: getattr(progress, name) for name in Progress.__slots__}
 
 
-def _progress(told: Mapping[str, Any]) -> Progress:
-    rows = {key: [(int(at), float(loss)) for at, loss in told[key]] for key in _ROWS}
-    return Progress(**{**told, **rows})
+def _progress(saved: Mapping[str, Any]) -> Progress:
+    rows = {key: [(int(at), float(loss)) for at, loss in saved[key]] for key in _ROWS}
+    return Progress(**{**saved, **rows})
 
 
 _ROWS = ("losses", "validations")

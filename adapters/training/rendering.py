@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from spanjury.adapters.causal.chat_tokens import ChatTokens
-from spanjury.adapters.training.pairs import TrainingPair
+from spanjury.adapters.training.job import TrainingPair
 from spanjury.judges.core import Message
 
 __all__ = ["CUT_MARK", "IGNORED", "Rendered", "RenderedPairs", "render", "render_all"]
@@ -15,7 +15,7 @@ __all__ = ["CUT_MARK", "IGNORED", "Rendered", "RenderedPairs", "render", "render
 IGNORED = -100
 """The label of a token that is not learnt, as torch's cross-entropy has it."""
 CUT_MARK = " […]"
-"""What stands where a source was cut."""
+"""Stands where a source was cut."""
 _GUESSES = 8  # of how much of a source fits
 _WASTE = 2  # tokens for which no further guess is worth its time
 
@@ -46,11 +46,11 @@ class Rendered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderedPairs:
-    """Examples in tokens, how many were cut, and how many left out since nothing could be cut."""
+    """Examples in tokens, how many were cut, and how many skipped since nothing could be cut."""
 
     examples: tuple[Rendered, ...]
     cut: int
-    left_out: int
+    skipped: int
 
 
 def render_all(pairs: Iterable[TrainingPair], chat: ChatTokens, *, limit: int) -> RenderedPairs:
@@ -60,7 +60,7 @@ def render_all(pairs: Iterable[TrainingPair], chat: ChatTokens, *, limit: int) -
     return RenderedPairs(
         examples=kept,
         cut=sum(one.cut for one in kept),
-        left_out=len(found) - len(kept),
+        skipped=len(found) - len(kept),
     )
 
 
@@ -103,9 +103,9 @@ class _Cut:
 
     def messages_with(self, kept: int) -> tuple[Message, ...]:
         """Return the messages with `kept` characters of the source."""
-        told = self.messages[self.place]
+        message = self.messages[self.place]
         beginning = self.source[:kept].rstrip() + CUT_MARK
-        fresh = replace(told, content=told.content.replace(self.source, beginning, 1))
+        fresh = replace(message, content=message.content.replace(self.source, beginning, 1))
         return (*self.messages[: self.place], fresh, *self.messages[self.place + 1 :])
 
     def prompt(self, kept: int) -> list[int]:

@@ -21,8 +21,7 @@ from torch.nn.functional import cross_entropy
 from spanjury.adapters.causal.base import is_out_of_memory
 from spanjury.adapters.training.batches import Plan, TensorBatch, chunks, stacked
 from spanjury.adapters.training.checkpoint import CheckpointFile
-from spanjury.adapters.training.options import TrainingOptions
-from spanjury.adapters.training.progress import Progress
+from spanjury.adapters.training.job import Progress, TrainingOptions
 from spanjury.adapters.training.rendering import IGNORED, Rendered
 from spanjury.judges.core import ConfigError
 
@@ -31,7 +30,7 @@ __all__ = ["Trainer", "answer_loss", "fixed_seed"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trainer:
-    """What is trained, on what, and who is told.
+    """A training loop: the model, its examples, and the listener.
 
     Parameters
     ----------
@@ -123,7 +122,7 @@ class Trainer:
         self.tell(progress, "")
 
     def _accumulated(self, progress: Progress, examples: Sequence[Rendered]) -> float:
-        """Gather a step's gradient; where memory runs out, anew with half the micro-batch."""
+        """Compute a step's gradient; where memory runs out, again with half the micro-batch."""
         chance = _chance(self.device)
         while True:
             try:

@@ -16,16 +16,19 @@ from peft import PeftModel
 from transformers import PreTrainedModel
 
 from spanjury.adapters.causal.attention import best_attention
-from spanjury.adapters.causal.base import Base, find_base, quietly
+from spanjury.adapters.causal.base import Base, find_base
 from spanjury.adapters.causal.chat_tokens import ChatTokens
 from spanjury.adapters.causal.low_rank import ADAPTER, attach, merged, save_adapter
-from spanjury.adapters.torch_device import find_device
+from spanjury.adapters.torch_models import find_device, quietly
 from spanjury.adapters.training.card import ModelCard
 from spanjury.adapters.training.checkpoint import CheckpointFile
-from spanjury.adapters.training.loading import Trained, TrainingJob
-from spanjury.adapters.training.options import TrainingOptions
-from spanjury.adapters.training.pairs import pairs_digest
-from spanjury.adapters.training.progress import Progress
+from spanjury.adapters.training.job import (
+    Progress,
+    Trained,
+    TrainingJob,
+    TrainingOptions,
+    pairs_digest,
+)
 from spanjury.adapters.training.rendering import RenderedPairs, render_all
 from spanjury.adapters.training.trainer import Trainer, fixed_seed
 from spanjury.judges.core import ConfigError, StoreError
@@ -34,7 +37,7 @@ __all__ = ["CHECKPOINT", "RECORD", "train"]
 
 CHECKPOINT = "checkpoint.safetensors"
 RECORD = "training.json"
-_LAST = "config.json"  # without it the folder is no model
+_LAST = "config.json"  # without it the folder is not a model
 _CHANGES_NO_WEIGHT = "checkpoint_every"
 _DEFAULT_CONTEXT = 2048  # where the model does not know its own
 
@@ -91,7 +94,7 @@ def train(
         progress=progress,
         steps=trainer.plan.steps,
         cut=learnt.cut + checked.cut,
-        left_out=learnt.left_out + checked.left_out,
+        skipped=learnt.skipped + checked.skipped,
     )
     if outcome.finished:
         card = _card(job, base, outcome, device=device)
@@ -108,10 +111,10 @@ def _checkpoints(job: TrainingJob, base: Base) -> CheckpointFile:
         job.folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(f"{job.folder} cannot be made: {error.strerror}") from error
-    told = {key: one for key, one in asdict(job.options).items() if key != _CHANGES_NO_WEIGHT}
+    options = {key: one for key, one in asdict(job.options).items() if key != _CHANGES_NO_WEIGHT}
     digests = {"data": pairs_digest(job.pairs), "validation data": pairs_digest(job.validation)}
     return CheckpointFile(
-        path=job.folder / CHECKPOINT, belongs_to={"base": base.identity, **digests, **told}
+        path=job.folder / CHECKPOINT, belongs_to={"base": base.identity, **digests, **options}
     )
 
 
@@ -152,7 +155,7 @@ def _card(job: TrainingJob, base: Base, outcome: Trained, *, device: torch.devic
         examples=len(job.pairs),
         validation=len(job.validation),
         cut=outcome.cut,
-        left_out=outcome.left_out,
+        left_out=outcome.skipped,
         progress=outcome.progress,
     )
 

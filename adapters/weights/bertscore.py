@@ -21,12 +21,11 @@ import torch
 from bert_score.utils import model2layers  # type: ignore[import-untyped]  # it brings no types
 from transformers import GPT2Tokenizer, RobertaTokenizer
 
+from spanjury.adapters.lazy import Once
 from spanjury.adapters.weights.checkpoint import Checkpoint, find_checkpoint
-from spanjury.adapters.weights.encoder import Encoder
-from spanjury.adapters.weights.idf import Idf
-from spanjury.adapters.weights.once import Once
-from spanjury.adapters.weights.token_tables import TokenSimilarities
+from spanjury.adapters.weights.encoder import Encoder, Idf
 from spanjury.adapters.weights.tokens import Pieces
+from spanjury.adapters.weights.transport import TokenSimilarities
 from spanjury.judges.core import Sample, signature
 
 __all__ = ["BERTScore", "Measure"]
@@ -103,7 +102,7 @@ class BERTScore:
 
     @property
     def cut_texts(self) -> int:
-        """How many texts were longer than the model takes, since the metric was made."""
+        """Texts that were longer than the model takes, since the metric was made."""
         encoder = self._encoder.peek()
         return encoder.tokeniser.cut if encoder else 0
 
@@ -174,8 +173,8 @@ class BERTScore:
 
 
 def _start(text: str, *, prefixed: bool) -> str:
-    told = text.strip()
-    return f" {told}" if told and prefixed else told
+    stripped = text.strip()
+    return f" {stripped}" if stripped and prefixed else stripped
 
 
 def _one(_: int) -> float:

@@ -1,6 +1,9 @@
-"""An encoder: texts to a vector for each of their tokens, from the layers that are asked for."""
+"""An encoder: texts to a vector for each of their tokens, and a weight, more for rarer ones."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import torch
 from transformers import AutoModel, PreTrainedModel
@@ -8,7 +11,7 @@ from transformers import AutoModel, PreTrainedModel
 from spanjury.adapters.weights.checkpoint import Checkpoint
 from spanjury.adapters.weights.tokens import Pieces, Tokeniser, batches, padded
 
-__all__ = ["Encoder", "Layers"]
+__all__ = ["Encoder", "Idf", "Layers"]
 
 Layers = Callable[[tuple[torch.Tensor, ...]], torch.Tensor]
 """Makes one vector a token, ``(texts, tokens, size)``, of all layers, the embeddings first."""
@@ -47,8 +50,8 @@ class Encoder:
                 device=self._device,
             )
             with torch.inference_mode():
-                told = self._model(input_ids=ids, attention_mask=mask, output_hidden_states=True)
-                states = layers(told.hidden_states).cpu()
+                output = self._model(input_ids=ids, attention_mask=mask, output_hidden_states=True)
+                states = layers(output.hidden_states).cpu()
             for row, place in enumerate(batch):
                 found[place] = states[row, : len(texts[place].ids)].clone()
         return found
@@ -69,8 +72,34 @@ class Encoder:
         for start in range(0, len(pairs), step):
             chunk = pairs[start : start + step]
             texts = [t for t in dict.fromkeys(t for pair in chunk for t in pair) if pieces[t].ids]
-            told = [pieces[text] for text in texts]
-            vectors = self.vectors(told, layers=layers, batch_size=batch_size)
+            known_pieces = [pieces[text] for text in texts]
+            vectors = self.vectors(known_pieces, layers=layers, batch_size=batch_size)
             known = dict(zip(texts, vectors, strict=True))
             none = torch.empty(0)
             yield from ((known.get(a, none), known.get(b, none)) for a, b in chunk)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Idf:
+    """Inverse document frequency with one added, ``log((texts + 1) / (texts with it + 1))``.
+
+    Parameters
+    ----------
+    texts
+        How many there are.
+    having
+        For each token, how many have it.
+    """
+
+    texts: int
+    having: Counter[int]
+
+    @classmethod
+    def of(cls, texts: Iterable[Sequence[int]]) -> "Idf":
+        """Count the texts that have each token."""
+        sets = [set(text) for text in texts]
+        return cls(texts=len(sets), having=Counter(token for text in sets for token in text))
+
+    def __call__(self, token: int) -> float:
+        """Return the weight of a token: 0 if every text has it."""
+        return math.log((self.texts + 1) / (self.having[token] + 1))

@@ -17,13 +17,11 @@ from importlib.metadata import version
 import numpy as np
 import torch
 
+from spanjury.adapters.lazy import Once
 from spanjury.adapters.weights.checkpoint import Checkpoint, find_checkpoint
-from spanjury.adapters.weights.encoder import Encoder
-from spanjury.adapters.weights.idf import Idf
-from spanjury.adapters.weights.once import Once
-from spanjury.adapters.weights.token_tables import TokenFlow, token_flow
+from spanjury.adapters.weights.encoder import Encoder, Idf
 from spanjury.adapters.weights.tokens import Pieces
-from spanjury.adapters.weights.transport import transport_cost
+from spanjury.adapters.weights.transport import TokenFlow, token_flow, transport_cost
 from spanjury.judges.core import Sample, signature
 
 __all__ = ["MoverScore"]
@@ -94,7 +92,7 @@ class MoverScore:
 
     @property
     def cut_texts(self) -> int:
-        """How many texts were longer than the model takes, since the metric was made."""
+        """Texts that were longer than the model takes, since the metric was made."""
         encoder = self._encoder.peek()
         return encoder.tokeniser.cut if encoder else 0
 
@@ -121,7 +119,7 @@ class MoverScore:
         pieces = _pieces(encoder, [texts])
         (vectors,) = encoder.pairs([texts], pieces, layers=self._pooled, batch_size=1)
         sides = [
-            _own(encoder, pieces[text], told) for text, told in zip(texts, vectors, strict=True)
+            _own(encoder, pieces[text], vector) for text, vector in zip(texts, vectors, strict=True)
         ]
         return token_flow(*sides)
 

@@ -19,8 +19,8 @@ from importlib.metadata import version
 import torch
 from transformers import AutoModelForCausalLM
 
+from spanjury.adapters.lazy import Once
 from spanjury.adapters.weights.checkpoint import Checkpoint, find_checkpoint
-from spanjury.adapters.weights.once import Once
 from spanjury.adapters.weights.tokens import Tokeniser, batches, padded
 from spanjury.judges.core import Sample, signature
 
@@ -115,9 +115,9 @@ class Perplexity:
         rows = [[0.0, float(max(0, len(tokens) - 1))] for tokens in texts]
         lengths = [window.end - window.start for _, window in windows]
         for batch in batches(lengths, size=self.batch_size, tokens=_TOKENS):
-            told = [windows[place] for place in batch]
-            losses = reader.losses([(texts[number], window) for number, window in told])
-            for (number, _), loss in zip(told, losses, strict=True):
+            members = [windows[place] for place in batch]
+            losses = reader.losses([(texts[number], window) for number, window in members])
+            for (number, _), loss in zip(members, losses, strict=True):
                 rows[number][0] += loss
         return rows
 
@@ -129,7 +129,7 @@ class Perplexity:
         loss, tokens = total
         if not tokens:
             return float(self._checkpoint.config.vocab_size)
-        # What no float holds is told as the greatest one.
+        # What no float holds becomes the greatest one.
         return math.exp(min(loss / tokens, 709.0))
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:

@@ -1,17 +1,20 @@
-"""How likely a model that rewrites texts is to write one text when it reads another."""
+"""Likelihoods of a text, by a model that rewrites texts, when it reads another."""
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from importlib.metadata import version
 
 import torch
 from transformers import AutoModelForSeq2SeqLM
 
-from spanjury.adapters.weights.checkpoint import Checkpoint
+from spanjury.adapters.lazy import Once
+from spanjury.adapters.weights.checkpoint import Checkpoint, find_checkpoint
 from spanjury.adapters.weights.tokens import Pieces, Tokeniser, batches, padded
-from spanjury.judges.core import ConfigError
+from spanjury.judges.core import ConfigError, Sample, signature
 
-__all__ = ["Languages", "Seq2Seq"]
+__all__ = ["Languages", "Likelihood", "LikelihoodMetric", "Seq2Seq"]
 
 _TOKENS = 1 << 12  # at once; for each there is a number for every word of the vocabulary
 _IGNORED = -100  # transformers' sign for a token that is not to be predicted
@@ -19,7 +22,7 @@ _IGNORED = -100  # transformers' sign for a token that is not to be predicted
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Languages:
-    """What a multilingual model must be told, in its own codes; empty for others.
+    """The languages of a multilingual model, in its own codes; empty for others.
 
     Parameters
     ----------
@@ -44,7 +47,7 @@ class Seq2Seq:
     Raises
     ------
     ConfigError
-        If it is no such model, or needs a language that is not told or that it does not know.
+        If it is no such model, or needs a language that is not given or that it does not know.
     """
 
     def __init__(self, checkpoint: Checkpoint, *, languages: Languages) -> None:
@@ -54,7 +57,7 @@ class Seq2Seq:
             for code in (languages.read, languages.written):
                 if not any(code and form in known for form in (code, f"__{code}__")):
                     raise ConfigError(
-                        f"{checkpoint.name!r} must be told a language that it knows; got {code!r}"
+                        f"{checkpoint.name!r} needs a language that it knows; got {code!r}"
                     )
             tokenizer.src_lang, tokenizer.tgt_lang = languages.read, languages.written
         self.tokeniser = Tokeniser(tokenizer, limit=checkpoint.window)
@@ -84,16 +87,16 @@ class Seq2Seq:
         """
         found = [0.0 if first == second else self._guess for first, second in _blanks(pairs)]
         places = [place for place, pair in enumerate(pairs) if all(text.strip() for text in pair)]
-        told = [
+        cut = [
             (
                 self.tokeniser.pieces(pairs[place][0]),
                 self.tokeniser.pieces(pairs[place][1], target=True),
             )
             for place in places
         ]
-        lengths = [max(len(read.ids), len(written.ids)) for read, written in told]
+        lengths = [max(len(read.ids), len(written.ids)) for read, written in cut]
         for batch in batches(lengths, size=batch_size, tokens=_TOKENS):
-            means = self._means([told[n] for n in batch], with_opening=with_opening)
+            means = self._means([cut[n] for n in batch], with_opening=with_opening)
             for number, mean in zip(batch, means, strict=True):
                 found[places[number]] = mean
         return found
@@ -116,6 +119,118 @@ class Seq2Seq:
                     logits[row, skipped:end], labels[row, skipped:end]
                 )
                 yield min(0.0, -float(loss))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Likelihood:
+    """The likelihood of one text when a model reads another.
+
+    Parameters
+    ----------
+    checkpoint
+        The model.
+    engine
+        The model once it is loaded.
+    batch_size
+        Pairs at once; changes no score.
+    with_opening
+        Whether the marks before a text's first token are predicted as well.
+    """
+
+    checkpoint: Checkpoint
+    engine: Once[Seq2Seq]
+    batch_size: int
+    with_opening: bool
+
+    @property
+    def cut_texts(self) -> int:
+        """Texts that were longer than the model takes, since the metric was made."""
+        engine = self.engine.peek()
+        return engine.tokeniser.cut if engine else 0
+
+    def signature(self, name: str, /, *, options: Mapping[str, str]) -> str:
+        """Return a metric's signature: the model, what the metric tells besides, the libraries."""
+        return signature(
+            name,
+            model=self.checkpoint.identity,
+            **options,
+            max_tokens=self.checkpoint.window,
+            device=self.checkpoint.device,
+            transformers=version("transformers"),
+            torch=version("torch"),
+        )
+
+    def of_outputs(self, samples: Sequence[Sample]) -> list[float]:
+        """Return the mean log probability of each output's tokens, given its one reference."""
+        return self._of([(sample.references[0], sample.output) for sample in samples])
+
+    def of_references(self, samples: Sequence[Sample]) -> list[float]:
+        """Return that of the reference's tokens, given the output."""
+        return self._of([(sample.output, sample.references[0]) for sample in samples])
+
+    def of_both(self, samples: Sequence[Sample]) -> list[float]:
+        """Return the mean of both ways."""
+        forth = [(sample.references[0], sample.output) for sample in samples]
+        found = self._of(forth + [(output, reference) for reference, output in forth])
+        halves = zip(found[: len(forth)], found[len(forth) :], strict=True)
+        return [(output + reference) / 2 for output, reference in halves]
+
+    def from_sources(self, samples: Sequence[Sample]) -> list[float]:
+        """Return the mean log probability of each output's tokens, given its source."""
+        return self._of([(sample.source, sample.output) for sample in samples])
+
+    def _of(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        return self.engine.get().log_likelihoods(
+            pairs, batch_size=self.batch_size, with_opening=self.with_opening
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LikelihoodMetric:
+    """A metric that scores by likelihoods; the model is loaded when it is first needed.
+
+    Parameters
+    ----------
+    model
+        A folder or a hub id of an encoder with a decoder, as ``facebook/bart-large-cnn``.
+    batch_size
+        Pairs at once; changes no score.
+    download
+        Whether to fetch a model that is not here.
+    device
+        As torch writes it.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such model or device.
+    ValueError
+        If an option is out of its range.
+    """
+
+    model: str = ""
+    batch_size: int = 8
+    download: bool = False
+    device: str = "cpu"
+    _likelihood: Likelihood = field(init=False, repr=False, compare=False)
+
+    @property
+    def cut_texts(self) -> int:
+        """Texts that were longer than the model takes, since the metric was made."""
+        return self._likelihood.cut_texts
+
+    def _find(self, name: str, *, languages: Languages, with_opening: bool) -> None:
+        """Find the model of the metric called `name`."""
+        if self.batch_size < 1:
+            raise ValueError(f"batch_size must be 1 or more, got {self.batch_size!r}")
+        found = find_checkpoint(name, self.model, download=self.download, device=self.device)
+        likelihood = Likelihood(
+            checkpoint=found,
+            engine=Once(partial(Seq2Seq, found, languages=languages)),
+            batch_size=self.batch_size,
+            with_opening=with_opening,
+        )
+        object.__setattr__(self, "_likelihood", likelihood)  # the dataclass is frozen
 
 
 def _blanks(pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[bool, bool]]:

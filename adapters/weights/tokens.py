@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from transformers import PreTrainedTokenizerBase
 
-from spanjury.adapters.weights.texts import well_formed
+from spanjury.adapters.surrogates import without_lone_surrogates
 
 __all__ = ["Pieces", "Tokeniser", "batches", "padded"]
 
@@ -58,18 +58,18 @@ class Tokeniser:
 
     def written(self, ids: Sequence[int]) -> list[str]:
         """Return tokens as the tokenizer writes them, ``##ing`` or ``Ġthe``."""
-        told = self.tokenizer.convert_ids_to_tokens(list(ids))
-        return [str(token) for token in told]
+        tokens = self.tokenizer.convert_ids_to_tokens(list(ids))
+        return [str(token) for token in tokens]
 
     def pieces(self, text: str, *, target: bool = False) -> Pieces:
         """Return the tokens of `text`, as a decoder is to write them if it is a `target`."""
         key = "text_target" if target else "text"
-        told = {key: well_formed(text), "return_special_tokens_mask": True}
+        arguments = {key: without_lone_surrogates(text), "return_special_tokens_mask": True}
         with self._lock:
-            found = self.tokenizer(**told, verbose=False)
+            found = self.tokenizer(**arguments, verbose=False)
             if len(found["input_ids"]) > self.limit:
                 self.cut += 1
-                found = self.tokenizer(**told, truncation=True, max_length=self.limit)
+                found = self.tokenizer(**arguments, truncation=True, max_length=self.limit)
         return Pieces(
             ids=tuple(found["input_ids"]),
             content=tuple(not special for special in found["special_tokens_mask"]),

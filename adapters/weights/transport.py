@@ -1,18 +1,23 @@
-"""The least work that turns one heap of vectors into another (earth mover's distance)."""
+"""The least work that turns one heap of vectors into another (earth mover's distance).
+
+Besides, the tables of what metrics compare between the tokens of two texts.
+"""
 
 import warnings
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
+
+__all__ = ["TokenFlow", "TokenSimilarities", "token_flow", "transport_cost", "transport_plan"]
 
 with warnings.catch_warnings():
     # Its docstrings hold backslashes that Python complains of when it first compiles them.
     warnings.simplefilter("ignore", DeprecationWarning)
     warnings.simplefilter("ignore", SyntaxWarning)
     from ot import emd, emd2  # type: ignore[import-untyped]  # it brings no types
-
-__all__ = ["transport_cost", "transport_plan"]
 
 _MOST_STEPS = 10_000_000  # the default, 100,000, ends too early for texts of some 1,000 tokens
 
@@ -75,3 +80,35 @@ def _heap(vectors: ArrayLike, weights: ArrayLike) -> tuple[np.ndarray, np.ndarra
     places = np.asarray(vectors, dtype=float)[kept]
     lengths = np.linalg.norm(places, axis=1, keepdims=True)
     return places / np.where(lengths > 0, lengths, 1), shares[kept] / shares[kept].sum()
+
+
+class TokenSimilarities(NamedTuple):
+    """Similarities of the tokens of an output and of a reference."""
+
+    output: tuple[str, ...]
+    reference: tuple[str, ...]
+    values: np.ndarray
+    """Cosines, shape ``(n, m)``."""
+
+
+class TokenFlow(NamedTuple):
+    """Shares of the output's weight that its tokens send to tokens of the reference."""
+
+    output: tuple[str, ...]
+    reference: tuple[str, ...]
+    shares: np.ndarray
+    """Shape ``(n, m)``; they sum to 1, or to 0 if one of the texts has no token."""
+    distances: np.ndarray
+    """Shape ``(n, m)``, in ``[0, 2]``; NaN for a token without weight."""
+
+
+def token_flow(
+    output: tuple[Sequence[str], ArrayLike, ArrayLike],
+    reference: tuple[Sequence[str], ArrayLike, ArrayLike],
+) -> TokenFlow:
+    """Move the tokens of one text to those of the other; each side's tokens, vectors, weights."""
+    tokens, others = tuple(output[0]), tuple(reference[0])
+    if not tokens or not others:
+        none = np.zeros((len(tokens), len(others)))
+        return TokenFlow(tokens, others, none, none)
+    return TokenFlow(tokens, others, *transport_plan(output[1:], reference[1:]))

@@ -13,10 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
+from spanjury.adapters.lazy import Once
 from spanjury.adapters.weights.checkpoint import find_checkpoint
-from spanjury.adapters.weights.once import Once
-from spanjury.adapters.weights.token_tables import TokenFlow, token_flow
-from spanjury.adapters.weights.transport import transport_cost
+from spanjury.adapters.weights.transport import TokenFlow, token_flow, transport_cost
 from spanjury.adapters.weights.word_vectors import ModelVectors, WordVectors, read_vectors
 from spanjury.judges.core import ConfigError, Sample, signature
 

@@ -21,7 +21,7 @@ _WORD = re.compile(r"\w+")
 
 
 class WordVectors(Protocol):
-    """What a text's words are, and where each of them lies."""
+    """Vectors of a text's words."""
 
     def bag(self, text: str, /) -> tuple[np.ndarray, np.ndarray]:
         """Return vectors ``(words, size)`` and how often each word occurs, ``(words,)``."""
@@ -116,12 +116,12 @@ def read_vectors(file: Path, *, most: int) -> FileVectors:
     try:
         with file.open(encoding="utf-8", errors="replace") as lines:
             for number, line in enumerate(lines, start=1):
-                word, *told = line.rstrip().split(" ")
-                if number == 1 and len(told) == 1:
+                word, *numbers = line.rstrip().split(" ")
+                if number == 1 and len(numbers) == 1:
                     continue
-                vectors.append(np.array(told, dtype=np.float32))
+                vectors.append(np.array(numbers, dtype=np.float32))
                 if not vectors[-1].size or vectors[-1].shape != vectors[0].shape:
-                    raise ConfigError(f"{file}, line {number}: {len(told)} numbers do not fit")
+                    raise ConfigError(f"{file}, line {number}: {len(numbers)} numbers do not fit")
                 rows.setdefault(word, len(vectors) - 1)
     except (OSError, ValueError) as error:
         raise ConfigError(f"{file}: not a file of word vectors in text: {error}") from error

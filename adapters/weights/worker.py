@@ -13,19 +13,21 @@ import threading
 import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from importlib.resources import files
 from typing import IO
 
-from spanjury.adapters.weights.texts import well_formed
+from spanjury.adapters.lazy import Once
+from spanjury.adapters.surrogates import without_lone_surrogates
 from spanjury.judges.core import ConfigError, MetricError
 
-__all__ = ["Environment", "Worker", "find_environment"]
+__all__ = ["Environment", "Worker", "WorkerMetric", "find_environment"]
 
 _START_LIMIT = 60.0  # seconds that an interpreter may take to say which packages it has
 _END_LIMIT = 5.0  # seconds that one may take to end when it has stopped answering
 _ROWS = 256  # that are sent at once, and for which the time limit holds
-_TOLD_BYTES = 2000  # of what a worker complained of before it ended
+_COMPLAINT_BYTES = 2000  # of what a worker complained of before it ended
 _PROBE = """\
 import importlib.util, importlib.metadata, json, sys
 sys.path[:] = [place for place in sys.path if place]
@@ -62,13 +64,13 @@ def find_environment(
     Parameters
     ----------
     metric
-        Who needs it; for messages.
+        The metric that needs it; for messages.
     python
         Path of the interpreter.
     module, distribution
-        What is imported, and what the package that brings it is called.
+        The module that is imported, and the package that brings it.
     install
-        What pip is to install; for messages.
+        The argument of ``pip install``; for messages.
 
     Raises
     ------
@@ -88,10 +90,10 @@ def find_environment(
             check=True,
             timeout=_START_LIMIT,
         )
-        told = json.loads(answer.stdout)
-        found, version = bool(told["found"]), str(told["version"])
+        facts = json.loads(answer.stdout)
+        found, version = bool(facts["found"]), str(facts["version"])
     except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError) as error:
-        raise ConfigError(f"{metric}: {python!r} is no Python interpreter: {error}") from error
+        raise ConfigError(f"{metric}: {python!r} is not a Python interpreter: {error}") from error
     if not found:
         raise ConfigError(
             f"{metric}: the environment of {python!r} lacks {module!r}:"
@@ -110,7 +112,7 @@ class Worker:
     script
         Name of the script in ``workers/``, without its ending.
     settings
-        What the script is told at its start.
+        What the script gets at its start.
     offline
         Whether Hugging Face's libraries in it may use only what is in their cache.
     timeout
@@ -164,17 +166,17 @@ class Worker:
             asked = rows[start : start + _ROWS]
             with self._lock:
                 self._write({"rows": [_clean(row) for row in asked]})
-                told = self._read().get("scores")
-            scores = told if isinstance(told, list) else []
+                answer = self._read().get("scores")
+            scores = answer if isinstance(answer, list) else []
             if len(scores) != len(asked) or not all(map(_is_score, scores)):
-                raise MetricError(f"{self._script}: no {len(asked)} scores, but {told!r:.100}")
+                raise MetricError(f"{self._script}: no {len(asked)} scores, but {answer!r:.100}")
             found += map(float, scores)
         return found
 
-    def _write(self, told: Mapping[str, object]) -> None:
+    def _write(self, message: Mapping[str, object]) -> None:
         assert self._process.stdin is not None
         try:
-            self._process.stdin.write(json.dumps(told).encode() + b"\n")
+            self._process.stdin.write(json.dumps(message).encode() + b"\n")
             self._process.stdin.flush()
         except (OSError, ValueError) as error:
             raise MetricError(f"{self._script}: its worker has ended: {self._ending()}") from error
@@ -194,12 +196,12 @@ class Worker:
                 f" {self._ending()}"
             )
         try:
-            told: dict[str, object] = json.loads(line)
+            answer: dict[str, object] = json.loads(line)
         except ValueError as error:  # what an environment prints whenever Python starts
             raise MetricError(f"{self._script}: its worker said {line!r:.100}") from error
-        if "error" in told:
-            raise MetricError(f"{self._script}: {told['error']}")
-        return told
+        if "error" in answer:
+            raise MetricError(f"{self._script}: {answer['error']}")
+        return answer
 
     def _ending(self) -> str:
         """Return how it ended, and the end of what it complained of."""
@@ -209,9 +211,67 @@ class Worker:
             self._process.kill()
             status = self._process.wait()
         size = self._complaints.seek(0, os.SEEK_END)
-        self._complaints.seek(max(0, size - _TOLD_BYTES))
+        self._complaints.seek(max(0, size - _COMPLAINT_BYTES))
         complaint = self._complaints.read().decode(errors="replace").strip()
         return f"exit status {status}; {complaint}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerMetric:
+    """A metric that a worker scores, started when it is first needed.
+
+    Parameters
+    ----------
+    python
+        The interpreter of the environment where its library is installed.
+    model
+        The model that the library is to load.
+    batch_size
+        Samples at once.
+    timeout
+        Seconds that the worker may take to start, and for each 256 samples.
+
+    Raises
+    ------
+    ConfigError
+        If no interpreter or no model is named, or the interpreter lacks the library; at the
+        first scoring, if the model cannot be loaded.
+    ValueError
+        If an option is out of its range.
+    """
+
+    python: str = ""
+    model: str = ""
+    batch_size: int = 8
+    timeout: float = 900.0
+    _environment: Environment = field(init=False, repr=False, compare=False)
+    _worker: Once[Worker] = field(init=False, repr=False, compare=False)
+
+    def close(self) -> None:
+        """End the worker, if there is one; it also ends with the program."""
+        worker = self._worker.peek()
+        if worker is not None:
+            worker.close()
+
+    def _starts(
+        self,
+        environment: Environment,
+        *,
+        script: str,
+        settings: Mapping[str, object],
+        offline: bool = True,
+    ) -> None:
+        """Have the worker start in `environment`; parameters are those of `Worker`."""
+        start = partial(
+            Worker,
+            environment,
+            script=script,
+            settings={**settings, "batch_size": self.batch_size},
+            offline=offline,
+            timeout=self.timeout,
+        )
+        object.__setattr__(self, "_environment", environment)  # the dataclass is frozen
+        object.__setattr__(self, "_worker", Once(start))
 
 
 def _end(process: subprocess.Popen[bytes], complaints: IO[bytes]) -> None:
@@ -225,8 +285,8 @@ def _end(process: subprocess.Popen[bytes], complaints: IO[bytes]) -> None:
 
 
 def _clean(row: Mapping[str, str]) -> dict[str, str]:
-    return {key: well_formed(text) for key, text in row.items()}
+    return {key: without_lone_surrogates(text) for key, text in row.items()}
 
 
-def _is_score(told: object) -> bool:
-    return isinstance(told, int | float) and math.isfinite(told)
+def _is_score(value: object) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value)

@@ -75,10 +75,10 @@ _RULES = {
     ),
 }
 _PROMPTS = {
-    "layout of the fence": ("annotator", "judges/text/fence.py", ": begin", ": begins"),
+    "layout of the fence": ("annotator", "judges/text/prompts.py", ": begin", ": begins"),
     "describe()": (
         "annotator",
-        "judges/tasks/description.py",
+        "judges/tasks/catalogue.py",
         'return "\\n".join(',
         'return "\\n\\n".join(',
     ),

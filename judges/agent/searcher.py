@@ -2,10 +2,11 @@
 
 It never sees the source whole: it is given the judged text and two tools, one that finds
 passages and one that reads on. An aspect that looks at no input gets no tools. It promises
-a report for every conversation that ends; what a model says that is no report becomes an
+a report for every conversation that ends; what a model says that is not a report becomes an
 outcome. It raises `ModelError` where the model gives no reply, and needs asyncio.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Annotated, Literal
@@ -17,13 +18,13 @@ from pydantic_ai import (
     ModelRetry,
     PromptedOutput,
     RunContext,
+    Tool,
     ToolOutput,
     UsageLimits,
 )
 
 from spanjury.judges.agent.conversation import Conversation, converse
-from spanjury.judges.agent.lookup import Evidence, lookup_tools
-from spanjury.judges.agent.passages import Passage, split_passages
+from spanjury.judges.agent.passages import Passage, best_passages, split_passages
 from spanjury.judges.agent.prompts import prompt_fingerprint, read, task_prompt
 from spanjury.judges.core import (
     MAX_SEVERITY,
@@ -32,14 +33,63 @@ from spanjury.judges.core import (
     ChatModel,
     Decoding,
     Report,
+    Scale,
     Segment,
     signature,
 )
 from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.core.keys import canonical, digest
-from spanjury.judges.text import AnswerMark, Locator, named_plainly
+from spanjury.judges.text import AnswerMark, Locator, fence, named_plainly
 
-__all__ = ["Searcher"]
+__all__ = ["Evidence", "Searcher", "lookup_tools"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """Texts and rules that one assessment is checked against.
+
+    Parameters
+    ----------
+    passages
+        All that the tools show.
+    hits
+        The most passages that one search returns.
+    scale
+        The labels that a report may have.
+    mark
+        The mark that a report must repeat.
+    """
+
+    passages: tuple[Passage, ...]
+    hits: int
+    scale: Scale
+    mark: AnswerMark
+
+
+def lookup_tools(*, retries: int) -> FunctionToolset[Evidence]:
+    """Return the tools; a call with bad arguments may be corrected `retries` times."""
+    tools = (search_source, read_passage)
+    return FunctionToolset(
+        [Tool(tool, description=read(tool.__name__), max_retries=retries) for tool in tools]
+    )
+
+
+async def search_source(context: RunContext[Evidence], query: str) -> str:
+    """Find the passages that have most to do with `query`."""
+    found = best_passages(context.deps.passages, query, limit=context.deps.hits)
+    return _fenced(found) if found else read("nothing-found")
+
+
+async def read_passage(context: RunContext[Evidence], number: int) -> str:
+    """Read one passage; `ModelRetry` if there is none of that number."""
+    passages = context.deps.passages
+    if not 1 <= number <= len(passages):
+        raise ModelRetry(f"number: must be 1 to {len(passages)}, got {number}")
+    return _fenced(passages[number - 1 : number])
+
+
+def _fenced(passages: Sequence[Passage]) -> str:
+    return fence({f"{it.header}, passage {it.number}": it.text for it in passages}).text
 
 
 class _Finding(BaseModel):

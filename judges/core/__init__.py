@@ -1,4 +1,4 @@
-"""What judging is: its words as types, its errors, its ports.
+"""Types, errors and ports of judging.
 
 Nothing here imports anything but the standard library; everything else builds on it.
 Not loaded with the rest, since their import takes long and not everyone needs them: the registry
@@ -16,6 +16,7 @@ from spanjury.judges.core.chat import (
     Reply,
     Role,
     TokenLogprob,
+    TokenPrice,
     ToolCall,
     ToolSpec,
     Usage,
@@ -23,6 +24,7 @@ from spanjury.judges.core.chat import (
 from spanjury.judges.core.consolidation import Consolidation, SpanRef
 from spanjury.judges.core.errors import (
     RUN_ENDING,
+    UNANSWERED,
     ClosedModelError,
     ConfigError,
     DataError,
@@ -32,6 +34,7 @@ from spanjury.judges.core.errors import (
     ModelError,
     ModelRefusedError,
     ModelTimeoutError,
+    Outcome,
     OverloadedModelError,
     ParseError,
     PermanentModelError,
@@ -55,7 +58,6 @@ from spanjury.judges.core.metric import (
 )
 from spanjury.judges.core.metric_card import MetricCard
 from spanjury.judges.core.model_options import ModelOptions
-from spanjury.judges.core.outcome import UNANSWERED, Outcome
 from spanjury.judges.core.ports import (
     Aggregation,
     ChatModel,
@@ -67,7 +69,6 @@ from spanjury.judges.core.ports import (
     PricedModel,
     Source,
 )
-from spanjury.judges.core.price import TokenPrice
 from spanjury.judges.core.report import PanelReport, Report, Result, SeatReport, Verdict
 from spanjury.judges.core.rescoring import Rescorable, Rescoring, RescoringMethod
 from spanjury.judges.core.scale import Scale

@@ -1,4 +1,4 @@
-"""What is said to a model and what it says back."""
+"""Requests to a model, and its replies."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,16 +14,18 @@ __all__ = [
     "Reply",
     "Role",
     "TokenLogprob",
+    "TokenPrice",
     "ToolCall",
     "ToolSpec",
     "Usage",
 ]
 
+
 Role = Literal["system", "user", "assistant", "tool"]
 
 
 class Finish(StrEnum):
-    """Why a model stopped writing."""
+    """Reason why a model stopped writing."""
 
     STOP = "stop"
     LENGTH = "length"
@@ -65,7 +67,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decoding:
-    """How a reply is drawn from a model.
+    """Settings by which a reply is drawn from a model.
 
     Parameters
     ----------
@@ -149,7 +151,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What a model wrote.
+    """Reply of a model.
 
     Parameters
     ----------
@@ -173,3 +175,34 @@ class Reply:
     usage: Usage = Usage()
     logprobs: tuple[TokenLogprob, ...] = ()
     tool_calls: tuple[ToolCall, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenPrice:
+    """The price of a model, in dollars a token.
+
+    Parameters
+    ----------
+    prompt, completion
+        For what it reads and what it writes, reasoning included.
+    cached
+        For the part of the prompt that the server had read before; None for the price of
+        the rest.
+    """
+
+    prompt: float
+    completion: float
+    cached: float | None = None
+
+    def cost(self, usage: Usage) -> float:
+        """Return what `usage` costs, in dollars.
+
+        Examples
+        --------
+        >>> price = TokenPrice(prompt=1e-6, completion=4e-6, cached=5e-7)
+        >>> round(price.cost(Usage(prompt=1000, cached=400, completion=100)), 9)
+        0.0012
+        """
+        cached = self.prompt if self.cached is None else self.cached
+        read = self.prompt * (usage.prompt - usage.cached) + cached * usage.cached
+        return read + self.completion * usage.completion

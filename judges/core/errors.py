@@ -10,7 +10,7 @@
     |-- StoreError              a result cannot be written
     |-- PerturbationError       a text cannot be damaged
     |-- MetricError             a metric cannot measure what it is given
-    |-- RunStoppedError         a run ended before its end, as it was told to
+    |-- RunStoppedError         a run stopped before its end, on request
     |-- RunFailedError          a run cannot go on, because a model answers nothing at all
     |-- ModelError              a model gave no usable reply
     |   |-- TransientModelError     trying again may help
@@ -25,17 +25,17 @@
 
 A `ModelError` or `JudgeError` costs one seat of a panel one report; ``outcome`` says
 what becomes of that report. The errors in `RUN_ENDING` cost the whole run, whichever judge
-meets them: they are no judge's to handle. No error is ever turned into a score.
+meets them: judges do not handle them. No error is ever turned into a score.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from typing import ClassVar
-
-from spanjury.judges.core.outcome import Outcome
 
 __all__ = [
     "RUN_ENDING",
+    "UNANSWERED",
     "ClosedModelError",
     "ConfigError",
     "DataError",
@@ -45,6 +45,7 @@ __all__ = [
     "ModelError",
     "ModelRefusedError",
     "ModelTimeoutError",
+    "Outcome",
     "OverloadedModelError",
     "ParseError",
     "PermanentModelError",
@@ -60,12 +61,35 @@ __all__ = [
 ]
 
 
+class Outcome(StrEnum):
+    """The closed set of ends that an assessment can come to."""
+
+    SCORED = "scored"
+    """There is a score."""
+    ABSTAINED = "abstained"
+    """The judge does not judge this aspect, or has nothing to judge it by."""
+    UNPARSEABLE = "unparseable"
+    """There is a reply, but no report can be read from it."""
+    TRUNCATED = "truncated"
+    """The reply broke off at the token limit, before the score."""
+    REFUSED = "refused"
+    """The model or its provider declined."""
+    TIMED_OUT = "timed_out"
+    """No complete reply within the time limit."""
+    BACKEND_FAILED = "backend_failed"
+    """A server, a network or a judge's own code failed."""
+
+
+UNANSWERED = frozenset({Outcome.TIMED_OUT, Outcome.BACKEND_FAILED})
+"""No model and no judge answered: to ask again pays nothing twice."""
+
+
 class EvaluationError(Exception):
     """The root of the tree: catch it to catch everything that spanjury raises."""
 
 
 class ConfigError(EvaluationError):
-    """What was asked for does not exist or does not fit together."""
+    """The requested thing does not exist, or the settings do not fit together."""
 
 
 class PluginError(ConfigError):
@@ -102,7 +126,7 @@ class RunStoppedError(EvaluationError):
 class RunFailedError(EvaluationError):
     """A run cannot go on, because a model cannot be used or does not answer; what was done is kept.
 
-    What the run had asked and not received is no failure of its rows: a resume asks again.
+    Replies that the run still waited for do not count as failures of its rows: a resume asks again.
     """
 
 

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from spanjury.judges.core.aspect import Aspect
-from spanjury.judges.core.chat import ChatRequest, Reply
+from spanjury.judges.core.chat import ChatRequest, Reply, TokenPrice
 from spanjury.judges.core.consolidation import Consolidation
 from spanjury.judges.core.errors import DataError
 from spanjury.judges.core.model_options import ModelOptions
-from spanjury.judges.core.price import TokenPrice
 from spanjury.judges.core.report import Report, Verdict
 from spanjury.judges.core.segment import Segment
 
@@ -84,7 +83,7 @@ class ChatModel(Protocol):
     def signature(self) -> str:
         """Name of the model and whatever else decides what it answers.
 
-        Replies are remembered under it: the version of a client's library is no part of it.
+        Replies are remembered under it: the version of a client's library is not part of it.
         """
         ...
 
@@ -99,12 +98,12 @@ class PricedModel(ChatModel, Protocol):
 
     @property
     def price(self) -> TokenPrice | None:
-        """Return the price, or None where nobody has told it."""
+        """Return the price, or None where it is not known."""
         ...
 
 
 class Memory(Protocol):
-    """Keep what judges and models said, so that nobody has to be asked twice."""
+    """Keep the replies of judges and models, so that none is asked for twice."""
 
     def get(self, key: str) -> bytes | None:
         """Return what was put last under `key`, or None; quick enough for an event loop.

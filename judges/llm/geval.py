@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 
+from anyio import Lock
+
 from spanjury.judges.core import (
     Aspect,
     ChatModel,
@@ -27,7 +29,6 @@ from spanjury.judges.core import (
 from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.core.keys import canonical, digest
 from spanjury.judges.llm.asking import Answer, ask
-from spanjury.judges.llm.evaluation_steps import Steps, StepsWriter
 from spanjury.judges.llm.expected_score import expected_score
 from spanjury.judges.llm.geval_prompt import (
     ask_for_score,
@@ -36,15 +37,74 @@ from spanjury.judges.llm.geval_prompt import (
     geval_grammar,
     our_steps,
     reask_for_score,
+    reask_for_steps,
 )
 from spanjury.judges.llm.geval_reply import SCORE_READER_VERSION, read_score
 from spanjury.judges.llm.grades import Grade
+from spanjury.judges.llm.lines import without_reasoning
 from spanjury.judges.llm.material import Material
 from spanjury.judges.llm.prompt import shown_texts
 
-__all__ = ["GEval"]
+__all__ = ["GEval", "Steps", "StepsWriter"]
+
 
 _NO_SPANS = "A score alone: no error spans were looked for."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Steps:
+    """Evaluation steps as they go into a prompt, or the reason why there are none.
+
+    Source: Liu et al. (2023), G-Eval, section 2.1, "Auto chain-of-thoughts".
+    """
+
+    text: str
+    problem: str = ""
+
+
+class StepsWriter:
+    """Has steps written, and keeps them: whoever asks the same later, or meanwhile, gets them.
+
+    A request that fails is forgotten: the next one to ask tries again.
+    """
+
+    def __init__(self) -> None:
+        self._written: dict[ChatRequest, Answer[Steps]] = {}
+        self._locks: dict[ChatRequest, Lock] = {}
+
+    async def write(self, model: ChatModel, request: ChatRequest) -> Answer[Steps]:
+        """Return what the model answers to `request`, with the tokens spent now.
+
+        The answer's outcome is another than `Outcome.SCORED` if the model declines, or its
+        second reply holds no complete steps either.
+
+        Raises
+        ------
+        ModelError
+            If the model gives no reply.
+        """
+        lock = self._locks.setdefault(request, Lock())
+        try:
+            async with lock:
+                return await self._asked_once(model, request)
+        finally:
+            if not lock.locked():  # no task waits: a lock belongs to one event loop
+                self._locks.pop(request, None)
+
+    async def _asked_once(self, model: ChatModel, request: ChatRequest) -> Answer[Steps]:
+        if request in self._written:
+            return replace(self._written[request], usage=Usage())
+        answer = await ask(model, request, read=_read, reask=reask_for_steps)
+        if answer.outcome is Outcome.SCORED:
+            self._written[request] = answer
+        return answer
+
+
+def _read(reply: Reply) -> Steps:
+    if reply.finish is Finish.LENGTH:
+        return Steps(text="", problem="the steps broke off")
+    text = (without_reasoning(reply.text) or "").strip()
+    return Steps(text=text, problem="" if text else "there are no steps in it")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +144,7 @@ class GEval:
         per aspect and judge. The signature cannot hold steps that are yet to be written:
         a resumed run has the same ones because the model's replies are remembered with
         the run. Without that memory, or where failures are tried again, which asks for
-        all replies anew, judges of one signature may follow different steps.
+        all replies again, judges of one signature may follow different steps.
     repeats
         How many replies are averaged. At temperature 0 they would be alike: one is asked for.
     temperature

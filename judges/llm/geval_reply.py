@@ -9,9 +9,9 @@ import re
 
 from spanjury.judges.core import Aspect, Scale
 from spanjury.judges.llm.grades import Grade, read_grade
+from spanjury.judges.llm.lines import without_reasoning
 from spanjury.judges.llm.material import NO_MATERIAL, Material
 from spanjury.judges.llm.parse import BREAKS_OFF
-from spanjury.judges.llm.reasoning import without_reasoning
 
 __all__ = ["SCORE_READER_VERSION", "read_score"]
 

@@ -17,29 +17,35 @@ two, `ParsedReply.problem` says what is wrong.
 """
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
-from spanjury.judges.core import MAX_SEVERITY, Scale
+from spanjury.judges.core import MAX_SEVERITY, ErrorSpan, Scale
 from spanjury.judges.llm.drafts import ErrorDraft, ReportDraft, drafts
 from spanjury.judges.llm.grades import Grade, is_template, read_grade
-from spanjury.judges.llm.lines import Label
+from spanjury.judges.llm.lines import Label, without_reasoning
 from spanjury.judges.llm.material import NO_MATERIAL, Material
 from spanjury.judges.llm.own_fields import OwnFields, own_fields
 from spanjury.judges.llm.quotation import quotation
-from spanjury.judges.llm.reasoning import without_reasoning
+from spanjury.judges.text import Locator
 
-__all__ = ["BREAKS_OFF", "PARSER_VERSION", "SEVERITY_WORDS", "ParsedError", "ParsedReply", "parse"]
+__all__ = [
+    "BREAKS_OFF",
+    "PARSER_VERSION",
+    "SEVERITY_WORDS",
+    "ParsedError",
+    "ParsedReply",
+    "located_errors",
+    "parse",
+]
+
 
 PARSER_VERSION = 2
 """Raised whenever a reply may be read otherwise than before; part of signatures."""
-
 BREAKS_OFF = "it breaks off at the score"
 """The problem of a reply that was cut where its score stands: more digits may have followed."""
-
 SEVERITY_WORDS = ("Neutral", "Minor", "Moderate", "Major", "Critical")
 """Words for the severities 1 to 5."""
-
 _SCORE_LABELS = ((Label.SCORE, Label.OVERALL_SCORE), (Label.INLINE_SCORE,))  # best first, then last
 
 
@@ -71,7 +77,7 @@ class ParsedError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedReply:
-    """What could be read of a reply.
+    """Content that could be read from a reply.
 
     Parameters
     ----------
@@ -213,3 +219,25 @@ def _agreed(grades: Sequence[Grade]) -> Grade:
 
 def _text(lines: list[str]) -> str:
     return "\n".join(lines).strip()
+
+
+def located_errors(errors: Iterable[ParsedError], *, output: str) -> tuple[ErrorSpan, ...]:
+    """Return `errors`, in their order, with their places in `output`.
+
+    Words outside quotation marks that are not in the text may only describe where the error
+    is: they are put before the explanation, and do not count as a false quotation.
+    """
+    locator = Locator(output)
+    return tuple(_located(locator, error) for error in errors)
+
+
+def _located(locator: Locator, error: ParsedError) -> ErrorSpan:
+    span = locator.span(
+        quote=error.quote,
+        explanation=error.explanation,
+        severity=error.severity,
+        category=error.category,
+    )
+    if error.quoted or not span.hallucinated:
+        return span
+    return replace(span, text="", explanation=f"({error.quote}) {error.explanation}")

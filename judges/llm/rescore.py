@@ -1,4 +1,4 @@
-"""How an annotator comes from an error list to a score: two roads.
+"""Two methods by which an annotator scores an error list that is not its own.
 
 Source: Terentowicz, Lango, Dušek (2025), section 3.1. Continued: the reply in which the
 list stands is cut where its score is due, and the model writes on from there. Restated: the
@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from spanjury.judges.core import (
+    Aspect,
     ChatModel,
     ChatRequest,
     Decoding,
@@ -26,37 +27,82 @@ from spanjury.judges.core import (
     Scale,
 )
 from spanjury.judges.llm.asking import Answer, ask
+from spanjury.judges.llm.error_list import CUE, cue
 from spanjury.judges.llm.expected_score import expected_first_word
 from spanjury.judges.llm.geval_reply import read_score
 from spanjury.judges.llm.grades import Grade
+from spanjury.judges.llm.lines import without_reasoning
 from spanjury.judges.llm.material import Material
 from spanjury.judges.llm.parse import BREAKS_OFF, parse
-from spanjury.judges.llm.prompt import score_words
-from spanjury.judges.llm.reasoning import without_reasoning
-from spanjury.judges.llm.recite import CUE
-from spanjury.judges.llm.rescoring_prompt import ScoreForm
-from spanjury.judges.text import defused
+from spanjury.judges.llm.prompt import PromptOptions, alternatives, score_words
+from spanjury.judges.text import defused, fill_template
 
-__all__ = ["Recital", "continued", "rescored", "restated"]
+__all__ = ["ForcedPrefix", "ScoreForm", "continued", "rescored", "restated"]
 
+
+_PACKAGE = "spanjury.judges.llm"
 _TOKENS = 32  # what a label takes; more is written only by who writes something else
 _SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recital:
+class ScoreForm:
+    """The question for the score alone, on one aspect, with the mark of the conversation."""
+
+    aspect: Aspect
+    options: PromptOptions
+    mark: str
+
+    def restated(self, conversation: Sequence[Message], *, reply: str) -> tuple[Message, ...]:
+        """Return `conversation`, a reply with the list and no score, and the question for it.
+
+        The list is a turn of the assistant: it is to be taken for the judge's own.
+        """
+        listed = reply.removesuffix(cue(self.mark)).rstrip("\n")
+        said = Message(role="assistant", content=listed)
+        return (*conversation, said, Message(role="user", content=self._fill("restate.txt")))
+
+    def ask_to_continue(self, problem: str) -> Message:
+        """Return the message after a continuation that began with something else."""
+        return Message(role="user", content=self._fill("continue-reask.txt", problem=problem))
+
+    def ask_again(self, problem: str) -> Message:
+        """Return the message after an answer without a score."""
+        return Message(role="user", content=self._fill("restate-reask.txt", problem=problem))
+
+    def grammar(self, *, continued: bool) -> str:
+        """Return a GBNF grammar of the score alone; behind the cue, with the blank before it."""
+        about = {
+            "blank": '" " ' if continued else "",
+            "scores": alternatives(score_words(self.aspect, self.options)),
+        }
+        return fill_template(_PACKAGE, "score.gbnf", about)
+
+    def _fill(self, name: str, *, problem: str = "") -> str:
+        about = {
+            "problem": problem,
+            "cue": cue(self.mark),
+            "aspect": self.aspect.name.replace("-", " "),
+            "output": self.aspect.task.output_header,
+            "scores": ", ".join(score_words(self.aspect, self.options)),
+        }
+        return fill_template(_PACKAGE, name, about)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForcedPrefix:
     """An error list in the judge's own form, and the conversation in which it stands.
 
     Parameters
     ----------
     conversation
-        What the judge was told before it replied.
+        The conversation before the judge's reply.
     text
-        Its reply with the list, up to the score.
+        The reply with the list, up to the score.
     form
-        How the score is asked for.
+        The question for the score.
     decoding
-        How the judge's replies are drawn; its grammar is that of the score alone, if any.
+        Settings of the judge's replies; a grammar becomes that of the score alone.
     material
         The judged texts, of which no score is taken.
     """
@@ -68,39 +114,39 @@ class Recital:
     material: Material
 
 
-async def continued(model: ChatModel, recital: Recital) -> Answer[Grade]:
+async def continued(model: ChatModel, prefix: ForcedPrefix) -> Answer[Grade]:
     """Have `model` write on where the score is due; raise `ModelError` if it cannot."""
-    form, asked, model = recital.form, recital.decoding, defused(model)
+    form, asked, model = prefix.form, prefix.decoding, defused(model)
     decoding = replace(
         asked,
         max_tokens=min(asked.max_tokens, _TOKENS),
         grammar=form.grammar(continued=True) if asked.grammar else "",
     )
-    request = ChatRequest(messages=recital.conversation, prefix=recital.text, decoding=decoding)
+    request = ChatRequest(messages=prefix.conversation, prefix=prefix.text, decoding=decoding)
     reply = await model.complete(request)
     grade, usage = _read_on(reply, scale=form.aspect.scale), reply.usage
     if grade.problem and reply.finish is not Finish.REFUSAL:
-        said = Message(role="assistant", content=f"{recital.text}{reply.text}")
-        again = (*recital.conversation, said, form.ask_to_continue(grade.problem))
+        said = Message(role="assistant", content=f"{prefix.text}{reply.text}")
+        again = (*prefix.conversation, said, form.ask_to_continue(grade.problem))
         reply = await model.complete(replace(request, messages=again))
         grade, usage = _read_on(reply, scale=form.aspect.scale), usage + reply.usage
     return Answer(reply=_cut_short(reply, grade), reading=grade, usage=usage)
 
 
-async def restated(model: ChatModel, recital: Recital) -> Answer[Grade]:
+async def restated(model: ChatModel, prefix: ForcedPrefix) -> Answer[Grade]:
     """Ask `model` for the score in a new turn; raise `ModelError` if it gives no reply."""
-    form, decoding = recital.form, recital.decoding
+    form, decoding = prefix.form, prefix.decoding
     if decoding.grammar:
         decoding = replace(decoding, grammar=form.grammar(continued=False))
     return await ask(
         model,
         ChatRequest(
-            messages=form.restated(recital.conversation, recital=recital.text), decoding=decoding
+            messages=form.restated(prefix.conversation, reply=prefix.text), decoding=decoding
         ),
         read=lambda reply: read_score(
             reply.text,
             aspect=form.aspect,
-            material=recital.material,
+            material=prefix.material,
             cut=reply.finish is Finish.LENGTH,
         ),
         reask=form.ask_again,

@@ -23,8 +23,8 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.core.keys import canonical, digest
+from spanjury.judges.metrics.named import sample_of
 from spanjury.judges.metrics.reductions import over_references
-from spanjury.judges.metrics.samples import sample_of
 from spanjury.judges.text.turns import in_turn
 
 __all__ = ["MetricJudge"]

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from spanjury.judges.core import DataError, Metric, MetricCard, Sample
+from spanjury.judges.core import DataError, Metric, MetricCard, Sample, Segment
 
-__all__ = ["NamedMetric", "Over", "check_samples"]
+__all__ = ["NamedMetric", "Over", "check_samples", "sample_of"]
+
 
 Over = Literal["best", "mean", "worst"]
 
@@ -57,3 +58,19 @@ def _refuse(name: str, need: str, lacking: Sequence[bool], *, ids: Sequence[str]
     if rows:
         more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
         raise DataError(f"metric {name!r} needs {need}, and row {rows[0]!r}{more} has none")
+
+
+def sample_of(segment: Segment) -> Sample:
+    r"""Return the output, the references, and the inputs one after another as the source.
+
+    Examples
+    --------
+    >>> segment = Segment(segment_id="1", output="4", inputs={"Question": "2+2?", "Hint": "even"})
+    >>> sample_of(segment).source
+    '2+2?\n\neven'
+    """
+    return Sample(
+        output=segment.output,
+        references=segment.references,
+        source="\n\n".join(segment.inputs.values()),
+    )

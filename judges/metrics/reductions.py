@@ -11,22 +11,32 @@ from dataclasses import replace
 from itertools import islice
 from typing import Literal, Protocol, get_args, runtime_checkable
 
-from spanjury.judges.core import ConfigError, MetricCard, MetricError, Sample, SegmentMetric
+from spanjury.judges.core import (
+    ConfigError,
+    MergeableMetric,
+    MetricCard,
+    MetricError,
+    Sample,
+    SegmentMetric,
+)
 
 __all__ = [
     "Average",
     "Choice",
     "Ranked",
     "Reduction",
+    "RowMetric",
+    "add_rows",
     "over_outputs",
     "over_references",
     "over_segments",
 ]
 
+
 Choice = Literal["best", "mean", "worst"]
 Average = Literal["mean", "median"]
 Reduction = Choice | Callable[[Sequence[float]], float]
-"""Which of several scores counts; or any function of one or more scores."""
+"""The one of several scores that counts; or any function of one or more scores."""
 
 
 @runtime_checkable
@@ -221,3 +231,23 @@ def _where_reduced(
         rank = reduce([each for _, each in run])
         chosen.append(next((score for score, each in run if each == rank), math.nan))
     return chosen
+
+
+@runtime_checkable
+class RowMetric(MergeableMetric, Protocol):
+    """A metric whose segment scores follow from its rows: who has these need not count again."""
+
+    def score_rows(self, rows: Sequence[Sequence[float]], /) -> Sequence[float]:
+        """Return the score of each segment from its row of `statistics`."""
+        ...
+
+
+def add_rows(rows: Sequence[Sequence[float]]) -> list[float]:
+    """Add rows of one length, number by number.
+
+    Examples
+    --------
+    >>> add_rows([[1, 2], [3, 4]])
+    [4, 6]
+    """
+    return [sum(column) for column in zip(*rows, strict=True)]

@@ -18,13 +18,24 @@ from spanjury.judges.core import (
     signature,
 )
 from spanjury.judges.core.code_digest import code_digest
-from spanjury.judges.rules.form_checks.casing import lower_case_starts, lower_i, shouting
 from spanjury.judges.rules.form_checks.debris import debris
-from spanjury.judges.rules.form_checks.endings import broken_off
-from spanjury.judges.rules.form_checks.grammar import articles, disagreement, misheard
-from spanjury.judges.rules.form_checks.pairs import unclosed_quotes, unpaired_brackets
+from spanjury.judges.rules.form_checks.punctuation import (
+    broken_off,
+    doubled_marks,
+    missing_blanks,
+    stray_blanks,
+    unclosed_quotes,
+    unpaired_brackets,
+)
 from spanjury.judges.rules.form_checks.repetition import repeated_passages, stuttering
-from spanjury.judges.rules.form_checks.spacing import doubled_marks, missing_blanks, stray_blanks
+from spanjury.judges.rules.form_checks.words import (
+    articles,
+    disagreement,
+    lower_case_starts,
+    lower_i,
+    misheard,
+    shouting,
+)
 from spanjury.judges.rules.form_text import FormText, read_form
 from spanjury.judges.text.turns import in_turn
 

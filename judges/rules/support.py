@@ -1,4 +1,4 @@
-"""How far a source supports a text.
+"""Support that a source gives to a text.
 
 Two shares are counted: `known`, of the claims that the source has, a number, a date or a
 name twice; and `joined`, of the sequences of words that it has. The support is::
@@ -9,17 +9,26 @@ The power makes sequences matter among texts that were mostly copied, where a br
 likely a wrong attribution, and hardly at all among texts in new words, where all are broken.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from spanjury.judges.rules.claims import Claim, claims, tells_names
-from spanjury.judges.rules.joins import Joins, joins, seams
-from spanjury.judges.rules.source_index import SourceIndex
+from spanjury.judges.rules.lexicon import FUNCTION_WORDS
+from spanjury.judges.rules.source_index import SourceIndex, pair_hashes, triple_hashes
+from spanjury.judges.rules.stems import stem
 from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.words import Word, words
 
-__all__ = ["SentenceSupport", "Support", "support"]
+__all__ = ["Joins", "SentenceSupport", "Support", "joins", "seams", "support"]
 
+
+# What begins a new clause: a writer who joins two sentences so says nothing new.
+_CONNECTIVES = frozenset(
+    """after although and as because before but or since so though unless until when where
+    whereas which while who""".split()  # noqa: SIM905 - a list this long reads best so
+)
+_SAME_SENTENCE = 0.5  # weight of a pair that the source has in one sentence, yet not joined
 _EXACT = 2.0  # weight of a claim that is right or wrong: a number, a date, a name
 _LOOSE = 0.25  # weight of a word where the source is data, which has few words of its own
 _POWER = 3
@@ -27,8 +36,94 @@ _KNOWN = 0.6  # what the claims count beside the sequences
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Joins:
+    """The joins of a sentence, or with ``+`` of several.
+
+    Parameters
+    ----------
+    trigrams
+        How many trigrams of words the source has, and how many there are.
+    pairs, triples
+        The same for two and three words in a row, function words left out.
+    """
+
+    trigrams: tuple[int, int] = (0, 0)
+    pairs: tuple[float, int] = (0.0, 0)
+    triples: tuple[int, int] = (0, 0)
+
+    def __add__(self, other: "Joins") -> "Joins":
+        return Joins(
+            trigrams=(
+                self.trigrams[0] + other.trigrams[0],
+                self.trigrams[1] + other.trigrams[1],
+            ),
+            pairs=(self.pairs[0] + other.pairs[0], self.pairs[1] + other.pairs[1]),
+            triples=(self.triples[0] + other.triples[0], self.triples[1] + other.triples[1]),
+        )
+
+    @property
+    def share(self) -> float:
+        """Mean share of the three that the source has, 0 to 1; 1 where there are none."""
+        kinds = (self.trigrams, self.pairs, self.triples)
+        return sum(found / made if made else 1.0 for found, made in kinds) / len(kinds)
+
+
+def joins(folded: Sequence[str], index: SourceIndex) -> Joins:
+    """Count the joins of a sentence with the words `folded`."""
+    stems = [stem(word) for word in folded]
+    content = [stemmed for stemmed in stems if stemmed not in FUNCTION_WORDS]
+    pairs = zip(pairwise(content), pair_hashes(content), strict=True)
+    return Joins(
+        trigrams=(
+            sum(map(index.trigrams.__contains__, triple_hashes(stems))),
+            max(0, len(stems) - 2),
+        ),
+        pairs=(
+            sum(_pair_weight(pair, hashed, index=index) for pair, hashed in pairs),
+            max(0, len(content) - 1),
+        ),
+        triples=(
+            sum(map(index.triples.__contains__, triple_hashes(content))),
+            max(0, len(content) - 2),
+        ),
+    )
+
+
+def _pair_weight(pair: tuple[str, str], hashed: int, *, index: SourceIndex) -> float:
+    if hashed in index.pairs:
+        return 1.0
+    return _SAME_SENTENCE if index.in_one_sentence(*pair) else 0.0
+
+
+def seams(words: Sequence[Word], index: SourceIndex) -> Iterator[tuple[int, int]]:
+    """Yield the pairs of content words that join parts of different sentences.
+
+    Both words stand in the source, but never in one sentence, and at least one of them
+    brings a neighbour along from there: single words in a new order are a paraphrase. No
+    connective stands between them, with which a writer joins whole sentences.
+
+    Yields
+    ------
+    tuple of int
+        Positions of the two words in `words`.
+    """
+    places = [at for at, word in enumerate(words) if word.folded not in FUNCTION_WORDS]
+    content = [stem(words[at].folded) for at in places]
+    copied = [hashed in index.pairs for hashed in pair_hashes(content)]
+    for at, pair in enumerate(pairwise(content)):
+        if copied[at] or not all(index.where.get(word) for word in pair):
+            continue
+        between = words[places[at] + 1 : places[at + 1]]
+        if any(word.folded in _CONNECTIVES for word in between):
+            continue
+        brought = any(copied[max(0, at - 1) : at] + copied[at + 1 : at + 2])
+        if brought and not index.in_one_sentence(*pair):
+            yield places[at], places[at + 1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SentenceSupport:
-    """What the source has of one sentence.
+    """Support that the source gives to one sentence.
 
     Parameters
     ----------
@@ -50,7 +145,7 @@ class SentenceSupport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Support:
-    """What the source has of a text.
+    """Support that the source gives to a text.
 
     Parameters
     ----------

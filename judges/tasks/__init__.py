@@ -4,7 +4,6 @@
 `ConfigError` whatever is missing, misspelt or contradictory in them.
 """
 
-from spanjury.judges.tasks.catalogue import Catalogue
-from spanjury.judges.tasks.description import describe
+from spanjury.judges.tasks.catalogue import Catalogue, describe
 
 __all__ = ["Catalogue", "describe"]

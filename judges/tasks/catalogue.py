@@ -8,10 +8,9 @@ from types import MappingProxyType
 
 from spanjury.judges.core import Aspect, Task
 from spanjury.judges.tasks.declaration import read_aspect, read_task
-from spanjury.judges.tasks.names import Names
-from spanjury.judges.tasks.table import Table
+from spanjury.judges.tasks.table import Names, Table
 
-__all__ = ["Catalogue"]
+__all__ = ["Catalogue", "describe"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +124,23 @@ def _with_defaults(task: Task, *, table: Table, names: Names) -> Task:
     for name in asked:
         if names.get(name) is None:
             choices = ", ".join(names.all())
-            problem = f"has {name!r}, which is no aspect of {task.name}; choose from {choices}"
+            problem = f"has {name!r}, which is not an aspect of {task.name}; choose from {choices}"
             raise table.error("default_aspects", problem=problem)
     found = tuple(names.find(name, what="aspect") for name in asked)
     return replace(task, default_aspects=found)
+
+
+def describe(aspect: Aspect) -> str:
+    """Return name, definition, extremes and what `aspect` is mixed up with, line by line."""
+    return "\n".join(_lines(aspect))
+
+
+def _lines(aspect: Aspect) -> Iterator[str]:
+    yield f"{aspect.name.replace('-', ' ').capitalize()}: {aspect.definition}"
+    if aspect.worst:
+        yield f"At worst: {aspect.worst}"
+    if aspect.best:
+        yield f"At best: {aspect.best}"
+    if aspect.confusable:
+        yield "Not to be judged here, though easily mixed up with it:"
+        yield from (f"- {other}" for other in aspect.confusable)

@@ -1,12 +1,18 @@
 """Text as judges need it: folded, searched, split, fenced, defused, made of templates."""
 
-from spanjury.judges.text.defused_model import DefusedModel, defused
-from spanjury.judges.text.fence import Fenced, fence, named_plainly
-from spanjury.judges.text.field_mark import AnswerMark, field_mark
 from spanjury.judges.text.fold import Folded, fold, fold_with_map
 from spanjury.judges.text.locate import Locator, Place
+from spanjury.judges.text.prompts import (
+    AnswerMark,
+    Fenced,
+    fence,
+    field_mark,
+    fill_template,
+    named_plainly,
+    read_template,
+)
 from spanjury.judges.text.sentences import sentences
-from spanjury.judges.text.templates import fill_template, read_template
+from spanjury.judges.text.template_tokens import DefusedModel, defused
 from spanjury.judges.text.words import folded_words
 
 __all__ = [

@@ -13,7 +13,7 @@ from functools import cached_property
 from rapidfuzz import fuzz
 from rapidfuzz.distance import LCSseq
 
-from spanjury.judges.text.edges import joined
+from spanjury.judges.text.words import joined
 
 __all__ = ["MIN_SIMILARITY", "Haystack"]
 

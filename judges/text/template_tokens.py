@@ -4,11 +4,19 @@ A server's tokenizer reads ``<|im_end|>`` as the end of a message, even inside a
 judged. A blank behind the first character makes ordinary letters of it. A text may hold that
 form already, so every form with blanks gets one more, and a reply loses one: what is taken
 apart comes back as it was, whatever it was.
+
+A `DefusedModel` does so below every prompt, so that no judged text speaks to a model in such
+tokens, and quotes in a reply are in the text that was judged. Requests and replies without them
+pass byte for byte.
 """
 
 import re
+from dataclasses import dataclass, replace
 
-__all__ = ["join_tokens", "split_tokens"]
+from spanjury.judges.core import ChatModel, ChatRequest, Message, Reply, ToolCall
+
+__all__ = ["DefusedModel", "defused", "join_tokens", "split_tokens"]
+
 
 _NAMES = (
     "bos|eos|pad|unk|cls|sep|mask|s|eod|eot|eop|sop|EOD|EOT|BOS_TOKEN|EOS_TOKEN"
@@ -68,3 +76,54 @@ def join_tokens(text: str) -> str:
     'a <|im_end|> b < |im_end|> c'
     """
     return _TOKEN.sub(lambda token: token[0][:-1] if len(token[0]) > 1 else token[0], text)
+
+
+def defused(model: ChatModel) -> ChatModel:
+    """Return `model` behind a `DefusedModel`, or as it is if it stands behind one."""
+    return model if isinstance(model, DefusedModel) else DefusedModel(model=model)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DefusedModel:
+    """A `ChatModel` that is asked without tokens of chat templates.
+
+    Parameters
+    ----------
+    model
+        The model that is asked.
+    """
+
+    model: ChatModel
+
+    @property
+    def signature(self) -> str:
+        """The signature of the model: ordinary texts reach it as they are."""
+        return self.model.signature
+
+    async def complete(self, request: ChatRequest) -> Reply:
+        """Return the model's reply; raise `ModelError` as the model raises it."""
+        asked = replace(
+            request,
+            messages=tuple(map(_asked, request.messages)),
+            prefix=split_tokens(request.prefix),
+        )
+        reply = await self.model.complete(asked)
+        return reply if asked == request else _answered(reply)
+
+
+def _asked(message: Message) -> Message:
+    # What a model said may begin with its own reasoning, which chat templates cut off.
+    said = message.role == "assistant"
+    content = split_tokens(message.content, reasoning=not said)
+    calls = tuple(_renewed(call, split_tokens(call.arguments)) for call in message.tool_calls)
+    return replace(message, content=content, tool_calls=calls)
+
+
+def _answered(reply: Reply) -> Reply:
+    text, reasoning = join_tokens(reply.text), join_tokens(reply.reasoning)
+    calls = tuple(_renewed(call, join_tokens(call.arguments)) for call in reply.tool_calls)
+    return replace(reply, text=text, reasoning=reasoning, tool_calls=calls)
+
+
+def _renewed(call: ToolCall, arguments: str) -> ToolCall:
+    return replace(call, arguments=arguments)

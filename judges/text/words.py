@@ -4,10 +4,11 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-__all__ = ["Word", "fold_word", "folded_words", "words"]
+__all__ = ["Word", "fold_word", "folded_words", "joined", "stands_alone", "words"]
+
 
 # Thousands are grouped by a comma, in tokenised data also by a comma and a space; an
-# ordinal keeps its ending. A possessive "s" is no word. Python's \w leaves out the vowel
+# ordinal keeps its ending. A possessive "s" is not a word. Python's \w leaves out the vowel
 # signs of Indic scripts and combining accents, without which words would fall apart.
 _NUMBER = r"(?:[1-9]\d{0,2}(?:, ?\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)*)(?: ?(?:st|nd|rd|th)\b)?"
 _MARKS = (
@@ -19,6 +20,7 @@ _WORD = re.compile(rf"{_LETTERS}|{_NUMBER}|%")
 _PLAIN_WORD = re.compile(rf"[a-z]++(?<!'s)|{_NUMBER}|%")  # the same in lower-case ASCII, faster
 _ACCENTS = re.compile("[\u0300-\u036f]+")
 _ENDING = re.compile(r"[, a-zA-Z]+")
+_JOINER = "\N{ZERO WIDTH JOINER}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,3 +101,30 @@ def folded_words(text: str) -> list[str]:
     return [
         word if word > ":" and word.isascii() else fold_word(word) for word in _WORD.findall(text)
     ]
+
+
+def joined(left: str, right: str) -> bool:
+    """Say whether two neighbouring characters belong to one word or one letter."""
+    if _JOINER in {left, right} or unicodedata.category(right)[0] == "M":
+        return True
+    if not (left.isalnum() and right.isalnum()):
+        return False
+    if left.isascii() and right.isascii():
+        return True
+    return not (_spaceless(left) or _spaceless(right))
+
+
+def stands_alone(text: str, start: int, *, end: int) -> bool:
+    """Say whether the non-empty ``text[start:end]`` cuts no word and no letter in two."""
+    if start > 0 and joined(text[start - 1], text[start]):
+        return False
+    return end == len(text) or not joined(text[end - 1], text[end])
+
+
+def _spaceless(character: str) -> bool:
+    """Say whether its script writes words without spaces between them."""
+    code = ord(character)
+    if code < 0x2E80:  # noqa: PLR2004 - Thai to Myanmar, Khmer
+        return 0x0E00 <= code < 0x10A0 or 0x1780 <= code < 0x1800  # noqa: PLR2004
+    # from the CJK radicals on, but for Hangul syllables
+    return not (0xAC00 <= code < 0xD800 or 0xFB00 <= code < 0x20000)  # noqa: PLR2004

@@ -1,14 +1,20 @@
-"""The console on which every command prints: nothing from outside can steer the terminal."""
+"""The console on which every command prints: no text from outside can control the terminal."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
+from rich.table import Table
 from rich.text import Text
 
-from spanjury.judges.core import shown
+from spanjury.judges.core import shown, shown_json
+from spanjury.orchestration.cli.exits import say
 
-__all__ = ["CleanConsole"]
+__all__ = ["CleanConsole", "print_json", "print_table", "print_view", "say_written"]
+
+_PICTURES = frozenset({".png", ".svg"})
 
 
 class CleanConsole(Console):
@@ -46,3 +52,45 @@ def _cleaned(text: Text) -> Text:
     copy = text.copy()
     copy.plain = clean
     return copy
+
+
+def print_view(view: RenderableType) -> None:
+    """Print a table, or whatever else rich can."""
+    CleanConsole().print(view)
+
+
+def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print texts in columns."""
+    table = Table()
+    for heading in headings:
+        table.add_column(heading, overflow="fold")  # a name that is cut short is useless
+    for row in rows:
+        table.add_row(*row)
+    print_view(table)
+
+
+def print_json(value: object) -> None:
+    """Print a value as JSON; infinite bounds are null."""
+    CleanConsole(soft_wrap=True).print(shown_json(value, indent=2))
+
+
+def say_written(written: Sequence[Path], *, counts_pictures: bool = False) -> None:
+    """Say where each file is, and why there is no picture among them if so.
+
+    Parameters
+    ----------
+    counts_pictures
+        Say only how many pictures there are.
+    """
+    pictures = [path for path in written if path.suffix in _PICTURES]
+    if counts_pictures:
+        files = ", ".join(str(path) for path in written if path not in pictures)
+        beside = f" and {len(pictures)} pictures beside them" if pictures else ""
+        say(f"written: {files}{beside}")
+    else:
+        for path in written:
+            say(f"written: {path}")
+    if not pictures:
+        is_installed = find_spec("matplotlib") is not None
+        reason = "nothing to draw" if is_installed else "pip install 'spanjury[plots]'"
+        say(f"no pictures: {reason}")

@@ -2,38 +2,30 @@
 
 import platform
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, version
+from typing import Annotated
 
-import anyio
 import typer
-from rich.table import Table
 
-from spanjury.judges.core import (
-    VERSION,
-    EvaluationError,
-    Segment,
-    reason_of,
-)
+from spanjury.judges.core import VERSION, EvaluationError, Segment, reason_of
 from spanjury.judges.core.registry import OUR_PACKAGE, Registry
-from spanjury.judges.tasks import Catalogue
-from spanjury.orchestration.cli.console import CleanConsole
 from spanjury.orchestration.cli.exits import ERROR
-from spanjury.orchestration.cli.network import NetworkWatch, forbid_network
-from spanjury.orchestration.wiring import (
-    GROUPS,
-    METRIC_CARDS,
-    METRICS,
-    PROBE,
-    open_configured_panel,
-    open_model,
-)
-from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
-from spanjury.orchestration.wiring.metrics import availability, broken_cards, metric_cards
+from spanjury.orchestration.cli.flags.panel import ModelBaseUrls
+from spanjury.orchestration.cli.lazy import lazily
 
-__all__ = ["examine"]
+with lazily():
+    from importlib import metadata
+
+    import anyio
+    from rich import table as tables
+
+    from spanjury.judges import tasks
+    from spanjury.orchestration.cli import console, network
+    from spanjury.orchestration.wiring import config, metrics, models, panels, plugins
+
+__all__ = ["doctor"]
 
 Finding = tuple[str, str, str]
-"""What was looked at, its state, a note."""
+"""The thing that was tried, its state, a note."""
 
 _FAILS = "fails"
 _BROKEN = "broken"
@@ -48,19 +40,42 @@ _SAMPLE = Segment(
 )
 
 
-def examine(*, model: list[str] | None, model_base_url: list[str] | None, offline: bool) -> None:
-    """Print what is found and exit with 1 if anything fails."""
+def doctor(
+    *,
+    model: Annotated[
+        tuple[str, ...],
+        typer.Option(
+            envvar="SPANJURY_MODEL",
+            metavar="NAME",
+            help="Ask this model a small question; repeatable.",
+        ),
+    ] = (),
+    model_base_url: ModelBaseUrls = (),
+    offline: Annotated[
+        bool,
+        typer.Option(
+            "--offline",
+            envvar="SPANJURY_OFFLINE",
+            help="Load everything and judge a sample with the network forbidden.",
+        ),
+    ] = False,
+) -> None:
+    """Say what is installed, what loads and which models answer.
+
+    Exits with 1 if a plugin does not load, a model does not answer, or, with --offline,
+    the network was touched.
+    """
     if offline:
-        with forbid_network() as watch:
+        with network.forbid_network() as watch:
             rows = [*_installed(), ("offline panel", "works", anyio.run(_judge_sample))]
         rows.append(_network(watch))
     else:
         rows = list(_installed())
-    rows.extend(anyio.run(_ask, name, tuple(model_base_url or ())) for name in model or ())
-    table = Table("what", "state", "note")
+    rows.extend(anyio.run(_ask, name, model_base_url) for name in model)
+    table = tables.Table("what", "state", "note")
     for what, state, note in rows:
         table.add_row(what, state, note, style="red" if state in {_FAILS, _BROKEN} else "")
-    CleanConsole().print(table)
+    console.print_view(table)
     if any(state == _FAILS for _, state, _ in rows):
         raise typer.Exit(ERROR)
 
@@ -70,11 +85,11 @@ def _installed() -> Iterator[Finding]:
     yield "spanjury", VERSION, ""
     for name in _PACKAGES:
         try:
-            yield name, version(name), ""
-        except PackageNotFoundError:
+            yield name, metadata.version(name), ""
+        except metadata.PackageNotFoundError:
             yield name, "absent", "only for --model embedded"
-    for group in GROUPS:
-        yield from _metrics() if group is METRICS else _loads(group)
+    for group in plugins.GROUPS:
+        yield from _metrics() if group is plugins.METRICS else _loads(group)
 
 
 def _loads(group: Registry[object]) -> Iterator[Finding]:
@@ -97,25 +112,25 @@ def _loads(group: Registry[object]) -> Iterator[Finding]:
 
 def _metrics() -> Iterator[Finding]:
     """Count the metrics that can be run; one whose library is absent is no failure."""
-    lacking = {name: availability(card) for name, card in metric_cards().items()}
+    lacking = {name: metrics.availability(card) for name, card in metrics.metric_cards().items()}
     absent = [f"{name} {reason}" for name, reason in lacking.items() if reason]
     count = f"{len(lacking) - len(absent)} of {len(lacking)} can be run as they are"
-    yield METRICS.group, "loads", "; ".join([count, *absent])
-    for problem in broken_cards():
-        yield METRIC_CARDS.group, _BROKEN, problem
+    yield plugins.METRICS.group, "loads", "; ".join([count, *absent])
+    for problem in metrics.broken_cards():
+        yield plugins.METRIC_CARDS.group, _BROKEN, problem
 
 
 async def _judge_sample() -> str:
-    catalogue = Catalogue.load()
+    catalogue = tasks.Catalogue.load()
     found = 0
-    async with open_configured_panel(PanelConfig()) as panel:
+    async with panels.open_configured_panel(config.PanelConfig()) as panel:
         for aspect in ("consistency", "fluency"):
             report = await panel.assess(_SAMPLE, catalogue.aspect("summarization", aspect))
             found += len(report.spans)
     return f"{found} errors found in a sample"
 
 
-def _network(watch: NetworkWatch) -> Finding:
+def _network(watch: "network.NetworkWatch") -> Finding:
     if watch.attempts:
         return "network", _FAILS, f"touched while forbidden: {', '.join(watch.attempts)}"
     return "network", "untouched", "no name was looked up, no connection tried"
@@ -124,8 +139,10 @@ def _network(watch: NetworkWatch) -> Finding:
 async def _ask(name: str, base_urls: tuple[str, ...]) -> Finding:
     began = anyio.current_time()
     try:
-        async with open_model(ModelConfig(name=name, base_url=base_urls, attempts=1)) as model:
-            reply = await model.complete(PROBE)
+        async with models.open_model(
+            config.ModelConfig(name=name, base_url=base_urls, attempts=1)
+        ) as model:
+            reply = await model.complete(models.PROBE)
     except EvaluationError as error:
         return f"model {name}", _FAILS, reason_of(error)
     seconds = anyio.current_time() - began

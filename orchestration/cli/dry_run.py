@@ -1,4 +1,4 @@
-"""`evaluate --dry-run`: what the run would take."""
+"""`evaluate --dry-run`: the calls, tokens, dollars and seconds of a whole run."""
 
 from collections import Counter
 
@@ -7,22 +7,17 @@ from rich.table import Table
 
 from spanjury.orchestration.cli.console import CleanConsole
 from spanjury.orchestration.cli.exits import say
-from spanjury.orchestration.cli.logging import log_to
-from spanjury.orchestration.cli.running import planned_aloud
-from spanjury.orchestration.cli.told import Told
+from spanjury.orchestration.cli.session import plan_job
 from spanjury.orchestration.services.dry_run import Estimate, estimated
-from spanjury.orchestration.services.evaluate import plan
+from spanjury.orchestration.services.evaluate import Job
 from spanjury.stats.estimation import TotalEstimate
 
-__all__ = ["judge_sample"]
+__all__ = ["print_estimate"]
 
 
-def judge_sample(**flags: object) -> None:
-    """Judge a sample of a file as the flags say, and print what all of it would take."""
-    told = Told.by(flags)
-    log_to(told.log_file)
-    job = told.job
-    estimate = anyio.run(estimated, job, planned_aloud(plan(job)))
+def print_estimate(job: Job) -> None:
+    """Judge a sample of the rows of `job`, and print what all of them would take."""
+    estimate = anyio.run(estimated, job, plan_job(job))
     CleanConsole().print(_table(estimate))
     outcomes = Counter(report.outcome.value for report in estimate.reports)
     say(
@@ -35,14 +30,14 @@ def judge_sample(**flags: object) -> None:
         say(f"no price is known for {', '.join(estimate.unpriced)}")
 
 
-def _table(told: Estimate) -> Table:
+def _table(estimate: Estimate) -> Table:
     table = Table("the whole run", "estimate", "95 % interval", title_justify="left")
     for column in table.columns[1:]:
         column.justify = "right"
-    table.add_row("calls", *_numbers(told.calls, "{:,.0f}"))
-    table.add_row("tokens", *_numbers(told.tokens, "{:,.0f}"))
-    table.add_row("dollars", *_numbers(told.cost, "{:,.4f}"))
-    table.add_row("seconds", *_numbers(told.seconds, "{:,.0f}"))
+    table.add_row("calls", *_numbers(estimate.calls, "{:,.0f}"))
+    table.add_row("tokens", *_numbers(estimate.tokens, "{:,.0f}"))
+    table.add_row("dollars", *_numbers(estimate.cost, "{:,.4f}"))
+    table.add_row("seconds", *_numbers(estimate.seconds, "{:,.0f}"))
     return table
 
 

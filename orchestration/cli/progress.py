@@ -1,6 +1,6 @@
-"""How a run shows how far it is: a bar on a terminal, lines now and then where there is none.
+"""Progress of a run on the screen: a bar on a terminal, elsewhere a line now and then.
 
-Both look when they show, in a thread of their own: a result costs them nothing.
+Both measure when they show, in a thread of their own: a result costs them nothing.
 """
 
 import threading
@@ -13,12 +13,12 @@ from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskProgressColumn, TextColumn
 from rich.text import Text
 
-from spanjury.orchestration.cli.standing import Watch
+from spanjury.orchestration.engine.progress import Tracker
 
 __all__ = ["ProgressBar", "ProgressLines"]
 
 _REDRAWS = 2.0
-"""How often a bar is drawn anew, a second."""
+"""How often in a second a bar is drawn."""
 _EVERY = 10.0
 """Seconds between two lines."""
 
@@ -28,14 +28,14 @@ class ProgressBar(Progress):
 
     Parameters
     ----------
-    watch
-        Looks how far it is.
+    tracker
+        Measures the progress.
     console
         A terminal; what else is printed there must be printed by the same console.
     """
 
-    def __init__(self, watch: Watch, *, console: Console) -> None:
-        self._watch = watch  # the first look is taken by what follows
+    def __init__(self, tracker: Tracker, *, console: Console) -> None:
+        self._tracker = tracker  # the next line measures already
         super().__init__(
             TextColumn("judged"),
             BarColumn(),
@@ -45,16 +45,16 @@ class ProgressBar(Progress):
             refresh_per_second=_REDRAWS,
             transient=True,
         )
-        self.add_task("judged", total=watch.total)
+        self.add_task("judged", total=tracker.total)
 
     def get_renderables(self) -> Iterable[RenderableType]:
-        """Look how far it is, and yield the bar and the line of figures."""
-        standing = self._watch.look()
+        """Measure, and yield the bar and the line of figures."""
+        progress = self._tracker.progress()
         for task in self.task_ids:
-            self.update(task, completed=standing.done)
+            self.update(task, completed=progress.done)
         yield from super().get_renderables()
-        if standing.figures:
-            yield Text(standing.figures, style="dim", overflow="ellipsis", no_wrap=True)
+        if progress.figures:
+            yield Text(progress.figures, style="dim", overflow="ellipsis", no_wrap=True)
 
 
 class ProgressLines:
@@ -62,8 +62,8 @@ class ProgressLines:
 
     Parameters
     ----------
-    watch
-        Looks how far it is.
+    tracker
+        Measures the progress.
     write
         Writes a line. It is called by a thread; once it fails, nothing more is written.
     every
@@ -71,13 +71,13 @@ class ProgressLines:
     """
 
     def __init__(
-        self, watch: Watch, *, write: Callable[[str], None], every: float = _EVERY
+        self, tracker: Tracker, *, write: Callable[[str], None], every: float = _EVERY
     ) -> None:
-        self._watch = watch
+        self._tracker = tracker
         self._write = write
         self._every = every
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._tell, name="progress", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="progress", daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -92,9 +92,9 @@ class ProgressLines:
         self._ended.set()
         self._thread.join()
 
-    def _tell(self) -> None:
-        with suppress(OSError):  # who reads standard error may leave
+    def _run(self) -> None:
+        with suppress(OSError):  # the reader of standard error may leave
             while not self._ended.wait(self._every):
-                self._write(self._watch.look().line)
-            if self._watch.seconds >= self._every:
-                self._write(self._watch.look().line)
+                self._write(self._tracker.progress().line)
+            if self._tracker.seconds >= self._every:
+                self._write(self._tracker.progress().line)

@@ -12,11 +12,11 @@ from spanjury.orchestration.cli.console import CleanConsole
 from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.progress import ProgressBar, ProgressLines
 from spanjury.orchestration.cli.render import segment_view
-from spanjury.orchestration.cli.standing import Watch, spent
 from spanjury.orchestration.cli.table import summary_view
 from spanjury.orchestration.engine.metering import Meter
+from spanjury.orchestration.engine.progress import Tracker, spent
 from spanjury.orchestration.engine.summary import Summary
-from spanjury.orchestration.wiring import result_row
+from spanjury.orchestration.wiring.results import result_row
 
 __all__ = ["View"]
 
@@ -72,16 +72,16 @@ class View:
         self._out = _Output()
         self._side = _Output(stderr=True)
         self._segment: list[Result] = []
-        watch = Watch(total=total, summary=self.summary, meter=meter)
-        self._progress = self._shown(watch) if progress else nullcontext()
+        tracker = Tracker(total=total, summary=self.summary, meter=meter)
+        self._progress = self._shown(tracker) if progress else nullcontext()
 
-    def _shown(self, watch: Watch) -> AbstractContextManager[object]:
+    def _shown(self, tracker: Tracker) -> AbstractContextManager[object]:
         if not self._side.is_watched:
-            return ProgressLines(watch, write=say)
+            return ProgressLines(tracker, write=say)
         if not self._out.is_terminal:
-            return ProgressBar(watch, console=self._side)
+            return ProgressBar(tracker, console=self._side)
         # Rows of JSON on a terminal are printed past a bar, not above it.
-        return nullcontext() if self._as_json else ProgressBar(watch, console=self._out)
+        return nullcontext() if self._as_json else ProgressBar(tracker, console=self._out)
 
     def __enter__(self) -> Self:
         self._progress.__enter__()

@@ -82,7 +82,7 @@ class AgentConsolidator:
         )
 
     async def consolidate(self, verdict: Verdict) -> Consolidation:
-        """Merge the spans of `verdict`; one span or none is not worth a question."""
+        """Merge the spans of `verdict`; of one span or none no model is asked."""
         found = tuple(seat_spans(verdict))
         if len(found) < 2:  # noqa: PLR2004
             return _unmerged(found)
@@ -169,14 +169,14 @@ def _texts(verdict: Verdict) -> list[str]:
 
 def _line(name: str, ref: SpanRef, span: ErrorSpan) -> str:
     """Return a span as one line of JSON, so that nothing it quotes can begin another."""
-    told = {
+    error = {
         "id": name,
         "judge": ref.seat,
         "quote": span.text,
         "severity": span.severity,
         "explanation": span.explanation,
     }
-    return json.dumps(told, ensure_ascii=False)
+    return json.dumps(error, ensure_ascii=False)
 
 
 def _unmerged(found: tuple[tuple[SpanRef, ErrorSpan], ...]) -> Consolidation:

@@ -1,4 +1,4 @@
-"""Batch evaluation: pairs in, results out, in the order they came, in bounded memory."""
+"""Batch evaluation: pairs in, results out, in the same order, in bounded memory."""
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -31,18 +31,52 @@ from spanjury.orchestration.engine.stopping import StopToken
 
 __all__ = ["ALL_ASPECTS", "each", "evaluate", "pair"]
 
+T = TypeVar("T")
+
+ALL_ASPECTS = "all"
+"""Stands for every aspect of a segment's task."""
+
 _WINDOW = 4
 """Pairs under way per worker: how far a quick pair may run ahead of a slow one."""
 
 
-@dataclass(slots=True)
-class _Slot:
-    """A pair's place in the order of the output."""
+def pair(
+    segments: Iterable[Segment],
+    catalogue: Catalogue,
+    *,
+    task: str | None = None,
+    aspects: Sequence[str] = (),
+) -> Iterator[tuple[Segment, Aspect]]:
+    """Pair each segment with the aspects it is judged on, segment by segment.
 
-    segment: Segment
-    aspect: Aspect
-    done: Event = field(default_factory=Event)
-    result: Result | None = None
+    Parameters
+    ----------
+    segments
+        Read as they are needed.
+    catalogue
+        Knows the tasks and their aspects.
+    task
+        The task of every segment, whatever its row says; None for the row's own.
+    aspects
+        Names of aspects; empty for the defaults of the task, ``"all"`` for every one.
+
+    Raises
+    ------
+    ConfigError
+        If a segment has no task, or a task or an aspect is unknown; lists the choices.
+    """
+    known: dict[str, tuple[Aspect, ...]] = {}
+    for segment in segments:
+        name = task or segment.task
+        if not name:
+            choices = ", ".join(task.name for task in catalogue.tasks())
+            raise ConfigError(
+                f"row {segment.segment_id!r} names no task: name one with --task ({choices})"
+            )
+        if name not in known:
+            known[name] = _asked_for(catalogue, name, aspects)
+        for aspect in known[name]:
+            yield segment, aspect
 
 
 async def evaluate(
@@ -58,21 +92,21 @@ async def evaluate(
     Parameters
     ----------
     panel
-        Who assesses.
+        The judges.
     pairs
         Read as they are needed, a bounded number ahead.
     write
-        Called once a result, by one task only. What it raises ends the run.
+        Called with each result, by one task only. What it raises ends the run.
     workers
-        How many pairs are assessed at once.
+        The number of pairs that are assessed at once.
     stop_token
-        Ends the run early, once it is pulled, with what is complete by then.
+        Ends the run early, once it is requested, with what is complete by then.
 
     Raises
     ------
     RunFailedError
         If a model cannot be used or does not answer. The rows that wait for it have no result;
-        what others were asked meanwhile may still be answered, for the stop token's grace.
+        calls of others that are under way may still be answered, for the stop token's grace.
 
     Notes
     -----
@@ -84,6 +118,54 @@ async def evaluate(
         await _pipe(panel, pairs, write=write, workers=workers, stop_token=stop_token)
     if stop_token.failure is not None:
         raise stop_token.failure
+
+
+async def each(
+    things: Iterable[T], do: Callable[[T], Awaitable[None]], *, workers: int, stop_token: StopToken
+) -> None:
+    """Do something for each of `things`, so many at once; what one raises ends all.
+
+    Parameters
+    ----------
+    things
+        Each is taken once, in their order.
+    do
+        Does it for one.
+    workers
+        The number of things for which it is done at once.
+    stop_token
+        Once it is requested, nothing new is begun.
+
+    Raises
+    ------
+    RunStoppedError
+        If the stop token left something undone.
+    """
+    todo = iter(things)  # one for all workers, so that each thing is taken once
+
+    async def work() -> None:
+        for thing in todo:
+            if stop_token.is_requested:
+                stop_token.interrupted = True
+                return
+            await do(thing)
+
+    with first_error_alone(), stop_token:
+        async with create_task_group() as group:
+            for _ in range(workers):
+                group.start_soon(work)
+    if stop_token.interrupted:
+        raise RunStoppedError(stop_token.reason)
+
+
+@dataclass(slots=True)
+class _Slot:
+    """A pair's place in the order of the output."""
+
+    segment: Segment
+    aspect: Aspect
+    done: Event = field(default_factory=Event)
+    result: Result | None = None
 
 
 async def _pipe(
@@ -101,7 +183,7 @@ async def _pipe(
         for _ in range(workers):
             running.start_soon(_work, panel, todo.clone(), stop_token)
         todo.close()
-        # A stream breaks when its reader has failed; then that failure is the news.
+        # A stream breaks when its reader has failed; then that failure is raised.
         with suppress(BrokenResourceError):
             for segment, aspect in pairs:
                 if stop_token.is_requested:
@@ -164,93 +246,9 @@ def _write(slot: _Slot, write: Callable[[Result], None]) -> None:
         write(slot.result)
 
 
-ALL_ASPECTS = "all"
-"""Stands for every aspect of a segment's task."""
-
-
-def pair(
-    segments: Iterable[Segment],
-    catalogue: Catalogue,
-    *,
-    task: str | None = None,
-    aspects: Sequence[str] = (),
-) -> Iterator[tuple[Segment, Aspect]]:
-    """Pair each segment with the aspects it is judged on, segment by segment.
-
-    Parameters
-    ----------
-    segments
-        Read as they are needed.
-    catalogue
-        Knows the tasks and their aspects.
-    task
-        The task of every segment, whatever its row says; None for the row's own.
-    aspects
-        Names of aspects; empty for the defaults of the task, ``"all"`` for every one.
-
-    Raises
-    ------
-    ConfigError
-        If a segment has no task, or a task or an aspect is unknown; lists the choices.
-    """
-    known: dict[str, tuple[Aspect, ...]] = {}
-    for segment in segments:
-        name = task or segment.task
-        if not name:
-            choices = ", ".join(task.name for task in catalogue.tasks())
-            raise ConfigError(
-                f"row {segment.segment_id!r} names no task: name one with --task ({choices})"
-            )
-        if name not in known:
-            known[name] = _asked_for(catalogue, name, aspects)
-        for aspect in known[name]:
-            yield segment, aspect
-
-
 def _asked_for(catalogue: Catalogue, task: str, aspects: Sequence[str]) -> tuple[Aspect, ...]:
     if ALL_ASPECTS in aspects:
         return catalogue.aspects(task)
     names = aspects or catalogue.task(task).default_aspects
     found = (catalogue.aspect(task, name) for name in names)
     return tuple({aspect.name: aspect for aspect in found}.values())
-
-
-T = TypeVar("T")
-
-
-async def each(
-    things: Iterable[T], do: Callable[[T], Awaitable[None]], *, workers: int, stop_token: StopToken
-) -> None:
-    """Do something for each of `things`, so many at once; what it raises ends all of it.
-
-    Parameters
-    ----------
-    things
-        Each is taken once, in their order.
-    do
-        What is done for one.
-    workers
-        For how many it is done at once.
-    stop_token
-        Once it is pulled, nothing new is begun.
-
-    Raises
-    ------
-    RunStoppedError
-        If the stop token left something undone.
-    """
-    todo = iter(things)  # one for all workers, so that each thing is taken once
-
-    async def work() -> None:
-        for thing in todo:
-            if stop_token.is_requested:
-                stop_token.interrupted = True
-                return
-            await do(thing)
-
-    with first_error_alone(), stop_token:
-        async with create_task_group() as group:
-            for _ in range(workers):
-                group.start_soon(work)
-    if stop_token.interrupted:
-        raise RunStoppedError(stop_token.reason)

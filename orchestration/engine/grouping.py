@@ -108,11 +108,11 @@ def _refuse(problems: Sequence[str]) -> None:
 
 
 def _miscounted(answer: Grouping, case: Case) -> Iterator[str]:
-    told = Counter(name for group in answer.groups for name in group.members)
-    told.update(out.id for out in answer.left_out)
-    unknown = [name for name in told if name not in case.errors]
-    doubled = [name for name, times in told.items() if times > 1]
-    missing = [name for name in case.errors if name not in told]
+    named = Counter(name for group in answer.groups for name in group.members)
+    named.update(out.id for out in answer.left_out)
+    unknown = [name for name in named if name not in case.errors]
+    doubled = [name for name, times in named.items() if times > 1]
+    missing = [name for name in case.errors if name not in named]
     if unknown:
         yield f"there is no error with the id {_listed(unknown)}"
     if doubled:

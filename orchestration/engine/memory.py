@@ -1,8 +1,11 @@
-"""Judges and models that remember what they said: resuming a run is running it again.
+"""Judges and models that remember their reports and replies: resuming a run is running it again.
 
 Both stand in front of any judge or model and before any `Memory`. A reply is kept by model,
 decoding and request alone, so that it outlasts releases; a report by all that it depends on, the
 rules of its judge among them. A report whose rules have changed is made again of the replies.
+
+A judge that asks a model the same twice wants two draws. So each reply is kept under the place of
+the judge on its panel, and the number of the draw within the assessment.
 """
 
 from collections import Counter
@@ -33,9 +36,8 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.core.keys import canonical, digest
 from spanjury.orchestration.engine.memory_codec import (
-    MemoryReading,
+    KeptValues,
     ReportKeys,
-    Turns,
     former_models,
     read_reply,
     read_report,
@@ -45,101 +47,25 @@ from spanjury.orchestration.engine.memory_codec import (
 
 __all__ = [
     "FAILED",
-    "Assessment",
     "RememberedJudge",
     "RememberedModel",
     "RememberedRescorable",
     "SilentModel",
-    "asked_anew",
-    "assessing",
-    "next_draw",
-    "note_reply",
     "remembered",
 ]
 
 
-@dataclass(slots=True, kw_only=True)
-class Assessment:
-    """The assessment in which a model is asked, and how often for each reply.
-
-    One that is made `anew`, after an answer that was of no use, takes no remembered reply.
-    """
-
-    place: str
-    anew: bool = False
-    asked: Counter[str] = field(default_factory=Counter)
-    remembered: int = 0
-    replied: int = 0
-
-    @property
-    def made_of_memory(self) -> bool:
-        """Say whether models were asked, and all that they said was remembered."""
-        return self.remembered > 0 and not self.replied
-
-
-_ASSESSMENT: ContextVar[Assessment | None] = ContextVar("assessment", default=None)
-
-
-@contextmanager
-def assessing(*, place: str, anew: bool) -> Iterator[Assessment]:
-    """Have models know that whatever they are asked inside belongs to one assessment.
-
-    Parameters
-    ----------
-    place
-        Whose assessment it is: the draws of one place are not those of another.
-    anew
-        Whether replies that are remembered were of no use and must not be given once more.
-    """
-    assessment = Assessment(place=place, anew=anew)
-    outer = _ASSESSMENT.set(assessment)
-    try:
-        yield assessment
-    finally:
-        _ASSESSMENT.reset(outer)
-
-
-def asked_anew() -> bool:
-    """Say whether the assessment under way takes no remembered reply."""
-    assessment = _ASSESSMENT.get()
-    return assessment is not None and assessment.anew
-
-
-def note_reply(*, remembered: bool) -> None:
-    """Have the assessment under way know of a reply that it was given, from memory or not."""
-    assessment = _ASSESSMENT.get()
-    if assessment is not None:
-        assessment.remembered += remembered
-        assessment.replied += not remembered
-
-
-def next_draw(key: str) -> Callable[[str], str]:
-    """Begin the next draw of the reply at `key` within the assessment under way.
-
-    Returns
-    -------
-    Callable
-        Tells the key of this draw, given `key` or another that the reply may be at.
-    """
-    assessment = _ASSESSMENT.get()
-    if assessment is None:
-        return str
-    assessment.asked[key] += 1
-    place, number = assessment.place, str(assessment.asked[key])
-    return lambda base: digest(base, place, number)
-
-
 FAILED = frozenset(Outcome) - {Outcome.SCORED, Outcome.ABSTAINED}
-"""A judge should have scored and did not."""
+"""Outcomes of a judge that should have scored and did not."""
 
 
 @dataclass(frozen=True, slots=True)
 class RememberedJudge:
     """A judge that is asked once for every segment and aspect, whatever the run.
 
-    What it reports is kept, and so is an error that it raises: as the unscored report
-    that a panel makes of it. Nothing is kept of what is no plain `Report` (a panel's:
-    its seats remember theirs), of other exceptions, and of a cancelled assessment.
+    Its reports are kept, and so is an error that it raises: as the unscored report that a
+    panel makes of it. Only a plain `Report` is kept, not a panel's, whose seats remember
+    theirs; nor are other exceptions, or a cancelled assessment.
 
     Two alike segments under way at once are asked for once: the second waits for the
     first.
@@ -147,14 +73,14 @@ class RememberedJudge:
     Parameters
     ----------
     judge
-        Who is asked for what is not remembered. Unless it is a `KeyedJudge`, it must judge
+        Asked for what is not remembered. Unless it is a `KeyedJudge`, it must judge
         by the output, inputs, references, system and task of a segment only, and its
         signature must change with its rules: the rest is not in the key.
     memory
         Where reports are kept.
     place
-        Tells apart judges of one signature on one panel, each of which has a say of its
-        own; empty for the first of them.
+        Tells apart judges of one signature on one panel, each of which reports for itself;
+        empty for the first of them.
     again
         Outcomes that are asked for again although they are remembered: `UNANSWERED`
         when a run is resumed, `FAILED` when failures are to be tried again, none when no
@@ -167,19 +93,16 @@ class RememberedJudge:
     place: str = ""
     again: frozenset[Outcome] = UNANSWERED
     signature: str = field(init=False)
-    _turns: Turns = field(init=False, repr=False)
     _keys: ReportKeys = field(init=False, repr=False)
-    _kept: MemoryReading = field(init=False, repr=False)
+    _kept: KeptValues = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "signature", self.judge.signature)  # the dataclass is frozen
-        object.__setattr__(self, "_turns", Turns())
         object.__setattr__(self, "_keys", ReportKeys(self.judge, place=self.place))
-        kept = MemoryReading(self.memory, whose=self.judge.signature)
-        object.__setattr__(self, "_kept", kept)
+        object.__setattr__(self, "_kept", KeptValues(self.memory, whose=self.signature))
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        """Return what the judge said of it, or says now.
+        """Return the judge's report, remembered or new.
 
         Raises
         ------
@@ -191,7 +114,7 @@ class RememberedJudge:
         key = self._keys.of(segment, aspect)
         if (known := self._recalled(key)) is not None:
             return known
-        async with self._turns.one(key):
+        async with self._kept.turn(key):
             former = self._keys.former(segment, aspect)
             if (known := self._recalled(key) or self._recalled(former)) is not None:
                 return known
@@ -207,14 +130,14 @@ class RememberedJudge:
     async def _assessed(self, segment: Segment, aspect: Aspect, *, anew: bool) -> Report:
         """Have the judge assess, and once more where remembered replies were of no use again.
 
-        They are where the report that was made of them is not known any more, because the
-        judge reads replies in another way now, and failures are to be tried again.
+        That happens when failures are to be tried again, and the report made of the replies is
+        not known any more because the judge reads them in another way now.
         """
-        with assessing(place=self.place, anew=anew) as assessment:
+        with _assessing(place=self.place, anew=anew) as assessment:
             report = await self.judge.assess(segment, aspect)
         again = self.again - UNANSWERED
-        # What is no report, as a stranger's judge may return, the panel refuses.
-        if type(report) is Report and report.outcome in again and assessment.made_of_memory:
+        # Anything but a report, as a plugin's judge may return, is refused by the panel.
+        if type(report) is Report and report.outcome in again and assessment.is_remembered:
             return await self._assessed(segment, aspect, anew=True)
         return report
 
@@ -223,7 +146,7 @@ class RememberedJudge:
         return None if report is None or report.outcome in self.again else report
 
     def _was_answered(self, key: str) -> bool:
-        """Say whether what is asked again got an answer, which must not be given once more."""
+        """Say whether an answer is remembered, which must not be given once more."""
         report = self._kept.get(key, read_report)
         return report is not None and report.outcome not in UNANSWERED
 
@@ -232,8 +155,8 @@ class RememberedJudge:
 class RememberedRescorable(RememberedJudge):
     """A rescorable judge that is asked once for every list of errors, too.
 
-    What it makes of a list is kept under the list and all that a report depends on. Errors
-    that it raises here are not kept: who scores the list again asks again.
+    A rescoring is kept under the list and all that a report depends on. Errors that it raises
+    here are not kept: to score the list again is to ask again.
     """
 
     judge: Rescorable
@@ -241,7 +164,7 @@ class RememberedRescorable(RememberedJudge):
     async def rescore(
         self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]
     ) -> Rescoring:
-        """Return what the judge made of `spans`, or makes now.
+        """Return the judge's rescoring of `spans`, remembered or new.
 
         Raises
         ------
@@ -252,12 +175,12 @@ class RememberedRescorable(RememberedJudge):
         """
         listed = canonical(tuple(spans))
         key = self._keys.of(segment, aspect, what="rescoring", more=(listed,))
-        async with self._turns.one(key):
+        async with self._kept.turn(key):
             known = self._kept.get(key, read_rescoring)
             if known is not None and known.report.outcome not in self.again:
                 return known
             anew = known is not None and known.report.outcome not in UNANSWERED
-            with assessing(place=self.place, anew=anew):
+            with _assessing(place=self.place, anew=anew):
                 rescoring = await self.judge.rescore(segment, aspect, spans)
             if type(rescoring.report) is Report:
                 await self.memory.put(key, written(rescoring))
@@ -281,13 +204,13 @@ class RememberedModel:
     consolidator, without a call. The usage of a remembered reply is what it cost then.
     Replies that 0.1.0 kept, with versions in their keys, are taken over when they are asked for.
 
-    Who asks the same twice wants two draws, and gets them: a `RememberedJudge` that asks
-    n times within one assessment, and one of another place, are each given their own.
+    A `RememberedJudge` that asks n times within one assessment is given n draws, and one of
+    another place is given its own.
 
     Parameters
     ----------
     model
-        Who is asked for what is not remembered.
+        Asked for what is not remembered.
     memory
         Where replies are kept.
     """
@@ -295,17 +218,14 @@ class RememberedModel:
     model: ChatModel
     memory: Memory
     signature: str = field(init=False)
-    _turns: Turns = field(init=False, repr=False)
-    _kept: MemoryReading = field(init=False, repr=False)
+    _kept: KeptValues = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "signature", self.model.signature)  # the dataclass is frozen
-        object.__setattr__(self, "_turns", Turns())
-        kept = MemoryReading(self.memory, whose=self.model.signature)
-        object.__setattr__(self, "_kept", kept)
+        object.__setattr__(self, "_kept", KeptValues(self.memory, whose=self.signature))
 
     async def complete(self, request: ChatRequest) -> Reply:
-        """Return what the model replied, or replies now.
+        """Return the model's reply, remembered or new.
 
         Raises
         ------
@@ -316,34 +236,35 @@ class RememberedModel:
         """
         asked = canonical(request)
         base = digest("reply", self.signature, asked)
-        draw = next_draw(base)
+        assessment = _under_way()
+        draw = assessment.next_draw(base)
         key = draw(base)
         if (known := self._recalled(key)) is not None:
             return known
-        async with self._turns.one(key):
+        async with self._kept.turn(key):
             if (known := self._recalled(key)) is not None:
                 return known
             names = former_models(self.signature)
             former = (self._recalled(draw(digest("reply", name, asked))) for name in names)
             reply = next((known for known in former if known is not None), None)
             if reply is None:
-                note_reply(remembered=False)
+                assessment.replied += 1
                 reply = await self.model.complete(request)
             await self.memory.put(key, written(reply))
             return reply
 
     def _recalled(self, key: str) -> Reply | None:
-        if asked_anew():
+        assessment = _under_way()
+        if assessment.anew:
             return None
         reply = self._kept.get(key, read_reply)
-        if reply is not None:
-            note_reply(remembered=True)
+        assessment.remembered += reply is not None
         return reply
 
 
 @dataclass(frozen=True, slots=True)
 class SilentModel:
-    """A model that replies to nothing, for a panel that is to make do with its memory."""
+    """A model that never replies, for a panel that is made of its memory alone."""
 
     signature: str
 
@@ -353,6 +274,57 @@ class SilentModel:
 
 
 def _unscored(error: JudgeError | ModelError) -> Report:
-    """Return what a panel makes of `error`."""
+    """Return the report that a panel makes of `error`."""
     reply = error.reply if isinstance(error, ParseError) else ""
     return Report(outcome=error.outcome, reason=reason_of(error), reply=reply)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Assessment:
+    """The assessment in which a model is asked, and how often for each reply.
+
+    Parameters
+    ----------
+    place
+        Whose assessment it is: the draws of one place are not those of another; None outside
+        of any, where the same is asked once.
+    anew
+        Whether remembered replies were of no use and must not be given once more.
+    """
+
+    place: str | None = None
+    anew: bool = False
+    asked: Counter[str] = field(default_factory=Counter)
+    remembered: int = 0
+    replied: int = 0
+
+    @property
+    def is_remembered(self) -> bool:
+        """Whether models were asked, and all of their replies were remembered."""
+        return self.remembered > 0 and not self.replied
+
+    def next_draw(self, base: str) -> Callable[[str], str]:
+        """Begin the next draw of the reply at `base`; return what makes its key of a base."""
+        if self.place is None:
+            return str
+        self.asked[base] += 1
+        place, number = self.place, str(self.asked[base])
+        return lambda base: digest(base, place, number)
+
+
+_ASSESSMENT: ContextVar[_Assessment | None] = ContextVar("assessment", default=None)
+
+
+def _under_way() -> _Assessment:
+    return _ASSESSMENT.get() or _Assessment()
+
+
+@contextmanager
+def _assessing(*, place: str, anew: bool) -> Iterator[_Assessment]:
+    """Have models know that whatever they are asked inside belongs to one assessment."""
+    assessment = _Assessment(place=place, anew=anew)
+    outer = _ASSESSMENT.set(assessment)
+    try:
+        yield assessment
+    finally:
+        _ASSESSMENT.reset(outer)

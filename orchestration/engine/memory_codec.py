@@ -1,4 +1,4 @@
-"""What a memory holds: reports, rescorings and replies as JSON.
+"""The content of a memory: reports, rescorings and replies as JSON, and their keys.
 
 Written by field name, read by hand: JSON that a validator reads cannot carry the lone
 surrogates and the numbers that are not finite, which models and broken judges give.
@@ -37,15 +37,27 @@ from spanjury.judges.core import (
 from spanjury.judges.core.keys import asked_about, canonical, digest
 
 __all__ = [
-    "MemoryReading",
+    "KeptValues",
     "ReportKeys",
-    "Turns",
     "former_models",
     "read_reply",
     "read_report",
     "read_rescoring",
     "written",
 ]
+
+log = EventLog()
+
+T = TypeVar("T")
+
+_FORMER_STAMP = "|spanjury:0.1.0"
+"""The end of signatures in 0.1.0, the only release with its version in keys."""
+
+_FORMER_CLIENTS = ("", *(f"|litellm:1.106.{patch}" for patch in range(2, 11)))
+"""The part before it: for a model behind LiteLLM, a version of LiteLLM that 0.1.0 accepted."""
+
+_MOST_ASPECTS = 1000
+"""How many aspects a judge keeps as text, should each segment come with its own."""
 
 
 def written(said: Report | Rescoring | Reply) -> bytes:
@@ -60,7 +72,7 @@ def written(said: Report | Rescoring | Reply) -> bytes:
 
 
 def read_report(value: bytes) -> Report:
-    """Return the report that was written; raise `StoreError` if it is none."""
+    """Return the report that was written; raise `StoreError` if it is not one."""
     with _reading("report"):
         row = json.loads(value)
         row["outcome"] = Outcome(row["outcome"])
@@ -73,7 +85,7 @@ def read_report(value: bytes) -> Report:
 
 
 def read_rescoring(value: bytes) -> Rescoring:
-    """Return the rescoring that was written; raise `StoreError` if it is none."""
+    """Return the rescoring that was written; raise `StoreError` if it is not one."""
     with _reading("rescoring"):
         row = json.loads(value)
         row["report"] = read_report(json.dumps(row["report"]).encode())
@@ -83,7 +95,7 @@ def read_rescoring(value: bytes) -> Rescoring:
 
 
 def read_reply(value: bytes) -> Reply:
-    """Return the reply that was written; raise `StoreError` if it is none."""
+    """Return the reply that was written; raise `StoreError` if it is not one."""
     with _reading("reply"):
         row = json.loads(value)
         row["finish"] = Finish(row["finish"])
@@ -98,7 +110,7 @@ def _reading(what: str) -> Iterator[None]:
     try:
         yield
     except (ValueError, KeyError, TypeError) as error:
-        raise StoreError(f"what is remembered is no {what}: {error!r}") from error
+        raise StoreError(f"the remembered value is not a {what}: {error!r}") from error
 
 
 def _plain(value: object) -> object:
@@ -116,35 +128,7 @@ def _names(kind: type) -> tuple[str, ...]:
     """Return the names of a dataclass's fields."""
     if not is_dataclass(kind):
         raise TypeError(f"JSON cannot hold {kind.__name__}")
-    return tuple(told.name for told in fields(kind))
-
-
-_FORMER_STAMP = "|spanjury:0.1.0"
-"""The end of signatures in 0.1.0, the only release with its version in keys."""
-
-_FORMER_CLIENTS = ("", *(f"|litellm:1.106.{patch}" for patch in range(2, 11)))
-"""The part before it: for a model behind LiteLLM, a version of LiteLLM that 0.1.0 accepted."""
-
-_MOST_ASPECTS = 1000
-"""How many aspects a judge keeps as text, should each segment come with its own."""
-
-
-class Turns:
-    """One asker a key at a time."""
-
-    def __init__(self) -> None:
-        self._locks: dict[str, Lock] = {}
-
-    @asynccontextmanager
-    async def one(self, key: str) -> AsyncIterator[None]:
-        """Wait for the turn at `key`, and hold it inside the context."""
-        lock = self._locks.setdefault(key, Lock(fast_acquire=True))
-        try:
-            async with lock:
-                yield
-        finally:
-            if not lock.locked():  # nobody waits: it was not handed on
-                self._locks.pop(key, None)
+    return tuple(field.name for field in fields(kind))
 
 
 class ReportKeys:
@@ -153,7 +137,7 @@ class ReportKeys:
     Parameters
     ----------
     judge
-        Its signature is read once: it cannot change while the judge sits.
+        Its signature is read once: it cannot change while the judge is on a panel.
     place
         Tells apart judges of one signature on one panel.
     """
@@ -179,8 +163,8 @@ class ReportKeys:
     def former(self, segment: Segment, aspect: Aspect) -> str | None:
         """Return the key under which 0.1.0 kept the report; None if it must not be taken.
 
-        A judge with a `report_key` makes its reports again of the replies. What any other
-        said may have been paid for and be nowhere else.
+        A judge with a `report_key` makes its reports again of the replies. Those of any other
+        may have been paid for and be nowhere else.
         """
         if self._keyed is not None:
             return None
@@ -193,7 +177,7 @@ class ReportKeys:
         return asked_about(segment, self._text(aspect))
 
     def _text(self, aspect: Aspect) -> bytes:
-        """Return all that `aspect` says: the same few come with every segment."""
+        """Return `aspect` as text: the same few come with every segment."""
         known = self._aspects.get(id(aspect))  # held here, so that no other gets its id
         if known is not None:
             return known[1]
@@ -207,21 +191,16 @@ class ReportKeys:
 @cache
 def former_models(signature: str) -> tuple[str, ...]:
     """Return the signatures that 0.1.0 may have given the model that `signature` names."""
-    bare = signature.startswith("openai-compatible/")  # a lane that must not take longer for it
+    bare = signature.startswith("openai-compatible/")  # the fast client must stay fast
     clients = _FORMER_CLIENTS[:1] if bare else _FORMER_CLIENTS
     return tuple(f"{signature}{client}{_FORMER_STAMP}" for client in clients)
 
 
-log = EventLog()
+class KeptValues:
+    """Values of a memory, each asked for by one task at a time.
 
-T = TypeVar("T")
-
-
-class MemoryReading:
-    """Read values of a memory; forget those that cannot be read, with one warning.
-
-    Such a value is no damage, which the memory itself finds: another spanjury wrote it, whose
-    reports or replies have other fields.
+    Those that cannot be read are forgotten, with one warning. They are not damaged, which the
+    memory itself finds: another spanjury wrote them, whose reports or replies have other fields.
 
     Parameters
     ----------
@@ -235,6 +214,7 @@ class MemoryReading:
         self._memory = memory
         self._whose = whose
         self._has_warned = False
+        self._locks: dict[str, Lock] = {}
 
     def get(self, key: str, read: Callable[[bytes], T]) -> T | None:
         """Return what `read` makes of the value under `key`; None if it raises `StoreError`."""
@@ -247,6 +227,17 @@ class MemoryReading:
             problem = str(error)
         self._warn(key, problem)
         return None
+
+    @asynccontextmanager
+    async def turn(self, key: str) -> AsyncIterator[None]:
+        """Wait for the turn at `key`, and hold it inside the context."""
+        lock = self._locks.setdefault(key, Lock(fast_acquire=True))
+        try:
+            async with lock:
+                yield
+        finally:
+            if not lock.locked():  # no other task waits for it
+                self._locks.pop(key, None)
 
     def _warn(self, key: str, problem: str) -> None:
         if self._has_warned:

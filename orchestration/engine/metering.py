@@ -1,4 +1,4 @@
-"""What a run asks of models, counted as it happens, and where that has to end."""
+"""A meter: the calls of a run's models are counted as they happen, and stopped at a limit."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,11 +6,11 @@ from typing import Protocol
 
 from spanjury.judges.core import ChatModel, ChatRequest, ConfigError, Reply, TokenPrice, Usage
 
-__all__ = ["Limits", "Line", "Meter"]
+__all__ = ["LimitedModel", "Limits", "Meter"]
 
 
-class Line(ChatModel, Protocol):
-    """A model that says how many calls it is busy with."""
+class LimitedModel(ChatModel, Protocol):
+    """A model that allows so many calls at once, and says how many are under way."""
 
     @property
     def limit(self) -> int:
@@ -25,7 +25,7 @@ class Line(ChatModel, Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What one go at a run may cost; None for whatever it takes.
+    """The limits of a run each time it is run; None for none.
 
     Parameters
     ----------
@@ -56,14 +56,14 @@ class Meter:
     """Count the calls of all models of a panel, and stop the run where a limit is reached.
 
     What is remembered costs nothing and is not counted. Calls that are under way when a
-    limit is reached go on, so it is overstepped by what they cost.
+    limit is reached go on, so it is exceeded by what they cost.
 
     Parameters
     ----------
     limits
         `max_cost` and `max_tokens` are kept here.
     stop
-        Called with the reason at every call by which a limit is reached or overstepped.
+        Called with the reason at every call by which a limit is reached or exceeded.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Meter:
         self.unpriced: tuple[str, ...] = ()
         self._limits = limits
         self._stop = stop
-        self._lines: list[Line] = []
+        self._models: list[LimitedModel] = []
 
     @property
     def tokens(self) -> int:
@@ -84,15 +84,15 @@ class Meter:
     @property
     def limit(self) -> int:
         """How many calls may be under way now, at all models together."""
-        return sum(line.limit for line in self._lines)
+        return sum(model.limit for model in self._models)
 
     @property
     def under_way(self) -> int:
         """How many calls are under way now."""
-        return sum(line.under_way for line in self._lines)
+        return sum(model.under_way for model in self._models)
 
-    def on(self, line: Line, *, name: str, price: TokenPrice | None) -> ChatModel:
-        """Return `line` with its calls counted.
+    def on(self, model: LimitedModel, *, name: str, price: TokenPrice | None) -> ChatModel:
+        """Return `model` with its calls counted.
 
         Raises
         ------
@@ -106,11 +106,11 @@ class Meter:
                     " its price in a panel file, or limit tokens"
                 )
             self.unpriced = (*self.unpriced, name)
-        self._lines.append(line)
-        return _Metered(model=line, meter=self, price=price)
+        self._models.append(model)
+        return _Metered(model=model, meter=self, price=price)
 
     def count(self, usage: Usage, *, price: TokenPrice | None) -> None:
-        """Add what one call took."""
+        """Add the usage of one call."""
         self.usage += usage
         self.cost += 0.0 if price is None else price.cost(usage)
         limits = self._limits

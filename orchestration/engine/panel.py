@@ -1,4 +1,4 @@
-"""A panel: judges heard together, and one report made of theirs.
+"""A panel: judges that assess together, and one report made of theirs.
 
 A panel is a judge. It promises a report for every segment: whatever a seat raises costs
 that seat's report and nothing else, and the outcome says so.
@@ -44,7 +44,7 @@ from spanjury.judges.core import (
 from spanjury.orchestration.engine.aggregation import far_from_all
 from spanjury.orchestration.engine.span_score import SpanScore
 
-__all__ = ["Panel", "Seat", "Telling"]
+__all__ = ["Observer", "Panel", "Seat"]
 
 log = EventLog()
 
@@ -56,14 +56,14 @@ _GRAVEST_FIRST = (
     Outcome.UNPARSEABLE,
     Outcome.ABSTAINED,
 )
-"""What an unscored panel came to: the gravest of what its seats came to."""
+"""An unscored panel has the gravest of its seats' outcomes."""
 
 
-Telling = Callable[[Segment, Aspect], AbstractContextManager[Callable[[PanelReport], None]]]
-"""How others get to know of a panel's assessments, and of their reports."""
+Observer = Callable[[Segment, Aspect], AbstractContextManager[Callable[[PanelReport], None]]]
+"""Opens a context around each assessment of a panel; what that gives is handed the report."""
 
 
-def _untold(
+def _unobserved(
     segment: Segment, aspect: Aspect
 ) -> AbstractContextManager[Callable[[PanelReport], None]]:
     del segment, aspect
@@ -87,22 +87,21 @@ class Seat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
-    """Hear several judges at once and make one report of theirs.
+    """Several judges that assess at once, and what makes one report of theirs.
 
     Parameters
     ----------
     seats
         One or more, under distinct names.
     aggregation, aggregation_name
-        How the scored seats' scores become one.
+        Makes one score of the scored seats'.
     consolidator
-        How the scored seats' spans become one list. It does not see the spans of a seat
+        Makes one list of the scored seats' spans. It does not see the spans of a seat
         whose score is an outlier (`far_from_all`); the score keeps that seat.
     span_score
-        How the consolidated spans make the score, instead of the aggregation; None for that.
-    telling
-        Called for each assessment, which is done inside the context that it returns; what
-        the context gives is handed the report. For those who watch; it changes nothing.
+        Makes the score of the consolidated spans, instead of the aggregation; None for that.
+    observer
+        Watches each assessment; it changes nothing.
 
     Raises
     ------
@@ -115,7 +114,7 @@ class Panel:
     aggregation_name: str
     consolidator: Consolidator
     span_score: SpanScore | None = None
-    telling: Telling = _untold
+    observer: Observer = _unobserved
     signature: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -124,29 +123,29 @@ class Panel:
             raise ConfigError("a panel needs at least one judge")
         if len(names) != len(set(names)):
             raise ConfigError(f"the seats of a panel need distinct names, got {', '.join(names)}")
-        told = signature(
+        panel = signature(
             "panel",
             seats=fingerprint(*sorted(f"{seat.name}={seat.signature}" for seat in self.seats)),
             aggregation=self.span_score.signature if self.span_score else self.aggregation_name,
             consolidator=fingerprint(self.consolidator.signature),
         )
-        object.__setattr__(self, "signature", told)  # the dataclass is frozen
+        object.__setattr__(self, "signature", panel)  # the dataclass is frozen
 
     async def assess(self, segment: Segment, aspect: Aspect) -> PanelReport:
-        """Hear every seat and return one report, with theirs inside."""
-        # Whoever logs on the way says for what.
+        """Have every seat assess, and return one report with theirs inside."""
+        # Each log line on the way says for which assessment.
         bound = bind_values(segment_id=segment.segment_id, aspect=aspect.name)
         try:
-            with self.telling(segment, aspect) as tell:
+            with self.observer(segment, aspect) as observe:
                 report = await self._assess(segment, aspect)
-                tell(report)
+                observe(report)
                 return report
         finally:
             release_values(bound)
 
     async def _assess(self, segment: Segment, aspect: Aspect) -> PanelReport:
-        """Hear the seats; what a plugin's code raises after that costs this report only."""
-        verdict = await self.hear(segment, aspect)
+        """Judge and conclude; plugin code that fails after the seats costs this report only."""
+        verdict = await self.judge(segment, aspect)
         scored = tuple(seat for seat in verdict.seats if seat.report.score is not None)
         if not scored:
             return self._unscored(verdict, outcome=_gravest(verdict), reason=_reasons(verdict))
@@ -157,32 +156,32 @@ class Panel:
         except Exception as error:
             log.exception("panel.conclusion_failed")
             said = reason_of(error, kind=True)
-            reason = f"the seats were heard, but no report was made of them: {said}"
+            reason = f"the seats reported, but no report was made of theirs: {said}"
             return self._unscored(verdict, outcome=Outcome.BACKEND_FAILED, reason=reason)
 
-    async def hear(self, segment: Segment, aspect: Aspect) -> Verdict:
-        """Return what every seat says; none waits for another."""
-        heard: dict[str, SeatReport] = {}
+    async def judge(self, segment: Segment, aspect: Aspect) -> Verdict:
+        """Return every seat's report; none waits for another."""
+        reports: dict[str, SeatReport] = {}
         failures: list[RunFailedError] = []
 
-        async def hear_seat(seat: Seat) -> None:
+        async def ask(seat: Seat) -> None:
             try:
-                heard[seat.name] = await _hear(seat, segment, aspect)
+                reports[seat.name] = await _seat_report(seat, segment, aspect)
             except RunFailedError as error:
                 failures.append(error)  # other seats may wait for what is paid already
 
         if len(self.seats) == 1:  # a task of its own would cost as much as all else here
-            await hear_seat(self.seats[0])
+            await ask(self.seats[0])
         else:
-            async with create_task_group() as hearing:
+            async with create_task_group() as group:
                 for seat in self.seats:
-                    hearing.start_soon(hear_seat, seat)
+                    group.start_soon(ask, seat)
         if failures:
             raise failures[0]
         return Verdict(
             segment=segment,
             aspect=aspect,
-            seats=tuple(heard[seat.name] for seat in self.seats),
+            seats=tuple(reports[seat.name] for seat in self.seats),
         )
 
     def _aggregated(self, scores: Sequence[float]) -> float:
@@ -203,14 +202,14 @@ class Panel:
         )
 
     async def _conclude(self, verdict: Verdict, scored: tuple[SeatReport, ...]) -> PanelReport:
-        """Make one score and one list of spans of what the `scored` seats say."""
+        """Make one score and one list of spans of the reports of the `scored` seats."""
         scores = tuple(seat.report.score for seat in scored if seat.report.score is not None)
         far = far_from_all(scores)
         near = tuple(seat for seat, is_far in zip(scored, far, strict=True) if not is_far)
-        heard = Verdict(segment=verdict.segment, aspect=verdict.aspect, seats=near)
-        merged = await self.consolidator.consolidate(heard)
+        agreed = Verdict(segment=verdict.segment, aspect=verdict.aspect, seats=near)
+        merged = await self.consolidator.consolidate(agreed)
         by_spans = self.span_score
-        score = by_spans.of(heard, merged.spans) if by_spans else self._aggregated(scores)
+        score = by_spans.of(agreed, merged.spans) if by_spans else self._aggregated(scores)
         if score is None:
             reason = (
                 "no seat that was consolidated names the errors that its score is due to so that "
@@ -233,7 +232,7 @@ class Panel:
         )
 
 
-async def _hear(seat: Seat, segment: Segment, aspect: Aspect) -> SeatReport:
+async def _seat_report(seat: Seat, segment: Segment, aspect: Aspect) -> SeatReport:
     began = time.perf_counter()
     bound = bind_values(seat=seat.name)
     try:
@@ -262,7 +261,7 @@ async def _hear(seat: Seat, segment: Segment, aspect: Aspect) -> SeatReport:
 
 
 def _abstained(aspect: Aspect, lacking: Sequence[str]) -> Report:
-    """Spare a judge what nobody can judge: a summary's consistency without the article."""
+    """Spare a judge what cannot be judged: a summary's consistency without the article."""
     reason = f"{aspect.name} cannot be judged without an input {' and '.join(lacking)}"
     return Report(outcome=Outcome.ABSTAINED, reason=reason)
 
@@ -310,7 +309,7 @@ def _reasons(verdict: Verdict) -> str:
 
 
 def _rationales(seats: Sequence[SeatReport]) -> str:
-    told = [seat for seat in seats if seat.report.rationale]
-    if len(told) == 1:
-        return told[0].report.rationale
-    return "\n".join(f"{seat.seat}: {seat.report.rationale}" for seat in told)
+    saying = [seat for seat in seats if seat.report.rationale]
+    if len(saying) == 1:
+        return saying[0].report.rationale
+    return "\n".join(f"{seat.seat}: {seat.report.rationale}" for seat in saying)

@@ -100,11 +100,11 @@ def _same_problem(one: tuple[SpanRef, ErrorSpan], other: tuple[SpanRef, ErrorSpa
     (ref, span), (other_ref, other_span) = one, other
     if ref.seat == other_ref.seat:
         # A seat that lists two problems means two, unless it repeats itself.
-        return _told(span) == _told(other_span)
+        return _content(span) == _content(other_span)
     return _same_place(span, other_span) and _same_wording(span, other_span)
 
 
-def _told(span: ErrorSpan) -> tuple[object, ...]:
+def _content(span: ErrorSpan) -> tuple[object, ...]:
     return span.interval, span.text, span.explanation
 
 

@@ -96,7 +96,7 @@ def parse_shard(text: str, environment: Mapping[str, str]) -> Shard:
     ------
     ConfigError
         If `text` is none of these, there is no such shard, or the environment does not
-        tell it: a variable is missing or no number, or the array has another number of
+        name it: a variable is missing or not a number, or the array has another number of
         tasks than shards are asked for, so that its tasks are not the shards.
 
     Notes
@@ -107,13 +107,13 @@ def parse_shard(text: str, environment: Mapping[str, str]) -> Shard:
     if named := _NAMED.fullmatch(text):
         return Shard(number=int(named[1]), of=int(named[2]))
     if text == "auto":
-        of = _told(environment, _SLURM_COUNT)
+        of = _number_in(environment, _SLURM_COUNT)
         return Shard(number=_slurm_number(environment, of=of), of=of)
     if not _NUMBER.fullmatch(text):
         raise ConfigError(f"got the shard {text!r}, expected one as 3/16, a count as 16, or auto")
     of = int(text)
     if _KUBERNETES in environment:
-        return Shard(number=_told(environment, _KUBERNETES) + 1, of=of)
+        return Shard(number=_number_in(environment, _KUBERNETES) + 1, of=of)
     if _SLURM not in environment:
         raise ConfigError(
             f"got {of} shards, but neither {_KUBERNETES} nor {_SLURM} is set to say which of"
@@ -124,15 +124,15 @@ def parse_shard(text: str, environment: Mapping[str, str]) -> Shard:
 
 def _slurm_number(environment: Mapping[str, str], *, of: int) -> int:
     """Count this task's place in its array from 1."""
-    tasks = _told(environment, _SLURM_COUNT, default=of)
-    if tasks != of:  # as when two of sixteen are submitted anew: the first of them is not shard 1
+    tasks = _number_in(environment, _SLURM_COUNT, default=of)
+    if tasks != of:  # as when two of sixteen are submitted again: the first of them is not shard 1
         raise ConfigError(
             f"got {of} shards in an array of {tasks} tasks, expected a task for each: name the"
             f" shard, as 1/{of}"
         )
-    task = _told(environment, _SLURM)
-    first = _told(environment, "SLURM_ARRAY_TASK_MIN", default=0)
-    step = _told(environment, "SLURM_ARRAY_TASK_STEP", default=1)
+    task = _number_in(environment, _SLURM)
+    first = _number_in(environment, "SLURM_ARRAY_TASK_MIN", default=0)
+    step = _number_in(environment, "SLURM_ARRAY_TASK_STEP", default=1)
     before, rest = divmod(task - first, step) if step else (0, 1)
     if rest or not 0 <= before < of:
         raise ConfigError(
@@ -143,7 +143,7 @@ def _slurm_number(environment: Mapping[str, str], *, of: int) -> int:
     return before + 1
 
 
-def _told(environment: Mapping[str, str], name: str, *, default: int | None = None) -> int:
+def _number_in(environment: Mapping[str, str], name: str, *, default: int | None = None) -> int:
     """Return the number that a variable holds."""
     value = environment.get(name)
     if value is None and default is not None:

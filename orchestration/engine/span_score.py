@@ -15,7 +15,7 @@ from spanjury.judges.core import (
     fingerprint,
     signature,
 )
-from spanjury.judges.scoring import SpanLoss, SpanMap, names_its_errors
+from spanjury.judges.scoring import SpanMap, SpanPenalty, names_its_errors
 from spanjury.judges.scoring.files import read_map
 
 __all__ = ["SpanScore", "span_score"]
@@ -34,7 +34,7 @@ class SpanScore:
     Parameters
     ----------
     span_map
-        What spans make.
+        Makes the score of spans.
     over
         ``"seats"`` for the mean over the seats of what the spans make that each of them
         found; a span that names no seat is held to be found by all. ``"list"`` for what
@@ -46,24 +46,24 @@ class SpanScore:
 
     @property
     def signature(self) -> str:
-        """The map, and over what."""
+        """The map, and the spans that it is applied to."""
         return signature("from-spans", over=self.over, map=fingerprint(self.span_map.signature))
 
     def of(self, verdict: Verdict, spans: Sequence[ErrorSpan]) -> float | None:
-        """Return the score; None if no seat of `verdict` says by spans what is wrong."""
+        """Return the score; None if the spans of no seat of `verdict` count."""
         aspect, output = verdict.aspect, verdict.segment.output
-        heard = [seat for seat in verdict.seats if self._says(seat, spans, aspect=aspect)]
-        if not heard:
+        seats = [seat for seat in verdict.seats if self._counts(seat, spans, aspect=aspect)]
+        if not seats:
             return None
-        lists = [spans] if self.over == "list" else [_found_by(seat, spans) for seat in heard]
+        lists = [spans] if self.over == "list" else [_found_by(seat, spans) for seat in seats]
         made = [self.span_map.score(output, marked, aspect=aspect) for marked in lists]
         scores = [score for score in made if score is not None]
         return fmean(scores) if scores else None
 
-    def _says(self, seat: SeatReport, spans: Sequence[ErrorSpan], *, aspect: Aspect) -> bool:
+    def _counts(self, seat: SeatReport, spans: Sequence[ErrorSpan], *, aspect: Aspect) -> bool:
         """Say whether a seat names no error, or some that count and of which `spans` keep any."""
         report = seat.report
-        lost = self.span_map.loss.lost_quotes(report.spans, aspect=aspect)
+        lost = self.span_map.penalty.misquotes(report.spans, aspect=aspect)
         kept = not report.spans or bool(_found_by(seat, spans))
         return names_its_errors(report, aspect=aspect) and kept and not lost
 
@@ -87,10 +87,10 @@ def span_score(
     file
         A map that was fitted and written by `write_map`; it comes with all other options.
     by, rest, unknown, placeless
-        As in `SpanLoss`; None for what is usual there.
+        As in `SpanPenalty`; None for its defaults.
     top
-        What an error of severity 5 costs, where one of severity 4 costs 4, of 3 costs 3, and
-        so on; 5 tells every severity from the next.
+        The cost of an error of severity 5, where one of severity 4 costs 4, of 3 costs 3, and
+        so on; with 5, every severity differs from the next.
 
     Raises
     ------
@@ -99,18 +99,18 @@ def span_score(
     ValueError
         If an option is out of its range.
     """
-    usual = SpanLoss()
-    told = (by, rest, unknown, placeless, top)
+    usual = SpanPenalty()
+    options = (by, rest, unknown, placeless, top)
     if file is None:
-        loss = SpanLoss(
+        penalty = SpanPenalty(
             by=usual.by if by is None else by,
             rest=usual.rest if rest is None else rest,
             unknown=usual.unknown if unknown is None else unknown,
             placeless=placeless,
-            worth=usual.worth if top is None else (1.0, 2.0, 3.0, 4.0, top),
+            weights=usual.weights if top is None else (1.0, 2.0, 3.0, 4.0, top),
         )
-        return SpanScore(span_map=SpanMap(loss=loss), over=over)
-    if told != (None,) * len(told):
+        return SpanScore(span_map=SpanMap(penalty=penalty), over=over)
+    if options != (None,) * len(options):
         raise ConfigError(f"the map {file} says how errors count; leave out all but over")
     return SpanScore(span_map=read_map(file), over=over)
 

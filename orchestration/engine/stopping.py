@@ -1,10 +1,10 @@
-"""A stop token: how a run ends early, with nothing cut off that could still be finished."""
+"""Stopping: a run ends early, at a signal, limit or failure, and work under way may finish."""
 
 import math
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 import anyio
 from anyio import CancelScope, create_task_group
@@ -17,21 +17,28 @@ __all__ = [
     "LONGEST_OUTAGE",
     "FailurePolicy",
     "StopToken",
+    "Work",
+    "run_in_time",
     "run_watched",
-    "stop_in_time",
 ]
 
 GRACE = 10.0
-"""Seconds that what is under way may take when a run is to end at once."""
+"""Seconds that work under way may take when a run is to end at once."""
+
+LONGEST_OUTAGE = 60.0
+"""Seconds for which a run waits for a model that does not answer, by default."""
+
+T = TypeVar("T")
+Work = Callable[[], Coroutine[object, object, T]]
 
 
 class StopToken:
     """End a batch early: nothing new is begun, and what is under way may be finished.
 
-    It is the context of the work that it may end, once. Whatever watches the work may pull
-    it, in the same event loop: a signal, a clock, a meter. `interrupted` says whether anything
-    was left undone for it: it may be pulled when all is done. `failure` is why the run
-    cannot go on, to be raised when what was under way has ended; None where it could.
+    It is the context of the work that it may end, once. Whatever watches the work may request
+    the stop, in the same event loop: a signal, a clock, a meter. `interrupted` says whether
+    anything was left undone for it: the request may come when all is done. `failure` is why the
+    run cannot go on, to be raised when what was under way has ended; None where it could.
     """
 
     def __init__(self) -> None:
@@ -47,7 +54,7 @@ class StopToken:
         return bool(self.reason)
 
     def request(self, reason: str, *, grace: float = math.inf) -> None:
-        """Stop; the first reason is the one that is told.
+        """Stop; the first reason is kept.
 
         Parameters
         ----------
@@ -77,7 +84,7 @@ class StopToken:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> bool:
-        """Return whether `error` is the cancellation of the stop token's own making."""
+        """Return whether `error` is the cancellation that the stop token has made itself."""
         assert self._scope is not None
         is_handled = bool(self._scope.__exit__(kind, error, trace))
         self.interrupted |= self._scope.cancelled_caught
@@ -89,18 +96,8 @@ class StopToken:
             self._scope.deadline = min(self._scope.deadline, deadline)
 
 
-async def stop_in_time(stop_token: StopToken, seconds: float | None) -> None:
-    """Pull `stop_token` when so many seconds are over; None for never."""
-    if seconds is not None:
-        await anyio.sleep(seconds)
-        stop_token.request(f"{seconds:g} seconds are over", grace=GRACE)
-
-
-Task = Callable[[], Coroutine[object, object, None]]
-
-
-async def run_watched(work: Task, *watchers: Task) -> None:
-    """Run `work` with `watchers` beside it; they are cancelled when it ends.
+async def run_watched(work: Work[T], *watchers: Work[object]) -> T:
+    """Run `work` with `watchers` beside it, which are cancelled when it ends; return its result.
 
     Watchers begin first: work that blocks the loop at once, as an import does, is watched, too.
     What any of them raises ends all of them, and is raised as it is.
@@ -110,12 +107,23 @@ async def run_watched(work: Task, *watchers: Task) -> None:
             for watch in watchers:
                 group.start_soon(watch)
             await checkpoint()
-            await work()
+            result = await work()
             group.cancel_scope.cancel()
+    return result
 
 
-LONGEST_OUTAGE = 60.0
-"""Seconds for which a run waits for a model that does not answer, if nothing else is said."""
+async def run_in_time(work: Work[T], stop_token: StopToken, *, seconds: float | None) -> T:
+    """Run `work` and return its result; request `stop_token` when so many seconds are over.
+
+    With None for `seconds` there is no such limit.
+    """
+
+    async def watch_the_clock() -> None:
+        if seconds is not None:
+            await anyio.sleep(seconds)
+            stop_token.request(f"{seconds:g} seconds are over", grace=GRACE)
+
+    return await run_watched(work, watch_the_clock)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +133,7 @@ class FailurePolicy:
     Parameters
     ----------
     preflight
-        Each model answers one small call before anything else is asked of it.
+        Whether each model must answer one small call before anything else is asked of it.
     max_outage
         Seconds for which calls wait for a model that does not answer; 0 to end the run at once.
 

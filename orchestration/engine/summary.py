@@ -1,4 +1,4 @@
-"""What a run came to: means with their coverage, and what went wrong how often."""
+"""A run's summary: means with their coverage, and how often what went wrong."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -56,11 +56,11 @@ class Summary:
     rows
         ``(task, aspect, system)`` -> figures; the system is ``""`` where rows name none.
     outcomes
-        How often the panel came to each outcome.
+        The outcomes of the panel, counted.
     seats
-        Seat -> how often it came to each outcome.
+        Seat -> its outcomes, counted.
     usage
-        Seat -> what its reports took; a report that is remembered counts as it cost then,
+        Seat -> usage of its reports; a report that is remembered counts as it cost then,
         and one that failed by an error as nothing.
     reasons
         Why there is no score -> how often; the text is that of the first seat to fail.

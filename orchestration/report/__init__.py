@@ -1,1 +1,40 @@
-"""Reports: tables, and one renderer each for terminal, Markdown, HTML and JSON."""
+"""Reports: a finding becomes tables once, and each renderer shows the same tables.
+
+`document` says what a report is made of and shows its use; what a study needs is exported here.
+"""
+
+from spanjury.orchestration.report.document import (
+    Block,
+    Bullets,
+    Paragraph,
+    Picture,
+    Report,
+    Section,
+)
+from spanjury.orchestration.report.numbers import between, defined, figure
+from spanjury.orchestration.report.prose import Prose, code, emphasis, prose, strong
+from spanjury.orchestration.report.tables import Cell, Column, Row, Table, numeric, row, table
+
+__all__ = [
+    "Block",
+    "Bullets",
+    "Cell",
+    "Column",
+    "Paragraph",
+    "Picture",
+    "Prose",
+    "Report",
+    "Row",
+    "Section",
+    "Table",
+    "between",
+    "code",
+    "defined",
+    "emphasis",
+    "figure",
+    "numeric",
+    "prose",
+    "row",
+    "strong",
+    "table",
+]

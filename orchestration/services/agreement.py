@@ -10,20 +10,21 @@ from typing import TypeVar
 from anyio import CapacityLimiter, create_task_group, to_process, to_thread
 
 from spanjury.judges.core import ConfigError, DataError, Segment, first_error_alone
-from spanjury.orchestration.services.annotators import Marker, read_markers, span_tasks
-from spanjury.orchestration.services.python import read_segments
+from spanjury.orchestration.services.annotators import Annotator, read_annotators, span_tasks
+from spanjury.orchestration.services.panels import read_segments
 from spanjury.orchestration.services.scorers import read_scorers
-from spanjury.orchestration.studies.agreement.aspects import (
+from spanjury.orchestration.studies.agreement.findings import (
     AspectFindings,
+    MetaFindings,
     aspect_findings,
 )
-from spanjury.orchestration.studies.agreement.findings import Settings
 from spanjury.orchestration.studies.agreement.ratings import (
     Ratings,
     Scorer,
     rated_aspects,
     ratings,
 )
+from spanjury.orchestration.studies.agreement.scorers import Settings
 from spanjury.orchestration.studies.agreement.spans.annotators import (
     PairFinding,
     annotator_pairs,
@@ -33,23 +34,22 @@ from spanjury.orchestration.studies.agreement.spans.aspect import (
     SpanTask,
     aspect_spans,
 )
-from spanjury.orchestration.studies.agreement.spans.categories import category_map
 from spanjury.orchestration.studies.agreement.spans.estimates import Settings as SpanSettings
 from spanjury.orchestration.studies.agreement.spans.gold import Gold, gold_of
-from spanjury.orchestration.studies.agreement.whole import MetaFindings
+from spanjury.orchestration.studies.agreement.spans.measures import category_map
 
-__all__ = ["Gathered", "MetaJob", "gather", "measure"]
+__all__ = ["Collected", "MetaJob", "collect", "measure"]
 
 T = TypeVar("T")
 
 _WORTH_A_PROCESS = 100_000
-"""Texts times draws from which on a process, which takes seconds to start, is worth it."""
+"""Texts times draws from which on a process pays, which takes seconds to start."""
 _SPANS, _PEOPLE = "spans", "people with people"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetaJob:
-    """Whose scores and spans are compared with whose.
+    """Scores and spans to compare with people's.
 
     Parameters
     ----------
@@ -58,11 +58,11 @@ class MetaJob:
     human
         A file of texts with people's scores or spans.
     aspects
-        What people rated or judges judged; none for all of it.
+        Those that people rated or judges judged; none for all of them.
     columns
         As in `job.Job`.
     settings
-        How agreement is measured.
+        Of the measures.
     categories
         Pairs ``JUDGE=GOLD``: which of judges' categories means which gold one.
     """
@@ -76,8 +76,8 @@ class MetaJob:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gathered:
-    """What is compared.
+class Collected:
+    """Ratings and error spans that are compared.
 
     Parameters
     ----------
@@ -85,23 +85,23 @@ class Gathered:
         Scores, aspect by aspect.
     spans
         Error spans, aspect by aspect; empty where judges marked none, or people neither marked
-        nor praised a text.
-    markers
-        Who sat in the runs, whether or not they marked anything.
+        a text nor gave it the best score alone.
+    annotators
+        Panels and seats of the runs, whether or not they marked anything.
     gold
-        What people marked; None if they marked nothing.
+        Spans that people marked; None without any.
     lengths
         Id of the segment -> code points of its output.
     """
 
     ratings: tuple[Ratings, ...]
     spans: tuple[SpanTask, ...]
-    markers: tuple[Marker, ...]
+    annotators: tuple[Annotator, ...]
     gold: Gold | None
     lengths: Mapping[str, int]
 
 
-def gather(job: MetaJob) -> Gathered:
+def collect(job: MetaJob) -> Collected:
     """Read what a job compares, aspect by aspect.
 
     Raises
@@ -110,8 +110,8 @@ def gather(job: MetaJob) -> Gathered:
         If people did not rate an aspect that was asked for, and no judge marked errors of it,
         or categories are paired as `category_map` does not take them.
     DataError
-        If a file cannot be read, people rated and marked nothing, or nobody else scored or
-        marked the same.
+        If a file cannot be read, people rated and marked nothing, or no judge and no metric
+        scored or marked the same.
     """
     segments = tuple(read_segments(job.human, columns=job.columns))
     known = rated_aspects(segments)
@@ -121,88 +121,92 @@ def gather(job: MetaJob) -> Gathered:
             f"{job.human}: no row has people's scores or error spans (the keys are 'human' and "
             "'spans')"
         )
-    markers = read_markers(job.results)
-    _refuse_strange(job.aspects, known, markers if gold else ())
+    annotators = read_annotators(job.results)
+    _refuse_strange(job.aspects, known, annotators if gold else ())
     wanted = [aspect for aspect in job.aspects or known if aspect in known]
-    told = Gathered(
+    collected = Collected(
         ratings=_compared(segments, read_scorers(job.results), wanted),
         spans=tuple(
             span_tasks(
                 segments,
-                markers,
+                annotators,
                 gold=gold,
                 aspects=job.aspects,
                 categories=category_map(job.categories, gold=gold),
             )
         ),
-        markers=tuple(markers),
+        annotators=tuple(annotators),
         gold=gold,
         lengths={one.segment_id: len(one.output) for one in segments},
     )
-    if not told.ratings and not told.spans:
+    if not collected.ratings and not collected.spans:
         raise DataError(
             f"no score is of a row and an aspect that people rated in {job.human}: the ids of "
             "rows and the names of aspects must be the same"
         )
-    return told
+    return collected
 
 
 async def measure(
-    job: MetaJob, told: Gathered, *, show: Callable[[str], None] = lambda _: None
+    job: MetaJob, collected: Collected, *, show: Callable[[str], None] = lambda _: None
 ) -> MetaFindings:
     """Measure agreement, aspect by aspect, in processes unless there is little to do.
 
-    `show` is told of each aspect that is done.
+    `show` is called with the name of each part that is done.
     """
-    lane = CapacityLimiter(os.cpu_count() or 1)
+    processes = CapacityLimiter(os.cpu_count() or 1)
     about_spans = SpanSettings(seed=job.settings.seed, draws=job.settings.draws)
     scores: dict[str, AspectFindings] = {}
     spans: dict[str, AspectSpans] = {}
     people: dict[str, tuple[PairFinding, ...]] = {}
 
-    small = len(told.lengths) * (about_spans.draws + about_spans.samples) < _WORTH_A_PROCESS
+    small = len(collected.lengths) * (about_spans.draws + about_spans.samples) < _WORTH_A_PROCESS
 
     async def run(into: dict[str, T], name: str, work: Callable[[], T]) -> None:
         if small:
             into[name] = await to_thread.run_sync(work, abandon_on_cancel=True)
         else:
-            into[name] = await to_process.run_sync(work, cancellable=True, limiter=lane)
+            into[name] = await to_process.run_sync(work, cancellable=True, limiter=processes)
         show(name)
 
     with first_error_alone():
         async with create_task_group() as group:
-            for each in told.ratings:
+            for each in collected.ratings:
                 work = partial(aspect_findings, each, job.settings)
                 group.start_soon(run, scores, each.aspect, work)
-            for task in told.spans:
+            for task in collected.spans:
                 name = f"{_SPANS} of {task.aspect}"
                 group.start_soon(run, spans, name, partial(aspect_spans, task, about_spans))
-            if told.gold is not None and _several_read(told.gold):
-                work_on_people = partial(_pairs, told.gold, told.lengths, settings=about_spans)
+            if collected.gold is not None and _several_read(collected.gold):
+                work_on_people = partial(
+                    _pairs, collected.gold, collected.lengths, settings=about_spans
+                )
                 group.start_soon(run, people, _PEOPLE, work_on_people)
     return MetaFindings(
         settings=job.settings,
         data=str(job.human),
         results=tuple(map(str, job.results)),
-        aspects=tuple(scores[each.aspect] for each in told.ratings),
-        spans=tuple(spans[f"{_SPANS} of {task.aspect}"] for task in told.spans),
+        aspects=tuple(scores[each.aspect] for each in collected.ratings),
+        spans=tuple(spans[f"{_SPANS} of {task.aspect}"] for task in collected.spans),
         annotators=people.get(_PEOPLE, ()),
     )
 
 
-def _refuse_strange(asked: Sequence[str], rated: Sequence[str], markers: Iterable[Marker]) -> None:
-    known = dict.fromkeys([*rated, *(one.aspect for one in markers if one.marks)])
+def _refuse_strange(
+    asked: Sequence[str], rated: Sequence[str], annotators: Iterable[Annotator]
+) -> None:
+    known = dict.fromkeys([*rated, *(one.aspect for one in annotators if one.marks)])
     if strange := [aspect for aspect in asked if aspect not in known]:
         raise ConfigError(
-            f"nobody rated {', '.join(strange)}; people rated {', '.join(known) or 'nothing'}"
+            f"people did not rate {', '.join(strange)}; they rated {', '.join(known) or 'nothing'}"
         )
 
 
 def _compared(
     segments: Sequence[Segment], scorers: Sequence[Scorer], aspects: Sequence[str]
 ) -> tuple[Ratings, ...]:
-    told = (ratings(segments, scorers, aspect=aspect) for aspect in aspects)
-    return tuple(one for one in told if one.coverage.any())
+    compared = (ratings(segments, scorers, aspect=aspect) for aspect in aspects)
+    return tuple(one for one in compared if one.coverage.any())
 
 
 def _several_read(gold: Gold) -> bool:

@@ -1,4 +1,4 @@
-"""Markers from files: whoever marked errors in a run, and what that took."""
+"""Annotators from files: panels and seats that marked errors in a run, and what that took."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,19 +7,19 @@ from pathlib import Path
 from spanjury.judges.core import DataError, ErrorSpan, Segment
 from spanjury.orchestration.services.metric_scores import are_metric_scores
 from spanjury.orchestration.services.scorers import PANEL, names_apart, results_file
-from spanjury.orchestration.studies.agreement.spans.aspect import SpanTask, praise
-from spanjury.orchestration.studies.agreement.spans.categories import (
+from spanjury.orchestration.studies.agreement.spans.aspect import SpanTask, top_rated_texts
+from spanjury.orchestration.studies.agreement.spans.gold import Found, Gold
+from spanjury.orchestration.studies.agreement.spans.measures import (
     NO_CATEGORIES,
     renamed,
 )
-from spanjury.orchestration.studies.agreement.spans.gold import Found, Gold
-from spanjury.orchestration.wiring import ResultSpans, SeatWork, read_result_spans
+from spanjury.orchestration.wiring.results import ResultSpans, SeatWork, read_result_spans
 
-__all__ = ["Marker", "read_markers", "span_tasks"]
+__all__ = ["Annotator", "read_annotators", "span_tasks"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Marker:
+class Annotator:
     """A panel or a seat of one, on one aspect.
 
     Parameters
@@ -29,7 +29,7 @@ class Marker:
     is_panel
         Whether it is several seats together.
     aspect
-        What it marks errors of.
+        The quality that it marks errors of.
     spans
         Id of the segment -> its errors; None for one without a score.
     marks
@@ -47,8 +47,8 @@ class Marker:
     tokens: float
 
 
-def read_markers(paths: Iterable[Path]) -> list[Marker]:
-    """Read who marked what, and who sat on a panel; scores of metrics are passed over.
+def read_annotators(paths: Iterable[Path]) -> list[Annotator]:
+    """Read the spans of panels and their seats; scores of metrics are skipped.
 
     Raises
     ------
@@ -56,11 +56,11 @@ def read_markers(paths: Iterable[Path]) -> list[Marker]:
         If a file cannot be read.
     """
     files = [(path, file) for path in paths if not are_metric_scores(file := results_file(path))]
-    heard = [(path, key, one) for path, file in files for key, one in _heard(file).items()]
-    names = names_apart([(path, *key) for path, key, _ in heard])
-    marking = {(path, key[0]) for path, key, one in heard if any(one.spans.values())}
+    found = [(path, key, one) for path, file in files for key, one in _work(file).items()]
+    names = names_apart([(path, *key) for path, key, _ in found])
+    marking = {(path, key[0]) for path, key, one in found if any(one.spans.values())}
     return [
-        Marker(
+        Annotator(
             name=name,
             is_panel=key[0] == PANEL,
             aspect=key[1],
@@ -69,30 +69,30 @@ def read_markers(paths: Iterable[Path]) -> list[Marker]:
             seconds=one.seconds / len(one.spans),
             tokens=one.tokens / len(one.spans),
         )
-        for name, (path, key, one) in zip(names, heard, strict=True)
+        for name, (path, key, one) in zip(names, found, strict=True)
     ]
 
 
 def span_tasks(
     segments: Sequence[Segment],
-    markers: Iterable[Marker],
+    annotators: Iterable[Annotator],
     *,
     gold: Gold | None,
     aspects: Sequence[str] = (),
     categories: Mapping[str, str] = NO_CATEGORIES,
 ) -> Iterator[SpanTask]:
-    """Yield what there is to find out about the spans of each aspect.
+    """Yield the spans to compare on each aspect.
 
     Parameters
     ----------
     segments
         With people's scores or spans.
-    markers
-        Those that mark nothing at all are left out, and aspects on which they have no score.
+    annotators
+        Those that mark nothing at all are skipped, and aspects on which they have no score.
     gold
-        What people marked; None if they marked nothing.
+        Spans that people marked; None without any.
     aspects
-        Which to look at; none for all that anybody marked errors of.
+        Those to compare; none for all that a judge marked errors of.
     categories
         Judges' category -> the gold one that it means, as `category_map` gives them.
 
@@ -104,7 +104,9 @@ def span_tasks(
     known = {one.segment_id: one for one in segments}
     groups = {one.segment_id: one.system for one in segments if one.system}
     marking = [
-        one for one in markers if one.marks and any(said is not None for said in one.spans.values())
+        one
+        for one in annotators
+        if one.marks and any(spans is not None for spans in one.spans.values())
     ]
     for aspect in dict.fromkeys(one.aspect for one in marking):
         here = [one for one in marking if one.aspect == aspect]
@@ -112,31 +114,31 @@ def span_tasks(
             (judge, name, output, None if spans is None else renamed(spans, categories))
             for judge, name, output, spans in _found(here, known)
         )
-        praised = praise(segments, aspect=aspect)
-        if (not aspects or aspect in aspects) and found and (gold is not None or praised.texts):
-            yield SpanTask(aspect=aspect, found=found, gold=gold, groups=groups, praise=praised)
+        best = top_rated_texts(segments, aspect=aspect)
+        if (not aspects or aspect in aspects) and found and (gold is not None or best.texts):
+            yield SpanTask(aspect=aspect, found=found, gold=gold, groups=groups, top_rated=best)
 
 
 @dataclass(slots=True)
-class _Heard:
+class _Work:
     spans: dict[str, tuple[ErrorSpan, ...] | None] = field(default_factory=dict)
     seconds: float = 0.0
     tokens: int = 0
 
 
-def _heard(file: Path) -> dict[tuple[str, str], _Heard]:
-    """Gather what each name said of each aspect."""
-    heard: dict[tuple[str, str], _Heard] = {}
+def _work(file: Path) -> dict[tuple[str, str], _Work]:
+    """Collect the work of each name on each aspect."""
+    found: dict[tuple[str, str], _Work] = {}
     for row in read_result_spans(file):
-        for name, (spans, work) in _told(row).items():
-            one = heard.setdefault((name, row.aspect), _Heard())
+        for name, (spans, work) in _by_name(row).items():
+            one = found.setdefault((name, row.aspect), _Work())
             one.spans[row.segment_id] = spans
             one.seconds += work.seconds
             one.tokens += work.tokens
-    return heard
+    return found
 
 
-def _told(row: ResultSpans) -> dict[str, tuple[tuple[ErrorSpan, ...] | None, SeatWork]]:
+def _by_name(row: ResultSpans) -> dict[str, tuple[tuple[ErrorSpan, ...] | None, SeatWork]]:
     seats = {name: (spans, row.work[name]) for name, spans in row.seats.items()}
     if len(seats) == 1:
         return seats
@@ -145,13 +147,13 @@ def _told(row: ResultSpans) -> dict[str, tuple[tuple[ErrorSpan, ...] | None, Sea
     return {PANEL: (row.spans, whole), **seats}
 
 
-def _found(markers: Iterable[Marker], known: Mapping[str, Segment]) -> Iterator[Found]:
-    for marker in markers:
-        for segment_id, spans in marker.spans.items():
+def _found(annotators: Iterable[Annotator], known: Mapping[str, Segment]) -> Iterator[Found]:
+    for annotator in annotators:
+        for segment_id, spans in annotator.spans.items():
             if segment_id in known:
                 output = known[segment_id].output
                 _refuse_other_text(segment_id, spans or (), output)
-                yield marker.name, segment_id, output, spans
+                yield annotator.name, segment_id, output, spans
 
 
 def _refuse_other_text(segment_id: str, spans: Iterable[ErrorSpan], output: str) -> None:

@@ -28,7 +28,7 @@ class _Seat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Row:
-    """What must be known of a result row to keep and to count it."""
+    """The part of a result row by which it is kept and counted."""
 
     id: str
     aspect: str
@@ -55,7 +55,7 @@ def shard_key(signature: str, pairs: Pairs) -> str:
     aspects = {name: canonical(aspect).decode() for name, aspect in asked.items()}
     digest = hashlib.blake2b(json.dumps([_LAYOUT, signature]).encode(), digest_size=16)
     for segment, aspect in pairs:
-        told = [
+        judged = [
             aspects[id(aspect)],
             segment.segment_id,
             segment.output,
@@ -64,12 +64,12 @@ def shard_key(signature: str, pairs: Pairs) -> str:
             segment.references,
             segment.system,
         ]
-        digest.update(json.dumps(told).encode())
+        digest.update(json.dumps(judged).encode())
     return digest.hexdigest()
 
 
 def rows_of(shard: bytes) -> list[bytes]:
-    """Return the rows of a shard, each with its line end; half a row at the end is none."""
+    """Return the rows of a shard, each with its line end; half a row at the end is dropped."""
     return [row + b"\n" for row in shard.split(b"\n")[:-1]]
 
 
@@ -86,12 +86,10 @@ def kept_rows(
         return [None] * len(pairs)
     kept: list[bytes | None] = []
     for row, (segment, aspect) in zip(rows, pairs, strict=True):
-        told = _read(row)
+        read = _read(row)
         expected = (segment.segment_id, aspect.name, signature)
-        if told is None or _named(told) != expected:
-            kept.append(None)
-        else:
-            kept.append(None if again & _outcomes(told) else row)
+        is_kept = read is not None and _named(read) == expected and not again & _outcomes(read)
+        kept.append(row if is_kept else None)
     return kept
 
 
@@ -101,7 +99,7 @@ def outcomes_of(rows: Iterable[bytes]) -> Mapping[Outcome, int]:
 
 
 def usage_of(rows: Iterable[bytes]) -> Usage:
-    """Return what all seats spent."""
+    """Return the usage of all seats."""
     seats = (seat for row in rows for seat in _ROW.validate_json(row).seats)
     return sum((seat.usage for seat in seats), Usage())
 

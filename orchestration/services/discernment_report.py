@@ -1,96 +1,92 @@
-"""What an exam leaves behind: findings for programs and for people, and pictures."""
+"""The report of an exam of discernment: for people, for programs, for a card, and in pictures."""
 
-import json
-from datetime import UTC, datetime
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from spanjury.judges.core import ConfigError, StoreError
+from spanjury.orchestration.report import Report
+from spanjury.orchestration.report.files import make_folder, write_report
+from spanjury.orchestration.report.json import plain
 from spanjury.orchestration.services.discernment import ExamJob
-from spanjury.orchestration.services.exam_scores import (
-    SCORES,
-    ExamScores,
-    write_scores,
-    write_whole,
-)
-from spanjury.orchestration.studies.card import ExamRecord
-from spanjury.orchestration.studies.discernment.exam import Sitting
-from spanjury.orchestration.studies.discernment.pages.as_json import findings_json
-from spanjury.orchestration.studies.discernment.pages.as_markdown import findings_markdown
-from spanjury.orchestration.studies.discernment.pages.measures import measures_of
-from spanjury.orchestration.studies.discernment.verdicts import cautions, is_harmless
-from spanjury.orchestration.studies.plain import plain, versions
-from spanjury.orchestration.wiring.plots import load_discernment_plots
+from spanjury.orchestration.services.exam_card import exam_record
+from spanjury.orchestration.services.exam_scores import SCORES, ExamScores, write_scores
+from spanjury.orchestration.studies.discernment.conclusions import cautions, is_harmless
+from spanjury.orchestration.studies.discernment.exam import ExamResult
+from spanjury.orchestration.studies.discernment.tables import discernment_report
+from spanjury.orchestration.studies.discernment.values import findings_json, measures_of
+from spanjury.orchestration.wiring.plots import discernment as plots
+from spanjury.orchestration.wiring.plots import require
 
-__all__ = ["write_report"]
+__all__ = ["exam_report", "write_exam"]
 
 
-def write_report(folder: Path, job: ExamJob, sitting: Sitting) -> list[Path]:
-    """Write findings, raw scores, a page and, with matplotlib, pictures into `folder`.
+def exam_report(
+    job: ExamJob, result: ExamResult, *, pictures: Mapping[Path, str] = MappingProxyType({})
+) -> Report:
+    """Return the report of an exam; `pictures` are files and what they show."""
+    return discernment_report(
+        result.findings,
+        examinee=result.examinee,
+        data=str(job.data),
+        recipe=job.recipe,
+        pictures=pictures,
+    )
+
+
+def write_exam(folder: Path, job: ExamJob, result: ExamResult) -> list[Path]:
+    """Write findings, raw scores, pages and, with matplotlib, pictures into `folder`.
 
     Returns
     -------
     list of Path
-        What was written: ``report.md``, ``findings.json``, ``scores.jsonl``, pictures.
+        ``report.md``, ``report.html``, ``findings.json``, ``scores.jsonl``, pictures.
 
     Raises
     ------
     StoreError
         If something cannot be written.
     """
+    make_folder(folder)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        pictures = _pictures(folder, sitting)
+        pictures = _draw(folder, result)
     except OSError as error:
         raise StoreError(f"{folder}: cannot be written: {error.strerror}") from error
-    page = findings_markdown(
-        sitting.findings,
-        examinee=sitting.examinee,
+    values = findings_json(result.findings, examinee=result.examinee)
+    record = exam_record(
+        "discernment",
+        result.examinee,
         data=str(job.data),
-        recipe=job.recipe,
-        pictures=[picture.name for picture in pictures],
+        measures=measures_of(result.findings),
+        cautions=cautions(result.findings),
     )
-    told = {
-        **findings_json(sitting.findings, examinee=sitting.examinee),
-        "card": plain(_record(job, sitting)),
-    }
-    findings = json.dumps(told, ensure_ascii=False, indent=1)
-    paths = [folder / name for name in ("report.md", "findings.json", SCORES)]
-    write_whole(paths[0], page.encode())
-    write_whole(paths[1], f"{findings}\n".encode())
-    write_scores(paths[2], _scores(job, sitting))
-    return [*paths, *pictures]
-
-
-def _record(job: ExamJob, sitting: Sitting) -> ExamRecord:
-    return ExamRecord(
-        exam="discernment",
-        date=datetime.now(UTC).date().isoformat(),
-        data=str(job.data),
-        signature=sitting.examinee.signature,
-        seats=sitting.examinee.seats,
-        versions=versions(),
-        measures=measures_of(sitting.findings),
-        cautions=tuple(cautions(sitting.findings)),
+    written = write_report(
+        folder,
+        exam_report(job, result, pictures=pictures),
+        data={**values, "card": plain(record)},
     )
+    scores = folder / SCORES
+    write_scores(scores, _scores(job, result))
+    return [*written, scores, *pictures]
 
 
-def _scores(job: ExamJob, sitting: Sitting) -> ExamScores:
+def _scores(job: ExamJob, result: ExamResult) -> ExamScores:
     return ExamScores(
-        examinee=sitting.examinee,
+        examinee=result.examinee,
         data=str(job.data),
         recipe=job.recipe,
         seed=job.settings.seed,
-        rows=sitting.scores,
+        rows=result.scores,
     )
 
 
-def _pictures(folder: Path, sitting: Sitting) -> list[Path]:
-    """Draw what can be drawn; without matplotlib nothing."""
+def _draw(folder: Path, result: ExamResult) -> dict[Path, str]:
+    """Draw what can be drawn, and say what each picture shows; without matplotlib nothing."""
     try:
-        plots = load_discernment_plots()
+        require(plots)
     except ConfigError:
-        return []
-    findings, score_arrays = sitting.findings.findings, sitting.score_arrays
+        return {}
+    findings, score_arrays = result.findings.findings, result.score_arrays
     names = [finding.condition for finding in findings]
     bars, effects, spread = (
         folder / f"{name}.png" for name in ("discernment", "specificity", "scores")
@@ -108,8 +104,8 @@ def _pictures(folder: Path, sitting: Sitting) -> list[Path]:
         effects,
         conditions=names,
         aspects=score_arrays.aspects,
-        effects=[[cell.effects.net_drop for cell in finding.cells] for finding in findings],
-        targeted=[[cell.expected == "falls" for cell in finding.cells] for finding in findings],
+        effects=[[one.effects.net_drop for one in finding.contrasts] for finding in findings],
+        targeted=[[one.expected == "falls" for one in finding.contrasts] for finding in findings],
     )
     plots.draw_distributions(
         spread,
@@ -119,4 +115,8 @@ def _pictures(folder: Path, sitting: Sitting) -> list[Path]:
         damaged=score_arrays.damaged / score_arrays.repeats,
         highest=5,
     )
-    return [bars, effects, spread] if harmful else [effects, spread]
+    return {
+        **({bars: "D of each condition, by level"} if harmful else {}),
+        effects: "P(drop) - P(rise) of each condition on each aspect",
+        spread: "Scores of the clean and of the damaged texts",
+    }

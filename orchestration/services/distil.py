@@ -1,27 +1,178 @@
-"""Building a training set: from checked material to a folder."""
+"""A training set for a distilled judge: checked material, then examples in a folder."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from types import MappingProxyType
 
 from anyio import to_thread
 
-from spanjury.judges.core import VERSION, DataError, Result, RunStoppedError, stamped
-from spanjury.orchestration.engine.batch import evaluate
-from spanjury.orchestration.engine.metering import Meter
-from spanjury.orchestration.engine.stopping import StopToken, run_watched, stop_in_time
+from spanjury.judges.core import VERSION, Aspect, ConfigError, DataError, Result, stamped
+from spanjury.judges.llm.percent import Reading
+from spanjury.judges.tasks import Catalogue
+from spanjury.orchestration.engine.batch import ALL_ASPECTS, evaluate
+from spanjury.orchestration.engine.metering import Limits, Meter
+from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken
 from spanjury.orchestration.services.discernment import conditions_of
-from spanjury.orchestration.services.distil_material import DistilJob, Material
-from spanjury.orchestration.studies.distillation.damage_data import DamagePlan, damage_examples
+from spanjury.orchestration.services.panels import read_segments
+from spanjury.orchestration.services.session import open_session
+from spanjury.orchestration.studies.distillation.damage import DamagePlan, damage_examples
 from spanjury.orchestration.studies.distillation.damaged_text import Harm
-from spanjury.orchestration.studies.distillation.examples import Example, example_line
-from spanjury.orchestration.studies.distillation.panel_data import taught
-from spanjury.orchestration.studies.distillation.tables import Inventory
-from spanjury.orchestration.studies.distillation.training_set import FORMAT, split_file
-from spanjury.orchestration.wiring import guard_of, open_configured_panel, open_memory
-from spanjury.orchestration.wiring.training_files import open_training_files
-from spanjury.perturbations.recipe import Recipe
-from spanjury.perturbations.recipe_files import find_recipe
+from spanjury.orchestration.studies.distillation.examples import Example
+from spanjury.orchestration.studies.distillation.licences import OURS, require_licences
+from spanjury.orchestration.studies.distillation.rows import DataFile, Row, refuse_overlap, rows_of
+from spanjury.orchestration.studies.distillation.sampling import sampled
+from spanjury.orchestration.studies.distillation.splits import Shares
+from spanjury.orchestration.studies.distillation.summary import Inventory
+from spanjury.orchestration.studies.distillation.targets import Targets
+from spanjury.orchestration.studies.distillation.training_set import (
+    FORMAT,
+    example_line,
+    split_file,
+)
+from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
+from spanjury.orchestration.wiring.plugins import JUDGES, parameters
+from spanjury.orchestration.wiring.runs import MEMORY_NAME
+from spanjury.orchestration.wiring.training import open_training_files
+from spanjury.perturbations.recipe import Recipe, find_recipe
 
-__all__ = ["build_from_damage", "build_from_panel", "harms_of"]
+__all__ = [
+    "DistilJob",
+    "Material",
+    "build_from_damage",
+    "build_from_panel",
+    "harms_of",
+    "material_of",
+]
+
+_OFFLINE = frozenset({"form", "grounding"})
+"""Judges that are rules of our own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DistilJob:
+    """A training set to build: its material, and where it goes.
+
+    Parameters
+    ----------
+    data
+        Files that sources can read; of damage good texts.
+    output
+        A folder.
+    panel
+        The teachers; None for damage alone.
+    recipe
+        Name of a recipe, or a file that holds one, of the damage.
+    task, aspects, aspects_files, columns
+        As in `evaluate.Job`; without aspects all of a task.
+    limit
+        How many rows of each file are taken; None for all.
+    systems, aspects_per_output, damages_per_text
+        How many systems are drawn for each input, aspects for each output, and how many
+        damaged texts are made of each clean one.
+    seed
+        Of all that is drawn, and of judges that draw.
+    shares
+        What is kept from training.
+    evaluation
+        Files whose inputs must not be trained on.
+    licence
+        Of the rows that name none.
+    teacher_licences
+        Judge or model -> licence of what it says.
+    require_licence, accepted
+        Whether all must permit training, and which licences do beside those that are known.
+    reading
+        What becomes of scores.
+    limits
+        What it may cost.
+    failures
+        The measures against models that fail.
+    """
+
+    data: tuple[Path, ...]
+    output: Path
+    panel: PanelConfig | None = None
+    recipe: str = "distil"
+    task: str | None = None
+    aspects: tuple[str, ...] = ()
+    aspects_files: tuple[Path, ...] = ()
+    columns: tuple[str, ...] = ()
+    limit: int | None = None
+    systems: int = 4
+    aspects_per_output: int = 3
+    damages_per_text: int = 4
+    seed: int = 1
+    shares: Shares = field(default_factory=Shares)
+    evaluation: tuple[Path, ...] = ()
+    licence: str = ""
+    teacher_licences: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    require_licence: bool = False
+    accepted: tuple[str, ...] = ()
+    reading: Reading = "stretched"
+    limits: Limits = Limits()
+    failures: FailurePolicy = FailurePolicy()
+
+    @property
+    def memory(self) -> Path:
+        """The file that keeps the teachers' reports."""
+        return self.output / MEMORY_NAME
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Material:
+    """The material of a training set, read and checked before any model is asked.
+
+    Parameters
+    ----------
+    rows
+        All texts.
+    aspects
+        Task -> what may be judged in it.
+    targets
+        Makes the examples.
+    pairs
+        What the panel judges; empty for damage.
+    """
+
+    rows: tuple[Row, ...]
+    aspects: Mapping[str, tuple[Aspect, ...]]
+    targets: Targets
+    pairs: tuple[tuple[Row, Aspect], ...] = ()
+
+
+def material_of(job: DistilJob) -> Material:
+    """Read and check what is asked.
+
+    Raises
+    ------
+    DataError
+        If a file cannot be read, there is nothing to learn from, or inputs are evaluated on.
+    ConfigError
+        If a name is unknown, or a licence does not permit training and must.
+    """
+    rows = rows_of(
+        _files(job, job.data, limit=job.limit),
+        task=job.task,
+        licence=job.licence,
+        shares=job.shares,
+        seed=job.seed,
+    )
+    refuse_overlap(rows, _files(job, job.evaluation, limit=None))
+    teachers = _teachers(job)
+    if job.require_licence:
+        texts = [(row.source, row.licence) for row in rows]
+        require_licences([*texts, *teachers.items()], accepted=job.accepted)
+    aspects = _aspects(job, {row.segment.task for row in rows})
+    targets = Targets(seed=job.seed, reading=job.reading, teachers=teachers)
+    drawn = sampled(
+        rows, aspects, systems=job.systems, per_output=job.aspects_per_output, seed=job.seed
+    )
+    pairs = tuple(drawn) if job.panel else ()
+    if job.panel and not pairs:
+        raise DataError("no aspect can be judged of any row: the inputs that they need are lacking")
+    return Material(rows=rows, aspects=aspects, targets=targets, pairs=pairs)
 
 
 def build_from_damage(job: DistilJob, material: Material) -> Inventory:
@@ -39,7 +190,7 @@ def build_from_damage(job: DistilJob, material: Material) -> Inventory:
         recipe=recipe.name,
         texts=job.damages_per_text,
         per_output=job.aspects_per_output,
-        lesson=material.lesson,
+        targets=material.targets,
     )
     examples = damage_examples(material.rows, material.aspects, plan)
     return _write(job, examples, Inventory(), made_by={"recipe": recipe.name})
@@ -67,19 +218,19 @@ async def build_from_panel(
     meter: Meter,
     show: Callable[[Result], None],
 ) -> Inventory:
-    """Hear the panel and write the training set; return what it holds.
+    """Have the panel judge and write the training set; return what it holds.
 
     Parameters
     ----------
     stop_token, meter
         End it early, and count what models are asked.
     show
-        Is told of every result.
+        Is given every result.
 
     Raises
     ------
     RunStoppedError
-        If it was ended early: nothing is written, and what was said is remembered.
+        If it was ended early: nothing is written, and reports are remembered.
     EvaluationError
         If the panel cannot be opened, there is nothing to learn from, or the folder cannot
         be written.
@@ -91,41 +242,33 @@ async def build_from_panel(
         results.append(result)
         show(result)
 
-    guard = guard_of(job.failures, memory=job.memory)
-    with open_memory(job.memory) as memory:
+    with open_session(job, stop_token=stop_token, meter=meter) as session:
 
         async def judge() -> None:
-            opening = open_configured_panel(panel, memory=memory, meter=meter, guard=guard)
-            async with opening as opened:
+            async with session.open_panel(panel) as opened:
                 signature.append(stamped(opened.signature))
                 pairs = ((row.segment, aspect) for row, aspect in material.pairs)
                 await evaluate(
                     opened, pairs, write=keep, workers=panel.workers, stop_token=stop_token
                 )
 
-        async def watch_the_clock() -> None:
-            await stop_in_time(stop_token, job.limits.max_seconds)
-
-        await run_watched(judge, watch_the_clock)
-    guard.require_success()
-    if stop_token.interrupted:
-        raise RunStoppedError(stop_token.reason)
+        await session.run(judge)
     inventory = Inventory()
-    examples = _taught(material, results, inventory)
-    made_by = {"panel": signature[0], "teachers": dict(material.lesson.teachers)}
+    examples = _examples(material, results, inventory)
+    made_by = {"panel": signature[0], "teachers": dict(material.targets.teachers)}
     return await to_thread.run_sync(lambda: _write(job, examples, inventory, made_by=made_by))
 
 
-def _taught(
+def _examples(
     material: Material, results: Sequence[Result], inventory: Inventory
 ) -> Iterator[Example]:
     for (row, aspect), result in zip(material.pairs, results, strict=True):
-        inventory.outliers.add(aspect.task.name, result.report)
-        come = taught(row, result, material.lesson)
-        if come.example is not None:
-            yield come.example
+        inventory.add_scores(aspect.task.name, result.report)
+        made = material.targets.of_panel(row, result)
+        if isinstance(made, Example):
+            yield made
         else:
-            inventory.left_out[come.left_out] += 1
+            inventory.skipped[made.reason] += 1
 
 
 def _write(
@@ -140,7 +283,7 @@ def _write(
             files.append(split_file(example.split), example_line(example))
             inventory.add(example)
         if not inventory.examples:
-            reasons = ", ".join(f"{count} x {why}" for why, count in inventory.left_out.items())
+            reasons = ", ".join(f"{count} x {why}" for why, count in inventory.skipped.items())
             raise DataError(f"there is nothing to learn from: {reasons or 'no example was made'}")
         files.close_with(
             {
@@ -153,3 +296,54 @@ def _write(
             }
         )
     return inventory
+
+
+def _files(job: DistilJob, paths: Iterable[Path], *, limit: int | None) -> list[DataFile]:
+    return [
+        DataFile(
+            path=str(path),
+            dataset=path.name.partition(".")[0],
+            segments=tuple(islice(read_segments(path, columns=job.columns), limit)),
+        )
+        for path in paths
+    ]
+
+
+def _aspects(job: DistilJob, tasks: Iterable[str]) -> Mapping[str, tuple[Aspect, ...]]:
+    catalogue = Catalogue.load(*job.aspects_files)
+    if not job.aspects or ALL_ASPECTS in job.aspects:
+        return {task: catalogue.aspects(task) for task in tasks}
+    return {task: tuple(catalogue.aspect(task, name) for name in job.aspects) for task in tasks}
+
+
+def _teachers(job: DistilJob) -> Mapping[str, str]:
+    """Return the teachers with the licences that the user gave; our own rules have ours."""
+    if job.panel is None:
+        return {}
+    named = dict.fromkeys(
+        name for seat in job.panel.seats_or_default for name in _asked(seat, job.panel)
+    )
+    if job.panel.consolidate_model is not None:
+        named[_name(job.panel.consolidate_model)] = None
+    if strange := job.teacher_licences.keys() - named:
+        known = ", ".join(named)
+        raise ConfigError(
+            f"a licence of {', '.join(sorted(strange))}, who teaches nothing: {known}"
+        )
+    ours = dict.fromkeys(_OFFLINE, OURS)
+    return {name: job.teacher_licences.get(name, ours.get(name, "")) for name in named}
+
+
+def _asked(seat: SeatConfig, panel: PanelConfig) -> Iterator[str]:
+    """Yield the models that a seat asks, or the judge itself."""
+    if not isinstance(seat.judge, str):
+        yield seat.name or type(seat.judge).__name__
+    elif seat.judge in JUDGES.names() and "model" in parameters(JUDGES.get(seat.judge)):
+        asked = (seat.model,) if seat.model is not None else panel.models
+        yield from map(_name, asked)
+    else:
+        yield seat.judge
+
+
+def _name(model: ModelConfig | str) -> str:
+    return model.name if isinstance(model, ModelConfig) else model

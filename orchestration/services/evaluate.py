@@ -1,7 +1,6 @@
-"""A job: judge the rows of a file and write the results, however it was asked for."""
+"""A job: judge the rows of a file and write the results, for the command line and Python alike."""
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
@@ -9,15 +8,7 @@ from typing import Literal, TypeVar
 
 from anyio import to_thread
 
-from spanjury.judges.core import (
-    UNANSWERED,
-    Aspect,
-    DataError,
-    Outcome,
-    Result,
-    RunStoppedError,
-    Segment,
-)
+from spanjury.judges.core import UNANSWERED, Aspect, DataError, Outcome, Result, Segment
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.batch import evaluate, pair
 from spanjury.orchestration.engine.memory import FAILED
@@ -26,20 +17,13 @@ from spanjury.orchestration.engine.sharding import Shard
 from spanjury.orchestration.engine.stopping import (
     FailurePolicy,
     StopToken,
-    run_watched,
-    stop_in_time,
 )
-from spanjury.orchestration.wiring import (
-    by_source,
-    guard_of,
-    open_configured_panel,
-    open_memory,
-    open_results,
-    open_source,
-)
+from spanjury.orchestration.services.session import open_session
 from spanjury.orchestration.wiring.config import PanelConfig
+from spanjury.orchestration.wiring.results import open_results
+from spanjury.orchestration.wiring.sources import by_source, open_source
 
-__all__ = ["Job", "Plan", "pairs", "plan", "run"]
+__all__ = ["Job", "Plan", "pairs", "plan", "readable", "run"]
 
 T = TypeVar("T")
 
@@ -52,22 +36,22 @@ _AGAIN: Mapping[str, frozenset[Outcome]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """What is judged, by whom, and where the results go.
+    """Data to judge, the panel that judges them, and where the results go.
 
     Parameters
     ----------
     data
         A file that a source can read.
     panel
-        Who judges.
+        The judges.
     output
         A file for the result rows.
     task, aspects
-        As in `pairing.pair`.
+        As in `batch.pair`.
     aspects_files
         TOML files that add tasks and aspects.
     columns
-        What the columns of `data` are called, as in `open_source`.
+        The names of the columns of `data`, as in `open_source`.
     limit
         How many rows are judged, or dealt out to shards; None for all.
     shard
@@ -75,19 +59,19 @@ class Job:
     order
         ``source`` to judge, and write, rows with the same inputs one after the other.
     skip_bad_rows
-        Leave out rows that cannot be read, where they otherwise end the job.
+        Skip rows that cannot be read, where they otherwise end the job.
     memory
-        A file that keeps what judges and models say, so that a run over it asks nobody
-        twice; None to keep nothing.
+        A file that keeps reports and replies, so that a run over it asks for none twice; None
+        to keep nothing.
     again
-        Which remembered reports are asked for again: those that nobody answered, all that
-        failed, or none.
+        Which remembered reports are asked for again: those without an answer, all that failed,
+        or none.
     silent
-        No model is asked: results are made anew of what is remembered.
+        No model is asked: results are made again of what is remembered.
     limits
-        What one go at the job may cost.
+        The limits of cost, tokens and time, each time the job is run.
     failures
-        The care that is taken of models that fail.
+        The measures against models that fail.
     """
 
     data: Path
@@ -110,7 +94,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What a job comes to before anything is judged: assessments, and rows left out."""
+    """The size of a job, known before anything is judged, and the rows that are skipped."""
 
     assessments: int
     bad_rows: tuple[DataError, ...]
@@ -146,9 +130,9 @@ async def run(
     Parameters
     ----------
     show
-        Is told of every result, in the order of the data.
+        Is given every result, in the order of the data.
     stop_token
-        Ends the job early once it is pulled.
+        Ends the job early, once it is requested.
     meter
         Counts what models are asked, and keeps the limits of cost and tokens; it should
         have been given those of the job.
@@ -163,39 +147,27 @@ async def run(
     EvaluationError
         If the panel cannot be opened, or results cannot be written.
     """
-    stop_token = stop_token or StopToken()
-    meter = meter or Meter(limits=job.limits, stop=stop_token.request)
-    guard = guard_of(job.failures, memory=job.memory)
-    with ExitStack() as stack:
-        memory = stack.enter_context(open_memory(job.memory)) if job.memory else None
-        results = stack.enter_context(open_results(job.output))
+    opening = open_session(job, stop_token=stop_token, meter=meter)
+    with opening as session, open_results(job.output) as results:
 
         def write(result: Result) -> None:
             results.append(result)
             show(result)
 
         async def judge() -> None:
-            async with open_configured_panel(
-                job.panel,
-                memory=memory,
-                again=_AGAIN[job.again],
-                meter=meter,
-                silent=job.silent,
-                guard=guard,
-            ) as panel:
-                # To put rows in order, all must be read first: Ctrl-C is to be heard meanwhile.
+            again = _AGAIN[job.again]
+            async with session.open_panel(job.panel, again=again, silent=job.silent) as panel:
+                # To put rows in order, all must be read first: Ctrl-C must work meanwhile.
                 ready = await to_thread.run_sync(_begun, pairs(job))
                 await evaluate(
-                    panel, ready, write=write, workers=job.panel.workers, stop_token=stop_token
+                    panel,
+                    ready,
+                    write=write,
+                    workers=job.panel.workers,
+                    stop_token=session.stop_token,
                 )
 
-        async def watch_the_clock() -> None:
-            await stop_in_time(stop_token, job.limits.max_seconds)
-
-        await run_watched(judge, watch_the_clock)
-        guard.require_success()
-        if stop_token.interrupted:
-            raise RunStoppedError(stop_token.reason)
+        await session.run(judge)
 
 
 def _begun(iterator: Iterator[T]) -> Iterator[T]:
@@ -204,7 +176,7 @@ def _begun(iterator: Iterator[T]) -> Iterator[T]:
 
 
 def pairs(job: Job, bad: list[DataError] | None = None) -> Iterator[tuple[Segment, Aspect]]:
-    """Yield what `job` judges, in its order; rows that are left out are added to `bad`.
+    """Yield what `job` judges, in its order; rows that are skipped are added to `bad`.
 
     Raises
     ------
@@ -212,7 +184,7 @@ def pairs(job: Job, bad: list[DataError] | None = None) -> Iterator[tuple[Segmen
         As in `plan`, when what is wrong is reached.
     """
     rows = islice(open_source(job.data, columns=job.columns), job.limit)
-    segments = _readable(rows, [] if bad is None else bad, skip=job.skip_bad_rows)
+    segments = readable(rows, [] if bad is None else bad, skip=job.skip_bad_rows)
     if job.shard is not None:
         segments = job.shard.of_rows(segments)
     if job.order == "source":
@@ -221,9 +193,10 @@ def pairs(job: Job, bad: list[DataError] | None = None) -> Iterator[tuple[Segmen
     return pair(segments, catalogue, task=job.task, aspects=job.aspects)
 
 
-def _readable(
-    rows: Iterator[Segment | DataError], bad: list[DataError], *, skip: bool
+def readable(
+    rows: Iterable[Segment | DataError], bad: list[DataError], *, skip: bool
 ) -> Iterator[Segment]:
+    """Yield the segments among `rows`; to `skip` others, add them to `bad`, else raise them."""
     for row in rows:
         if isinstance(row, Segment):
             yield row

@@ -1,17 +1,25 @@
-"""A judge's card, from the folders of its exams to a page."""
+"""A judge's card, from the folders of its exams to its report."""
 
-import json
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from spanjury.judges.core import DataError, StoreError
-from spanjury.orchestration.services.exam_scores import write_whole
-from spanjury.orchestration.studies.card import Card, ExamRecord, Gate
-from spanjury.orchestration.studies.card_page import card_json, card_markdown
+from spanjury.judges.core import DataError
+from spanjury.orchestration.report.files import write_report
+from spanjury.orchestration.report.json import versions
+from spanjury.orchestration.studies.card import (
+    Card,
+    ExamRecord,
+    Gate,
+    Measure,
+    card_json,
+    card_report,
+)
+from spanjury.orchestration.studies.judging import Examinee
 
-__all__ = ["read_card", "write_card"]
+__all__ = ["exam_record", "read_card", "write_card"]
 
 _FINDINGS = "findings.json"
 
@@ -24,8 +32,29 @@ class _Findings(BaseModel):
     card: ExamRecord
 
 
+def exam_record(
+    exam: str,
+    examinee: Examinee,
+    *,
+    data: str,
+    measures: tuple[Measure, ...],
+    cautions: tuple[str, ...] = (),
+) -> ExamRecord:
+    """Return the part of an exam's findings that goes on a card, with today's date and versions."""
+    return ExamRecord(
+        exam=exam,
+        date=datetime.now(UTC).date().isoformat(),
+        data=data,
+        signature=examinee.signature,
+        seats=examinee.seats,
+        versions=versions(),
+        measures=measures,
+        cautions=cautions,
+    )
+
+
 def read_card(folders: Sequence[Path]) -> Card:
-    """Read what exams have left in their folders.
+    """Read the results of exams from their folders.
 
     Raises
     ------
@@ -38,22 +67,15 @@ def read_card(folders: Sequence[Path]) -> Card:
 
 
 def write_card(folder: Path, card: Card, *, gates: Sequence[Gate]) -> list[Path]:
-    """Write ``card.md`` and ``card.json`` into `folder`; return their paths.
+    """Write ``card.md``, ``card.html`` and ``card.json`` into `folder`; return their paths.
 
     Raises
     ------
     StoreError
         If something cannot be written.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(f"{folder}: cannot be written: {error.strerror}") from error
-    told = json.dumps(card_json(card, gates=gates), ensure_ascii=False, indent=1)
-    paths = [folder / "card.md", folder / "card.json"]
-    for path, text in zip(paths, (card_markdown(card, gates=gates), f"{told}\n"), strict=True):
-        write_whole(path, text.encode())
-    return paths
+    report, data = card_report(card, gates=gates), card_json(card, gates=gates)
+    return write_report(folder, report, data=data, page="card", values="card")
 
 
 def _record(path: Path) -> ExamRecord:

@@ -1,16 +1,17 @@
-"""Two exams compared, from their folders to a folder with what came of it."""
+"""Two exams compared, from their folders to a folder with the results."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from spanjury.judges.core import StoreError
-from spanjury.orchestration.services.exam_scores import ExamScores, read_scores, write_whole
+from spanjury.orchestration.report import Report
+from spanjury.orchestration.report.files import write_report
+from spanjury.orchestration.services.exam_scores import ExamScores, read_scores
 from spanjury.orchestration.studies.comparison.comparison import Comparison, compare
-from spanjury.orchestration.studies.comparison.page import (
+from spanjury.orchestration.studies.comparison.tables import (
     comparison_json,
-    comparison_markdown,
+    comparison_report,
 )
+from spanjury.orchestration.studies.judging import Examinee
 
 __all__ = ["ComparedExams", "compare_folders", "write_comparison"]
 
@@ -24,16 +25,29 @@ class ComparedExams:
     folders, exams
         A and B.
     comparison
-        What it came to.
+        Its results.
     """
 
     folders: tuple[Path, Path]
     exams: tuple[ExamScores, ExamScores]
     comparison: Comparison
 
+    @property
+    def judges(self) -> tuple[Examinee, Examinee]:
+        """A and B."""
+        first, second = self.exams
+        return first.examinee, second.examinee
+
+    @property
+    def report(self) -> Report:
+        """The comparison for people."""
+        first, second = self.folders
+        folders = (str(first), str(second))
+        return comparison_report(self.comparison, judges=self.judges, folders=folders)
+
 
 def compare_folders(folders: tuple[Path, Path], *, seed: int, draws: int) -> ComparedExams:
-    """Compare the judges of two finished exams; nobody is asked anything.
+    """Compare the judges of two finished exams; no judge is asked.
 
     Parameters
     ----------
@@ -55,28 +69,12 @@ def compare_folders(folders: tuple[Path, Path], *, seed: int, draws: int) -> Com
 
 
 def write_comparison(folder: Path, compared: ComparedExams) -> list[Path]:
-    """Write ``comparison.md`` and ``comparison.json`` into `folder`; return their paths.
+    """Write ``comparison.md``, ``.html`` and ``.json`` into `folder`; return their paths.
 
     Raises
     ------
     StoreError
         If something cannot be written.
     """
-    first, second = compared.exams
-    judges = (first.examinee, second.examinee)
-    page = comparison_markdown(
-        compared.comparison,
-        judges=judges,
-        folders=(str(compared.folders[0]), str(compared.folders[1])),
-    )
-    told = json.dumps(
-        comparison_json(compared.comparison, judges=judges), ensure_ascii=False, indent=1
-    )
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(f"{folder}: cannot be written: {error.strerror}") from error
-    paths = [folder / "comparison.md", folder / "comparison.json"]
-    for path, text in zip(paths, (page, f"{told}\n"), strict=True):
-        write_whole(path, text.encode())
-    return paths
+    data = comparison_json(compared.comparison, judges=compared.judges)
+    return write_report(folder, compared.report, data=data, page="comparison", values="comparison")

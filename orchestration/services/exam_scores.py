@@ -1,19 +1,19 @@
 """The raw scores of an exam as a file: a line that says what it holds, then a line a row."""
 
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from spanjury.judges.core import DataError, StoreError
+from spanjury.judges.core import DataError
+from spanjury.orchestration.report.files import write_whole
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
 from spanjury.orchestration.studies.judging import Examinee
-from spanjury.orchestration.wiring import MEMORY_NAME
+from spanjury.orchestration.wiring.runs import MEMORY_NAME
 
-__all__ = ["SCORES", "ExamScores", "read_scores", "write_scores", "write_whole"]
+__all__ = ["SCORES", "ExamScores", "read_scores", "write_scores"]
 
 SCORES = "scores.jsonl"
 """Name of the file in an exam's folder."""
@@ -23,12 +23,12 @@ _FORMAT = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExamScores:
-    """What an exam's file of scores holds.
+    """The contents of an exam's file of scores.
 
     Parameters
     ----------
     examinee
-        Who was examined.
+        The judge or panel that was examined.
     data, recipe, seed
         On which texts, and how they were damaged.
     rows
@@ -105,30 +105,11 @@ def read_scores(folder: Path) -> ExamScores:
     )
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file that is there in full or not at all.
-
-    Raises
-    ------
-    StoreError
-        If it cannot be written.
-    """
-    new = path.with_name(f"{path.name}.new")
-    try:
-        with new.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        new.replace(path)
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be written: {error.strerror}") from error
-
-
 def _absent(folder: Path) -> str:
     """Say why there are no scores in `folder`."""
     if not folder.is_dir():
-        return f"{folder} is no folder of an exam"
-    again = "hold it again with the same command: nobody is asked twice"
+        return f"{folder} is not the folder of an exam"
+    again = "run it again with the same command: no question is asked twice"
     if (folder / "findings.json").exists():
         return f"{folder} holds an exam without readable {SCORES}: {again}"
     if (folder / MEMORY_NAME).exists():
@@ -138,16 +119,16 @@ def _absent(folder: Path) -> str:
 
 def _head(line: bytes, path: Path) -> _Head:
     try:
-        told = json.loads(line)
+        head = json.loads(line)
     except ValueError as error:
-        raise DataError(f"{path} holds no scores of an exam: its first line is no JSON") from error
-    found = told.get("format") if isinstance(told, dict) else None
-    if found != _FORMAT:
+        raise DataError(f"{path} holds no scores of an exam: its first line is not JSON") from error
+    version = head.get("format") if isinstance(head, dict) else None
+    if version != _FORMAT:
         raise DataError(
-            f"{path} has format {found!r}, expected {_FORMAT}: it was written by another version"
+            f"{path} has format {version!r}, expected {_FORMAT}: it was written by another version"
         )
     try:
-        return _HEAD.validate_python(told)
+        return _HEAD.validate_python(head)
     except ValidationError as error:
         raise DataError(f"{path}:1: {_problem(error)}") from error
 

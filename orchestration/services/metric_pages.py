@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from spanjury.judges.core import DataError, Segment
-from spanjury.judges.metrics.samples import sample_of
-from spanjury.orchestration.services.python import read_segments
+from spanjury.judges.metrics.named import sample_of
+from spanjury.orchestration.services.panels import read_segments
 from spanjury.orchestration.wiring.metric_pages import metric_page, write_page
 
 __all__ = ["show_metric"]
@@ -27,7 +27,7 @@ def show_metric(
     metric
         ``NAME`` or ``NAME:option=value,…``.
     columns
-        As in `job.Job`.
+        As in `evaluate.Job`.
 
     Raises
     ------

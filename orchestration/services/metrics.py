@@ -1,16 +1,14 @@
-"""Metrics from names and files, or on lists of texts."""
+"""Metrics: of a file of texts by names, or of lists of texts in Python."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
 
 from spanjury.judges.core import ConfigError, DataError, Sample, Segment
-from spanjury.judges.metrics.named import NamedMetric, check_samples
+from spanjury.judges.metrics.named import NamedMetric, check_samples, sample_of
 from spanjury.judges.metrics.running import run_metrics
-from spanjury.judges.metrics.samples import sample_of
 from spanjury.judges.metrics.scores import MetricScores, measured, put_together
-from spanjury.orchestration.services.parallel_texts import with_texts
-from spanjury.orchestration.services.python import read_segments
+from spanjury.orchestration.services.panels import read_segments
 from spanjury.orchestration.wiring.metrics import availability, metric_cards, open_metric
 
 __all__ = [
@@ -22,12 +20,67 @@ __all__ = [
     "prepare",
     "score_file",
     "score_metric",
+    "with_texts",
 ]
+
+_SOURCE = "Source"
+
+
+def with_texts(
+    segments: Sequence[Segment], *, references: Sequence[Path], source: Path | None
+) -> tuple[Segment, ...]:
+    """Give segments references and a source from other files.
+
+    Parameters
+    ----------
+    segments
+        The texts.
+    references
+        Files with one reference for each segment, in their order; or folders, in which the
+        file for a segment has the name of the segment's own.
+    source
+        Likewise, one for each.
+
+    Raises
+    ------
+    DataError
+        If a file cannot be read, has another length, or a folder lacks a text.
+    """
+    for path in references:
+        segments = [
+            replace(segment, references=(*segment.references, text))
+            for segment, text in zip(segments, _texts(path, segments), strict=True)
+        ]
+    if source is not None:
+        segments = [
+            replace(segment, inputs={**segment.inputs, _SOURCE: text})
+            for segment, text in zip(segments, _texts(source, segments), strict=True)
+        ]
+    return tuple(segments)
+
+
+def _texts(path: Path, segments: Sequence[Segment]) -> list[str]:
+    found = list(read_segments(path))
+    if path.is_dir():
+        return _by_name(path, found, segments)
+    if len(found) != len(segments):
+        raise DataError(f"{len(segments)} texts, and {path} has {len(found)}")
+    return [one.output for one in found]
+
+
+def _by_name(path: Path, found: Sequence[Segment], segments: Sequence[Segment]) -> list[str]:
+    """Find the text for each segment by the name of its file, in whatever folder that is."""
+    texts = {PurePosixPath(one.segment_id).name: one.output for one in found}
+    names = [PurePosixPath(one.segment_id).name for one in segments]
+    missing = [name for name in names if name not in texts]
+    if missing:
+        raise DataError(f"{path} has no text for {missing[0]!r} and {len(missing) - 1} more")
+    return [texts[name] for name in names]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricsJob:
-    """What is measured by what.
+    """A file to measure, and the metrics.
 
     Parameters
     ----------
@@ -38,7 +91,7 @@ class MetricsJob:
     references, source
         Files with one text for each of the data, as `with_texts` reads them.
     columns, limit
-        As in `job.Job`.
+        As in `evaluate.Job`.
     """
 
     data: Path
@@ -51,7 +104,7 @@ class MetricsJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:
-    """A metric that nobody named and that cannot be run, with the reason."""
+    """A metric that the user did not name and that cannot be run, with the reason."""
 
     name: str
     reason: str
@@ -59,7 +112,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scored:
-    """A measured file: its segments, and what each metric says of them."""
+    """A measured file: its segments, and the scores of each metric."""
 
     segments: tuple[Segment, ...]
     scores: tuple[MetricScores, ...]
@@ -84,7 +137,7 @@ def score_metric(
     references
         For each of them a reference, or several; empty for metrics that take none.
     sources
-        For each of them what it was made from; likewise.
+        For each of them its source; likewise.
 
     Returns
     -------
@@ -103,9 +156,9 @@ def score_metric(
     >>> score_metric("wer", ["a cat sat"], ["the cat sat"]).segments
     (0.3333333333333333,)
     """
-    for told, what in ((references, "references"), (sources, "sources")):
-        if told and len(told) != len(outputs):
-            raise ConfigError(f"{len(outputs)} outputs, and {what} for {len(told)} of them")
+    for texts, what in ((references, "references"), (sources, "sources")):
+        if texts and len(texts) != len(outputs):
+            raise ConfigError(f"{len(outputs)} outputs, and {what} for {len(texts)} of them")
     if not outputs:
         raise ConfigError("there is no output to measure")
     named = open_metric(metric)
@@ -161,7 +214,7 @@ async def score_file(
     workers: int | None = None,
     show: Callable[[MetricScores], None] = lambda _: None,
 ) -> Scored:
-    """Measure a file; `show` is told of each metric as it is done.
+    """Measure a file; `show` is given the scores of each metric as it is done.
 
     Raises
     ------
@@ -214,5 +267,5 @@ def _runnable(
     return metrics, skipped
 
 
-def _several(told: str | Sequence[str]) -> tuple[str, ...]:
-    return (told,) if isinstance(told, str) else tuple(told)
+def _several(texts: str | Sequence[str]) -> tuple[str, ...]:
+    return (texts,) if isinstance(texts, str) else tuple(texts)

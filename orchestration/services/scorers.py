@@ -1,8 +1,8 @@
 """Scorers from files: the metrics of a file of scores, the panel and its seats of a run."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 from spanjury.judges.core import DataError
@@ -11,16 +11,16 @@ from spanjury.orchestration.services.metric_scores import (
     read_metric_scores,
 )
 from spanjury.orchestration.studies.agreement.ratings import Scorer
-from spanjury.orchestration.wiring import read_result_scores
+from spanjury.orchestration.wiring.results import read_result_scores
 
 __all__ = ["PANEL", "names_apart", "read_scorers", "results_file"]
 
 PANEL = "panel"
-"""What a panel of several seats is called."""
+"""Name of a panel of several seats."""
 
 
 def read_scorers(paths: Iterable[Path]) -> list[Scorer]:
-    """Read everybody who scored anything in some files.
+    """Read the scorers in some files.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def read_scorers(paths: Iterable[Path]) -> list[Scorer]:
     -------
     list of Scorer
         Of a run the panel and each seat, aspect by aspect; a single seat is the panel.
-        Names are told apart as `names_apart` does.
+        `names_apart` makes their names differ.
 
     Raises
     ------
@@ -82,28 +82,27 @@ def _metrics(path: Path) -> Iterator[Scorer]:
             yield Scorer(
                 name=name,
                 scores=known,
-                falls=described.better == "lower",
+                lower_is_better=described.better == "lower",
                 signature=described.signature,
             )
 
 
-@dataclass(slots=True)
-class _Heard:
-    signature: str
-    run: str
-    scores: dict[str, float] = field(default_factory=dict)
-
-
 def _judges(path: Path, *, run: str) -> Iterator[Scorer]:
-    heard: dict[tuple[str, str], _Heard] = {}
+    scorers: dict[tuple[str, str], Scorer] = {}
+    scores: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
     for row in read_result_scores(path):
-        told = row.seats if len(row.seats) == 1 else {PANEL: row.score, **row.seats}
-        for name, score in told.items():
-            sat = run if name in row.seats and len(row.seats) > 1 else ""
-            one = heard.setdefault((name, row.aspect), _Heard(row.signature, sat))
+        is_panel = len(row.seats) != 1
+        by_name = {PANEL: row.score, **row.seats} if is_panel else row.seats
+        for name, score in by_name.items():
+            key = name, row.aspect
+            if key not in scorers:
+                scorers[key] = Scorer(
+                    name=name,
+                    scores=scores[key],
+                    aspect=row.aspect,
+                    signature=row.signature,
+                    run=run if is_panel and name in row.seats else "",
+                )
             if score is not None:
-                one.scores[row.segment_id] = score
-    for (name, aspect), one in heard.items():
-        yield Scorer(
-            name=name, scores=one.scores, aspect=aspect, signature=one.signature, run=one.run
-        )
+                scores[key][row.segment_id] = score
+    yield from scorers.values()

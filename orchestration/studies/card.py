@@ -1,24 +1,51 @@
-"""A card: the exams of one judge, side by side."""
+"""A judge's card: its exams side by side, the demands on them, and its report."""
 
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from types import MappingProxyType
 
 from spanjury.judges.core import ConfigError, unstamped
+from spanjury.orchestration.report import (
+    Block,
+    Bullets,
+    Cell,
+    Paragraph,
+    Report,
+    Row,
+    Section,
+    between,
+    code,
+    figure,
+    numeric,
+    prose,
+    row,
+    table,
+)
 
-__all__ = ["Card", "ExamRecord", "Gate", "Measure", "parse_gate"]
+__all__ = [
+    "Card",
+    "ExamRecord",
+    "Gate",
+    "Measure",
+    "card_json",
+    "card_report",
+    "parse_gate",
+]
+
+
+_SPEC = ".3g"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
-    """One number that an exam came to.
+    """One number that an exam results in.
 
     Parameters
     ----------
     name
-        What it is asked for by: the topic, a full stop and the figure, as ``retest.moved``.
+        Its topic, a full stop and the figure, as ``retest.moved``.
     value
         None where it is not defined, as the hits of a judge that marks nothing.
     says
@@ -36,19 +63,29 @@ class Measure:
     low: float | None = None
     high: float | None = None
 
+    @property
+    def figure(self) -> str:
+        """The value as text; `-` where it is not defined."""
+        return figure(self.value, _SPEC)
+
+    @property
+    def interval(self) -> str:
+        """The interval as text; `-` where there is none."""
+        return between(self.low, self.high, _SPEC)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExamRecord:
-    """What an exam's ``findings.json`` holds for a card.
+    """The part of an exam's ``findings.json`` that a card is made of.
 
     Parameters
     ----------
     exam
         Which exam it was.
     date
-        When it was held, as ``2026-11-22``.
+        When it ended, as ``2026-11-22``.
     data
-        What it was held on.
+        The texts it was about.
     signature
         Of the panel or the judge that was examined.
     seats
@@ -56,9 +93,9 @@ class ExamRecord:
     versions
         Package -> version.
     measures
-        What it came to.
+        Its results.
     cautions
-        What is to be kept in mind when they are read.
+        Reasons not to take them at their face value.
     """
 
     exam: str
@@ -101,16 +138,16 @@ class Card:
 
     @property
     def measures(self) -> Mapping[str, Sequence[Measure]]:
-        """By name, what each exam that tells it says of a measure."""
-        told: dict[str, list[Measure]] = {}
+        """Name -> the measure in each exam that has it."""
+        named: dict[str, list[Measure]] = {}
         for record in self.records:
             for measure in record.measures:
-                told.setdefault(measure.name, []).append(measure)
-        return told
+                named.setdefault(measure.name, []).append(measure)
+        return named
 
 
 def _judges(record: ExamRecord) -> set[str]:
-    """Return the signatures of the seats; by which release they were examined does not matter."""
+    """Return the signatures of the seats, without the release that examined them."""
     return set(map(unstamped, record.seats.values()))
 
 
@@ -144,7 +181,7 @@ class Gate:
         return f"{self.name} {self.relation} {self.bound:g}"
 
     def is_passed(self, measures: Mapping[str, Sequence[Measure]]) -> bool:
-        """Say whether the measure is as demanded in every exam that tells it.
+        """Say whether the measure is as demanded in every exam that has it.
 
         One that is not defined never is.
 
@@ -154,10 +191,10 @@ class Gate:
             If there is no such measure; the message lists those that there are.
         """
         if self.name not in measures:
-            raise ConfigError(f"no exam tells {self.name!r}; there are {', '.join(measures)}")
+            raise ConfigError(f"no exam has {self.name!r}; there are {', '.join(measures)}")
         holds = _RELATIONS[self.relation]
         return all(
-            told.value is not None and holds(told.value, self.bound) for told in measures[self.name]
+            one.value is not None and holds(one.value, self.bound) for one in measures[self.name]
         )
 
 
@@ -167,7 +204,7 @@ def parse_gate(text: str) -> Gate:
     Raises
     ------
     ConfigError
-        If it is none.
+        If it cannot be read.
 
     Examples
     --------
@@ -179,3 +216,62 @@ def parse_gate(text: str) -> Gate:
     if not found:
         raise ConfigError(f"a demand is MEASURE>=NUMBER (or <=, >, <), not {text!r}")
     return Gate(name=found["name"], relation=found["relation"], bound=float(found["bound"]))
+
+
+def card_report(card: Card, *, gates: Sequence[Gate]) -> Report:
+    """Return the report of a card and the demands on it; a terminal shows the measures alone."""
+    seats = dict(pair for record in card.records for pair in record.seats.items())
+    return Report(
+        title="Judge card",
+        facts=[prose("{}: {}", name, code(signature)) for name, signature in seats.items()],
+        sections=[
+            table(
+                ["measure", *numeric("value", "95 %", "of"), "what it is"],
+                [line for record in card.records for line in _ruled(record)],
+                title="Judge card",
+                only="terminal",
+            ),
+            Section("Demands", [table(["demand", "is", ""], _demands(card, gates))], only="page"),
+            *(
+                Section(record.exam.capitalize(), list(_exam(record)), only="page")
+                for record in card.records
+            ),
+        ],
+    )
+
+
+def card_json(card: Card, *, gates: Sequence[Gate]) -> dict[str, object]:
+    """Return `card` as objects, lists, strings, numbers and nulls."""
+    return {
+        "exams": [asdict(record) for record in card.records],
+        "gates": [{"gate": str(gate), "passed": gate.is_passed(card.measures)} for gate in gates],
+    }
+
+
+def _demands(card: Card, gates: Sequence[Gate]) -> Iterator[tuple[str, str, Cell]]:
+    for gate in gates:
+        passed = gate.is_passed(card.measures)
+        values = ", ".join(measure.figure for measure in card.measures[gate.name])
+        verdict = Cell("met", mark="good") if passed else Cell("not met", mark="bad", bold=True)
+        yield str(gate), values, verdict
+
+
+def _exam(record: ExamRecord) -> Iterator[Block]:
+    versions = ", ".join(f"{name} {version}" for name, version in record.versions.items())
+    signature, data = code(record.signature), code(record.data)
+    yield Paragraph(prose("{} on {}, {}; {}.", signature, data, record.date, versions))
+    yield table(
+        ["measure", *numeric("value", "95 % interval", "of"), ""],
+        (_cells(measure) for measure in record.measures),
+    )
+    yield Bullets(record.cautions, tone="caution")
+
+
+def _ruled(record: ExamRecord) -> Iterator[Row]:
+    """Yield the measures of an exam, with a rule below the last."""
+    for measure in record.measures:
+        yield row(*_cells(measure), ruled=measure is record.measures[-1])
+
+
+def _cells(one: Measure) -> tuple[str, str, str, int, str]:
+    return one.name, one.figure, one.interval, one.count, one.says

@@ -1,7 +1,7 @@
-"""Writing: what a model is asked to write for an exam, and what comes of its failures.
+"""Generated texts: a model is asked for what an exam changes, and its failures are kept.
 
-What a model does not manage is told with the reason, so that it can be left out and counted:
-no rule stands in for it unnoticed.
+Each failure has a reason, so that its text can be skipped and counted: no rule stands in for the
+model unnoticed.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -21,7 +21,13 @@ from spanjury.judges.core import (
     kind_of,
 )
 
-__all__ = ["Order", "Unwritten", "Writer", "Writing", "open_writing"]
+__all__ = [
+    "Generation",
+    "GenerationFailed",
+    "GenerationRequest",
+    "TextGenerator",
+    "open_generation",
+]
 
 log = EventLog()
 
@@ -29,17 +35,17 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Writer:
-    """A model that writes what is changed in an exam.
+class TextGenerator:
+    """A model that generates what is changed in an exam.
 
     Parameters
     ----------
     name
-        What it is called in the report.
+        Its name in the report.
     open
         Opens it.
     workers
-        How many texts it is asked about at once, where it is asked before anybody judges.
+        How many texts it is asked about at once, where it is asked before any judge.
     """
 
     name: str
@@ -48,61 +54,61 @@ class Writer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order(Generic[T]):
-    """What a writer is asked for.
+class GenerationRequest(Generic[T]):
+    """One text to be generated.
 
     Parameters
     ----------
     condition, segment_id
-        Of what; an error names both.
+        What it is for; an error names both.
     unfit
-        The reason that is told if it does something else each time it is asked.
-    write
-        Asks it; a `PerturbationError` says that it has done something else.
+        The reason that is given if the model does something else each time it is asked.
+    ask
+        Asks the model; a `PerturbationError` says that it has done something else.
     """
 
     condition: str
     segment_id: str
     unfit: str
-    write: Callable[[ChatModel], Awaitable[T]]
+    ask: Callable[[ChatModel], Awaitable[T]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unwritten:
-    """What a writer did not manage; of few reasons, for texts are counted by them."""
+class GenerationFailed:
+    """A text that the model did not manage; of few reasons, for texts are counted by them."""
 
     reason: str
 
 
 @dataclass(slots=True, kw_only=True)
-class Writing:
-    """A writer at work, and what became of what it was asked."""
+class Generation:
+    """A generator at work, and what became of the requests."""
 
     name: str
-    model: "_Noted"
+    model: "_AnswerNoting"
     failures: list[ModelError] = field(default_factory=list)
 
-    async def carry_out(self, order: Order[T]) -> T | Unwritten:
-        """Have an order carried out.
+    async def generate(self, request: GenerationRequest[T]) -> T | GenerationFailed:
+        """Return what the model makes of a request.
 
         Raises
         ------
         PermanentModelError
-            If the model cannot be asked, as by a wrong key, so that every other order would
+            If the model cannot be asked, as by a wrong key, so that every other request would
             fail as well; names the condition and the text.
         """
         try:
-            return await order.write(self.model)
+            return await request.ask(self.model)
         except PerturbationError as error:
-            _log(order, error)
-            return Unwritten(reason=order.unfit)
+            _log(request, error)
+            return GenerationFailed(reason=request.unfit)
         except ModelError as error:
-            _log(order, error)
+            _log(request, error)
             if isinstance(error, PermanentModelError) and not isinstance(error, ModelRefusedError):
-                what = f"{order.condition} of {order.segment_id!r}"
+                what = f"{request.condition} of {request.segment_id!r}"
                 raise PermanentModelError(f"{what} cannot be written: {error}") from error
             self.failures.append(error)
-            return Unwritten(reason=f"the model failed: {error.outcome.value}")
+            return GenerationFailed(reason=f"the model failed: {error.outcome.value}")
 
     def require_an_answer(self) -> None:
         """Raise `ModelError` if the model has failed and never answered."""
@@ -111,16 +117,16 @@ class Writing:
 
 
 @asynccontextmanager
-async def open_writing(writer: Writer) -> AsyncIterator[Writing]:
-    """Open a writer; raise `ModelError` at the end if it was asked and has answered nothing."""
-    async with writer.open() as model:
-        writing = Writing(name=writer.name, model=_Noted(model=model))
-        yield writing
-        writing.require_an_answer()
+async def open_generation(generator: TextGenerator) -> AsyncIterator[Generation]:
+    """Open a generator; raise `ModelError` at the end if it was asked and has answered nothing."""
+    async with generator.open() as model:
+        generation = Generation(name=generator.name, model=_AnswerNoting(model=model))
+        yield generation
+        generation.require_an_answer()
 
 
 @dataclass(slots=True, kw_only=True)
-class _Noted:
+class _AnswerNoting:
     """A model of which it is noted whether it has ever answered."""
 
     model: ChatModel
@@ -136,10 +142,10 @@ class _Noted:
         return reply
 
 
-def _log(order: Order[T], error: ModelError | PerturbationError) -> None:
+def _log(request: GenerationRequest[T], error: ModelError | PerturbationError) -> None:
     log.warning(
-        "writing.failed",
-        condition=order.condition,
-        segment_id=order.segment_id,
+        "generation.failed",
+        condition=request.condition,
+        segment_id=request.segment_id,
         error=kind_of(error),
     )

@@ -1,23 +1,42 @@
-"""A hearing: a panel judges clean and damaged texts, each without knowing of the other."""
+"""Judging for an exam: a panel judges texts draw after draw, and what it says is kept by name."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from typing import TypeVar
 
-from spanjury.judges.core import Aspect, Outcome, PanelReport, Report, Result, Segment
+from spanjury.judges.core import (
+    Aspect,
+    Outcome,
+    PanelReport,
+    Report,
+    Result,
+    RunStoppedError,
+    Segment,
+)
 from spanjury.orchestration.engine.batch import evaluate
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.stopping import StopToken
 
-__all__ = ["Examinee", "Judgement", "OpenPanel", "hear", "judgement_of"]
+__all__ = [
+    "ExamRun",
+    "Examinee",
+    "Judgement",
+    "OpenPanel",
+    "Recorder",
+    "judgement_of",
+    "panel_judgement",
+]
 
 OpenPanel = Callable[[str], AbstractAsyncContextManager[Panel]]
-"""Opens the panel for one draw: under another name of a draw, all that is random is drawn anew."""
+"""Opens the panel for one draw: under another name of a draw, all that is random is drawn again."""
+
+K = TypeVar("K")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """What a panel said of one text on one aspect.
+    """A panel's, or a seat's, judgement of one text on one aspect.
 
     Parameters
     ----------
@@ -34,56 +53,6 @@ class Judgement:
     spans: tuple[tuple[int, int], ...]
 
 
-async def hear(
-    open_panel: OpenPanel,
-    segments: Sequence[Segment],
-    aspects: Sequence[Aspect],
-    *,
-    draw: str,
-    workers: int,
-    stop_token: StopToken,
-    show: Callable[[Result], None],
-) -> dict[tuple[str, str], Judgement]:
-    """Judge every segment on every aspect.
-
-    Parameters
-    ----------
-    open_panel
-        Opens the panel.
-    segments
-        Under distinct ids.
-    draw
-        Name of the draw.
-    workers, stop_token
-        As in `batch.evaluate`.
-    show
-        Is told of every result.
-
-    Returns
-    -------
-    dict
-        ``(segment id, aspect name)`` -> what was said.
-    """
-    heard: dict[tuple[str, str], Judgement] = {}
-
-    def keep(result: Result) -> None:
-        heard[result.segment.segment_id, result.aspect.name] = judgement_of(result.report)
-        show(result)
-
-    async with open_panel(draw) as panel:
-        pairs = _pairs(segments, aspects)
-        await evaluate(panel, pairs, write=keep, workers=workers, stop_token=stop_token)
-    return heard
-
-
-def _pairs(
-    segments: Iterable[Segment], aspects: Sequence[Aspect]
-) -> Iterator[tuple[Segment, Aspect]]:
-    for segment in segments:
-        for aspect in aspects:
-            yield segment, aspect
-
-
 def judgement_of(report: Report) -> Judgement:
     """Return what `report`, of a panel or of a seat, comes to."""
     return Judgement(
@@ -93,9 +62,14 @@ def judgement_of(report: Report) -> Judgement:
     )
 
 
+def panel_judgement(result: Result) -> Iterator[tuple[tuple[str, str], Judgement]]:
+    """Yield the panel's judgement under ``(segment id, aspect name)``."""
+    yield (result.segment.segment_id, result.aspect.name), judgement_of(result.report)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examinee:
-    """Who sat on a panel.
+    """The panel that is examined.
 
     Parameters
     ----------
@@ -118,3 +92,82 @@ class Examinee:
     def name(self) -> str:
         """The names of its seats."""
         return ", ".join(self.seats)
+
+
+@dataclass(slots=True)
+class Recorder:
+    """Record who judges and how many scores there are, and pass each result to `show`."""
+
+    show: Callable[[Result], None]
+    examinee: Examinee | None = None
+    scored: int = 0
+
+    def __call__(self, result: Result) -> None:
+        """Record a result."""
+        if self.examinee is None:
+            self.examinee = Examinee.of(result.report)
+        self.scored += result.report.score is not None
+        self.show(result)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExamRun:
+    """An exam under way, in which a panel judges one draw after the other.
+
+    Parameters
+    ----------
+    open_panel
+        Opens the panel, once a draw.
+    workers, stop_token
+        As in `batch.evaluate`.
+    record
+        Is given every result.
+    """
+
+    open_panel: OpenPanel
+    workers: int
+    stop_token: StopToken
+    record: Recorder
+
+    @property
+    def examinee(self) -> Examinee:
+        """The panel, once it has judged anything."""
+        assert self.record.examinee is not None
+        return self.record.examinee
+
+    async def judge(
+        self,
+        pairs: Iterable[tuple[Segment, Aspect]],
+        *,
+        draw: str,
+        judgements_in: Callable[[Result], Iterable[tuple[K, Judgement]]],
+    ) -> dict[K, Judgement]:
+        """Judge every pair, and return the judgements.
+
+        Parameters
+        ----------
+        pairs
+            Of segments under distinct ids.
+        draw
+            Name of the draw.
+        judgements_in
+            Yields the judgements that are kept of a result, with their keys.
+
+        Raises
+        ------
+        RunStoppedError
+            If the stop token came before the end.
+        """
+        judgements: dict[K, Judgement] = {}
+
+        def keep(result: Result) -> None:
+            judgements.update(judgements_in(result))
+            self.record(result)
+
+        async with self.open_panel(draw) as panel:
+            await evaluate(
+                panel, pairs, write=keep, workers=self.workers, stop_token=self.stop_token
+            )
+        if self.stop_token.interrupted:
+            raise RunStoppedError(self.stop_token.reason)
+        return judgements

@@ -1,12 +1,20 @@
-"""What a panel is to be made of: plain values, from flags or from a TOML file."""
+"""The description of a panel: plain values, from flags or from a TOML file."""
 
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
+from pydantic import (
+    AliasChoices,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    with_config,
+)
 
 from spanjury.judges.core import (
     MASK,
@@ -32,14 +40,14 @@ __all__ = [
 EMBEDDED = "embedded"
 """Name of the model that comes with the extra of the same name."""
 _LOCAL = "local"
-"""What opens a model in a folder."""
+"""Name of the opener of a model in a folder."""
 
 _USUAL = ModelOptions()
 _EMBEDDED = ModelOptions(max_connections=2, timeout=600.0)
 """It runs on one core, and calls that wait inside it run against their time."""
 
 _IN_A_FOLDER = ModelOptions(max_connections=32, timeout=600.0)
-"""What waits is answered in one batch."""
+"""Calls that wait are answered in one batch."""
 
 _STRICT = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
@@ -54,20 +62,25 @@ class ModelConfig:
     base_url
         Where its servers answer; each call goes to the one with the least to do. An address
         that is secret is given as ``env:NAME``, the name of the variable that holds it.
-    via
-        ``fast`` for the lean client, which speaks to servers with OpenAI's interface and
-        takes LiteLLM's names for them; None for what the name says.
+    client
+        ``lean`` for the lean client, which speaks to servers with OpenAI's interface and
+        takes LiteLLM's names for them; None for what the name says. Files may say
+        ``via = "fast"``, as they did before.
     price
-        What its tokens cost; None for what LiteLLM's list of models says, if it does.
+        Of its tokens; None for what LiteLLM's list of models says, if it does.
 
     Raises
     ------
     ConfigError
-        If a base URL is no address, or holds what looks like a secret.
+        If a base URL is not an address, or holds what looks like a secret.
     """
 
     name: str
-    via: Literal["fast"] | None = None
+    client: Annotated[
+        Literal["lean"] | None,
+        BeforeValidator(lambda name: "lean" if name == "fast" else name),
+        Field(validation_alias=AliasChoices("client", "via")),
+    ] = None
     price: TokenPrice | None = None
     base_url: str | tuple[str, ...] | None = None
     max_connections: int | None = None
@@ -84,7 +97,7 @@ class ModelConfig:
 
     @property
     def base_urls(self) -> tuple[str | None, ...]:
-        """Where the servers answer; one None for the provider's own address."""
+        """Addresses of the servers; one None for the provider's own address."""
         if isinstance(self.base_url, tuple):
             return self.base_url or (None,)
         return (self.base_url,)
@@ -138,7 +151,7 @@ class PanelConfig:
     Parameters
     ----------
     seats
-        Who is heard. Without any: an annotator for each of `models`, or without models
+        Its seats. Without any: an annotator for each of `models`, or without models
         the two offline judges.
     models
         Models for the judges, and a consolidator, that ask one and name none.
@@ -162,8 +175,8 @@ class PanelConfig:
     seed: int | None = None
 
     @property
-    def heard(self) -> tuple[SeatConfig, ...]:
-        """The seats, or those that stand in for none."""
+    def seats_or_default(self) -> tuple[SeatConfig, ...]:
+        """The seats, or those of a panel that names none."""
         if self.seats:
             return self.seats
         names = ("annotator",) if self.models else ("grounding", "form")
@@ -172,14 +185,14 @@ class PanelConfig:
     @property
     def connections(self) -> int:
         """The most calls that one model may have under way at once."""
-        asked = (*self.models, *(seat.model for seat in self.seats), self.consolidate_model)
-        models = (model for model in asked if isinstance(model, ModelConfig))
-        each = (len(told.base_urls) * told.options.max_connections for told in models)
+        named = (*self.models, *(seat.model for seat in self.seats), self.consolidate_model)
+        models = (model for model in named if isinstance(model, ModelConfig))
+        each = (len(model.base_urls) * model.options.max_connections for model in models)
         return max(each, default=_USUAL.max_connections)
 
     @property
     def workers(self) -> int:
-        """How many assessments at once keep every model busy, though seats wait for each other."""
+        """Assessments at once that keep every model busy, though seats wait for each other."""
         return 2 * self.connections
 
 
@@ -196,8 +209,8 @@ def read_panel_file(path: Path) -> PanelConfig:
         message names the file and the key.
     """
     try:
-        told = tomllib.loads(path.read_text(encoding="utf-8"))
-        return _PANEL.validate_python(told)
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+        return _PANEL.validate_python(values)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(f"the panel file {path} cannot be read: {error}") from error
     except ValidationError as error:
@@ -226,8 +239,8 @@ def parse_seat(spec: str) -> SeatConfig:
     >>> parse_seat("annotator:max_tokens=512,score=numeric").options["max_tokens"]
     512
     """
-    judge, _, told = spec.partition(":")
-    folder, _, options = told.partition(":")
+    judge, _, rest = spec.partition(":")
+    folder, _, options = rest.partition(":")
     if not folder or "=" in folder:
         name, given = parse_options(spec, what="judge")
         return SeatConfig(judge=name, options=given)
@@ -249,9 +262,9 @@ def parse_options(spec: str, *, what: str) -> tuple[str, Mapping[str, object]]:
     ConfigError
         If the text is neither; it says of `what`.
     """
-    name, _, told = spec.partition(":")
+    name, _, pairs = spec.partition(":")
     options: dict[str, object] = {}
-    for pair in filter(None, told.split(",")):
+    for pair in filter(None, pairs.split(",")):
         option, equals, value = pair.partition("=")
         if not equals or not option.strip():
             raise ConfigError(f"{what} {spec!r}: expected option=value, got {pair!r}")

@@ -1,38 +1,60 @@
-"""A metric and a text become a page that shows what the metric sees.
+"""A metric and a text become a page that shows how the metric compares it with its references."""
 
-Apart from the rest of the wiring, since it takes metrics' libraries, which few commands need.
-"""
-
-from collections.abc import Callable, Mapping
-from pkgutil import resolve_name
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from types import MappingProxyType
-from typing import cast
+from typing import Protocol, cast
 
-from spanjury.adapters.pages.page import write_page
+import numpy as np
+from numpy.typing import NDArray
+
+from spanjury.adapters.pages.alignment import LcsAlignment, alignment_page
+from spanjury.adapters.pages.flow import Flow, TokenFlow, flow_page
+from spanjury.adapters.pages.heat_map import TokenSimilarities, heat_map_page
+from spanjury.adapters.pages.ngrams import NgramPlaces, SharedNgrams, ngram_page
+from spanjury.adapters.pages.page import MarkedText, write_page
 from spanjury.judges.core import ConfigError, Sample, SegmentMetric
 from spanjury.judges.metrics.named import NamedMetric, check_samples
+from spanjury.judges.metrics.overlap.alignments import lcs_alignment, ngram_matches
 from spanjury.orchestration.wiring.config import parse_options
 from spanjury.orchestration.wiring.metrics import open_metric
 
-__all__ = ["SHOWN", "metric_page", "write_page"]
+__all__ = ["metric_page", "write_page"]
 
+_LEAST = 1e-12
+"""Shares below it come from rounding."""
+_ROUGE_ORDER = 2
+"""The longest n-grams on a page of ROUGE."""
+
+FloatArray = NDArray[np.float64]
+Tokens = tuple[str, ...]
 Draw = Callable[[str, NamedMetric, Sample], str]
 """Makes a page of a title, a metric, and a text with its references."""
 
-_PAGES = "spanjury.orchestration.wiring"
-SHOWN: Mapping[str, str] = MappingProxyType(
-    {
-        "bertscore": f"{_PAGES}.token_pages:similarity_page",
-        "bleu": f"{_PAGES}.word_pages:bleu_page",
-        "moverscore": f"{_PAGES}.token_pages:movement_page",
-        "rouge-1": f"{_PAGES}.word_pages:rouge_page",
-        "rouge-2": f"{_PAGES}.word_pages:rouge_page",
-        "rouge-l": f"{_PAGES}.word_pages:rouge_alignment",
-        "sacrebleu": f"{_PAGES}.word_pages:bleu_page",
-        "wmd": f"{_PAGES}.token_pages:movement_page",
-    }
-)
-"""Name of a metric that can be shown -> what draws it, loaded when it is first named."""
+
+class _Cutting(Protocol):
+    """A metric that cuts texts into words."""
+
+    def cut(self, text: str, /) -> tuple[Sequence[str], Sequence[str]]: ...
+
+
+class _Counting(_Cutting, Protocol):
+    """A metric that counts n-grams of up to `max_order` words."""
+
+    @property
+    def max_order(self) -> int: ...
+
+
+class _Likening(Protocol):
+    """A metric that likens tokens."""
+
+    def similarities(self, sample: Sample, /) -> tuple[Tokens, Tokens, FloatArray]: ...
+
+
+class _Moving(Protocol):
+    """A metric that moves tokens: shares, and how far they go."""
+
+    def flow(self, sample: Sample, /) -> tuple[Tokens, Tokens, FloatArray, FloatArray]: ...
 
 
 def metric_page(spec: str, sample: Sample, *, row: str) -> str:
@@ -46,7 +68,7 @@ def metric_page(spec: str, sample: Sample, *, row: str) -> str:
         The text; of several references n-gram pages show all, the others the best by the
         metric's score.
     row
-        What the text is called.
+        Name of the text.
 
     Raises
     ------
@@ -56,19 +78,18 @@ def metric_page(spec: str, sample: Sample, *, row: str) -> str:
         If the text has no reference.
     """
     name, _ = parse_options(spec, what="metric")
-    if name not in SHOWN:
-        raise ConfigError(f"there is no page of {name!r}; choose from {', '.join(SHOWN)}")
+    if name not in _PAGES:
+        raise ConfigError(f"there is no page of {name!r}; choose from {', '.join(_PAGES)}")
     named = open_metric(spec)
     check_samples(named, [sample], ids=[row])
-    draw = cast("Draw", resolve_name(SHOWN[name]))  # the tests draw with each
-    return draw(f"{named.name}: {row}", named, _with_best_reference(named, sample))
+    return _PAGES[name](f"{named.name}: {row}", named, _with_best_reference(named, sample))
 
 
 def _with_best_reference(named: NamedMetric, sample: Sample) -> Sample:
     """Keep the reference that counts, for a metric that takes one."""
     if named.card.references != "one" or len(sample.references) == 1:
         return sample
-    assert isinstance(named.metric, SegmentMetric)  # those of `SHOWN` are
+    assert isinstance(named.metric, SegmentMetric)  # those of `_PAGES` are
     pairs = [
         Sample(output=sample.output, references=(reference,), source=sample.source)
         for reference in sample.references
@@ -76,3 +97,137 @@ def _with_best_reference(named: NamedMetric, sample: Sample) -> Sample:
     scores = named.metric.score_segments(pairs)
     sign = -1 if named.card.direction == "lower" else 1
     return max(zip(scores, pairs, strict=True), key=lambda one: sign * one[0])[1]
+
+
+def _bleu_page(title: str, named: NamedMetric, sample: Sample) -> str:
+    """Show the n-grams that BLEU counts, words cut and cased as it does."""
+    metric = cast("_Counting", named.metric)  # a metric of `_PAGES`, which names this page
+    return _ngram_page(title, metric, sample, longest=metric.max_order)
+
+
+def _rouge_page(title: str, named: NamedMetric, sample: Sample) -> str:
+    """Show the words or pairs of words that ROUGE-1 and ROUGE-2 count."""
+    metric = cast("_Cutting", named.metric)  # as above
+    return _ngram_page(title, metric, sample, longest=_ROUGE_ORDER)
+
+
+def _rouge_alignment(title: str, named: NamedMetric, sample: Sample) -> str:
+    """Show a longest common subsequence, whose length ROUGE-L counts."""
+    metric = cast("_Cutting", named.metric)  # as above
+    output, words = _cut(metric, sample.output)
+    reference, others = _cut(metric, sample.references[0])
+    pairs = lcs_alignment(words, others)
+    return alignment_page(
+        LcsAlignment(title=title, output=output, reference=reference, pairs=pairs)
+    )
+
+
+def _ngram_page(title: str, metric: _Cutting, sample: Sample, *, longest: int) -> str:
+    output, *references = (_cut(metric, text) for text in (sample.output, *sample.references))
+    ngrams = []
+    for n in range(1, longest + 1):
+        found = [
+            {match.words: match for match in ngram_matches(output[1], words, n=n)}
+            for _, words in references
+        ]
+        for ngram in dict.fromkeys(words for matches in found for words in matches):
+            there = next(matches[ngram] for matches in found if ngram in matches)
+            places = tuple(
+                matches[ngram].reference if ngram in matches else () for matches in found
+            )
+            ngrams.append(NgramPlaces(n=n, output=there.output, references=places))
+    return ngram_page(
+        SharedNgrams(
+            title=title,
+            output=output[0],
+            references=tuple(text for text, _ in references),
+            longest=longest,
+            ngrams=tuple(ngrams),
+        )
+    )
+
+
+def _cut(metric: _Cutting, text: str) -> tuple[MarkedText, Sequence[str]]:
+    """Return a text with its words as they are shown, and the words as they are compared."""
+    shown, compared = metric.cut(text)
+    return _marked(text, shown), compared
+
+
+def _marked(text: str, words: Sequence[str]) -> MarkedText:
+    """Find where words stand in a text; if one does not, show the words instead of the text."""
+    folded = text.casefold()
+    if len(folded) == len(text):
+        places: list[tuple[int, int]] = []
+        for word in words:
+            start = folded.find(word.casefold(), places[-1][1] if places else 0)
+            if start < 0:
+                break
+            places.append((start, start + len(word)))
+        else:
+            return MarkedText(text=text, words=tuple(places))
+    ends = [0]
+    for word in words:
+        ends.append(ends[-1] + len(word) + 1)
+    return MarkedText(
+        text=" ".join(words), words=tuple((start, end - 1) for start, end in pairwise(ends))
+    )
+
+
+def _similarity_page(title: str, named: NamedMetric, sample: Sample) -> str:
+    """Show how alike tokens are; BERTScore takes the best partner of each."""
+    metric = cast("_Likening", named.metric)  # as above
+    output, reference, values = metric.similarities(sample)
+    return heat_map_page(
+        TokenSimilarities(
+            title=title,
+            output=output,
+            reference=reference,
+            similarities=values,
+            scores=_scores(named, sample),
+        )
+    )
+
+
+def _movement_page(title: str, named: NamedMetric, sample: Sample) -> str:
+    """Show which tokens move to which, as WMD and MoverScore have them do at least cost."""
+    metric = cast("_Moving", named.metric)  # as above
+    output, reference, shares, distances = metric.flow(sample)
+    flows = tuple(
+        Flow(
+            output=int(row),
+            reference=int(column),
+            mass=float(shares[row, column]),
+            cost=float(distances[row, column]),
+        )
+        for row, column in np.argwhere(shares > _LEAST)
+    )
+    return flow_page(
+        TokenFlow(
+            title=title,
+            output=output,
+            reference=reference,
+            flows=flows,
+            scores=_scores(named, sample),
+        )
+    )
+
+
+def _scores(named: NamedMetric, sample: Sample) -> tuple[tuple[str, float], ...]:
+    assert isinstance(named.metric, SegmentMetric)  # those with a page are
+    (score,) = named.metric.score_segments([sample])
+    return ((named.name, float(score)),)
+
+
+_PAGES: Mapping[str, Draw] = MappingProxyType(
+    {
+        "bertscore": _similarity_page,
+        "bleu": _bleu_page,
+        "moverscore": _movement_page,
+        "rouge-1": _rouge_page,
+        "rouge-2": _rouge_page,
+        "rouge-l": _rouge_alignment,
+        "sacrebleu": _bleu_page,
+        "wmd": _movement_page,
+    }
+)
+"""Name of a metric that can be shown -> what draws its page."""

@@ -16,9 +16,8 @@ from spanjury.judges.core import (
 from spanjury.judges.metrics.card_files import read_cards
 from spanjury.judges.metrics.judge import MetricJudge
 from spanjury.judges.metrics.named import NamedMetric, Over
-from spanjury.orchestration.wiring.building import built
 from spanjury.orchestration.wiring.config import parse_options
-from spanjury.orchestration.wiring.plugins import METRIC_CARDS, METRICS
+from spanjury.orchestration.wiring.plugins import METRIC_CARDS, METRICS, built
 
 __all__ = [
     "METRICS",
@@ -118,8 +117,8 @@ def open_metric(spec: str) -> NamedMetric:
     ConfigError
         If there is no such metric or option, or something that it needs is missing.
     """
-    name, told = parse_options(spec, what="metric")
-    options = dict(told)
+    name, given = parse_options(spec, what="metric")
+    options = dict(given)
     called = str(options.pop("name", spec))
     over = options.pop("over_refs", "best")
     if over not in get_args(Over):

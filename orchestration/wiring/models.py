@@ -20,10 +20,10 @@ from functools import partial
 from pathlib import Path
 
 from spanjury.adapters.models.circuit import PROBE, Guard
+from spanjury.adapters.models.event_loop import Lease
 from spanjury.adapters.models.gateway import Gateway
-from spanjury.adapters.models.lease import Lease
 from spanjury.adapters.models.scrubbed_model import ScrubbedModel
-from spanjury.adapters.telemetry.tracing import Tracing
+from spanjury.adapters.telemetry.tracing import Tracing, find_tracing
 from spanjury.judges.core import ChatModel, Memory, ModelOpener, TokenPrice, address_of
 from spanjury.judges.text import defused
 from spanjury.orchestration.engine.memory import RememberedModel, SilentModel
@@ -33,18 +33,18 @@ from spanjury.orchestration.wiring.checks import checked_model
 from spanjury.orchestration.wiring.config import ModelConfig
 from spanjury.orchestration.wiring.plugins import MODELS
 
-__all__ = ["PROBE", "Guard", "Models", "guard_of", "open_model"]
+__all__ = ["PROBE", "Guard", "Models", "guard_of", "open_generator", "open_model"]
 
 _ANY_MODEL = "litellm"
 """The opener of every model whose name does not begin with another opener's."""
 _IN_PROCESS = frozenset({"embedded", "local"})
 """Openers of models that need no server."""
 _FAST = "openai-compatible"
-"""The opener that is meant by ``via = "fast"``."""
+"""The opener that is meant by ``client = "lean"``."""
 _OPENAI_LIKE = frozenset(
     {_FAST, "hosted_vllm", "litellm_proxy", "llamafile", "lm_studio", "ollama", "openai"}
 )
-"""What LiteLLM puts before the names of models whose servers have OpenAI's interface."""
+"""LiteLLM's prefixes for models whose servers have OpenAI's interface."""
 
 
 @asynccontextmanager
@@ -74,7 +74,7 @@ async def open_model(model: ModelConfig) -> AsyncIterator[Gateway]:
 def _opener(model: ModelConfig) -> tuple[ModelOpener, str]:
     """Return what opens the model, and the name under which it does."""
     prefix, _, rest = model.name.partition("/")
-    if model.via == "fast":
+    if model.client == "lean":
         served = rest if prefix in _OPENAI_LIKE else model.name
         return MODELS.get(_FAST), f"{_FAST}/{served}"
     return MODELS.get(prefix if prefix in MODELS.names() else _ANY_MODEL), model.name
@@ -150,3 +150,37 @@ class Models:
         circuit = self.guard.circuit(model, name=model.name, is_local=prefix in _IN_PROCESS)
         self.stack.callback(circuit.detach)
         return gateway.guarded(circuit, spent=partial(self.meter.count, price=price))
+
+
+@asynccontextmanager
+async def open_generator(
+    model: ModelConfig, *, memory: Memory | None, meter: Meter, guard: Guard | None = None
+) -> AsyncIterator[ChatModel]:
+    """Open a model outside of any panel.
+
+    Parameters
+    ----------
+    model
+        Which, and how it is reached.
+    memory
+        Keeps what it replies, so that it is not asked twice; or None.
+    meter
+        Counts what it is asked.
+    guard
+        As in `open_configured_panel`.
+
+    Raises
+    ------
+    ConfigError
+        If nothing can open it, or its cost is limited and its price unknown.
+    """
+    async with AsyncExitStack() as stack:
+        models = Models(
+            stack=stack,
+            memory=memory,
+            meter=meter,
+            silent=False,
+            tracing=find_tracing(),
+            guard=guard,
+        )
+        yield await models.get(model)

@@ -16,7 +16,6 @@ from spanjury.orchestration.engine.memory import remembered
 from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.engine.panel import Panel, Seat
 from spanjury.orchestration.engine.span_score import SpanScore, span_score
-from spanjury.orchestration.wiring.building import built, parameters
 from spanjury.orchestration.wiring.checks import (
     checked_aggregation,
     checked_consolidator,
@@ -31,7 +30,14 @@ from spanjury.orchestration.wiring.config import (
 )
 from spanjury.orchestration.wiring.metrics import open_metric_judge
 from spanjury.orchestration.wiring.models import Guard, Models
-from spanjury.orchestration.wiring.plugins import AGGREGATIONS, CONSOLIDATORS, JUDGES, METRICS
+from spanjury.orchestration.wiring.plugins import (
+    AGGREGATIONS,
+    CONSOLIDATORS,
+    JUDGES,
+    METRICS,
+    built,
+    parameters,
+)
 
 __all__ = ["open_configured_panel"]
 
@@ -52,9 +58,9 @@ async def open_configured_panel(
     Parameters
     ----------
     config
-        Who sits on it.
+        The panel.
     memory
-        Keeps what judges and models say, so that nobody is asked twice.
+        Keeps what judges and models say, so that none is asked twice.
     again
         Outcomes for which a judge is asked again although they are remembered.
     meter
@@ -62,8 +68,8 @@ async def open_configured_panel(
     silent
         No model is asked anything: what it said before is all there is.
     draw
-        Whatever is remembered of one draw is not taken for another's: for who judges the
-        same twice to see whether the same is said.
+        Whatever is remembered of one draw is not taken for another's, where the same is
+        judged twice to see whether the same is said.
     guard
         The run's, which is ended where a model fails every call; None outside of runs.
 
@@ -82,46 +88,50 @@ async def open_configured_panel(
             tracing=tracing,
             guard=guard,
         )
-        seats = [seat for told in config.heard for seat in await _seats(told, config, models)]
+        seats = [
+            seat
+            for asked in config.seats_or_default
+            for seat in await _seats(asked, config, models)
+        ]
         yield Panel(
             seats=_traced(_remembered(_distinct(seats), memory, again=again, draw=draw), tracing),
             aggregation=checked_aggregation(AGGREGATIONS.get(config.aggregate), config.aggregate),
             aggregation_name=config.aggregate,
             consolidator=await _consolidator(config, models),
             span_score=_span_score(config.score),
-            telling=tracing.assessment,
+            observer=tracing.assessment,
         )
 
 
-async def _seats(told: SeatConfig, config: PanelConfig, models: Models) -> list[Seat]:
+async def _seats(seat: SeatConfig, config: PanelConfig, models: Models) -> list[Seat]:
     """Build one seat, or one for each model of the panel if the judge asks one."""
-    if not isinstance(told.judge, str):
-        return [Seat(name=told.name or type(told.judge).__name__, judge=told.judge)]
-    if told.judge in METRICS.names() and told.judge not in JUDGES.names():
-        measuring = open_metric_judge(told.judge, told.options)
-        return [Seat(name=told.name or told.judge, judge=measuring)]
-    factory = JUDGES.get(told.judge)
-    options = _with_seed(factory, told.options, config.seed)
+    if not isinstance(seat.judge, str):
+        return [Seat(name=seat.name or type(seat.judge).__name__, judge=seat.judge)]
+    if seat.judge in METRICS.names() and seat.judge not in JUDGES.names():
+        measuring = open_metric_judge(seat.judge, seat.options)
+        return [Seat(name=seat.name or seat.judge, judge=measuring)]
+    factory = JUDGES.get(seat.judge)
+    options = _with_seed(factory, seat.options, config.seed)
     if "model" not in parameters(factory):
-        if told.model is not None:
-            raise ConfigError(f"judge {told.judge!r} asks no model, but is given {told.model!r}")
-        judge = built(factory, told.judge, options)
-        return [Seat(name=told.name or told.judge, judge=checked_judge(judge, told.judge))]
-    asked = (told.model,) if told.model is not None else config.models
+        if seat.model is not None:
+            raise ConfigError(f"judge {seat.judge!r} asks no model, but is given {seat.model!r}")
+        judge = built(factory, seat.judge, options)
+        return [Seat(name=seat.name or seat.judge, judge=checked_judge(judge, seat.judge))]
+    asked = (seat.model,) if seat.model is not None else config.models
     if not asked:
-        raise ConfigError(f"judge {told.judge!r} asks a model: name one with --model")
+        raise ConfigError(f"judge {seat.judge!r} asks a model: name one with --model")
     seats = []
     for model in map(_model_config, asked):
         fitted = {**_fitted_to(model, factory), **options, "model": await models.get(model)}
-        judge = checked_judge(built(factory, told.judge, fitted), told.judge)
-        seats.append(Seat(name=told.name or f"{told.judge}:{model.name}", judge=judge))
+        judge = checked_judge(built(factory, seat.judge, fitted), seat.judge)
+        seats.append(Seat(name=seat.name or f"{seat.judge}:{model.name}", judge=judge))
     return seats
 
 
 async def _consolidator(config: PanelConfig, models: Models) -> Consolidator:
-    name, told = parse_options(config.consolidate, what="consolidator")
+    name, given = parse_options(config.consolidate, what="consolidator")
     factory = CONSOLIDATORS.get(name)
-    options = dict(told)
+    options = dict(given)
     if "model" in parameters(factory):
         model = config.consolidate_model or next(iter(config.models), None)
         if model is None:
@@ -130,12 +140,12 @@ async def _consolidator(config: PanelConfig, models: Models) -> Consolidator:
     return checked_consolidator(built(factory, name, options), name)
 
 
-def _span_score(told: str) -> SpanScore | None:
-    name, options = parse_options(told, what="score")
-    if told == "aggregate":
+def _span_score(spec: str) -> SpanScore | None:
+    name, options = parse_options(spec, what="score")
+    if spec == "aggregate":
         return None
     if name != "from-spans":
-        raise ConfigError(f"score {told!r}: expected aggregate, from-spans or from-spans:option=…")
+        raise ConfigError(f"score {spec!r}: expected aggregate, from-spans or from-spans:option=…")
     made = built(span_score, name, options)
     assert isinstance(made, SpanScore)
     return made
@@ -162,7 +172,7 @@ def _model_config(model: ModelConfig | str) -> ModelConfig:
 def _remembered(
     seats: tuple[Seat, ...], memory: Memory | None, *, again: frozenset[Outcome], draw: str
 ) -> tuple[Seat, ...]:
-    """Put the memory before every judge; judges of one signature are told apart by number."""
+    """Put the memory before every judge; judges of one signature differ by number."""
     if memory is None:
         return seats
     taken: Counter[str] = Counter()
@@ -176,14 +186,14 @@ def _remembered(
 
 
 def _traced(seats: tuple[Seat, ...], tracing: Tracing) -> tuple[Seat, ...]:
-    """Have every judge's assessments told, remembered ones too, where somebody listens."""
+    """Trace every judge's assessments, remembered ones too, where the program asks for it."""
     return tuple(
         Seat(name=seat.name, judge=tracing.judge(seat.judge, seat=seat.name)) for seat in seats
     )
 
 
 def _distinct(seats: list[Seat]) -> tuple[Seat, ...]:
-    """Tell seats apart whose names coincide by a number behind the name."""
+    """Put a number behind the names of seats that coincide."""
     taken: dict[str, int] = {}
     distinct = []
     for seat in seats:

@@ -1,7 +1,7 @@
-"""Pictures; apart from the rest of the wiring, since whoever judges needs no numpy for it."""
+"""Pictures: modules that load matplotlib when something is drawn, and their inputs."""
 
-from spanjury.adapters.plots.faithfulness_loading import load_faithfulness_plots
-from spanjury.adapters.plots.loading import load_discernment_plots
+from spanjury.adapters.lazy import require
+from spanjury.adapters.plots import discernment, faithfulness, meta
 from spanjury.adapters.plots.meta_inputs import (
     Agreement,
     CorrelationMap,
@@ -9,16 +9,15 @@ from spanjury.adapters.plots.meta_inputs import (
     ScorerCost,
     SystemScore,
 )
-from spanjury.adapters.plots.meta_loading import MetaPlots, load_meta_plots
 
 __all__ = [
     "Agreement",
     "CorrelationMap",
     "EnsembleCurve",
-    "MetaPlots",
     "ScorerCost",
     "SystemScore",
-    "load_discernment_plots",
-    "load_faithfulness_plots",
-    "load_meta_plots",
+    "discernment",
+    "faithfulness",
+    "meta",
+    "require",
 ]

@@ -1,8 +1,22 @@
-"""The groups of plugins, in which everything that can be named is found by its name."""
+"""Plugins by name: the groups, and the objects made of them.
 
-from collections.abc import Callable
+A plugin's options are the parameters of the factory that its entry point names.
+"""
 
-from spanjury.judges.core import Aggregation, ModelOpener, Source
+import inspect
+from collections.abc import Callable, Mapping
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic.errors import PydanticSchemaGenerationError
+
+from spanjury.judges.core import (
+    Aggregation,
+    ConfigError,
+    EvaluationError,
+    ModelOpener,
+    PluginError,
+    Source,
+)
 from spanjury.judges.core.registry import Registry
 
 __all__ = [
@@ -18,6 +32,8 @@ __all__ = [
     "PERTURBATIONS",
     "SOURCES",
     "STATISTICS",
+    "built",
+    "parameters",
 ]
 
 JUDGES: Registry[Callable[..., object]] = Registry("spanjury.judges")
@@ -44,3 +60,66 @@ GROUPS = (
     SOURCES,
     STATISTICS,
 )
+
+
+def built(factory: Callable[..., object], name: str, options: Mapping[str, object]) -> object:
+    """Call a plugin's factory with its options, each checked against its annotation.
+
+    Raises
+    ------
+    ConfigError
+        If it has no such option, or a value does not fit; names the plugin and the choices.
+    PluginError
+        If it cannot be called, or fails otherwise.
+    """
+    known = parameters(factory)
+    for option in options:
+        if option not in known:
+            choices = ", ".join(sorted(known.keys() - {"model"})) or "none"
+            raise ConfigError(f"{name!r} has no option {option!r}; it has: {choices}")
+    try:
+        return factory(**_validated(factory, name, options))
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"{name!r} cannot be made with {dict(options)!r}: {error}") from error
+    except EvaluationError:
+        raise
+    except Exception as error:  # the border to factories that are not ours
+        raise PluginError(f"{name!r} cannot be made: {error!r}") from error
+
+
+def _validated(
+    factory: Callable[..., object], name: str, options: Mapping[str, object]
+) -> dict[str, object]:
+    known = parameters(factory)
+    checked = dict(options)
+    for option in checked.keys() - {"model"}:
+        if isinstance(known[option].annotation, str):
+            continue  # a type whose name is known to type checkers only
+        try:
+            adapter: TypeAdapter[object] = TypeAdapter(known[option].annotation)
+            checked[option] = adapter.validate_python(checked[option])
+        except PydanticSchemaGenerationError:
+            continue  # a type of the plugin's own: the plugin checks it
+        except ValidationError as error:
+            problem = error.errors(include_url=False)[0]["msg"]
+            raise ConfigError(
+                f"option {option!r} of {name!r}: {problem}, got {checked[option]!r}"
+            ) from error
+    return checked
+
+
+def parameters(factory: Callable[..., object]) -> Mapping[str, inspect.Parameter]:
+    """Return the options that a plugin's factory takes, by name.
+
+    Raises
+    ------
+    PluginError
+        If it is not a factory, or its annotations cannot be read.
+    """
+    try:
+        try:
+            return inspect.signature(factory, eval_str=True).parameters
+        except NameError:  # a type that the plugin imports for type checkers only
+            return inspect.signature(factory).parameters
+    except (TypeError, ValueError, AttributeError, SyntaxError) as error:
+        raise PluginError(f"{factory!r} is not a function or class to call: {error}") from error

@@ -1,19 +1,38 @@
-"""Training; apart from the rest of the wiring, since few need it."""
+"""Training, and the files of a training set."""
 
-from spanjury.adapters.training.loading import Trained, Training, TrainingJob, load_training
-from spanjury.adapters.training.options import AttentionName, TrainingOptions
-from spanjury.adapters.training.pairs import DataStatistics, TrainingPair, pairs_digest
-from spanjury.adapters.training.progress import Progress
+from pathlib import Path
+
+from spanjury.adapters.files.sealed_files import SealedFiles
+from spanjury.adapters.lazy import require
+from spanjury.adapters.training import training
+from spanjury.adapters.training.job import (
+    AttentionName,
+    DataStatistics,
+    Progress,
+    Trained,
+    TrainingJob,
+    TrainingOptions,
+    TrainingPair,
+    pairs_digest,
+)
+from spanjury.orchestration.studies.distillation.splits import SPLITS
+from spanjury.orchestration.studies.distillation.training_set import SEAL, split_file
 
 __all__ = [
     "AttentionName",
     "DataStatistics",
     "Progress",
     "Trained",
-    "Training",
     "TrainingJob",
     "TrainingOptions",
     "TrainingPair",
-    "load_training",
+    "open_training_files",
     "pairs_digest",
+    "require",
+    "training",
 ]
+
+
+def open_training_files(folder: Path) -> SealedFiles:
+    """Open a file for each split in `folder`, for ``with``; see `SealedFiles`."""
+    return SealedFiles(folder, names=tuple(map(split_file, SPLITS)), seal=SEAL)

@@ -10,16 +10,16 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from spanjury.perturbations.explanation.additions import add_errors, critical_error
-from spanjury.perturbations.explanation.explanations import (
+from spanjury.perturbations.explanation.errors import add_errors, critical_error, remove_errors
+from spanjury.perturbations.explanation.levels import (
     soften_both,
     soften_explanation,
+    soften_severity,
     worsen_both,
     worsen_explanation,
+    worsen_severity,
 )
 from spanjury.perturbations.explanation.perturbation import ExplanationPerturbation
-from spanjury.perturbations.explanation.removals import remove_errors
-from spanjury.perturbations.explanation.severity import soften_severity, worsen_severity
 
 __all__ = ["PaperPerturbation", "paper_perturbations"]
 

@@ -1,5 +1,6 @@
-"""Damage to names: one that does not exist, or that of another in the text."""
+"""Names exchanged or made up, and nouns replaced by words that are in no dictionary."""
 
+import re
 from collections.abc import Sequence
 from itertools import combinations
 
@@ -8,12 +9,28 @@ from numpy.random import Generator
 from spanjury.perturbations.edits import Edit
 from spanjury.perturbations.perturbation import text_perturbation
 from spanjury.perturbations.text.aspects import FORM, GROUNDING, OVERALL
+from spanjury.perturbations.text.clusters import masked
 from spanjury.perturbations.text.language import require_english
 from spanjury.perturbations.text.names import Name, names
 from spanjury.perturbations.text.places import Choice, chosen, fitted, picked, require_count
 from spanjury.perturbations.text.wordlists import lists
 
-__all__ = ["fictional_entity", "swap_entities"]
+__all__ = ["fictional_entity", "invent_term", "swap_entities"]
+
+
+# A word behind a determiner and before what cannot follow an adjective must be a noun, and so
+# must the last of two behind a determiner that a preposition stands before.
+_NOUN = re.compile(
+    r"\b(?:(?:about|above|at|by|for|from|in|into|like|near|of|on|over|through|to|under|with)\s+"
+    r"(?:the|an?|his|her|its|their|our|my|your|this|these|those)\s+[a-z]+\s+"
+    r"(?P<object>[a-z]{3,})(?=\s?[.,;:!?)])"
+    r"|(?:[Tt]he|[Aa]n?|[Hh]is|[Hh]er|[Ii]ts|[Tt]heir|[Oo]ur|[Mm]y|[Yy]our|these|those|of|some)\s+"
+    r"(?P<head>[a-z]{3,})(?=\s?[.,;:!?)]|\s+(?:of|in|on|at|to|for|with|by|from|into|and|or|but|who"
+    r"|which|that|is|was|are|were|has|had|have|will|would|can|could|did|does|as|than|after|before"
+    r"|while|because|when|began|stood|rose|came|went|[a-z]{3,}ed)\b)"
+    r"|(?P<learned>[a-z]{4,}(?:tion|ment|ness|ity|sis|ase|gen|cyte|logy|graphy|ence|ance|ism)s?))\b"
+)
+_SINGULAR_IN_S = ("ss", "us", "is")
 
 
 @text_perturbation(
@@ -88,3 +105,36 @@ def _pairs(found: Sequence[Name], rng: Generator) -> list[tuple[Name, Name]]:
             pairs.append((one, other))
             taken.update((one.start, other.start))
     return pairs
+
+
+@text_perturbation(
+    family="entities-and-numbers",
+    level="word",
+    harms=GROUNDING | OVERALL,
+    spares=FORM - {"naturalness"},
+    language="en",
+)
+def invent_term(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
+    """Replace `k` common nouns or learned terms by words that are in no dictionary."""
+    require_english(text)
+    found = list(_NOUN.finditer(masked(text)))
+    terms = [match for match in found if _term(match) not in lists("fictions")["no_nouns"]]
+    drawn = sorted(chosen(len(terms), rng, k=k, what="nouns").tolist())
+    nouns = lists("fictions")["nouns"]
+    order = rng.permutation(len(nouns)).tolist()
+    edits = []
+    for turn, match in enumerate(terms[index] for index in drawn):
+        new = nouns[order[turn % len(nouns)]] + _ending(_term(match))
+        place = match.span(match.lastgroup or 0)
+        start, end, (other,) = fitted(text, Choice(place[0], place[1], (new,)))
+        edits.append(Edit(start=start, end=end, text=other))
+    return edits
+
+
+def _term(match: re.Match[str]) -> str:
+    return match[match.lastgroup or 0]
+
+
+def _ending(noun: str) -> str:
+    """Return the ending of its plural, if it is one."""
+    return "s" if noun.endswith("s") and not noun.endswith(_SINGULAR_IN_S) else ""

@@ -44,9 +44,9 @@ __version__ = VERSION
 
 _SERVICES = "spanjury.orchestration.services"
 _RUNNING = {
-    "find_aspect": "python",
-    "open_panel": "python",
-    "read_segments": "python",
+    "find_aspect": "panels",
+    "open_panel": "panels",
+    "read_segments": "panels",
     "score_metric": "metrics",
 }
 

@@ -10,9 +10,9 @@ from spanjury.judges.core import Scale as Scale
 from spanjury.judges.core import Segment as Segment
 from spanjury.judges.core import Task as Task
 from spanjury.orchestration.services.metrics import score_metric as score_metric
-from spanjury.orchestration.services.python import find_aspect as find_aspect
-from spanjury.orchestration.services.python import open_panel as open_panel
-from spanjury.orchestration.services.python import read_segments as read_segments
+from spanjury.orchestration.services.panels import find_aspect as find_aspect
+from spanjury.orchestration.services.panels import open_panel as open_panel
+from spanjury.orchestration.services.panels import read_segments as read_segments
 
 __version__: str
 

@@ -11,7 +11,7 @@ from loopback.lanes import KEY, LANES, QUESTION, REQUEST, Lane, ask, failing
 from loopback.server import LoopbackServer
 
 from spanjury.adapters.models.gateway import Gateway
-from spanjury.adapters.models.litellm_guard import Exchange, guarded
+from spanjury.adapters.models.litellm_library import Exchange, guarded
 from spanjury.adapters.models.litellm_model import open_litellm
 from spanjury.adapters.models.reply_bytes import most_bytes
 from spanjury.judges.core import (

@@ -8,8 +8,8 @@ from fakes.clock import FakeClock
 from fakes.guarded import REQUEST, Server, always, between, fine, guarded, outcomes
 
 from spanjury.adapters.models.circuit import PATIENCE, PROBE, Guard
+from spanjury.adapters.models.event_loop import Lease
 from spanjury.adapters.models.gateway import Gateway
-from spanjury.adapters.models.lease import Lease
 from spanjury.adapters.models.outage import ALIKE
 from spanjury.judges.core import (
     ChatRequest,

@@ -88,8 +88,8 @@ def test_a_missing_column_is_told_with_those_that_are_there(tmp_path: Path) -> N
         (["summary=output"], "NAME being one of id, output, task"),
         (["inputs.=text"], "expected NAME=COLUMN"),
         (["output.text=x"], "expected NAME=COLUMN"),
-        (["output=a", "output=b"], "output or the column 'b' was told of before"),
-        (["output=a", "id=a"], "id or the column 'a' was told of before"),
+        (["output=a", "output=b"], "output or the column 'b' was named before"),
+        (["output=a", "id=a"], "id or the column 'a' was named before"),
     ],
 )
 def test_what_is_no_map_is_refused(told: list[str], problem: str) -> None:

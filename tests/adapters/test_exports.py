@@ -134,7 +134,7 @@ def test_a_run_that_has_judged_nothing_yet_is_a_header(tmp_path: Path) -> None:
     ("tail", "problem"),
     [
         (b'{"id": "c"', "line 4: breaks off, so rows are missing"),
-        (b'{"id": "c"}\n', "line 4: is no result row: [a-z]+: Field required"),
+        (b'{"id": "c"}\n', "line 4: is not a result row: [a-z]+: Field required"),
     ],
 )
 @pytest.mark.parametrize("form", ExportForm)
@@ -151,7 +151,7 @@ def test_a_damaged_file_is_named_with_the_line_and_nothing_is_written(
 
 def test_a_span_that_contradicts_itself_is_told_of(results: Path) -> None:
     results.write_text(results.read_text().replace('"end": 7', '"end": 8'))
-    with pytest.raises(DataError, match=r"line 1: is no result row: spans\.0: .*\(4, 8\)"):
+    with pytest.raises(DataError, match=r"line 1: is not a result row: spans\.0: .*\(4, 8\)"):
         exported(results)
 
 

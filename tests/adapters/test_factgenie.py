@@ -9,9 +9,8 @@ from fakes.result_files import result, write_results
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spanjury.adapters.files.annotations.factgenie import read_factgenie
-from spanjury.adapters.files.annotations.factgenie_writer import write_factgenie
-from spanjury.adapters.files.results.marked_results import marked_segments
+from spanjury.adapters.files.annotations.factgenie import read_factgenie, write_factgenie
+from spanjury.adapters.files.results.exports import marked_segments
 from spanjury.judges.core import DataError, ErrorSpan, Located, Segment
 
 OUTPUT = {

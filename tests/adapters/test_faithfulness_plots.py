@@ -1,6 +1,5 @@
 """Pictures of an exam of faithfulness."""
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,13 +8,7 @@ import pytest
 from numpy.typing import ArrayLike
 
 from spanjury.adapters.plots import faithfulness
-from spanjury.adapters.plots.faithfulness_loading import (
-    FaithfulnessPlots,
-    load_faithfulness_plots,
-)
 from spanjury.judges.core import ConfigError
-
-PLOTS: FaithfulnessPlots = faithfulness  # the module is what the port asks for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,9 +34,9 @@ def test_bars_and_lines_are_drawn_the_same_each_time(tmp_path: Path, ending: str
     bars = {"j, d, a": [Bars(), Bars(parts=("1", "2"))], "k": [Bars()], "none": []}
     lines = {f"{number}, d_$1": [Line()] for number in range(4)}
     for path in paths[:2]:
-        PLOTS.draw_stacks(path, panels=bars)
+        faithfulness.draw_stacks(path, panels=bars)
     for path in paths[2:]:
-        PLOTS.draw_curves(path, panels={**lines, "none": []}, measure=("added", "change"))
+        faithfulness.draw_curves(path, panels={**lines, "none": []}, measure=("added", "change"))
     start = b"\x89PNG" if ending == ".png" else b"<?xml"
     assert all(path.read_bytes().startswith(start) for path in paths)
     if ending == ".png":
@@ -52,18 +45,11 @@ def test_bars_and_lines_are_drawn_the_same_each_time(tmp_path: Path, ending: str
 
 
 def test_nothing_at_all_can_be_drawn(tmp_path: Path) -> None:
-    PLOTS.draw_stacks(tmp_path / "a.png", panels={})
-    PLOTS.draw_curves(tmp_path / "b.png", panels={}, measure=("x", "y"))
+    faithfulness.draw_stacks(tmp_path / "a.png", panels={})
+    faithfulness.draw_curves(tmp_path / "b.png", panels={}, measure=("x", "y"))
     assert np.all([path.stat().st_size > 0 for path in tmp_path.iterdir()])
 
 
 def test_another_ending_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="ends in"):
-        PLOTS.draw_stacks(tmp_path / "a.jpg", panels={})
-
-
-def test_without_matplotlib_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert load_faithfulness_plots() is PLOTS
-    monkeypatch.setitem(sys.modules, "spanjury.adapters.plots.faithfulness", None)
-    with pytest.raises(ConfigError, match="spanjury\\[plots\\]"):
-        load_faithfulness_plots()
+        faithfulness.draw_stacks(tmp_path / "a.jpg", panels={})

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.adapters.files.reading.ids import open_ids
+from spanjury.adapters.files.reading.sources import open_ids
 
 IDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=3)
 

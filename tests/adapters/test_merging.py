@@ -7,8 +7,7 @@ from fakes.result_files import result, write_results
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.adapters.files.results.merging import merge_parts
-from spanjury.adapters.files.results.shard_parts import find_parts
+from spanjury.adapters.files.results.merging import find_parts, merge_parts
 from spanjury.judges.core import DataError, EvaluationError, Result, StoreError
 
 
@@ -164,7 +163,7 @@ def test_a_file_that_is_not_finished_is_refused_however_it_is_named(tmp_path: Pa
     ],
 )
 def test_what_tells_of_no_shard_is_refused(tmp_path: Path, name: str) -> None:
-    assert "is no shard's results" in refused([tmp_path / name], tmp_path)
+    assert "is not a shard's results" in refused([tmp_path / name], tmp_path)
 
 
 def test_shards_that_different_panels_judged_are_named_with_both_signatures(tmp_path: Path) -> None:
@@ -200,10 +199,10 @@ def test_shards_that_rows_cannot_have_been_dealt_out_to_are_refused(
 @pytest.mark.parametrize(
     ("tail", "problem"),
     [
-        (b"{}\n", "line 2: is no result row: id: Field required"),
-        (b"not JSON\n", "line 2: is no result row: Invalid JSON"),
-        (b"\n", "line 2: is no result row: Invalid JSON"),
-        (b"\xff\n", "line 2: is no result row: Invalid JSON"),
+        (b"{}\n", "line 2: is not a result row: id: Field required"),
+        (b"not JSON\n", "line 2: is not a result row: Invalid JSON"),
+        (b"\n", "line 2: is not a result row: Invalid JSON"),
+        (b"\xff\n", "line 2: is not a result row: Invalid JSON"),
         (b'{"id": "x"', "line 2: breaks off, so rows are missing"),
     ],
 )

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spanjury.adapters.files.annotations.mqm import COLUMNS, read_mqm
-from spanjury.adapters.files.annotations.mqm_writer import write_mqm
+from spanjury.adapters.files.annotations.mqm import COLUMNS, read_mqm, write_mqm
 from spanjury.judges.core import DataError, ErrorSpan, Located, Segment, StoreError
 
 HEADER = "\t".join(COLUMNS)

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.adapters.files.annotations.mqm_text import escaped, mark, unescaped, unmark
+from spanjury.adapters.files.annotations.mqm import escaped, mark, unescaped, unmark
 from spanjury.judges.core import DataError
 
 TEXT = st.text(max_size=12) | st.sampled_from(["a\tb", "\r\n", "\\n", "\\", "C:\\temp", "\u2028"])

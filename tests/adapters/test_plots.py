@@ -1,7 +1,5 @@
 """An exam in pictures."""
 
-import subprocess
-import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -10,10 +8,8 @@ import pytest
 from matplotlib.image import imread
 
 from spanjury.adapters.plots import discernment
-from spanjury.adapters.plots.loading import DiscernmentPlots, load_discernment_plots
 from spanjury.judges.core import ConfigError
 
-PLOTS: DiscernmentPlots = discernment  # the module is what the port asks for
 ASPECTS = ("coherence", "consistency", "fluency", "relevance")
 LEVELS = ("character", "word", "sentence")
 
@@ -21,11 +17,11 @@ LEVELS = ("character", "word", "sentence")
 def drawn(folder: Path, *, count: int, ending: str = ".png") -> dict[str, Path]:
     """Draw made-up findings of `count` conditions."""
     rng = np.random.default_rng(count)
-    conditions = [f"treatment-with-a-name-{number}" for number in range(count)]
+    conditions = [f"condition-with-a-name-{number}" for number in range(count)]
     paths = {name: folder / f"{name}-{count}{ending}" for name in ("scores", "effects", "spread")}
     scores = rng.gamma(1.5, 3, count)
     scores[-1] = np.nan
-    PLOTS.draw_scores(
+    discernment.draw_scores(
         paths["scores"],
         conditions=conditions,
         levels=[LEVELS[3 * number // count] for number in range(count)],
@@ -34,7 +30,7 @@ def drawn(folder: Path, *, count: int, ending: str = ".png") -> dict[str, Path]:
     )
     effects = rng.uniform(-0.3, 1, (count, 4))
     effects[0, 0] = np.nan
-    PLOTS.draw_effects(
+    discernment.draw_effects(
         paths["effects"],
         conditions=conditions,
         aspects=ASPECTS,
@@ -43,7 +39,7 @@ def drawn(folder: Path, *, count: int, ending: str = ".png") -> dict[str, Path]:
     )
     clean = rng.integers(3, 6, (4, 100)).astype(float)
     fallen = rng.integers(0, 4, (count, 4, 100)) * rng.integers(0, 2, (count, 4, 1))
-    PLOTS.draw_distributions(
+    discernment.draw_distributions(
         paths["spread"],
         conditions=conditions,
         aspects=ASPECTS,
@@ -62,7 +58,7 @@ def words(svg: Path) -> str:
 
 
 @pytest.mark.parametrize("count", [4, 12])
-def test_a_picture_grows_with_the_treatments(tmp_path: Path, count: int) -> None:
+def test_a_picture_grows_with_the_conditions(tmp_path: Path, count: int) -> None:
     for path in drawn(tmp_path, count=count).values():
         height, width, _ = imread(path).shape
         assert height > count * 0.3 * 150
@@ -76,9 +72,9 @@ def test_the_axes_say_what_they_show(tmp_path: Path) -> None:
     for name, expected in {
         "scores": ["D (1: p = .05)", "D with experts' weights", "D = 1", "none"],
         "effects": ["P(drop) - P(rise)", "aspect (framed: the score should fall)", *ASPECTS],
-        "spread": ["share of texts", "treatment: above clean, below damaged", "score", *ASPECTS],
+        "spread": ["share of texts", "condition: above clean, below damaged", "score", *ASPECTS],
     }.items():
-        for text in [*expected, "treatment-with-a-name-2"]:
+        for text in [*expected, "condition-with-a-name-2"]:
             assert text in told[name]
 
 
@@ -86,7 +82,7 @@ def test_scores_before_and_after_come_with_their_means_and_say_where_there_are_n
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "spread.svg"
-    PLOTS.draw_distributions(
+    discernment.draw_distributions(
         path,
         conditions=["a"],
         aspects=["fluency", "charm"],
@@ -103,7 +99,7 @@ def test_scores_before_and_after_come_with_their_means_and_say_where_there_are_n
 def test_the_same_numbers_give_the_same_file(tmp_path: Path) -> None:
     first, second = tmp_path / "first.svg", tmp_path / "second.svg"
     for path in (first, second):
-        PLOTS.draw_effects(
+        discernment.draw_effects(
             path, conditions=["a"], aspects=["b"], effects=[[0.5]], targeted=[[True]]
         )
     assert "date" not in first.read_text()
@@ -112,7 +108,7 @@ def test_the_same_numbers_give_the_same_file(tmp_path: Path) -> None:
 
 def test_names_are_no_formulas(tmp_path: Path) -> None:
     path = tmp_path / "odd.svg"
-    PLOTS.draw_effects(
+    discernment.draw_effects(
         path, conditions=["$x^2$"], aspects=["a_$b$"], effects=[[0.5]], targeted=[[True]]
     )
     assert "$x^2$" in words(path)
@@ -121,7 +117,7 @@ def test_names_are_no_formulas(tmp_path: Path) -> None:
 def test_nothing_at_all_can_be_drawn(tmp_path: Path) -> None:
     path = tmp_path / "none.png"
     nothing = [np.nan]
-    PLOTS.draw_scores(
+    discernment.draw_scores(
         path, conditions=["a"], levels=["word"], discernment=nothing, weighted=nothing
     )
     assert path.stat().st_size > 1000
@@ -129,33 +125,17 @@ def test_nothing_at_all_can_be_drawn(tmp_path: Path) -> None:
 
 def test_a_picture_that_is_no_png_or_svg_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"ends in \.png or \.svg, got 'map\.pdf'"):
-        PLOTS.draw_effects(
+        discernment.draw_effects(
             tmp_path / "map.pdf", conditions=["a"], aspects=["b"], effects=[[0]], targeted=[[True]]
         )
 
 
 def test_numbers_that_do_not_fit_the_names_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"expected numbers of shape \(2,\), got \(1,\)"):
-        PLOTS.draw_scores(
+        discernment.draw_scores(
             tmp_path / "a.png",
             conditions=["a", "b"],
             levels=["word", "word"],
             discernment=[1.0],
             weighted=[1.0],
         )
-
-
-def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "spanjury.adapters.plots.discernment")
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ConfigError, match=r"pip install 'spanjury\[plots\]'"):
-        load_discernment_plots()
-
-
-def test_matplotlib_is_imported_only_when_a_picture_is_wanted() -> None:
-    asked = (
-        "import sys; from spanjury.adapters.plots.loading import load_discernment_plots as load;"
-        "assert 'matplotlib' not in sys.modules; load(); assert 'matplotlib' in sys.modules;"
-        "assert 'matplotlib.pyplot' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", asked], check=True)

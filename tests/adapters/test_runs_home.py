@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from spanjury.adapters.runs.run_folder import RunFolder
-from spanjury.adapters.runs.runs_home import HOME_VARIABLE, find_run, new_run, runs_home
+from spanjury.adapters.runs.run_folder import HOME_VARIABLE, RunFolder, find_run, new_run, runs_home
 from spanjury.judges.core import StoreError
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)

@@ -10,7 +10,7 @@ import pytest
 from spanjury.adapters.files.reading.dataset_rows import read_dataset, read_parquet_file
 from spanjury.adapters.files.reading.texts import read_folder, read_txt
 from spanjury.judges.core import ConfigError, DataError, Segment
-from spanjury.orchestration.wiring import open_source
+from spanjury.orchestration.wiring.sources import open_source
 
 ROWS = [
     {"id": "a", "output": "One text.", "references": ["A text."], "system": "s1"},
@@ -116,7 +116,7 @@ def test_what_is_no_parquet_file_says_so(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
     path = tmp_path / "rows.parquet"
     path.write_text("nothing of the sort")
-    with pytest.raises(DataError, match="is no Parquet file"):
+    with pytest.raises(DataError, match="is not a Parquet file"):
         read_parquet_file(path)
 
 

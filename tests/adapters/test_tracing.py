@@ -113,7 +113,7 @@ def panel(listener: Listener, **judges: object) -> Panel:
         aggregation=mean,
         aggregation_name="mean",
         consolidator=RuleConsolidator(),
-        telling=listener.tracing.assessment,
+        observer=listener.tracing.assessment,
     )
 
 
@@ -351,7 +351,7 @@ set_tracer_provider(TracerProvider())
 """
 FIND = """
 import os, sys
-import spanjury, spanjury.orchestration.wiring
+import spanjury, spanjury.orchestration.wiring.panels
 from spanjury.adapters.telemetry.tracing import find_tracing
 found = type(find_tracing()).__name__
 print(found, any(name.partition(".")[0] == "opentelemetry" for name in sys.modules))

@@ -9,7 +9,7 @@ from fakes.training_run import job
 
 from spanjury.adapters.causal.base import EMBEDDED
 from spanjury.adapters.models.local_model import open_local
-from spanjury.adapters.training.options import TrainingOptions
+from spanjury.adapters.training.job import TrainingOptions
 from spanjury.adapters.training.training import train
 from spanjury.judges.core import ChatRequest, Decoding, Finish, ModelOptions
 

@@ -9,7 +9,7 @@ from spanjury.adapters.pages.alignment import LcsAlignment, alignment_page
 from spanjury.adapters.pages.flow import Flow, TokenFlow, flow_page
 from spanjury.adapters.pages.heat_map import TokenSimilarities, heat_map_page
 from spanjury.adapters.pages.ngrams import NgramPlaces, SharedNgrams, ngram_page
-from spanjury.adapters.pages.texts import MarkedText
+from spanjury.adapters.pages.page import MarkedText
 
 __all__ = ["HOSTILE", "PAGES"]
 

@@ -10,7 +10,7 @@ from tokenizers.pre_tokenizers import ByteLevel
 from tokenizers.trainers import BpeTrainer
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-from spanjury.adapters.training.pairs import TrainingPair
+from spanjury.adapters.training.job import TrainingPair
 from spanjury.judges.core import Message
 
 CONTEXT = 256

@@ -7,10 +7,10 @@ from spanjury.judges.core import Aspect, Segment
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.services import distil as distilling
 from spanjury.orchestration.services.discernment import DEMO
-from spanjury.orchestration.services.python import read_segments
+from spanjury.orchestration.services.panels import read_segments
 from spanjury.orchestration.studies.distillation.damaged_text import Harm
 from spanjury.orchestration.studies.distillation.rows import DataFile, Row, rows_of
-from spanjury.perturbations.recipe_files import find_recipe
+from spanjury.perturbations.recipe import find_recipe
 
 __all__ = ["aspects_of", "data_file", "demo_rows", "harms_of", "text"]
 

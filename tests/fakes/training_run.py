@@ -6,10 +6,7 @@ from pathlib import Path
 import torch
 from fakes.tiny_chat import tiny_pairs
 
-from spanjury.adapters.training.loading import TrainingJob
-from spanjury.adapters.training.options import TrainingOptions
-from spanjury.adapters.training.pairs import DataStatistics
-from spanjury.adapters.training.progress import Progress
+from spanjury.adapters.training.job import DataStatistics, Progress, TrainingJob, TrainingOptions
 from spanjury.adapters.training.training import train
 
 # Something is dropped at random, so that going on needs the generator's state as well.

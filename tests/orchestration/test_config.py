@@ -32,7 +32,7 @@ def test_a_panel_file_says_who_is_heard(tmp_path: Path) -> None:
     path = tmp_path / "panel.toml"
     path.write_text(PANEL)
     panel = read_panel_file(path)
-    gemma, grounding = panel.heard
+    gemma, grounding = panel.seats_or_default
     assert (panel.aggregate, panel.consolidate) == ("median", "agent")
     assert gemma.name == "gemma"
     assert gemma.options == {"max_tokens": 2048}
@@ -66,8 +66,8 @@ def test_a_missing_panel_file_is_named(tmp_path: Path) -> None:
 
 
 def test_without_seats_models_are_asked_and_without_models_the_offline_judges() -> None:
-    assert [seat.judge for seat in PanelConfig().heard] == ["grounding", "form"]
-    assert [seat.judge for seat in PanelConfig(models=("m",)).heard] == ["annotator"]
+    assert [seat.judge for seat in PanelConfig().seats_or_default] == ["grounding", "form"]
+    assert [seat.judge for seat in PanelConfig(models=("m",)).seats_or_default] == ["annotator"]
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,6 @@ from spanjury.judges.core import (
     Segment,
 )
 from spanjury.judges.metrics.scores import measured
-from spanjury.orchestration.wiring import PERTURBATIONS, STATISTICS
-from spanjury.orchestration.wiring.building import built, parameters
 from spanjury.orchestration.wiring.checks import (
     checked_aggregation,
     checked_judge,
@@ -28,6 +26,7 @@ from spanjury.orchestration.wiring.checks import (
 )
 from spanjury.orchestration.wiring.exam_plugins import find_perturbation, find_statistic
 from spanjury.orchestration.wiring.metrics import open_metric
+from spanjury.orchestration.wiring.plugins import PERTURBATIONS, STATISTICS, built, parameters
 from spanjury.perturbations.edits import Edit
 from spanjury.perturbations.perturbation import Case, generator_for, text_perturbation
 from spanjury.stats.significance.paired import PairedTest

@@ -18,8 +18,9 @@ from spanjury.judges.core import (
     Segment,
 )
 from spanjury.judges.core.registry import Registry
-from spanjury.orchestration.wiring import open_configured_panel, open_source
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
+from spanjury.orchestration.wiring.panels import open_configured_panel
+from spanjury.orchestration.wiring.sources import open_source
 
 pytestmark = pytest.mark.anyio
 

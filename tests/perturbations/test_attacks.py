@@ -3,7 +3,7 @@
 import pytest
 
 from spanjury.judges.core import PerturbationError
-from spanjury.orchestration.wiring import ATTACKS
+from spanjury.orchestration.wiring.plugins import ATTACKS
 from spanjury.perturbations.attacks.attack import Attack, AttackCase, Attacked, output_attack
 from spanjury.perturbations.attacks.standard import (
     STANDARD_ATTACKS,

@@ -7,9 +7,8 @@ import pytest
 
 from spanjury.judges.core import ConfigError
 from spanjury.judges.tasks import Catalogue
-from spanjury.perturbations.recipe import Recipe, RecipeItem
-from spanjury.perturbations.recipe_files import find_recipe, recipe_names
-from spanjury.perturbations.written import written_perturbation
+from spanjury.perturbations.generated import generated_perturbation
+from spanjury.perturbations.recipe import Recipe, RecipeItem, find_recipe, recipe_names
 
 ITEM = """
 [[items]]
@@ -82,7 +81,7 @@ def test_the_aspects_and_weights_of_a_recipe_are_those_of_its_task(name: str) ->
 def test_what_a_model_writes_has_a_rule_that_stands_in(name: str) -> None:
     for item in find_recipe(name).items:
         if item.written:
-            assert written_perturbation(item.written).level == item.level
+            assert generated_perturbation(item.written).level == item.level
             assert item.perturbation
             assert item.options["k"]
 
@@ -158,7 +157,7 @@ def test_a_recipe_of_ones_own_is_read_from_its_path(tmp_path: Path) -> None:
         (ITEM + ITEM, "two items are called 'slips'"),
         (
             "aspects = ['fluency']" + ITEM + "weights = { tone = 1 }",
-            "'slips' weighs 'tone', which is none of fluency",
+            "'slips' weighs 'tone', which is not one of fluency",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""factgenie's JSON Lines: outputs, and what annotators marked in them.
+"""factgenie's JSON Lines: outputs, and the annotators' marks in them; read and written.
 
 A line is one output, or one annotator's spans in it, beside the output. ``type`` is the number
 of a category, whose names are ``annotation_span_categories`` in the line's metadata; without
@@ -6,56 +6,27 @@ them the category is the number. A severity, which factgenie has not, is an anno
 ``severity`` here; spans without a place are ``unlocated`` in the metadata, in the same form.
 """
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import count
 from pathlib import Path
+from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from spanjury.adapters.files.annotations.gathering import ANNOTATORS, gathered
+from spanjury.adapters.files.annotations.annotators import ANNOTATORS, annotators_of, collected
 from spanjury.adapters.files.limits import USUAL, DataLimits
+from spanjury.adapters.files.line_writer import LineWriter, json_line
 from spanjury.adapters.files.lines import read_lines
 from spanjury.adapters.files.reading.gold import GoldSpan
 from spanjury.adapters.files.strict_json import excerpt, parse_json
 from spanjury.judges.core import DataError, ErrorSpan, Segment
 
-__all__ = ["CATEGORIES", "UNLOCATED", "read_factgenie"]
+__all__ = ["read_factgenie", "write_factgenie"]
 
-CATEGORIES, UNLOCATED = "annotation_span_categories", "unlocated"
-
-
-class _Category(BaseModel):
-    name: str
-
-
-class _Annotation(BaseModel):
-    """One marked span; each field's description says what it must be."""
-
-    model_config = ConfigDict(strict=True)
-
-    type: int | str = Field(default="", description="a number, or a text")
-    text: str = Field(default="", description="a text")
-    start: int | None = Field(default=None, description="a whole number")
-    reason: str | None = Field(default=None, description="a text")
-    severity: int | None = Field(default=None, description="1 to 5")
-
-
-class _Metadata(BaseModel):
-    annotator_id: str | int | None = None
-    annotator_group: str | int | None = None
-    annotation_span_categories: list[_Category] = []
-    unlocated: list[_Annotation] = []
-
-
-class _Line(BaseModel):
-    dataset: str
-    split: str
-    setup_id: str
-    example_idx: int | str
-    output: str
-    metadata: _Metadata = _Metadata()
-    annotations: list[_Annotation] | None = None
-    annotator_id: str | int | None = None
-    annotator_group: str | int | None = None
+_CATEGORIES, _UNLOCATED = "annotation_span_categories", "unlocated"
+_SETUP = "system"
+_DATASET, _SPLIT = "spanjury", "test"
 
 
 def read_factgenie(path: Path, /, *, limits: DataLimits = USUAL) -> Iterator[Segment | DataError]:
@@ -73,7 +44,7 @@ def read_factgenie(path: Path, /, *, limits: DataLimits = USUAL) -> Iterator[Seg
     DataError
         At once, if there is no such file, it cannot be read, or it has no rows.
     """
-    return gathered(path, _rows(path, limits))
+    return collected(path, _rows(path, limits))
 
 
 def _rows(path: Path, limits: DataLimits) -> Iterator[tuple[int, Segment | DataError]]:
@@ -112,6 +83,41 @@ def _segment(row: object) -> Segment:
     )
 
 
+class _Annotation(BaseModel):
+    """One marked span; each field's description says what it must be."""
+
+    model_config = ConfigDict(strict=True)
+
+    type: int | str = Field(default="", description="a number, or a text")
+    text: str = Field(default="", description="a text")
+    start: int | None = Field(default=None, description="a whole number")
+    reason: str | None = Field(default=None, description="a text")
+    severity: int | None = Field(default=None, description="1 to 5")
+
+
+class _Category(BaseModel):
+    name: str
+
+
+class _Metadata(BaseModel):
+    annotator_id: str | int | None = None
+    annotator_group: str | int | None = None
+    annotation_span_categories: list[_Category] = []
+    unlocated: list[_Annotation] = []
+
+
+class _Line(BaseModel):
+    dataset: str
+    split: str
+    setup_id: str
+    example_idx: int | str
+    output: str
+    metadata: _Metadata = _Metadata()
+    annotations: list[_Annotation] | None = None
+    annotator_id: str | int | None = None
+    annotator_group: str | int | None = None
+
+
 def _annotator(line: _Line) -> str:
     """Return who annotated: the id where there is one, or else the group, as factgenie has it."""
     given = (
@@ -137,3 +143,75 @@ def _spans(line: _Line, who: str) -> Iterator[ErrorSpan]:
             annotator=who or None,
         )
         yield span.error_span(line.output)
+
+
+def write_factgenie(path: Path, segments: Iterable[Segment]) -> int:
+    """Write the gold spans of `segments`, a line for each annotator; return how many lines.
+
+    A segment without annotators is a line without ``annotations``. The names of dataset and
+    split and the number of the example are those of the meta; without them, the task or
+    ``spanjury``, ``test``, and the number among the outputs of the system.
+
+    Raises
+    ------
+    StoreError
+        If the file cannot be written.
+    DataError
+        If a segment holds what JSON or UTF-8 cannot; names it.
+    """
+    kept = [*segments]
+    categories = dict.fromkeys(span.category for segment in kept for span in segment.gold)
+    names = _Numbers(
+        categories={name: number for number, name in enumerate(categories)},
+        groups=defaultdict(count().__next__),
+        examples=defaultdict(count),
+    )
+    with LineWriter(path, keep_part=False) as lines:
+        for segment in kept:
+            for row in _written_rows(segment, names):
+                lines.append(json_line(row, name=segment.segment_id))
+        return lines.lines
+
+
+class _Numbers(NamedTuple):
+    """Names that factgenie replaces by numbers, the same throughout a file."""
+
+    categories: Mapping[str, int]
+    groups: defaultdict[str, int]
+    examples: defaultdict[tuple[str, str, str], Iterator[int]]
+
+
+def _written_rows(segment: Segment, numbers: _Numbers) -> Iterator[dict[str, object]]:
+    dataset = str(segment.meta.get("dataset", segment.task or _DATASET))
+    group = (dataset, str(segment.meta.get("split", _SPLIT)), segment.system or _SETUP)
+    about = dict(zip(("dataset", "split", "setup_id"), group, strict=True))
+    example = segment.meta.get("example_idx", next(numbers.examples[group]))
+    row: dict[str, object] = {**about, "example_idx": example, "output": segment.output}
+    annotators = annotators_of(segment)
+    if not annotators:
+        yield {**row, "metadata": {}}
+    for who in annotators:
+        spans = [span for span in segment.gold if ";".join(span.found_by) == who]
+        by_whom: dict[str, object] = (
+            {"annotator_id": who, "annotator_group": numbers.groups[who]} if who else {}
+        )
+        metadata: dict[str, object] = {
+            **by_whom,
+            _CATEGORIES: [{"name": name} for name in numbers.categories],
+        }
+        unlocated = [_annotation(span, numbers) for span in spans if span.start is None]
+        if unlocated:
+            metadata[_UNLOCATED] = unlocated
+        marked = [_annotation(span, numbers) for span in spans if span.start is not None]
+        yield {**row, "metadata": metadata, "annotations": marked, **by_whom}
+
+
+def _annotation(span: ErrorSpan, numbers: _Numbers) -> dict[str, object]:
+    annotation: dict[str, object] = {
+        "type": numbers.categories[span.category],
+        "text": span.text,
+        "start": span.start,
+        "reason": span.explanation,
+        "severity": span.severity,
+    }
+    return {key: value for key, value in annotation.items() if value is not None}

@@ -1,9 +1,9 @@
-"""MQM tables, as WMT publishes them: one line for each error that a rater marked.
+r"""MQM tables, as WMT publishes them, read and written: a line for each error that a rater marked.
 
 ======== =====================================================================================
-severity what becomes of it
+severity our severity
 ======== =====================================================================================
-Neutral  worth 0, no error: it is kept in the segment's meta, under ``neutral``
+Neutral  not an error: it is kept in the segment's meta, under ``neutral``
 Minor    2
 Major    4; 5 where the category is Non-translation, which counts five times as much there
 Critical 5
@@ -14,17 +14,28 @@ A ``<v>`` in the target says where an error is. One without it is an omission an
 but a Non-translation is the whole target; marks in the source are kept in the meta, under
 ``source_marks``, as ``[number of the span, start, end]``. The lines of all raters of a segment
 become one: the rater is who found a span, and ``annotators`` in the meta lists all of them.
+
+The format has no quoting. A tab, a line end and a backslash within a text are written as
+``\t``, ``\n``, ``\r`` and ``\\``; a backslash before anything else stands for itself.
 """
 
-from collections.abc import Iterator, Sequence
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from spanjury.adapters.files.annotations.gathering import ANNOTATORS, gathered, joined
-from spanjury.adapters.files.annotations.mqm_text import unescaped, unmark
+from spanjury.adapters.files.annotations.annotators import (
+    ANNOTATORS,
+    annotators_of,
+    collected,
+    joined,
+)
 from spanjury.adapters.files.limits import USUAL, DataLimits
+from spanjury.adapters.files.line_writer import LineWriter
 from spanjury.adapters.files.lines import read_lines
 from spanjury.adapters.files.reading.gold import SEVERITIES
 from spanjury.judges.core import MAX_SEVERITY, DataError, ErrorSpan, Located, Segment
@@ -32,14 +43,23 @@ from spanjury.judges.core import MAX_SEVERITY, DataError, ErrorSpan, Located, Se
 __all__ = [
     "COLUMNS",
     "NEUTRAL",
-    "NO_ERROR",
-    "SOURCE",
     "SOURCE_MARKS",
-    "WORDS",
-    "is_non_translation",
+    "escaped",
+    "mark",
     "read_mqm",
+    "unescaped",
+    "unmark",
+    "write_mqm",
 ]
 
+_BEGIN, _END = "<v>", "</v>"
+_MARK = re.compile(r"(</?v>)")
+_TO_ESCAPES = MappingProxyType({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
+_FROM_ESCAPES = MappingProxyType({escape: text for text, escape in _TO_ESCAPES.items()})
+_ESCAPABLE = re.compile(r"[\\\t\n\r]")
+_ESCAPE = re.compile(r"\\[\\tnr]")
+_Marked = tuple[str, tuple[tuple[int, int], ...]]
+"""A text without marks, and where they were: half-open offsets, empty ones included."""
 COLUMNS = (
     "system",
     "doc",
@@ -51,34 +71,24 @@ COLUMNS = (
     "category",
     "severity",
 )
-SOURCE = "Source"
+_SOURCE = "Source"
 """The header of the input."""
-NO_ERROR = "No-error"
+_NO_ERROR = "No-error"
 NEUTRAL, SOURCE_MARKS = "neutral", "source_marks"
-WORDS = MappingProxyType({"minor": "Minor", "major": "Major", "critical": "Critical", "": ""})
+_WORDS = MappingProxyType({"minor": "Minor", "major": "Major", "critical": "Critical", "": ""})
 """The severities of errors as we know them -> as they are written."""
-
 _OTHER_NAMES = MappingProxyType({"docSegId": "doc_id", "globalSegId": "seg_id"})
 _NON_TRANSLATION = "non-translation"
-
-
-class _Row(NamedTuple):
-    system: str
-    doc: str
-    doc_id: str
-    seg_id: str
-    rater: str
-    source: str
-    target: str
-    category: str
-    severity: str
+_Places = Sequence[tuple[int, int]]
+_NAMELESS = "Other"
+"""The category of errors that have none: an empty cell would mean that there was no rater."""
 
 
 def read_mqm(path: Path, /, *, limits: DataLimits = USUAL) -> Iterator[Segment | DataError]:
     """Read a table in UTF-8, plain or gzip, with or without a row that names the columns.
 
     Columns are those of `COLUMNS`, or the MQM Viewer's ``docSegId``, ``globalSegId`` and further
-    ones, which are not read. Escapes are those of `mqm_text`.
+    ones, which are not read. Escapes are those above.
 
     Returns
     -------
@@ -91,12 +101,7 @@ def read_mqm(path: Path, /, *, limits: DataLimits = USUAL) -> Iterator[Segment |
     DataError
         At once, if there is no such file, it cannot be read, or it has no rows.
     """
-    return gathered(path, _rows(path, limits), merge=_merged)
-
-
-def is_non_translation(category: str) -> bool:
-    """Tell whether an error is that nothing in the text is a translation."""
-    return category.casefold().startswith(_NON_TRANSLATION)
+    return collected(path, _rows(path, limits), merge=_merged)
 
 
 def _rows(path: Path, limits: DataLimits) -> Iterator[tuple[int, Segment | DataError]]:
@@ -118,9 +123,21 @@ def _order(path: Path, header: Sequence[str]) -> Sequence[int]:
     names = [_OTHER_NAMES.get(name, name) for name in header]
     lacking = [name for name in COLUMNS if name not in names]
     if lacking:
-        told = f"there is no column {', '.join(lacking)}, only {', '.join(header)}"
-        raise DataError(f"{path}, line 1: {told}")
+        problem = f"there is no column {', '.join(lacking)}, only {', '.join(header)}"
+        raise DataError(f"{path}, line 1: {problem}")
     return [names.index(name) for name in COLUMNS]
+
+
+class _Row(NamedTuple):
+    system: str
+    doc: str
+    doc_id: str
+    seg_id: str
+    rater: str
+    source: str
+    target: str
+    category: str
+    severity: str
 
 
 def _row(cells: Sequence[str], order: Sequence[int]) -> _Row:
@@ -138,22 +155,22 @@ def _segment(row: _Row) -> Segment:
     segment = Segment(
         segment_id=f"{row.system}/{row.doc}/{row.doc_id}/{row.seg_id}",
         output=target,
-        inputs={SOURCE: source},
+        inputs={_SOURCE: source},
         task="translation",
         system=row.system,
         meta=meta,
     )
     if row.rater:
         meta[ANNOTATORS] = [row.rater]
-    if NO_ERROR.casefold() in {category.casefold(), severity} or not (row.rater or category):
+    if _NO_ERROR.casefold() in {category.casefold(), severity} or not (row.rater or category):
         return segment
     if severity == NEUTRAL:
-        told = {"annotator": row.rater, "category": category}
+        opinion = {"annotator": row.rater, "category": category}
         places = {
             "target": [list(one) for one in marks],
             "source": [list(one) for one in source_marks],
         }
-        meta[NEUTRAL] = [told | {key: value for key, value in places.items() if value}]
+        meta[NEUTRAL] = [opinion | {key: value for key, value in places.items() if value}]
         return segment
     if source_marks:
         meta[SOURCE_MARKS] = [[0, *place] for place in source_marks]
@@ -168,12 +185,12 @@ def _spans(
     category: str,
     severity: str,
 ) -> tuple[ErrorSpan, ...]:
-    if severity not in WORDS:
-        known = ", ".join(filter(None, (*WORDS.values(), "Neutral", NO_ERROR)))
+    if severity not in _WORDS:
+        known = ", ".join(filter(None, (*_WORDS.values(), "Neutral", _NO_ERROR)))
         raise DataError(f"got the severity {row.severity!r}, expected one of {known}")
     number = SEVERITIES[severity] if severity else None
     places: list[tuple[int, int] | None] = [place for place in marks if place[0] < place[1]]
-    if is_non_translation(category):
+    if _is_non_translation(category):
         number = MAX_SEVERITY
         places = places or [(0, len(target))] * bool(target)
 
@@ -200,3 +217,144 @@ def _merged(first: Segment, second: Segment) -> Segment:
         moved = [[number + len(first.gold), *place] for number, *place in marks]
         second = replace(second, meta={**second.meta, SOURCE_MARKS: moved})
     return joined(first, second)
+
+
+def _is_non_translation(category: str) -> bool:
+    """Tell whether an error is that nothing in the text is a translation."""
+    return category.casefold().startswith(_NON_TRANSLATION)
+
+
+def write_mqm(path: Path, segments: Iterable[Segment]) -> int:
+    """Write the gold spans of `segments`, a line each; return how many lines.
+
+    An annotator who marked nothing gets a ``No-error``. Severities 1 and 2 are Minor, 3 and 4
+    Major, 5 is Critical, or Major for a Non-translation; none is an empty cell. Explanations,
+    references and scores have no place in the format. The source is the input called
+    ``Source``, or the first one. Document and numbers are ``doc``, ``doc_id`` and ``seg_id``
+    of the meta; without the last, ``seg_id`` is the segment's id.
+
+    Raises
+    ------
+    StoreError
+        If the file cannot be written.
+    DataError
+        If a text holds ``<v>`` or what UTF-8 cannot; names the segment.
+    """
+    with LineWriter(path, keep_part=False) as lines:
+        lines.append(_line(COLUMNS))
+        for segment in segments:
+            try:
+                for cells in _written_rows(segment):
+                    lines.append(_line(cells))
+            except (DataError, UnicodeEncodeError) as error:
+                raise DataError(f"row {segment.segment_id!r} cannot be written: {error}") from error
+        return lines.lines - 1
+
+
+def _written_rows(segment: Segment) -> Iterator[tuple[str, ...]]:
+    source = segment.inputs.get(_SOURCE, next(iter(segment.inputs.values()), ""))
+    doc, number = (str(segment.meta.get(key, "")) for key in ("doc", "doc_id"))
+    about = (segment.system, doc, number, str(segment.meta.get("seg_id", segment.segment_id)))
+    for rater in annotators_of(segment) or ("",):
+        errors = [*_errors(segment, rater), *_neutral(segment, rater)]
+        for one in errors or [_Error((), (), _NO_ERROR, _NO_ERROR)]:
+            texts = (mark(source, one.source), mark(segment.output, one.target))
+            yield (*about, rater, *texts, one.category, one.severity)
+
+
+class _Error(NamedTuple):
+    source: _Places
+    target: _Places
+    category: str
+    severity: str
+
+
+def _errors(segment: Segment, rater: str) -> Iterator[_Error]:
+    sources = _source_marks(segment.meta)
+    for number, span in enumerate(segment.gold):
+        if ";".join(span.found_by) == rater:
+            target = [span.interval] if span.interval else []
+            yield _Error(sources[number], target, span.category or _NAMELESS, _word(span))
+
+
+def _word(span: ErrorSpan) -> str:
+    if span.severity is None:
+        return ""
+    if _is_non_translation(span.category):
+        return _WORDS["major"]
+    return _WORDS[
+        next(word for word in ("minor", "major", "critical") if span.severity <= SEVERITIES[word])
+    ]
+
+
+def _source_marks(meta: Mapping[str, object]) -> defaultdict[int, list[tuple[int, int]]]:
+    """Return the marks in the source that go with a span, by its number."""
+    sources: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+    marks = meta.get(SOURCE_MARKS)
+    for number, start, end in marks if isinstance(marks, list) else []:
+        sources[number].append((start, end))
+    return sources
+
+
+def _neutral(segment: Segment, rater: str) -> Iterator[_Error]:
+    """Yield the opinions that are no errors."""
+    opinions = segment.meta.get(NEUTRAL)
+    for one in opinions if isinstance(opinions, list) else []:
+        if one["annotator"] == rater:
+            yield _Error(
+                one.get("source", ()), one.get("target", ()), one["category"], NEUTRAL.capitalize()
+            )
+
+
+def _line(cells: Iterable[str]) -> bytes:
+    return ("\t".join(map(escaped, cells)) + "\n").encode()
+
+
+def mark(text: str, places: Iterable[tuple[int, int]]) -> str:
+    """Put marks into a text, at places that follow one another.
+
+    Raises
+    ------
+    DataError
+        If the text has such marks of its own.
+    """
+    if _MARK.search(text):
+        raise DataError(f"the text holds {_BEGIN} or {_END}, which marks errors in this format")
+    pieces, done = [], 0
+    for start, end in places:
+        pieces += [text[done:start], _BEGIN, text[start:end], _END]
+        done = end
+    return "".join([*pieces, text[done:]])
+
+
+def unmark(text: str) -> _Marked:
+    """Take the marks out of a text.
+
+    Raises
+    ------
+    DataError
+        If a mark is not closed, closed without being open, or within another one.
+
+    Examples
+    --------
+    >>> unmark("a <v>b</v> c")
+    ('a b c', ((2, 3),))
+    """
+    pieces = _MARK.split(text)
+    for number, tag in enumerate(pieces[1::2]):
+        if tag != (_BEGIN, _END)[number % 2]:
+            raise DataError(f"got {tag} as mark {number + 1}, expected {_BEGIN} and {_END} in turn")
+    edges = [*accumulate(len(piece) for piece in pieces[::2])][:-1]
+    if len(edges) % 2:
+        raise DataError(f"got {_BEGIN} without {_END}")
+    return "".join(pieces[::2]), tuple(zip(edges[::2], edges[1::2], strict=True))
+
+
+def escaped(text: str) -> str:
+    """Return `text` as a cell."""
+    return _ESCAPABLE.sub(lambda found: _TO_ESCAPES[found[0]], text)
+
+
+def unescaped(cell: str) -> str:
+    """Return what a cell stands for."""
+    return _ESCAPE.sub(lambda found: _FROM_ESCAPES[found[0]], cell)

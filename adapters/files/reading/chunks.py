@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from spanjury.adapters.files.places import Place, find_place, reading
-from spanjury.adapters.files.reading.parquet import count_parquet, read_parquet
+from spanjury.adapters.files.reading.dataset_rows import count_parquet, read_parquet
 from spanjury.adapters.files.reading.rows import parse_row
 from spanjury.adapters.files.strict_json import parse_json
 from spanjury.judges.core import DataError, Segment

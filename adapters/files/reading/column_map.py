@@ -1,4 +1,4 @@
-"""Columns of other names: what a row's columns are called, where that is not what we call them."""
+"""Columns of other names: what the columns of a row are called where they have not our names."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ _CHOICES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnMap:
-    """Which columns of a file stand for what of a native row.
+    """Columns of a file under the names of a native row.
 
     Parameters
     ----------
@@ -69,8 +69,8 @@ class ColumnMap:
         there = [*columns]
         for column, name in self.names.items():
             if column not in there:
-                told = ", ".join(filter(None, there))
-                raise DataError(f"there is no column {column!r} for {name}, only {told}")
+                known = ", ".join(filter(None, there))
+                raise DataError(f"there is no column {column!r} for {name}, only {known}")
 
 
 AS_NAMED = ColumnMap()
@@ -85,7 +85,7 @@ class MappedSource(Protocol):
         ...
 
 
-def parse_columns(told: Iterable[str]) -> ColumnMap:
+def parse_columns(settings: Iterable[str]) -> ColumnMap:
     """Read ``NAME=COLUMN``, as ``output=summary``, ours before the equals sign.
 
     Raises
@@ -99,14 +99,14 @@ def parse_columns(told: Iterable[str]) -> ColumnMap:
     {'summary': 'output', 'text': 'inputs.Article'}
     """
     names: dict[str, str] = {}
-    for one in told:
+    for one in settings:
         name, _, column = one.partition("=")
         if not column or not _NAME.fullmatch(name):
             raise ConfigError(
                 f"got the column {one!r}, expected NAME=COLUMN, NAME being one of {_CHOICES}"
             )
         if column in names or name in names.values():
-            raise ConfigError(f"{one!r}: {name} or the column {column!r} was told of before")
+            raise ConfigError(f"{one!r}: {name} or the column {column!r} was named before")
         names[column] = name
     return ColumnMap(names=MappingProxyType(names))
 

@@ -14,14 +14,14 @@ __all__ = ["by_source"]
 
 _TABLES = """
 CREATE TABLE sources (number INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, inputs BLOB);
-CREATE TABLE segments (number INTEGER PRIMARY KEY, source INTEGER NOT NULL, told BLOB NOT NULL);
+CREATE TABLE segments (number INTEGER PRIMARY KEY, source INTEGER NOT NULL, rest BLOB NOT NULL);
 """
 _PUT_SOURCE = "INSERT OR IGNORE INTO sources VALUES (?, ?, ?)"
 _PUT_SEGMENT = "INSERT INTO segments SELECT ?, number, ? FROM sources WHERE digest = ?"
 _INDEX = "CREATE INDEX by_source ON segments (source)"
 _SOURCES = "SELECT number, inputs FROM sources ORDER BY number"
-_SEGMENTS = "SELECT told FROM segments WHERE source = ? ORDER BY number"
-_TOLD = tuple(field.name for field in fields(Segment) if field.name != "inputs")
+_SEGMENTS = "SELECT rest FROM segments WHERE source = ? ORDER BY number"
+_FIELDS = tuple(field.name for field in fields(Segment) if field.name != "inputs")
 
 
 def by_source(segments: Iterator[Segment]) -> Iterator[Segment]:
@@ -49,17 +49,17 @@ def by_source(segments: Iterator[Segment]) -> Iterator[Segment]:
         for number, segment in enumerate(segments):
             _put(scratch, segment, number)
         scratch.execute(_INDEX)
-        for source, told in scratch.execute(_SOURCES):
-            inputs: Mapping[str, str] = _value(told)
+        for source, written in scratch.execute(_SOURCES):
+            inputs: Mapping[str, str] = _value(written)
             for (row,) in scratch.execute(_SEGMENTS, (source,)):
                 yield _segment(_value(row), inputs)
 
 
 def _put(scratch: sqlite3.Connection, segment: Segment, number: int) -> None:
-    inputs, told = _written(segment)
+    inputs, row = _written(segment)
     digest = blake2b(inputs, digest_size=16).digest()
     scratch.execute(_PUT_SOURCE, (number, digest, inputs))
-    scratch.execute(_PUT_SEGMENT, (number, told, digest))
+    scratch.execute(_PUT_SEGMENT, (number, row, digest))
 
 
 def _written(segment: Segment) -> tuple[bytes, bytes]:
@@ -67,8 +67,8 @@ def _written(segment: Segment) -> tuple[bytes, bytes]:
     try:
         if segment.meta and _value(_json(segment.meta)) != segment.meta:  # a tuple, a key 1
             raise _not_json(segment, "its meta does not read the same again")
-        told = {name: getattr(segment, name) for name in _TOLD}
-        return _json(segment.inputs), _json(told)
+        row = {name: getattr(segment, name) for name in _FIELDS}
+        return _json(segment.inputs), _json(row)
     except (TypeError, ValueError, RecursionError) as error:
         raise _not_json(segment, str(error)) from error
 
@@ -84,8 +84,8 @@ def _segment(row: dict[str, Any], inputs: Mapping[str, str]) -> Segment:
         )
         for span in row["gold"]
     ]
-    told = {**row, "references": tuple(row["references"]), "gold": tuple(gold)}
-    return Segment(inputs=inputs, **told)
+    values = {**row, "references": tuple(row["references"]), "gold": tuple(gold)}
+    return Segment(inputs=inputs, **values)
 
 
 def _json(value: object) -> bytes:
@@ -93,8 +93,8 @@ def _json(value: object) -> bytes:
     return _JSON.encode(value).encode("utf-8", "surrogatepass")
 
 
-def _value(told: bytes) -> Any:  # noqa: ANN401  JSON holds anything
-    return json.loads(told.decode("utf-8", "surrogatepass"))
+def _value(written: bytes) -> Any:  # noqa: ANN401  JSON holds anything
+    return json.loads(written.decode("utf-8", "surrogatepass"))
 
 
 def _plain(value: object) -> object:
@@ -102,7 +102,7 @@ def _plain(value: object) -> object:
     if isinstance(value, Mapping):
         return dict(value)
     if is_dataclass(value):
-        return {told.name: getattr(value, told.name) for told in fields(value)}
+        return {part.name: getattr(value, part.name) for part in fields(value)}
     raise TypeError(f"there is {value!r}")
 
 

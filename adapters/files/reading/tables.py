@@ -106,7 +106,7 @@ def _next_record(reader: Iterator[list[str]], *, limits: DataLimits) -> list[str
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Columns:
-    """Where the cells of a table belong in a native row.
+    """The columns of a table, and their keys in a native row.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def _place(name: str) -> tuple[str, ...]:
 
 
 def _value(cell: str, *, place: tuple[str, ...]) -> object:
-    """Read a cell as what its place asks for; text that is no number is told of later."""
+    """Read a cell as what its place asks for; text that is no number is refused later."""
     if len(place) == 1 and place[0] in _JSON_COLUMNS:
         try:
             return parse_json(cell)

@@ -1,15 +1,15 @@
-"""Results for other programs: tables of assessments or of error spans, or the rows as they are.
+"""Results for other programs: tables, the rows as they are, or marked texts as an annotator's.
 
 A cell holds its text as it is: one that begins with ``=``, ``+``, ``-`` or ``@`` too, since
-a quote that was altered is no quote, and its offsets no longer fit. A spreadsheet may take
+a quote that was altered is not a quote, and its offsets no longer fit. A spreadsheet may take
 such a text for a formula; it does not if its column is imported as text. There is no byte
 order mark, since most programs take it for a part of the first column's name.
 """
 
 import csv
 import os
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
@@ -17,21 +17,30 @@ from typing import BinaryIO
 
 from pydantic import BaseModel
 
+from spanjury.adapters.files.annotations.annotators import ANNOTATORS
+from spanjury.adapters.files.annotations.factgenie import write_factgenie
+from spanjury.adapters.files.annotations.mqm import NEUTRAL, SOURCE_MARKS, write_mqm
 from spanjury.adapters.files.line_writer import LineWriter
 from spanjury.adapters.files.results.result_rows import ResultName, ResultRow, read_results
-from spanjury.judges.core import ConfigError, ErrorSpan, StoreError, Usage
+from spanjury.judges.core import ConfigError, ErrorSpan, Outcome, Segment, StoreError, Usage
 
-__all__ = ["Export", "ExportForm", "ExportUnit"]
+__all__ = ["MARKED_FORMS", "Export", "ExportForm", "ExportUnit", "marked_segments"]
 
 _NAME = ("id", "system", "task", "aspect")
 _TOKENS = ("prompt tokens", "cached tokens", "completion tokens", "reasoning tokens")
 _SPAN = ("start", "end", "text", "severity", "category", "explanation", "found_by", "located")
-
 _Cells = Sequence[str | float | None]
+MARKED_FORMS: Mapping[str, Callable[[Path, Iterable[Segment]], int]] = MappingProxyType(
+    {"factgenie": write_factgenie, "mqm": write_mqm}
+)
+"""Name of a form of marked texts -> what writes it, and returns how many lines it wrote."""
+_PANEL = "panel"
+"""The annotator of a panel's spans."""
+_OF_GOLD = frozenset({NEUTRAL, SOURCE_MARKS})
 
 
 class ExportForm(StrEnum):
-    """How an export is written."""
+    """The format of an export."""
 
     CSV = "csv"
     TSV = "tsv"
@@ -39,7 +48,7 @@ class ExportForm(StrEnum):
 
 
 class ExportUnit(StrEnum):
-    """What a record of a table is."""
+    """The records of a table."""
 
     ASSESSMENTS = "assessments"
     SPANS = "spans"
@@ -50,7 +59,7 @@ _DELIMITERS = MappingProxyType({ExportForm.CSV: ",", ExportForm.TSV: "\t"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Export:
-    """What is exported, and how it is written.
+    """An export: its results, format and records.
 
     Parameters
     ----------
@@ -133,7 +142,7 @@ class Export:
 
 
 class _Encoder:
-    """What `csv` writes to; it hands back each record that was written."""
+    """A file for `csv` that hands back each record that was written."""
 
     def write(self, record: str) -> bytes:
         return record.encode()
@@ -167,8 +176,8 @@ def _assessment(row: ResultRow, seats: Sequence[str]) -> _Cells:
     scores = {seat.judge: seat.score for seat in row.seats}
     usage = sum((seat.usage for seat in row.seats), Usage())
     tokens = (usage.prompt, usage.cached, usage.completion, usage.reasoning)
-    told = (row.score, row.outcome.value, len(row.spans), row.reason)
-    return (*_name(row), *told, *map(scores.get, seats), *tokens)
+    outcome = (row.score, row.outcome.value, len(row.spans), row.reason)
+    return (*_name(row), *outcome, *map(scores.get, seats), *tokens)
 
 
 def _spans(results: Path) -> _Table:
@@ -179,9 +188,48 @@ def _spans(results: Path) -> _Table:
 
 def _span(row: ResultRow, span: ErrorSpan) -> _Cells:
     place = (span.start, span.end, span.text)
-    told = (span.severity, span.category, span.explanation)
-    return (*_name(row), *place, *told, ";".join(span.found_by), span.located.value)
+    details = (span.severity, span.category, span.explanation)
+    return (*_name(row), *place, *details, ";".join(span.found_by), span.located.value)
 
 
 def _name(row: ResultName) -> tuple[str, str, str, str]:
     return row.id, row.system, row.task, row.aspect
+
+
+def marked_segments(segments: Iterable[Segment], results: Path) -> Iterator[Segment]:
+    """Put the spans of a results file in the place of the segments' gold ones.
+
+    Parameters
+    ----------
+    segments
+        What was judged, for the texts; results do not hold them.
+    results
+        A results file; all its rows are in memory.
+
+    Yields
+    ------
+    Segment
+        Each that has a score on some aspect, its spans found by `_PANEL` and with the aspect
+        before their category, as ``fluency/spelling``. A text without any score is skipped:
+        it must not look like one without error.
+
+    Raises
+    ------
+    DataError
+        If the results cannot be read; names file and line.
+    """
+    found: dict[str, list[ErrorSpan]] = {}
+    for _, row in read_results(results, ResultRow):
+        if row.outcome is Outcome.SCORED:
+            spans = found.setdefault(row.id, [])
+            spans += (_as_marked(span, row.aspect) for span in row.spans)
+    for segment in segments:
+        if segment.segment_id in found:
+            gold = tuple(found[segment.segment_id])
+            meta = {key: value for key, value in segment.meta.items() if key not in _OF_GOLD}
+            yield replace(segment, gold=gold, meta={**meta, ANNOTATORS: [_PANEL]})
+
+
+def _as_marked(span: ErrorSpan, aspect: str) -> ErrorSpan:
+    category = f"{aspect}/{span.category}" if span.category else aspect
+    return replace(span, category=category, found_by=(_PANEL,))

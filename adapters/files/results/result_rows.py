@@ -1,6 +1,6 @@
-"""Result rows read back, for what joins files of them and what makes tables of them."""
+"""Result rows read back: as they are, their scores, or their spans with what each seat took."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
@@ -13,15 +13,79 @@ __all__ = [
     "ResultLine",
     "ResultName",
     "ResultRow",
+    "ResultScores",
+    "ResultSpans",
     "RowOutcomes",
     "SeatRow",
+    "SeatWork",
     "read_lines",
+    "read_result_scores",
+    "read_result_spans",
     "read_results",
 ]
 
+RowT = TypeVar("RowT", bound=BaseModel)
+
+
+class ResultLine(NamedTuple, Generic[RowT]):
+    """A line of a results file, its end included, and what it holds."""
+
+    line: bytes
+    row: RowT
+
+
+def read_results(path: Path, kind: type[RowT]) -> Iterator[ResultLine[RowT]]:
+    """Yield each row of the results file `path`, as much of it as `kind` has fields for.
+
+    Half a row at the end of a part file, as a run that is killed or still going on leaves
+    it, is not a row yet.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, or a line of it is not a result row; the message names
+        file and line.
+    """
+    try:
+        with path.open("rb") as file:
+            yield from read_lines(file, kind, name=str(path))
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def read_lines(
+    lines: Iterable[bytes], kind: type[RowT], *, name: str
+) -> Iterator[ResultLine[RowT]]:
+    """Yield the rows of a results file called `name` that is open already.
+
+    Raises
+    ------
+    DataError
+        If a line is not a result row.
+    """
+    number = 0
+    try:
+        for number, line in enumerate(lines, start=1):
+            if not line.endswith(b"\n"):
+                _end_within(name, number)
+                return
+            yield ResultLine(line, kind.model_validate_json(line))
+    except ValidationError as error:
+        problem = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, problem["loc"]))
+        raise DataError(
+            f"{name}, line {number}: is not a result row: {place + ': ' if place else ''}"
+            f"{problem['msg']}"
+        ) from error
+
+
+def _end_within(name: str, number: int) -> None:
+    if not name.endswith(PART):
+        raise DataError(f"{name}, line {number}: breaks off, so rows are missing")
+
 
 class ResultName(BaseModel):
-    """What a result row is about, and who judged."""
+    """The names in a result row: the segment, the aspect and the panel."""
 
     id: str
     system: str
@@ -67,61 +131,102 @@ class RowOutcomes(ResultName):
     seats: tuple[SeatOutcome, ...]
 
 
-RowT = TypeVar("RowT", bound=BaseModel)
+class ResultScores(NamedTuple):
+    """Scores of a panel and its seats on one aspect of one segment; None without a score."""
+
+    segment_id: str
+    system: str
+    aspect: str
+    signature: str
+    score: float | None
+    seats: Mapping[str, float | None]
+    spans: int
 
 
-class ResultLine(NamedTuple, Generic[RowT]):
-    """A line of a results file, its end included, and what it holds."""
-
-    line: bytes
-    row: RowT
+class _ScoredSeat(BaseModel):
+    judge: str
+    score: float | None
 
 
-def read_results(path: Path, kind: type[RowT]) -> Iterator[ResultLine[RowT]]:
-    """Yield each row of the results file `path`, as much of it as `kind` has fields for.
-
-    Half a row at the end of a part file, as a run that is killed or still going on leaves
-    it, is no row yet.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, or a line of it is no result row; the message names
-        file and line.
-    """
-    try:
-        with path.open("rb") as file:
-            yield from read_lines(file, kind, name=str(path))
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
+class _ScoredRow(ResultName):
+    score: float | None
+    spans: tuple[object, ...]
+    seats: tuple[_ScoredSeat, ...]
 
 
-def read_lines(
-    lines: Iterable[bytes], kind: type[RowT], *, name: str
-) -> Iterator[ResultLine[RowT]]:
-    """Yield the rows of a results file called `name` that is open already.
+def read_result_scores(path: Path) -> Iterator[ResultScores]:
+    """Yield the scores of each row of a results file.
 
     Raises
     ------
     DataError
-        If a line is no result row.
+        If the file cannot be read, or a line of it is not a result row; names file and line.
     """
-    number = 0
-    try:
-        for number, line in enumerate(lines, start=1):
-            if not line.endswith(b"\n"):
-                _end_within(name, number)
-                return
-            yield ResultLine(line, kind.model_validate_json(line))
-    except ValidationError as error:
-        problem = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(map(str, problem["loc"]))
-        raise DataError(
-            f"{name}, line {number}: is no result row: {place + ': ' if place else ''}"
-            f"{problem['msg']}"
-        ) from error
+    for _, row in read_results(path, _ScoredRow):
+        yield ResultScores(
+            segment_id=row.id,
+            system=row.system,
+            aspect=row.aspect,
+            signature=row.signature,
+            score=row.score,
+            seats={seat.judge: seat.score for seat in row.seats},
+            spans=len(row.spans),
+        )
 
 
-def _end_within(name: str, number: int) -> None:
-    if not name.endswith(PART):
-        raise DataError(f"{name}, line {number}: breaks off, so rows are missing")
+class SeatWork(NamedTuple):
+    """The cost of a seat's work on one aspect of one segment."""
+
+    seconds: float
+    """Of wall-clock time."""
+    tokens: int
+    """Read and written; 0 for a judge that asks no model."""
+
+
+class ResultSpans(NamedTuple):
+    """Spans of a panel and its seats on one aspect of one segment; None without a score."""
+
+    segment_id: str
+    aspect: str
+    spans: tuple[ErrorSpan, ...] | None
+    seats: Mapping[str, tuple[ErrorSpan, ...] | None]
+    work: Mapping[str, SeatWork]
+
+
+class _MarkedSeat(BaseModel):
+    judge: str
+    outcome: Outcome
+    spans: tuple[ErrorSpan, ...]
+    usage: Usage
+    seconds: float
+
+
+class _MarkedRow(ResultName):
+    outcome: Outcome
+    spans: tuple[ErrorSpan, ...]
+    seats: tuple[_MarkedSeat, ...]
+
+
+def read_result_spans(path: Path) -> Iterator[ResultSpans]:
+    """Yield the spans of each row of a results file.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, or a line of it is not a result row; names file and line.
+    """
+    for _, row in read_results(path, _MarkedRow):
+        yield ResultSpans(
+            segment_id=row.id,
+            aspect=row.aspect,
+            spans=_marked(row.outcome, row.spans),
+            seats={seat.judge: _marked(seat.outcome, seat.spans) for seat in row.seats},
+            work={
+                seat.judge: SeatWork(seat.seconds, seat.usage.prompt + seat.usage.completion)
+                for seat in row.seats
+            },
+        )
+
+
+def _marked(outcome: Outcome, spans: tuple[ErrorSpan, ...]) -> tuple[ErrorSpan, ...] | None:
+    return spans if outcome is Outcome.SCORED else None

@@ -13,7 +13,7 @@ from importlib.metadata import version
 from rapidfuzz.distance import Levenshtein
 
 from spanjury.judges.core import Sample, signature
-from spanjury.judges.metrics.sums import add_rows
+from spanjury.judges.metrics.reductions import add_rows
 
 __all__ = ["Cer", "Wer"]
 

@@ -12,16 +12,17 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 
 from spanjury.judges.core import Sample, signature
-from spanjury.judges.metrics.choices import check_choice, check_least
+from spanjury.judges.metrics.checks import check_choice, check_least
 from spanjury.judges.metrics.overlap.bleu_counts import (
     SMOOTHINGS,
     TOKENIZERS,
     Smoothing,
     Tokenizer,
     bleu_score,
+    bleu_tokens,
     match_rows,
 )
-from spanjury.judges.metrics.sums import add_rows
+from spanjury.judges.metrics.reductions import add_rows
 
 __all__ = ["Bleu", "SacreBleu"]
 
@@ -86,6 +87,11 @@ class Bleu:
     def score_statistics(self, total: Sequence[float], /) -> float:
         """Return the BLEU of added counts."""
         return bleu_score(total, smoothing=self.smoothing)
+
+    def cut(self, text: str, /) -> tuple[Sequence[str], Sequence[str]]:
+        """Return the words of a text as they stand there, and as they are compared."""
+        words = bleu_tokens(text, self.tokenize)
+        return words, words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,6 +160,11 @@ class SacreBleu:
     def score_statistics(self, total: Sequence[float], /) -> float:
         """Return the BLEU of added counts."""
         return 100.0 * bleu_score(total, smoothing=self.smoothing)
+
+    def cut(self, text: str, /) -> tuple[Sequence[str], Sequence[str]]:
+        """Return the words of a text as they stand there, and as they are compared."""
+        words = bleu_tokens(text.lower() if self.lowercase else text, self.tokenize)
+        return words, words
 
 
 def _in_lower_case(sample: Sample) -> Sample:

@@ -1,4 +1,4 @@
-"""What BLEU is made of: matching n-grams and lengths, and the score that follows from them."""
+"""Counts of BLEU: matching n-grams and lengths, and the score that follows from them."""
 
 import math
 import re
@@ -14,10 +14,10 @@ from sacrebleu.tokenizers.tokenizer_intl import TokenizerV14International
 from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
 
 from spanjury.judges.core import Sample
-from spanjury.judges.metrics.words.batch_grams import batch_gram_counts
+from spanjury.judges.metrics.words.grams import batch_gram_counts
 from spanjury.judges.metrics.words.ids import flat_ids
-from spanjury.judges.metrics.words.marks import words_13a
 from spanjury.judges.metrics.words.tokens import without_lone_surrogates
+from spanjury.judges.metrics.words.word_grams import words_13a
 
 __all__ = [
     "SMOOTHINGS",
@@ -128,9 +128,9 @@ def _native_counts(sample: Sample, *, order: int) -> list[float]:
     return [length, closest, *matches, *totals]
 
 
-def _whole(told: float | list[float]) -> int:
-    assert isinstance(told, int)
-    return told
+def _whole(value: float | list[float]) -> int:
+    assert isinstance(value, int)
+    return value
 
 
 def _totals(length: int, order: int) -> list[int]:

@@ -16,9 +16,9 @@ from itertools import islice
 import numpy as np
 
 from spanjury.judges.core import Sample, signature
-from spanjury.judges.metrics.choices import check_least
-from spanjury.judges.metrics.sums import add_rows
-from spanjury.judges.metrics.words.batch_grams import batch_gram_counts
+from spanjury.judges.metrics.checks import check_least
+from spanjury.judges.metrics.reductions import add_rows
+from spanjury.judges.metrics.words.grams import batch_gram_counts
 from spanjury.judges.metrics.words.ids import Ids, character_ids, flat_ids
 from spanjury.judges.metrics.words.tokens import is_blank
 

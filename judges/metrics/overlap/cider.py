@@ -8,16 +8,21 @@ References
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spanjury.judges.core import Sample, signature
-from spanjury.judges.metrics.choices import check_choice, check_least
-from spanjury.judges.metrics.overlap.cider_vectors import ComparedTexts, similarities
-from spanjury.judges.metrics.words.tokens import CUTS, Cut
+from spanjury.judges.metrics.checks import check_choice, check_least
+from spanjury.judges.metrics.words.grams import GramCounts, gram_counts
+from spanjury.judges.metrics.words.ids import Ids, flat_ids
+from spanjury.judges.metrics.words.tokens import CUTS, Cut, tokens
 
-__all__ = ["Cider", "CiderD"]
+__all__ = ["Cider", "CiderD", "ComparedTexts", "similarities"]
 
+
+_Floats = NDArray[np.float64]
 _BEST = 10.0  # [1] section 8 for CIDEr-D; its authors' program has it for both
 
 
@@ -101,3 +106,97 @@ class CiderD:
         alike = similarities(texts, max_order=self.max_order, clip=True)
         apart = texts.lengths[texts.outputs] - texts.lengths[texts.references]
         return texts.means(alike * np.exp(-(apart**2) / (2.0 * self.sigma**2)), best=_BEST)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedTexts:
+    """The texts of a batch: of each sample the output, then its references.
+
+    Parameters
+    ----------
+    words, owners
+        Shape ``(words,)``: each word as a number, and the text that it is in.
+    lengths, samples, firsts
+        Shape ``(texts,)``: words of each text, the sample that it is of, and its output.
+    references
+        Shape ``(pairs,)``: the texts that outputs are compared with.
+    """
+
+    words: Ids
+    owners: Ids
+    lengths: Ids
+    samples: Ids
+    firsts: Ids
+    references: Ids
+
+    @property
+    def outputs(self) -> Ids:
+        """The texts that are compared with the references."""
+        return self.firsts[self.references]
+
+    @classmethod
+    def read(cls, samples: Sequence[Sample], *, cut: Cut) -> Self:
+        """Cut and number all texts of `samples`."""
+        texts = [tokens(text, cut) for one in samples for text in (one.output, *one.references)]
+        sizes = np.array([1 + len(one.references) for one in samples], dtype=np.int64)
+        lengths = np.array([len(words) for words in texts], dtype=np.int64)
+        firsts = np.repeat(np.cumsum(sizes) - sizes, sizes)
+        return cls(
+            words=flat_ids(texts),
+            owners=np.repeat(np.arange(len(texts)), lengths),
+            lengths=lengths,
+            samples=np.repeat(np.arange(sizes.size), sizes),
+            firsts=firsts,
+            references=np.flatnonzero(firsts != np.arange(firsts.size)),
+        )
+
+    def means(self, alike: _Floats, *, best: float) -> list[float]:
+        """Return the mean over a sample's references, of 0 to `best`, for each sample.
+
+        Two texts without words are alike, and not 0.
+        """
+        both_empty = self.lengths[self.outputs] + self.lengths[self.references] == 0
+        scores = np.clip(np.where(both_empty, 1.0, alike), 0.0, 1.0)
+        of = self.samples[self.references]
+        return [float(mean) for mean in best * np.bincount(of, weights=scores) / np.bincount(of)]
+
+
+def similarities(texts: ComparedTexts, *, max_order: int, clip: bool) -> _Floats:
+    """Return for each pair the cosine of its texts' n-grams by tf-idf, a mean over the orders.
+
+    With `clip`, what an output has more often than the reference counts as often as there.
+    """
+    total = np.zeros(texts.references.size)
+    for found in gram_counts(texts.words, texts.owners, max_order=max_order):
+        weights = found.counts * _rarity(found, texts=texts)[found.grams]
+        squares = np.bincount(found.texts, weights=weights**2, minlength=texts.lengths.size)
+        norms = np.sqrt(squares[texts.outputs] * squares[texts.references])
+        sums = _products(found, weights, texts=texts, clip=clip)[texts.references]
+        total += np.divide(sums, norms, out=np.zeros(norms.size), where=norms > 0.0)
+    return total / max_order
+
+
+def _rarity(found: GramCounts, *, texts: ComparedTexts) -> _Floats:
+    """Return the weight of each n-gram, [1] eq. 1; what no reference has counts as in one."""
+    many = 1 + int(texts.samples.max(initial=0))
+    theirs = np.flatnonzero(texts.firsts[found.texts] != found.texts)
+    held = found.grams[theirs] * many + texts.samples[found.texts[theirs]]
+    # They are in order of n-grams and texts, and so of samples: what comes twice, comes in a row.
+    once = held[np.flatnonzero(np.diff(held, prepend=-1))] // many
+    frequency = np.bincount(once, minlength=found.distinct)
+    rarity: _Floats = np.log(many) - np.log(np.maximum(1, frequency))
+    return rarity
+
+
+def _products(found: GramCounts, weights: _Floats, *, texts: ComparedTexts, clip: bool) -> _Floats:
+    """Return the sum for each text, as a reference, of its weights times its output's."""
+    many = texts.lengths.size
+    theirs = np.flatnonzero(texts.firsts[found.texts] != found.texts)
+    keys = found.grams * many + found.texts
+    wanted = found.grams[theirs] * many + texts.firsts[found.texts[theirs]]
+    at = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
+    shared = np.where(keys[at] == wanted, weights[at], 0.0)
+    own = weights[theirs]
+    if clip:
+        shared = np.minimum(shared, own)
+    return np.bincount(found.texts[theirs], weights=shared * own, minlength=many).astype(np.float64)

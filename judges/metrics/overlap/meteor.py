@@ -19,7 +19,7 @@ from nltk.stem.porter import PorterStemmer
 from nltk.translate.meteor_score import meteor_score
 
 from spanjury.judges.core import ConfigError, Sample, signature
-from spanjury.judges.metrics.choices import check_choice, check_least
+from spanjury.judges.metrics.checks import check_choice, check_least
 from spanjury.judges.metrics.overlap.bleu_counts import TOKENIZERS, Tokenizer, bleu_tokens
 from spanjury.judges.metrics.words.tokens import is_blank
 from spanjury.judges.metrics.words.wordnet import WordNet, find_wordnet, read_wordnet
@@ -110,7 +110,7 @@ class Meteor:
 
 
 class _Synset:
-    """What NLTK asks of a synset and of its lemmas: one word is enough for both."""
+    """Synset and lemma at once, of one word, as NLTK asks for them."""
 
     __slots__ = ("_word",)
 

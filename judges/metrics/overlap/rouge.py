@@ -16,9 +16,8 @@ from rapidfuzz.distance import LCSseq
 from rouge_score_rs import RougeScorer
 
 from spanjury.judges.core import Sample, signature
-from spanjury.judges.metrics.choices import check_choice
+from spanjury.judges.metrics.checks import check_cells, check_choice
 from spanjury.judges.metrics.words.ids import token_ids
-from spanjury.judges.metrics.words.long_texts import check_cells
 from spanjury.judges.metrics.words.rouge_tokens import (
     MEASURES,
     SCRIPTS,
@@ -45,8 +44,8 @@ class Rouge1:
     Parameters
     ----------
     measure
-        What is told: "f", their harmonic mean, "precision" or "recall". Of several references
-        the one with the best F counts for all three.
+        Number that is returned: "f", their harmonic mean, "precision" or "recall". Of several
+        references the one with the best F counts for all three.
     script
         How words are cut: "english" (as rouge-score: runs of a-z and 0-9), "unicode" (words of
         any script), or "characters".
@@ -95,11 +94,16 @@ class Rouge1:
         references = [sample.references[0] for sample in samples]
         outputs = [sample.output for sample in samples]
         rows = _scorer(self.kind, self.script, self.stem).score_batch(references, outputs)
-        told = MEASURES.index(self.measure)
+        place = MEASURES.index(self.measure)
         return [
-            1.0 if is_blank(output) and is_blank(reference) else float(row[self.kind][told])
+            1.0 if is_blank(output) and is_blank(reference) else float(row[self.kind][place])
             for output, reference, row in zip(outputs, references, rows, strict=True)
         ]
+
+    def cut(self, text: str, /) -> tuple[Sequence[str], Sequence[str]]:
+        """Return the words of a text as they stand there, and as they are compared."""
+        words = rouge_words(text, script=self.script, stem=False)
+        return words, rouge_words(text, script=self.script, stem=self.stem)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,8 +136,8 @@ class RougeL(Rouge1):
         )
         common = LCSseq.similarity(*(side.tolist() for side in token_ids(output, reference)))
         precision, recall = common / max(1, len(output)), common / max(1, len(reference))
-        told = (precision, recall, f_measure(precision, recall))
-        return told[MEASURES.index(self.measure)]
+        measures = (precision, recall, f_measure(precision, recall))
+        return measures[MEASURES.index(self.measure)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

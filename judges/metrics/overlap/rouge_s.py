@@ -14,8 +14,8 @@ from typing import Self
 import numpy as np
 
 from spanjury.judges.core import Sample, signature
-from spanjury.judges.metrics.choices import check_choice, check_least
-from spanjury.judges.metrics.words.batch_grams import batch_gram_counts
+from spanjury.judges.metrics.checks import check_choice, check_least
+from spanjury.judges.metrics.words.grams import batch_gram_counts
 from spanjury.judges.metrics.words.ids import Ids, flat_ids
 from spanjury.judges.metrics.words.rouge_tokens import (
     MEASURES,
@@ -98,8 +98,8 @@ class RougeS:
 
     def _score(self, output: int, reference: int, shared: int) -> float:
         precision, recall = shared / max(1, output), shared / max(1, reference)
-        told = (precision, recall, f_measure(precision, recall))
-        return told[MEASURES.index(self.measure)]
+        measures = (precision, recall, f_measure(precision, recall))
+        return measures[MEASURES.index(self.measure)]
 
     def _pairs(self, words: Ids, lengths: Ids) -> tuple[Ids, Ids]:
         """Return the pairs of each text, text by text, as numbers, and how many these are.

@@ -1,4 +1,4 @@
-"""ROUGE-W: a longest common subsequence in which unbroken runs are worth more.
+"""ROUGE-W: a longest common subsequence in which unbroken runs count more.
 
 References
 ----------
@@ -14,9 +14,8 @@ from typing import Self
 import numpy as np
 
 from spanjury.judges.core import Sample, signature
-from spanjury.judges.metrics.choices import check_choice
+from spanjury.judges.metrics.checks import check_cells, check_choice
 from spanjury.judges.metrics.words.ids import Ids, padded, token_ids
-from spanjury.judges.metrics.words.long_texts import check_cells
 from spanjury.judges.metrics.words.rouge_tokens import (
     MEASURES,
     SCRIPTS,
@@ -109,8 +108,8 @@ class RougeW:
         # [1] eqs. 14 and 15: the inverse of the weighting brings lengths back.
         length = run ** (1.0 / self.weight)
         precision, recall = (min(1.0, length / max(1, of)) for of in (output, reference))
-        told = (precision, recall, f_measure(precision, recall))
-        return told[MEASURES.index(self.measure)]
+        measures = (precision, recall, f_measure(precision, recall))
+        return measures[MEASURES.index(self.measure)]
 
 
 def _weighted_lengths(pairs: Sequence[_Pair], *, weight: float) -> list[float]:

@@ -1,4 +1,4 @@
-"""How much the outputs of a corpus differ from each other: distinct-n and self-BLEU."""
+"""Diversity of the outputs of a corpus: distinct-n and self-BLEU."""
 
 import math
 from bisect import bisect_left
@@ -11,8 +11,8 @@ from typing import Literal, get_args
 import numpy as np
 
 from spanjury.judges.core import Sample, signature
+from spanjury.judges.metrics.words.grams import gram_counts
 from spanjury.judges.metrics.words.ids import flat_ids
-from spanjury.judges.metrics.words.text_grams import gram_counts
 from spanjury.judges.metrics.words.word_grams import (
     Tokens,
     check_order,

@@ -1,17 +1,43 @@
-"""Words and n-grams of a text, for metrics that count them."""
+"""Words and n-grams of a text, for metrics that count them.
+
+References
+----------
+.. [1] mteval-v13a.pl (2009), NIST, by whose rules sacrebleu's "13a" cuts words
+"""
 
 import re
+import string
 from collections.abc import Hashable, Sequence
 from functools import lru_cache
 from typing import Literal, get_args
 
-from spanjury.judges.metrics.words.marks import set_apart, without_marks
+__all__ = [
+    "Tokens",
+    "check_order",
+    "check_tokens",
+    "grams",
+    "set_apart",
+    "tokenise",
+    "without_marks",
+    "words_13a",
+]
 
-__all__ = ["Tokens", "check_order", "check_tokens", "grams", "tokenise"]
 
+_ASCII = [chr(code) for code in range(128)]
+# Of these letters, digits and blanks are left out, of the others letters and blanks.
+_BLANKS = str.maketrans({char: " " for char in _ASCII if not char.isalnum()})
+_MARKS = str.maketrans({char: None for char in _ASCII if char.isalnum() or char.isspace()})
+_MARKS_AND_DIGITS = str.maketrans(
+    {char: None for char in _ASCII if char.isalpha() or char.isspace()}
+)
+_DIGITS = frozenset(string.digits)
+_STOPS, _IN_NUMBERS = frozenset(".,"), frozenset(".,-")
+_APART = frozenset(string.punctuation) - _IN_NUMBERS - {"'"}
+# [1]: not what stands between digits, and of hyphens only what a digit stands before.
+_BESIDE_DIGITS = re.compile(r"(?<![0-9])[.,]|[.,](?![0-9])|(?<=[0-9])-")
+_DOUBLED = ("..", ".,", ",.", ",,")
 Tokens = Literal["words", "words-and-marks", "blanks"]
-"""What counts as a word: words alone; each mark of punctuation too; whatever blanks divide."""
-
+"""Units that count as words: words alone; each mark of punctuation too; whatever blanks divide."""
 # Scripts that put no blanks between words: each of their characters stands alone.
 _ALONE = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -36,8 +62,58 @@ _MARK_IN_NUMBER = re.compile(r"\d[.,]\d")
 _LONG = 50_000  # code points of a text that is not worth keeping the words of
 
 
+def set_apart(text: str) -> str:
+    """Put blanks around each character of a text in ASCII that is not a letter, digit or blank.
+
+    Examples
+    --------
+    >>> set_apart("(a-b)").split()
+    ['(', 'a', '-', 'b', ')']
+    """
+    for mark in set(text.translate(_MARKS)):
+        text = text.replace(mark, f" {mark} ")
+    return text
+
+
+def without_marks(text: str) -> str:
+    """Put a blank for each character of a text in ASCII that is not a letter, digit or blank.
+
+    Examples
+    --------
+    >>> without_marks("(a-b)").split()
+    ['a', 'b']
+    """
+    return text.translate(_BLANKS)
+
+
+def words_13a(text: str) -> list[str] | None:
+    """Return the words of `text` by the rules of "13a", or None if it is not a plain one.
+
+    Plain is ASCII without entities, marks that follow each other, or words broken at a hyphen.
+
+    Examples
+    --------
+    >>> words_13a("It's 3.5, or so-so.")
+    ["It's", '3.5', ',', 'or', 'so-so', '.']
+    """
+    if not text.isascii() or "-\n" in text or any(pair in text for pair in _DOUBLED):
+        return None
+    held = set(text.translate(_MARKS_AND_DIGITS))
+    if "&" in held or "<" in held:
+        return None
+    apart = held & _APART
+    if not held.isdisjoint(_IN_NUMBERS):
+        if held.isdisjoint(_DIGITS):
+            apart |= held & _STOPS
+        else:
+            text = _BESIDE_DIGITS.sub(r" \g<0> ", text)
+    for mark in apart:
+        text = text.replace(mark, f" {mark} ")
+    return text.split()
+
+
 def check_order(order: int, *, name: str = "order") -> None:
-    """Raise `ValueError` if `order` is no length of an n-gram."""
+    """Raise `ValueError` if `order` is not the length of an n-gram."""
     if order < 1:
         raise ValueError(f"{name} must be 1 or more, got {order!r}")
 

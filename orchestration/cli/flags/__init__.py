@@ -1,1 +1,1 @@
-"""The flags of the commands: each has a name on the command line, in the environment, in code."""
+"""The flags that commands share, each group once; those of one command stand with it."""

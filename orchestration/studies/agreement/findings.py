@@ -1,210 +1,96 @@
-"""Findings: how near each scorer is to people, how sure that is, and who is nearest."""
+"""Findings of a meta-evaluation: from scores, from error spans, and between people."""
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
 
-import numpy as np
-from numpy.random import Generator, default_rng
-
+from spanjury.judges.core import VERSION
+from spanjury.orchestration.report.json import plain
+from spanjury.orchestration.studies.agreement.rankings import Ranking, rankings
 from spanjury.orchestration.studies.agreement.ratings import Ratings
-from spanjury.stats.arrays import FloatArray
-from spanjury.stats.bootstrap import Interval, percentile_interval
-from spanjury.stats.combination.multiplicity import holm
-from spanjury.stats.correlations.correlation import Method
-from spanjury.stats.correlations.grouping import Level, level_correlation
-from spanjury.stats.correlations.metric_permutation import perm_both
-from spanjury.stats.correlations.pairwise import tie_calibrated_accuracy
-from spanjury.stats.correlations.resampled_correlations import resampled_correlations
-from spanjury.stats.correlations.system_pairs import soft_pairwise_accuracy, system_accuracy
+from spanjury.orchestration.studies.agreement.scorers import Agreement, Settings, agreements
+from spanjury.orchestration.studies.agreement.seats import SeatFindings, seat_findings
+from spanjury.orchestration.studies.agreement.spans.annotators import PairFinding
+from spanjury.orchestration.studies.agreement.spans.aspect import AspectSpans
 
-__all__ = ["Agreement", "Settings", "Standing", "found"]
-
-_LEVEL = 0.05
-
-Standing = Literal["nearest", "not told apart", "behind", "untested"]
-"""A scorer beside the scorer that is nearest to people on the aspect, by a test at 5 %."""
+__all__ = ["AspectFindings", "MetaFindings", "aspect_findings", "meta_json"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """How agreement is measured.
+class AspectFindings:
+    """Findings from scores on one aspect.
 
     Parameters
     ----------
-    level
-        Over what a correlation is taken, as `stats.grouping` says.
-    method
-        Which correlation.
-    draws
-        Of the bootstrap and of the permutation test; 0 for neither.
-    seed
-        Of both; the same seed draws the same outputs for every scorer and aspect.
+    aspect
+        Its name.
+    agreements
+        Each scorer with people, the nearest first.
+    seats
+        Run by run; empty where no panel had several seats.
+    rankings
+        Of the systems, by people and by the nearest scorer; empty for a single system.
     """
 
-    level: Level = "by-input"
-    method: Method = "spearman"
-    draws: int = 1000
-    seed: int = 1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Agreement:
-    """How far one scorer agrees with people on one aspect.
-
-    Parameters
-    ----------
-    scorer, aspect
-        Who, and on what.
-    value
-        The correlation, positive where both find the same better; NaN where it is undefined.
-    reason
-        Why it is undefined; empty if it is not.
-    low, high
-        Of its 95 % interval over systems and inputs drawn anew (BOOT-BOTH); NaN without one.
-    items, groups, undefined
-        Outputs that both scored; correlations whose mean it is, and that were left out of it.
-    coverage
-        Share of the outputs that people rated and the scorer scored.
-    behind
-        P-value (PERM-BOTH, two-sided, Holm over the scorers) of the null that the nearest
-        scorer on this aspect is no nearer than this one; NaN for that one itself, and where
-        no test could be run.
-    standing
-        What follows from that; without draws, every scorer is untested.
-    others
-        The same agreement by other measures: name -> value.
-    signature
-        Of the scorer.
-    """
-
-    scorer: str
     aspect: str
-    value: float
-    reason: str
-    low: float
-    high: float
-    items: int
-    groups: int
-    undefined: int
-    coverage: float
-    behind: float
-    standing: Standing
-    others: Mapping[str, float]
-    signature: str
+    agreements: tuple[Agreement, ...]
+    seats: tuple[SeatFindings, ...]
+    rankings: tuple[Ranking, ...]
 
 
-def found(ratings: Ratings, settings: Settings) -> tuple[Agreement, ...]:
-    """Say how far each scorer agrees with people, the nearest first and undefined ones last."""
-    rng = default_rng(settings.seed)
-    values = [
-        level_correlation(ratings.human, scores, level=settings.level, method=settings.method)
-        for scores in ratings.scores
-    ]
-    intervals = _intervals(ratings, settings, rng=rng)
-    correlations = [one.value for one in values]
-    nearest = _nearest(correlations) if settings.draws else None
-    behind = _behind(ratings, settings, values=correlations, nearest=nearest, rng=rng)
-    told = [
-        Agreement(
-            scorer=scorer.name,
-            aspect=ratings.aspect,
-            value=value.value,
-            reason=value.reason or "",
-            low=float(intervals.low[place]),
-            high=float(intervals.high[place]),
-            items=value.items,
-            groups=value.groups,
-            undefined=value.undefined,
-            coverage=float(ratings.coverage[place]),
-            behind=behind[place],
-            standing=_standing(behind[place], is_nearest=place == nearest),
-            others=dict(_others(ratings, ratings.scores[place], settings)),
-            signature=scorer.signature,
-        )
-        for place, (scorer, value) in enumerate(zip(ratings.scorers, values, strict=True))
-    ]
-    return tuple(sorted(told, key=lambda one: (math.isnan(one.value), -one.value)))
-
-
-def _intervals(ratings: Ratings, settings: Settings, *, rng: Generator) -> Interval:
-    """Draw anew for one scorer at a time: each on the outputs that it scored itself."""
-    none = np.full(len(ratings.scorers), np.nan)
-    if not settings.draws:
-        return Interval(none, none)
-    told = [
-        percentile_interval(
-            resampled_correlations(
-                ratings.human,
-                scores,
-                level=settings.level,
-                method=settings.method,
-                rng=one,
-                draws=settings.draws,
-            )
-        )
-        for scores, one in zip(ratings.scores, _twins(rng, len(none)), strict=True)
-    ]
-    return Interval(
-        np.array([float(one.low) for one in told]), np.array([float(one.high) for one in told])
+def aspect_findings(ratings: Ratings, settings: Settings) -> AspectFindings:
+    """Measure how scorers agree on one aspect, with people and with one another."""
+    scorers = agreements(ratings, settings)
+    return AspectFindings(
+        aspect=ratings.aspect,
+        agreements=scorers,
+        seats=tuple(seat_findings(ratings, settings)),
+        rankings=tuple(rankings(ratings, scorers, settings)),
     )
 
 
-def _twins(rng: Generator, count: int) -> Iterator[Generator]:
-    """Yield generators that all draw the same."""
-    seed = int(rng.integers(2**32))
-    return (default_rng(seed) for _ in range(count))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetaFindings:
+    """Findings on how judges and metrics agree with people.
+
+    Parameters
+    ----------
+    settings
+        Of the measures.
+    data, results
+        Where the ratings and the scores are from, as the reader knows the files.
+    aspects
+        From scores, aspect by aspect.
+    spans
+        From error spans, aspect by aspect; empty where judges marked none.
+    annotators
+        People with people; empty where no text was read by two with names.
+    """
+
+    settings: Settings
+    data: str
+    results: tuple[str, ...]
+    aspects: tuple[AspectFindings, ...]
+    spans: tuple[AspectSpans, ...]
+    annotators: tuple[PairFinding, ...]
+
+    @property
+    def agreements(self) -> tuple[Agreement, ...]:
+        """Each scorer with people, of all aspects."""
+        return tuple(one for each in self.aspects for one in each.agreements)
 
 
-def _nearest(values: Sequence[float]) -> int | None:
-    """Return the place of the highest correlation; None if none is defined."""
-    return None if np.all(np.isnan(values)) else int(np.nanargmax(values))
-
-
-def _behind(
-    ratings: Ratings,
-    settings: Settings,
-    *,
-    values: Sequence[float],
-    nearest: int | None,
-    rng: Generator,
-) -> list[float]:
-    """Return for each scorer how likely the nearest is nearer by chance alone."""
-    p = np.full(len(values), np.nan)
-    if nearest is not None:
-        for place, drawn in enumerate(_twins(rng, len(p))):
-            if place != nearest and not math.isnan(values[place]):
-                pair = ratings.scores[[nearest, place]]
-                p[place] = _p(ratings.human, pair, settings, rng=drawn)
-    with np.errstate(divide="ignore"):
-        return [float(one) for one in np.exp(holm(np.log(p)))]
-
-
-def _standing(behind: float, *, is_nearest: bool) -> Standing:
-    if is_nearest:
-        return "nearest"
-    if math.isnan(behind):
-        return "untested"
-    return "behind" if behind < _LEVEL else "not told apart"
-
-
-def _p(human: FloatArray, pair: FloatArray, settings: Settings, *, rng: Generator) -> float:
-    return perm_both(
-        human, pair, level=settings.level, method=settings.method, rng=rng, draws=settings.draws
-    ).p_two_sided
-
-
-def _others(
-    ratings: Ratings, scores: FloatArray, settings: Settings
-) -> Iterator[tuple[str, float]]:
-    for method in get_args(Method):
-        told = level_correlation(ratings.human, scores, level=settings.level, method=method)
-        yield method, told.value
-    yield "tie-calibrated accuracy", tie_calibrated_accuracy(ratings.human, scores).value
-    yield "system accuracy", system_accuracy(ratings.human, scores).value
-    if settings.draws:
-        soft = soft_pairwise_accuracy(
-            ratings.human, scores, rng=default_rng(settings.seed), draws=settings.draws
-        )
-        yield "soft pairwise accuracy", soft.value
+def meta_json(findings: MetaFindings) -> dict[str, object]:
+    """Return the findings for a machine; None for what is undefined."""
+    parts = {
+        "seats": tuple(one for each in findings.aspects for one in each.seats),
+        "systems": tuple(one for each in findings.aspects for one in each.rankings),
+        "spans": findings.spans,
+        "annotators": findings.annotators,
+    }
+    return {
+        "spanjury": VERSION,
+        "data": findings.data,
+        "results": list(findings.results),
+        "settings": plain(findings.settings),
+        "agreements": plain(findings.agreements, digits=None),
+        **{name: plain(part) for name, part in parts.items()},
+    }

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import default_rng
 
-from spanjury.orchestration.studies.agreement.findings import Agreement, Settings
 from spanjury.orchestration.studies.agreement.ratings import Ratings
+from spanjury.orchestration.studies.agreement.scorers import Agreement, Settings
 from spanjury.stats.arrays import FloatArray, safe_divide
 from spanjury.stats.bootstrap import bootstrap, percentile_interval
 from spanjury.stats.weighted import mean_drop
@@ -30,7 +30,7 @@ class SystemMean:
     score
         NaN where none of its outputs has a score.
     low, high
-        Of the 95 % interval over inputs drawn anew, the score within; NaN without one.
+        Of the 95 % interval over resampled inputs, the score within; NaN without one.
     outputs
         How many have a score.
     """
@@ -49,7 +49,7 @@ class Ranking:
     Parameters
     ----------
     aspect
-        What was scored.
+        The quality that was scored.
     by
         `PEOPLE`, or the name of a scorer.
     systems
@@ -78,10 +78,11 @@ def rankings(
     if len(ratings.systems) < _FEWEST:
         return
     yield _ranking(ratings, ratings.human, by=PEOPLE, settings=settings)
-    for place, scorer in enumerate(ratings.scorers):
+    for number, scorer in enumerate(ratings.scorers):
         if agreements and scorer.name == agreements[0].scorer:
-            told = _ranking(ratings, ratings.scores[place], by=scorer.name, settings=settings)
-            yield _turned(told) if scorer.falls else told
+            scores = ratings.scores[number]
+            ranking = _ranking(ratings, scores, by=scorer.name, settings=settings)
+            yield _turned(ranking) if scorer.lower_is_better else ranking
 
 
 def _ranking(ratings: Ratings, scores: FloatArray, *, by: str, settings: Settings) -> Ranking:

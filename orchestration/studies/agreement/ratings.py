@@ -1,4 +1,4 @@
-"""Ratings: what scorers say of segments, beside what people say of them, as arrays."""
+"""Ratings: scores of segments, beside people's, as arrays."""
 
 import math
 from collections import Counter
@@ -16,7 +16,7 @@ __all__ = ["Ratings", "Scorer", "rated_aspects", "ratings"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scorer:
-    """Whoever scores segments: a metric, a judge, a panel.
+    """A scorer of segments: a metric, a judge, a panel.
 
     Parameters
     ----------
@@ -25,39 +25,39 @@ class Scorer:
     scores
         Segment id -> score; a segment that got none is absent.
     aspect
-        What is scored; empty for a scorer of no aspect, as a metric, which is compared with
-        people's scores on each.
-    falls
+        The quality that is scored; empty for a scorer of no aspect, as a metric, which is
+        compared with people's scores on each.
+    lower_is_better
         Whether lower scores are better.
     signature
         Everything that can change a score.
     run
-        Of a judge that sat on a panel with others: the run in which it did.
+        Of a judge that was a seat of a panel with others: the run of that panel.
     """
 
     name: str
     scores: Mapping[str, float]
     aspect: str = ""
-    falls: bool = False
+    lower_is_better: bool = False
     signature: str = ""
     run: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ratings:
-    """What people and scorers say of the outputs that people rated on one aspect.
+    """Scores by people and by scorers of the outputs that people rated on one aspect.
 
     Parameters
     ----------
     aspect
-        What people rated.
+        The quality that people rated.
     systems, inputs
         Names of the rows and columns of the tables.
     human
         Shape ``(systems, inputs)``: the mean over the raters of each output; NaN where there
-        is no output, or nobody rated it.
+        is no output, or no person rated it.
     scorers
-        Who else scored.
+        The other scorers.
     scores
         Shape ``(scorers, systems, inputs)``, higher for better; NaN where there is no score.
     """
@@ -71,7 +71,7 @@ class Ratings:
 
     @property
     def items(self) -> int:
-        """How many outputs people rated."""
+        """Number of outputs that people rated."""
         return int(np.count_nonzero(~np.isnan(self.human)))
 
     @property
@@ -88,16 +88,16 @@ def rated_aspects(segments: Sequence[Segment]) -> tuple[str, ...]:
 
 
 def ratings(segments: Sequence[Segment], scorers: Sequence[Scorer], *, aspect: str) -> Ratings:
-    """Gather what is known of the outputs that people rated on `aspect`.
+    """Collect the scores of the outputs that people rated on `aspect`.
 
     Parameters
     ----------
     segments
-        With human scores; those without one on `aspect`, or whose score is no number, are left
-        out. Segments with the same inputs are outputs for one input; the second output of a
+        With human scores; those without one on `aspect`, or whose score is no number, are
+        skipped. Segments with the same inputs are outputs for one input; the second output of a
         system for an input stands in a column of its own.
     scorers
-        Those of another aspect are left out.
+        Those of another aspect are skipped.
     aspect
         Name of an aspect.
 
@@ -109,23 +109,24 @@ def ratings(segments: Sequence[Segment], scorers: Sequence[Scorer], *, aspect: s
     rated = [(one, one.human_score(aspect)) for one in segments]
     kept = [(one, score) for one, score in rated if score is not None and math.isfinite(score)]
     if not kept:
-        raise ValueError(f"nobody rated {aspect!r}")
-    cells = _cells([one for one, _ in kept])
-    heard = tuple(scorer for scorer in scorers if scorer.aspect in {"", aspect})
-    human = cells.table([score for _, score in kept])
-    told = [cells.table(_scores(scorer, [one for one, _ in kept])) for scorer in heard]
+        raise ValueError(f"no person rated {aspect!r}")
+    outputs = [one for one, _ in kept]
+    layout = _layout(outputs)
+    about = tuple(scorer for scorer in scorers if scorer.aspect in {"", aspect})
+    human = layout.table([score for _, score in kept])
+    scores = [layout.table(_scores(scorer, outputs)) for scorer in about]
     return Ratings(
         aspect=aspect,
-        systems=cells.systems,
-        inputs=cells.inputs,
+        systems=layout.systems,
+        inputs=layout.inputs,
         human=human,
-        scorers=heard,
-        scores=np.array(told).reshape(len(heard), *human.shape),
+        scorers=about,
+        scores=np.array(scores).reshape(len(about), *human.shape),
     )
 
 
-class _Cells(NamedTuple):
-    """Where in a table each output stands."""
+class _Layout(NamedTuple):
+    """Rows and columns of a table, and those of each output."""
 
     systems: tuple[str, ...]
     inputs: tuple[str, ...]
@@ -133,12 +134,12 @@ class _Cells(NamedTuple):
     columns: Sequence[int]
 
     def table(self, values: Sequence[float]) -> FloatArray:
-        told = np.full((len(self.systems), len(self.inputs)), np.nan)
-        told[self.rows, self.columns] = values
-        return told
+        filled = np.full((len(self.systems), len(self.inputs)), np.nan)
+        filled[self.rows, self.columns] = values
+        return filled
 
 
-def _cells(segments: Sequence[Segment]) -> _Cells:
+def _layout(segments: Sequence[Segment]) -> _Layout:
     rows, columns = _Numbers(), _Numbers()
     places: list[tuple[int, int]] = []
     taken: Counter[tuple[str, str]] = Counter()
@@ -148,7 +149,7 @@ def _cells(segments: Sequence[Segment]) -> _Cells:
         taken[one.system, key] += 1
         column = key if not number else f"{key} (again, {number})"
         places.append((rows.of(one.system), columns.of(column)))
-    return _Cells(
+    return _Layout(
         systems=tuple(rows.numbers),
         inputs=tuple(columns.numbers),
         rows=[row for row, _ in places],
@@ -167,12 +168,12 @@ class _Numbers:
 
 
 def _scores(scorer: Scorer, segments: Sequence[Segment]) -> list[float]:
-    sign = -1.0 if scorer.falls else 1.0
+    sign = -1.0 if scorer.lower_is_better else 1.0
     return [sign * scorer.scores.get(one.segment_id, math.nan) for one in segments]
 
 
 def _input_of(segment: Segment) -> str:
-    """Say which input an output is of: its document's id, or else the texts themselves."""
+    """Return the input that an output is of: its document's id, or else the texts themselves."""
     for key in ("doc_id", "input_id"):
         if key in segment.meta:
             return str(segment.meta[key])

@@ -1,15 +1,27 @@
-"""Seats: the judges that sat on one panel, and how they agree with one another."""
+"""Seats: the judges of one panel, their agreement with one another, and the gain of each."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
+from types import MappingProxyType
 from typing import get_args
 
 import numpy as np
+from numpy.random import default_rng
 
-from spanjury.orchestration.studies.agreement.ratings import Ratings
+from spanjury.orchestration.engine.aggregation import (
+    majority,
+    mean,
+    mean_without_far_seats,
+    mean_without_outliers,
+    median,
+    minimum,
+)
+from spanjury.orchestration.studies.agreement.ratings import Ratings, Scorer
+from spanjury.orchestration.studies.agreement.scorers import Agreement, Settings, agreements
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.correlations.correlation import correlation
+from spanjury.stats.correlations.grouping import level_correlation
 from spanjury.stats.raters.agreement import Agreement as Chance
 from spanjury.stats.raters.agreement import (
     AlphaLevel,
@@ -18,12 +30,40 @@ from spanjury.stats.raters.agreement import (
     fleiss_kappa,
     krippendorff_alpha,
 )
+from spanjury.stats.raters.ensembles import ensemble_curve, leave_one_out
 
-__all__ = ["Coefficient", "SeatAgreement", "SeatPair", "SeatTable", "seat_agreement", "seat_tables"]
+__all__ = [
+    "Coefficient",
+    "EnsembleSize",
+    "SeatAgreement",
+    "SeatFindings",
+    "SeatGain",
+    "SeatPair",
+    "SeatTable",
+    "seat_agreement",
+    "seat_findings",
+    "seat_tables",
+]
+
 
 _MOST_RATINGS = 1_000
 """Different scores from which on those that are alike by chance say nothing, and tables of
 all pairs of scores become large."""
+
+
+_TOO_MANY = "too many different scores"
+
+
+_AGGREGATIONS: Mapping[str, Callable[[Sequence[float]], float]] = MappingProxyType(
+    {
+        "mean": mean,
+        "mean-without-outliers": mean_without_outliers,
+        "mean-without-far-seats": mean_without_far_seats,
+        "median": median,
+        "majority": majority,
+        "minimum": minimum,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +73,7 @@ class SeatTable:
     Parameters
     ----------
     run
-        Which one.
+        Its path.
     seats
         Their names, two or more.
     scores
@@ -66,14 +106,14 @@ class Coefficient:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatPair:
-    """How two seats agree on the outputs that both scored.
+    """Agreement of two seats on the outputs that both scored.
 
     Parameters
     ----------
     first, second
-        Who.
+        Names of the seats.
     outputs
-        How many both scored.
+        Number that both scored.
     spearman
         Of their scores, all outputs at once; NaN where it is undefined.
     kappa
@@ -89,14 +129,14 @@ class SeatPair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatAgreement:
-    """How all seats agree, and each two of them.
+    """Agreement of all seats, and of each two of them.
 
     Parameters
     ----------
     fleiss
         Fleiss' kappa: only where every output has as many scores.
     alpha
-        What scores mean -> Krippendorff's alpha.
+        Level of measurement -> Krippendorff's alpha.
     pairs
         Two by two.
     """
@@ -106,14 +146,117 @@ class SeatAgreement:
     pairs: tuple[SeatPair, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnsembleSize:
+    """Agreement of panels of one size with people; a panel's score is the mean of its seats'.
+
+    Parameters
+    ----------
+    size
+        Number of seats.
+    panels, undefined
+        Number of panels, and of those without a correlation.
+    mean, least, greatest
+        Of the correlations of the others; NaN without any.
+    """
+
+    size: int
+    panels: int
+    undefined: int
+    mean: float
+    least: float
+    greatest: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeatGain:
+    """Contribution of a seat to its panel.
+
+    Parameters
+    ----------
+    seat
+        Its name.
+    alone
+        Its own correlation with people.
+    without
+        That of the other seats' mean.
+    gain
+        By how much it raises the whole panel's.
+    """
+
+    seat: str
+    alone: float
+    without: float
+    gain: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeatFindings:
+    """Findings on the seats of a run on one aspect.
+
+    Parameters
+    ----------
+    run, aspect
+        Path of the results, and name.
+    seats
+        Their names.
+    agreement
+        With one another.
+    sizes
+        With people, by the size of the panel.
+    whole
+        The correlation with people of all seats' mean.
+    gains
+        Seat by seat.
+    aggregations
+        With people, by how scores are put together: `Agreement.scorer` names the aggregation.
+    """
+
+    run: str
+    aspect: str
+    seats: tuple[str, ...]
+    agreement: SeatAgreement
+    sizes: tuple[EnsembleSize, ...]
+    whole: float
+    gains: tuple[SeatGain, ...]
+    aggregations: tuple[Agreement, ...]
+
+
+def seat_findings(ratings: Ratings, settings: Settings) -> Iterator[SeatFindings]:
+    """Yield findings on each run of which two seats or more scored what people rated."""
+    for table in seat_tables(ratings):
+        without = leave_one_out(
+            ratings.human, table.scores, level=settings.level, method=settings.method
+        )
+        yield SeatFindings(
+            run=table.run,
+            aspect=ratings.aspect,
+            seats=table.seats,
+            agreement=seat_agreement(table),
+            sizes=_sizes(ratings, table, settings),
+            whole=without.whole,
+            gains=tuple(
+                SeatGain(seat=seat, alone=alone, without=rest, gain=gain)
+                for seat, alone, rest, gain in zip(
+                    table.seats,
+                    _alone(ratings, table, settings),
+                    without.without.tolist(),
+                    without.gain.tolist(),
+                    strict=True,
+                )
+            ),
+            aggregations=_aggregations(ratings, table, settings),
+        )
+
+
 def seat_tables(ratings: Ratings) -> Iterator[SeatTable]:
     """Yield the scores of each run of which two seats or more scored what people rated."""
-    told = ratings.coverage > 0
+    is_there = ratings.coverage > 0
     for run in dict.fromkeys(scorer.run for scorer in ratings.scorers if scorer.run):
         places = [
             place
             for place, scorer in enumerate(ratings.scorers)
-            if scorer.run == run and told[place]
+            if scorer.run == run and is_there[place]
         ]
         if len(places) > 1:
             names = tuple(ratings.scorers[place].name for place in places)
@@ -125,16 +268,14 @@ def seat_agreement(table: SeatTable) -> SeatAgreement:
     scores = table.scores.reshape(len(table.seats), -1)
     many = np.unique(scores[~np.isnan(scores)]).size > _MOST_RATINGS
 
-    def told(found: Chance) -> Coefficient:
-        return Coefficient(value=found.value, outputs=found.units, reason=found.reason or "")
-
     if many:
-        none = Coefficient(value=np.nan, outputs=0, reason="too many different scores")
+        none = Coefficient(value=np.nan, outputs=0, reason=_TOO_MANY)
         fleiss, alpha = none, dict.fromkeys(get_args(AlphaLevel), none)
     else:
-        fleiss = told(fleiss_kappa(_scored_by_any(scores)))
+        fleiss = _coefficient(fleiss_kappa(_scored_by_any(scores)))
         alpha = {
-            level: told(krippendorff_alpha(scores.T, level=level)) for level in get_args(AlphaLevel)
+            level: _coefficient(krippendorff_alpha(scores.T, level=level))
+            for level in get_args(AlphaLevel)
         }
     pairs = tuple(
         _pair(names, scores[list(places)], many=many)
@@ -146,19 +287,18 @@ def seat_agreement(table: SeatTable) -> SeatAgreement:
 
 
 def _scored_by_any(scores: FloatArray) -> FloatArray:
-    """Return scores by output, ``(outputs, seats)``, without cells of the table that hold none."""
+    """Return scores by output, ``(outputs, seats)``, without those that no seat scored."""
     kept: FloatArray = scores[:, ~np.isnan(scores).all(axis=0)].T
     return kept
 
 
 def _pair(names: tuple[str, str], scores: FloatArray, *, many: bool) -> SeatPair:
     both = scores[:, ~np.isnan(scores).any(axis=0)]
-    none = Chance(np.nan, both.shape[1], None)
-    kappa: dict[KappaWeights, Coefficient] = {}
-    for weights in get_args(KappaWeights):
-        found = none if many else cohen_kappa(*both, weights=weights)
-        reason = "too many different scores" if many else found.reason or ""
-        kappa[weights] = Coefficient(value=found.value, outputs=found.units, reason=reason)
+    none = Coefficient(value=np.nan, outputs=both.shape[1], reason=_TOO_MANY)
+    kappa: dict[KappaWeights, Coefficient] = {
+        weights: none if many else _coefficient(cohen_kappa(*both, weights=weights))
+        for weights in get_args(KappaWeights)
+    }
     return SeatPair(
         first=names[0],
         second=names[1],
@@ -166,3 +306,47 @@ def _pair(names: tuple[str, str], scores: FloatArray, *, many: bool) -> SeatPair
         spearman=correlation(*both, method="spearman").value,
         kappa=kappa,
     )
+
+
+def _coefficient(found: Chance) -> Coefficient:
+    return Coefficient(value=found.value, outputs=found.units, reason=found.reason or "")
+
+
+def _sizes(ratings: Ratings, table: SeatTable, settings: Settings) -> tuple[EnsembleSize, ...]:
+    curve = ensemble_curve(
+        ratings.human,
+        table.scores,
+        level=settings.level,
+        method=settings.method,
+        rng=default_rng(settings.seed),
+    )
+    rows = zip(*(part.tolist() for part in curve), strict=True)
+    return tuple(
+        EnsembleSize(
+            size=size, panels=panels, undefined=undefined, mean=mid, least=least, greatest=greatest
+        )
+        for size, mid, least, greatest, panels, undefined in rows
+    )
+
+
+def _alone(ratings: Ratings, table: SeatTable, settings: Settings) -> list[float]:
+    return [
+        level_correlation(ratings.human, one, level=settings.level, method=settings.method).value
+        for one in table.scores
+    ]
+
+
+def _aggregations(ratings: Ratings, table: SeatTable, settings: Settings) -> tuple[Agreement, ...]:
+    """Compare aggregations as if each were a scorer."""
+    names = tuple(Scorer(name=name, scores={}) for name in _AGGREGATIONS)
+    scores = np.array([_aggregated(table.scores, by) for by in _AGGREGATIONS.values()])
+    return agreements(replace(ratings, scorers=names, scores=scores), settings)
+
+
+def _aggregated(scores: FloatArray, by: Callable[[Sequence[float]], float]) -> FloatArray:
+    """Aggregate the scores of each output, those that are there."""
+    aggregated = np.full(scores.shape[1:], np.nan)
+    for output in zip(*np.nonzero(~np.isnan(scores).all(axis=0)), strict=True):
+        given = scores[(slice(None), *output)]
+        aggregated[output] = by(given[~np.isnan(given)].tolist())
+    return aggregated

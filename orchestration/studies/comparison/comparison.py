@@ -49,7 +49,7 @@ class Compared:
     texts
         How many have scores of both.
     preference
-        Who does better, by the adjusted p-value.
+        The judge that does better, by the adjusted p-value.
     """
 
     first: float
@@ -65,7 +65,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """What the comparison of two judges came to.
+    """The results of a comparison.
 
     Parameters
     ----------
@@ -148,43 +148,43 @@ def _one_by_one(
     moves: FloatArray, resampling: _Resampling, *, stays: NDArray[np.bool_]
 ) -> Iterator[Compared]:
     """Compare place by place; `moves` has the shape ``(2, places, texts)``."""
-    told = resampling.differences(moves, mean_drop)
+    resampled = resampling.differences(moves, mean_drop)
     exact = [_exact_p(apart) for apart in moves[0] - moves[1]]
-    p = np.maximum(told.p, exact)
+    p = np.maximum(resampled.p, exact)
     adjusted = np.exp(holm(np.log(p)))
     means = np.nanmean(moves, axis=-1)
     for n, stay in enumerate(stays):
-        difference = float(told.difference[n])
+        difference = float(resampled.difference[n])
         yield Compared(
             first=float(means[0, n]),
             second=float(means[1, n]),
             difference=difference,
-            low=float(told.low[n]),
-            high=float(told.high[n]),
+            low=float(resampled.low[n]),
+            high=float(resampled.high[n]),
             p=float(p[n]),
             adjusted=float(adjusted[n]),
-            texts=int(told.used[n]),
+            texts=int(resampled.used[n]),
             preference=_preference(-difference if stay else difference, p=float(adjusted[n])),
         )
 
 
 def _on_average(moves: FloatArray, resampling: _Resampling) -> Compared:
     """Compare the means over places."""
-    told = resampling.differences(moves, _mean_over_places)
+    resampled = resampling.differences(moves, _mean_over_places)
     means = np.nanmean(moves, axis=-1).mean(axis=-1)
     apart = moves[0] - moves[1]
     # Sums, not means, over places: in them ties are exact.
-    p = max(float(told.p), _exact_p(np.nansum(apart, axis=0)))
+    p = max(float(resampled.p), _exact_p(np.nansum(apart, axis=0)))
     return Compared(
         first=float(means[0]),
         second=float(means[1]),
-        difference=float(told.difference),
-        low=float(told.low),
-        high=float(told.high),
+        difference=float(resampled.difference),
+        low=float(resampled.low),
+        high=float(resampled.high),
         p=p,
         adjusted=p,
         texts=int(np.count_nonzero(~np.isnan(apart).all(axis=0))),
-        preference=_preference(float(told.difference), p=p),
+        preference=_preference(float(resampled.difference), p=p),
     )
 
 

@@ -8,23 +8,27 @@ import numpy as np
 from numpy.random import default_rng
 
 from spanjury.judges.core import unstamped
+from spanjury.orchestration.report import Cell, Column, Report, between, code, prose, table
 from spanjury.orchestration.studies.agreement.ratings import Scorer
 from spanjury.stats.bootstrap import bootstrap, percentile_interval
 from spanjury.stats.combination.multiplicity import holm
 from spanjury.stats.significance.sign_flip import paired_test
 from spanjury.stats.weighted import mean_drop
 
-__all__ = ["Difference", "differences"]
+__all__ = ["Difference", "differences", "differences_report"]
+
+_LEVEL = 0.05
+_SPEC = ".3f"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """How one scorer's scores on one aspect differ between two runs.
+    """Difference of one scorer's scores on one aspect between two runs.
 
     Parameters
     ----------
     scorer, aspect
-        Whose scores, and of what; the aspect is empty for metrics.
+        Names; the aspect is empty for metrics.
     texts
         Texts with a score in both runs; all figures are of these.
     only_first, only_second
@@ -32,13 +36,13 @@ class Difference:
     first, second
         Mean scores; NaN without any text.
     difference, low, high
-        Second less first, with its 95 % interval over texts drawn anew.
+        Second less first, with its 95 % interval over resampled texts.
     higher, lower
         Texts that the second run scores higher, or lower.
     p, adjusted
         Two-sided, of the exact paired test; the same by Holm's method over all differences.
     same_signature
-        Whether the same judge was asked, so that only chance can tell the runs apart.
+        Whether the same judge was asked, so that the runs can differ by chance only.
     """
 
     scorer: str
@@ -66,7 +70,7 @@ def differences(
     Parameters
     ----------
     first, second
-        Of the two runs; a scorer of one run alone is left out.
+        Of the two runs; a scorer of one run alone is skipped.
     seed, draws
         Of the bootstrap.
     """
@@ -79,6 +83,35 @@ def differences(
     with np.errstate(divide="ignore"):
         adjusted = np.exp(holm(np.log([one.p for one in found])))
     return tuple(replace(one, adjusted=float(p)) for one, p in zip(found, adjusted, strict=True))
+
+
+def differences_report(found: Sequence[Difference], *, first: str, second: str) -> Report:
+    """Return the report of a comparison of two runs, of which the reader knows the names."""
+    columns = ("first", "second", "difference", "95 %", "higher", "lower", "texts")
+    return Report(
+        title="Comparison of two runs",
+        facts=(prose("first: {}", code(first)), prose("second: {}", code(second))),
+        sections=(
+            table(
+                ["scorer", "aspect", *(Column(name, "right", wrap=True) for name in columns)],
+                map(_cells, found),
+                note="second minus first over the texts that both scored; * p < .05 (Holm)",
+            ),
+        ),
+    )
+
+
+def _cells(one: Difference) -> Iterator[Cell]:
+    alone = one.only_first + one.only_second
+    yield Cell(one.scorer)
+    yield Cell(one.aspect)
+    yield Cell(one.first, _SPEC)
+    yield Cell(one.second, _SPEC)
+    yield Cell(one.difference, f"+{_SPEC}", note="*" if one.adjusted < _LEVEL else "")
+    yield Cell(between(one.low, one.high, f"+{_SPEC}"))
+    yield Cell(one.higher)
+    yield Cell(one.lower)
+    yield Cell(one.texts, note=f"(+{alone} in one)" if alone else "")
 
 
 def _difference(first: Scorer, second: Scorer, *, seed: int, draws: int) -> Difference:

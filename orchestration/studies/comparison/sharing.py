@@ -24,7 +24,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unshared:
-    """What was left out of a comparison; pairs are of the first exam and of the second.
+    """Parts of two exams that are not compared; pairs are of the first and of the second.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class Shared:
         Shape ``(2, places, texts)``: clean minus damaged scores, summed over each judge's
         repeats. NaN where one of the judges has none.
     unshared
-        What was left out.
+        The rest of both exams.
     """
 
     places: tuple[Place, ...]
@@ -146,7 +146,7 @@ def _unshared(
     damages = [_damages(exam, texts=texts, conditions=conditions) for exam in exams]
     in_both = damages[0].keys() & damages[1].keys()
     effects = [{(row.condition, row.aspect): row.expected for row in e.values()} for e in exams]
-    told = list(differences)
+    pairs = list(differences)
     return Unshared(
         texts=_apart(*texts),
         conditions=_apart(*conditions),
@@ -160,8 +160,8 @@ def _unshared(
             effects[0][key] != effects[1][key] for key in effects[0].keys() & effects[1].keys()
         ),
         unscored=(
-            sum(first is None for first, _ in told),
-            sum(second is None for _, second in told),
+            sum(first is None for first, _ in pairs),
+            sum(second is None for _, second in pairs),
         ),
     )
 
@@ -193,7 +193,7 @@ def _nothing(exams: tuple[_Rows, _Rows]) -> str:
     """Say what it is that two exams do not have in common."""
     for what, names in (
         ("text", [{row.text for row in exam.values()} for exam in exams]),
-        ("treatment", [{row.condition for row in exam.values()} - {None} for exam in exams]),
+        ("condition", [{row.condition for row in exam.values()} - {None} for exam in exams]),
         ("aspect", [{row.aspect for row in exam.values()} for exam in exams]),
     ):
         if not names[0] & names[1]:

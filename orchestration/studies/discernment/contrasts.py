@@ -1,4 +1,4 @@
-"""One condition on one aspect: whether the score fell, by how much, and whether it should have."""
+"""Contrasts: whether a condition made the scores on an aspect fall, how far, and if it should."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ from spanjury.stats.significance.sign_flip import paired_test
 from spanjury.stats.significance.signed_rank import signed_rank
 from spanjury.stats.weighted import net_drop
 
-__all__ = ["METHODS", "Cell", "Method", "Mode", "cells"]
+__all__ = ["METHODS", "Contrast", "Method", "Mode", "contrasts"]
 
 Mode = Literal["paper", "wilson", "calibrated"]
 
@@ -41,7 +41,7 @@ _MARGIN = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
-    """How drops become a p-value, and the p-values of several aspects one."""
+    """The test of differences, and how the p-values of several aspects become one."""
 
     test: PairedStatistic
     combine: Combination
@@ -62,8 +62,8 @@ METHODS: Mapping[Mode, Method] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
-    """What a condition did to the scores on one aspect.
+class Contrast:
+    """The effect of a condition on the scores on one aspect.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class Cell:
     equivalence: Equivalence | None
 
 
-def cells(
+def contrasts(
     clean: NDArray[np.float64],
     damaged: NDArray[np.float64],
     *,
@@ -104,7 +104,7 @@ def cells(
     repeats: int,
     rng: Generator,
     draws: int,
-) -> tuple[Cell, ...]:
+) -> tuple[Contrast, ...]:
     """Describe what a condition did to the scores, aspect by aspect.
 
     Parameters
@@ -127,7 +127,7 @@ def cells(
         test = method.test(differences[row])
         spared = expected(aspect) == "unchanged"
         described.append(
-            Cell(
+            Contrast(
                 aspect=aspect,
                 expected=expected(aspect),
                 test=test,
@@ -144,16 +144,18 @@ def cells(
 
 
 def _effects(differences: NDArray[np.float64], *, repeats: int) -> DifferenceEffects:
-    """Describe drops of sums, the mean as one of single scores."""
-    told = difference_effects(differences)
-    return told._replace(mean_drop=told.mean_drop / repeats)
+    """Describe differences of sums, the mean as one of single scores."""
+    effects = difference_effects(differences)
+    return effects._replace(mean_drop=effects.mean_drop / repeats)
 
 
 def _equivalence(differences: NDArray[np.float64], *, repeats: int) -> Equivalence:
-    """Test the sums, in which ties are exact, and tell of single scores."""
-    told = equivalence(differences, margin=_MARGIN * repeats)
-    return told._replace(
-        estimate=told.estimate / repeats, low=told.low / repeats, high=told.high / repeats
+    """Test the sums, in which ties are exact, and describe single scores."""
+    of_sums = equivalence(differences, margin=_MARGIN * repeats)
+    return of_sums._replace(
+        estimate=of_sums.estimate / repeats,
+        low=of_sums.low / repeats,
+        high=of_sums.high / repeats,
     )
 
 

@@ -1,35 +1,38 @@
 """The exam: damage texts, have a panel judge them and the clean ones apart, and compare."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
 
-from spanjury.judges.core import Aspect, ConfigError, DataError, Result, RunStoppedError, Segment
+from spanjury.judges.core import Aspect, ConfigError, DataError, Result, Segment
 from spanjury.orchestration.engine.stopping import StopToken
-from spanjury.orchestration.studies.discernment.findings import Findings, Settings, found
-from spanjury.orchestration.studies.discernment.perturbed_pairs import (
-    Condition,
-    Exhibit,
-    LeftOut,
-    exhibits,
-    written_exhibits,
-)
+from spanjury.orchestration.studies.discernment.findings import Findings, Settings, evaluate_scores
+from spanjury.orchestration.studies.discernment.generated_pairs import generated_pairs
 from spanjury.orchestration.studies.discernment.score_arrays import (
-    Heard,
+    Judgements,
     ScoreArrays,
     ScoreRow,
-    gathered,
+    collect_scores,
     score_rows,
 )
-from spanjury.orchestration.studies.generation import Writer
-from spanjury.orchestration.studies.judging import Examinee, OpenPanel, hear
+from spanjury.orchestration.studies.generation import TextGenerator
+from spanjury.orchestration.studies.judging import (
+    Examinee,
+    ExamRun,
+    OpenPanel,
+    Recorder,
+    panel_judgement,
+)
+from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped
 from spanjury.stats.significance.paired import PairedStatistic
 
-__all__ = ["Exam", "Sitting", "sit"]
+__all__ = ["Exam", "ExamResult", "examine"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exam:
-    """What a panel is examined on.
+    """Texts, aspects and conditions that a panel is examined on.
 
     Parameters
     ----------
@@ -38,11 +41,11 @@ class Exam:
     aspects
         On which each is judged.
     conditions
-        How each is damaged, under distinct names.
+        Ways of damage, under distinct names.
     repeats
-        How often each text is judged. One is enough where a second time gives the same.
+        Times that each text is judged. One is enough where a second gives the same.
     settings
-        How it is evaluated; its seed is also that of the damage.
+        Of the evaluation; its seed is also that of the damage.
     test
         The statistic that the settings name, if they do.
 
@@ -61,102 +64,112 @@ class Exam:
 
     def __post_init__(self) -> None:
         if not (self.segments and self.aspects and self.conditions) or self.repeats < 1:
-            raise ConfigError("an exam needs texts, aspects, treatments and a repeat")
+            raise ConfigError("an exam needs texts, aspects, conditions and a repeat")
         for what, names in (
             ("texts", [segment.segment_id for segment in self.segments]),
             ("aspects", [aspect.name for aspect in self.aspects]),
-            ("treatments", [condition.name for condition in self.conditions]),
+            ("conditions", [condition.name for condition in self.conditions]),
         ):
             if len(names) != len(set(names)):
                 raise ConfigError(f"the {what} of an exam need distinct names")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sitting:
-    """What an exam came to.
+class ExamResult:
+    """The result of an exam.
 
     Parameters
     ----------
     findings
-        What it says of the panel.
-    evidence
+        The evaluation.
+    score_arrays
         The scores that it rests on.
-    exhibits
+    perturbed_pairs
         The damaged texts.
     scores
-        The same scores row by row, with what was shown.
+        The same scores row by row, with digests of the texts.
     examinee
-        Who was examined.
+        The judge or panel that was examined.
     """
 
     findings: Findings
     score_arrays: ScoreArrays
-    exhibits: tuple[Exhibit, ...]
+    perturbed_pairs: tuple[PerturbedPair, ...]
     scores: tuple[ScoreRow, ...]
     examinee: Examinee
 
 
-async def sit(
+async def examine(
     exam: Exam,
     open_panel: OpenPanel,
     *,
-    writer: Writer | None = None,
+    generator: TextGenerator | None = None,
     workers: int,
     stop_token: StopToken,
     show: Callable[[Result], None],
-) -> Sitting:
-    """Hold an exam.
+) -> ExamResult:
+    """Run an exam.
 
     Parameters
     ----------
     exam
-        What is asked.
+        Its texts, aspects and conditions.
     open_panel
-        Opens who is examined, once a draw.
-    writer
-        Writes the damage that a model can be asked for; None to have all done by rules.
+        Opens the panel, once a draw.
+    generator
+        Generates the damage that a model can be asked for; None to have all done by rules.
     workers, stop_token, show
-        As in `hearing.hear`.
+        As in `ExamRun`; `show` is given every result.
 
     Raises
     ------
     PerturbationError
         If a rule fails.
     ModelError
-        If the writer cannot be asked, or answers nothing.
+        If the generator cannot be asked, or answers nothing.
     DataError
         If no text could be damaged in any way.
     RunStoppedError
-        If the stop token came before the end.
+        If a stop was requested before the end.
     """
-    shown = await _shown(exam, writer, stop_token=stop_token)
-    damaged = [one for one in shown if isinstance(one, Exhibit)]
+    pairs = await generated_pairs(
+        exam.segments,
+        exam.conditions,
+        seed=exam.settings.seed,
+        generator=generator,
+        stop_token=stop_token,
+    )
+    damaged = [one for one in pairs if isinstance(one, PerturbedPair)]
     if not damaged:
-        reasons = "; ".join(sorted({one.reason for one in shown if isinstance(one, LeftOut)}))
+        reasons = "; ".join(sorted({one.reason for one in pairs if isinstance(one, Skipped)}))
         raise DataError(f"no text could be damaged: {reasons}")
 
-    hall = _Hall(open_panel=open_panel, workers=workers, stop_token=stop_token, show=show)
-    texts = [*exam.segments, *(one.damaged for one in damaged)]
-    draws = [await hall.heard("", texts, exam.aspects)]
-    control = [await hall.heard("control-1", exam.segments, exam.aspects)]
+    run = ExamRun(
+        open_panel=open_panel, workers=workers, stop_token=stop_token, record=Recorder(show)
+    )
+    clean = [*product(exam.segments, exam.aspects)]
+    texts = [*clean, *product((one.damaged for one in damaged), exam.aspects)]
+    judge = partial(run.judge, judgements_in=panel_judgement)
+    draws = [await judge(texts, draw="")]
+    control = [await judge(clean, draw="control-1")]
     if _differ(draws[0], control[0]):  # else any repeat would say the same again
         for number in range(2, exam.repeats + 1):
-            draws.append(await hall.heard(f"repeat-{number}", texts, exam.aspects))
-            control.append(await hall.heard(f"control-{number}", exam.segments, exam.aspects))
-    return _weighed(exam, shown, draws=draws, control=control, examinee=hall.examined[0])
+            draws.append(await judge(texts, draw=f"repeat-{number}"))
+            control.append(await judge(clean, draw=f"control-{number}"))
+    return _result(exam, pairs, draws=draws, control=control, examinee=run.examinee)
 
 
-def _weighed(
+def _result(
     exam: Exam,
-    shown: Sequence[Exhibit | LeftOut],
+    pairs: Sequence[PerturbedPair | Skipped],
     *,
-    draws: Sequence[Heard],
-    control: Sequence[Heard],
+    draws: Sequence[Judgements],
+    control: Sequence[Judgements],
     examinee: Examinee,
-) -> Sitting:
-    """Make findings of what was heard."""
-    damaged = tuple(one for one in shown if isinstance(one, Exhibit))
-    score_arrays = gathered(
+) -> ExamResult:
+    """Evaluate what the panel said."""
+    damaged = tuple(one for one in pairs if isinstance(one, PerturbedPair))
+    score_arrays = collect_scores(
         exam.segments,
         exam.aspects,
         damaged,
@@ -164,11 +177,11 @@ def _weighed(
         control=control,
         conditions=[condition.name for condition in exam.conditions],
     )
-    findings = found(
+    findings = evaluate_scores(
         score_arrays,
         exam.conditions,
-        shown,
-        heard=draws[0],
+        pairs,
+        judgements=draws[0],
         scales={aspect.name: aspect.scale for aspect in exam.aspects},
         settings=exam.settings,
         test=exam.test,
@@ -181,58 +194,15 @@ def _weighed(
         control=control,
         conditions=exam.conditions,
     )
-    return Sitting(
+    return ExamResult(
         findings=findings,
         score_arrays=score_arrays,
-        exhibits=damaged,
+        perturbed_pairs=damaged,
         scores=tuple(scores),
         examinee=examinee,
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Hall:
-    """Where texts are heard, draw after draw, by a panel whose name is noted."""
-
-    open_panel: OpenPanel
-    workers: int
-    stop_token: StopToken
-    show: Callable[[Result], None]
-    examined: list[Examinee] = field(default_factory=list)
-
-    async def heard(
-        self, draw: str, segments: Sequence[Segment], aspects: Sequence[Aspect]
-    ) -> Heard:
-        told = await hear(
-            self.open_panel,
-            segments,
-            aspects,
-            draw=draw,
-            workers=self.workers,
-            stop_token=self.stop_token,
-            show=self._note,
-        )
-        if self.stop_token.interrupted:
-            raise RunStoppedError(self.stop_token.reason)
-        return told
-
-    def _note(self, result: Result) -> None:
-        if not self.examined:
-            self.examined.append(Examinee.of(result.report))
-        self.show(result)
-
-
-async def _shown(
-    exam: Exam, writer: Writer | None, *, stop_token: StopToken
-) -> list[Exhibit | LeftOut]:
-    seed = exam.settings.seed
-    if writer is None:
-        return list(exhibits(exam.segments, exam.conditions, seed=seed))
-    return await written_exhibits(
-        exam.segments, exam.conditions, seed=seed, writer=writer, stop_token=stop_token
-    )
-
-
-def _differ(first: Heard, second: Heard) -> bool:
+def _differ(first: Judgements, second: Judgements) -> bool:
     """Whether anything is said otherwise the second time."""
-    return any(first[key] != told for key, told in second.items())
+    return any(first[key] != judgement for key, judgement in second.items())

@@ -1,4 +1,4 @@
-"""Findings: what an exam says of a judge."""
+"""Findings: the evaluation of an exam, condition by condition."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -8,9 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanjury.judges.core import Scale
-from spanjury.orchestration.studies.discernment.contrasts import METHODS, Cell, Method, Mode, cells
-from spanjury.orchestration.studies.discernment.perturbed_pairs import Condition, Exhibit, LeftOut
-from spanjury.orchestration.studies.discernment.score_arrays import Heard, ScoreArrays
+from spanjury.orchestration.studies.discernment.contrasts import (
+    METHODS,
+    Contrast,
+    Method,
+    Mode,
+    contrasts,
+)
+from spanjury.orchestration.studies.discernment.score_arrays import Judgements, ScoreArrays
+from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped
 from spanjury.stats.combination.discernment import (
     LevelBalanced,
     discernment_score,
@@ -22,7 +28,7 @@ from spanjury.stats.significance.joint import joint_sign_flip
 from spanjury.stats.significance.paired import PairedStatistic
 from spanjury.stats.spans.localisation import Localisation, localisation, new_spans, pooled
 
-__all__ = ["Finding", "Findings", "Settings", "found"]
+__all__ = ["Finding", "Findings", "Settings", "evaluate_scores"]
 
 _MOST = 0.5
 """The share of the experts' weights that must be on aspects with scores."""
@@ -32,14 +38,14 @@ _SMALL = 0.2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How an exam is evaluated.
+    """Settings of the evaluation.
 
     Parameters
     ----------
     mode
-        How drops become p-values, and the p-values of several aspects one.
+        The test of differences, and how the p-values of several aspects become one.
     test
-        Name of the statistic that stands in for the mode's test of drops; empty for that.
+        Name of the statistic that stands in for the mode's test of differences; empty for that.
     seed
         Of the damage and of the bootstrap.
     draws
@@ -54,7 +60,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What one condition came to.
+    """The result of one condition.
 
     Parameters
     ----------
@@ -64,19 +70,19 @@ class Finding:
         Name of the model that did it; empty for a rule.
     damaged
         How many texts were damaged.
-    left_out
+    skipped
         Why others were not, and how often.
-    cells
+    contrasts
         Aspect by aspect.
     discernment
         D of all aspects together on which there are scores; NaN where no score should fall.
     weighted, ablated
         D with the experts' weights, and with the small ones set to 0; NaN without weights.
-        An aspect without scores is left out and the others' weights are scaled up; NaN if
+        An aspect without scores is skipped and the others' weights are scaled up; NaN if
         less than half of the weight is left.
     pooled
         Weighted mean of the aspects' D; NaN without weights.
-    contrast
+    target_contrast
         By how much D is higher on the aspects that should fall than on the others.
     joint
         D of one test over the aspects that should fall and have scores, all counting alike;
@@ -92,20 +98,20 @@ class Finding:
     level: str
     written_by: str
     damaged: int
-    left_out: Mapping[str, int]
-    cells: tuple[Cell, ...]
+    skipped: Mapping[str, int]
+    contrasts: tuple[Contrast, ...]
     discernment: float
     weighted: float
     ablated: float
     pooled: float
-    contrast: float
+    target_contrast: float
     joint: float
     localisation: Localisation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
-    """What an exam came to.
+    """The results of an exam.
 
     Parameters
     ----------
@@ -124,18 +130,18 @@ class Findings:
     settings: Settings
     segments: int
     repeats: int
-    control: tuple[Cell, ...]
+    control: tuple[Contrast, ...]
     findings: tuple[Finding, ...]
     overall: LevelBalanced
     weighted: LevelBalanced
 
 
-def found(
+def evaluate_scores(
     score_arrays: ScoreArrays,
     conditions: Sequence[Condition],
-    shown: Sequence[Exhibit | LeftOut],
+    pairs: Sequence[PerturbedPair | Skipped],
     *,
-    heard: Heard,
+    judgements: Judgements,
     scales: Mapping[str, Scale],
     settings: Settings,
     test: PairedStatistic | None = None,
@@ -144,16 +150,16 @@ def found(
 
     Parameters
     ----------
-    evidence
+    score_arrays
         The scores.
-    conditions, shown
-        What was done, in the order of the evidence, and to what.
-    heard
-        What was said in one draw, for its spans.
+    conditions, pairs
+        Ways of damage, in the order of the arrays, and the texts damaged or skipped.
+    judgements
+        Of one draw, for their spans.
     scales
-        Aspect -> its scale, in the order of the evidence.
+        Aspect -> its scale, in the order of the arrays.
     test
-        Stands in for the test of drops that the mode has.
+        Stands in for the test of differences that the mode has.
     """
     method = METHODS[settings.mode]
     if test is not None:
@@ -161,8 +167,8 @@ def found(
 
     def described(
         damaged: NDArray[np.float64], condition: Condition | None = None
-    ) -> tuple[Cell, ...]:
-        return cells(
+    ) -> tuple[Contrast, ...]:
+        return contrasts(
             score_arrays.clean,
             damaged,
             scales=scales,
@@ -177,9 +183,9 @@ def found(
         _finding(
             condition,
             described(damaged, condition),
-            [one for one in shown if one.condition == condition.name],
+            [one for one in pairs if one.condition == condition.name],
             differences=differences,
-            heard=heard,
+            judgements=judgements,
             method=method,
             settings=settings,
         )
@@ -201,37 +207,37 @@ def found(
 
 def _finding(
     condition: Condition,
-    described: tuple[Cell, ...],
-    shown: Sequence[Exhibit | LeftOut],
+    described: tuple[Contrast, ...],
+    pairs: Sequence[PerturbedPair | Skipped],
     *,
     differences: NDArray[np.float64],
-    heard: Heard,
+    judgements: Judgements,
     method: Method,
     settings: Settings,
 ) -> Finding:
-    damaged = [one for one in shown if isinstance(one, Exhibit)]
-    heard_on = [cell for cell in described if not np.isnan(cell.test.log_p)]
-    harmful = any(cell.expected != "unchanged" for cell in heard_on)
-    log_p = np.array([cell.test.log_p for cell in heard_on])
-    scores = np.array([cell.discernment for cell in heard_on])
-    weights = _shares([condition.weights.get(cell.aspect, 0.0) for cell in heard_on])
+    damaged = [one for one in pairs if isinstance(one, PerturbedPair)]
+    scored = [contrast for contrast in described if not np.isnan(contrast.test.log_p)]
+    harmful = any(contrast.expected != "unchanged" for contrast in scored)
+    log_p = np.array([contrast.test.log_p for contrast in scored])
+    scores = np.array([contrast.discernment for contrast in scored])
+    weights = _shares([condition.weights.get(contrast.aspect, 0.0) for contrast in scored])
     big = _shares([weight if weight >= _SMALL else 0.0 for weight in weights])
-    targeted = np.array([cell.expected == "falls" for cell in heard_on], dtype=bool)
+    targeted = np.array([contrast.expected == "falls" for contrast in scored], dtype=bool)
     return Finding(
         condition=condition.name,
         family=condition.perturbation.family,
         level=condition.level,
-        written_by=shown[0].written_by,
+        written_by=pairs[0].written_by,
         damaged=len(damaged),
-        left_out=Counter(one.reason for one in shown if isinstance(one, LeftOut)),
-        cells=described,
+        skipped=Counter(one.reason for one in pairs if isinstance(one, Skipped)),
+        contrasts=described,
         discernment=_combined(log_p, None, method) if harmful else np.nan,
         weighted=_combined(log_p, weights, method) if weights.any() else np.nan,
         ablated=_combined(log_p, big, method) if big.any() else np.nan,
         pooled=float(linear_pool(scores, weights=weights)) if weights.any() else np.nan,
-        contrast=float(target_contrast(scores, targeted=targeted)) if heard_on else np.nan,
+        target_contrast=float(target_contrast(scores, targeted=targeted)) if scored else np.nan,
         joint=_joint(differences, described, settings),
-        localisation=pooled(_localised(exhibit, described, heard) for exhibit in damaged),
+        localisation=pooled(_localised(pair, described, judgements) for pair in damaged),
     )
 
 
@@ -250,32 +256,32 @@ def _combined(
 
 
 def _joint(
-    differences: NDArray[np.float64], described: Sequence[Cell], settings: Settings
+    differences: NDArray[np.float64], described: Sequence[Contrast], settings: Settings
 ) -> float:
     """Return D of the aspects that should fall, with one sign an item for all of them."""
-    heard_on = [not np.isnan(cell.test.log_p) for cell in described]
-    falls = [cell.expected == "falls" for cell in described]
-    may_fall = falls if any(falls) else [cell.expected is None for cell in described]
-    counted = np.array(heard_on) & np.array(may_fall)
+    scored = [not np.isnan(contrast.test.log_p) for contrast in described]
+    falls = [contrast.expected == "falls" for contrast in described]
+    may_fall = falls if any(falls) else [contrast.expected is None for contrast in described]
+    counted = np.array(scored) & np.array(may_fall)
     if not counted.any():
         return np.nan
     rng = np.random.default_rng(settings.seed)
-    told = joint_sign_flip(differences[counted], rng=rng, draws=settings.draws)
-    return float(discernment_score([told.log_p])[0])
+    drawn = joint_sign_flip(differences[counted], rng=rng, draws=settings.draws)
+    return float(discernment_score([drawn.log_p])[0])
 
 
-def _localised(exhibit: Exhibit, described: Sequence[Cell], heard: Heard) -> Localisation:
+def _localised(
+    pair: PerturbedPair, described: Sequence[Contrast], judgements: Judgements
+) -> Localisation:
     """Compare what is marked in the damaged text only, on any aspect, with the damage."""
     spans: list[tuple[int, int]] = []
-    for cell in described:
-        now = heard[exhibit.damaged.segment_id, cell.aspect].spans
-        before = heard[exhibit.clean.segment_id, cell.aspect].spans
-        carried = [exhibit.damage.carried(*span) for span in before]
+    for contrast in described:
+        now = judgements[pair.damaged.segment_id, contrast.aspect].spans
+        before = judgements[pair.clean.segment_id, contrast.aspect].spans
+        carried = [pair.damage.carried(*span) for span in before]
         fresh = new_spans(_rows(now), _rows(carried))
         spans += [(int(start), int(end)) for start, end in fresh]
-    return localisation(
-        _rows(spans), _rows(exhibit.damage.places), length=len(exhibit.damaged.output)
-    )
+    return localisation(_rows(spans), _rows(pair.damage.places), length=len(pair.damaged.output))
 
 
 def _rows(intervals: Sequence[tuple[int, int]]) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""Evidence: what was said of clean and of damaged texts, as arrays side by side."""
+"""Scores of clean and of damaged texts: as arrays side by side, and as rows of a file."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,17 +8,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanjury.judges.core import Aspect, Outcome, Segment, fingerprint
-from spanjury.orchestration.studies.discernment.perturbed_pairs import Condition, Exhibit
 from spanjury.orchestration.studies.judging import Judgement
+from spanjury.perturbations.pairs import Condition, PerturbedPair
 from spanjury.perturbations.perturbation import Effect
 
-__all__ = ["Heard", "ScoreArrays", "ScoreRow", "digest_of", "gathered", "score_rows", "score_sum"]
+__all__ = [
+    "Judgements",
+    "ScoreArrays",
+    "ScoreRow",
+    "collect_scores",
+    "digest_of",
+    "score_rows",
+    "score_sum",
+]
 
 _DIGITS = 9
 """Decimals of a sum of scores: 4.1 + 4.3 is to tie with 4.2 + 4.2."""
 
-Heard = Mapping[tuple[str, str], Judgement]
-"""``(segment id, aspect name)`` -> what was said."""
+Judgements = Mapping[tuple[str, str], Judgement]
+"""``(segment id, aspect name)`` -> what the panel says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -55,25 +63,25 @@ class ScoreArrays:
         return self.clean[None] - self.damaged
 
 
-def gathered(
+def collect_scores(
     segments: Sequence[Segment],
     aspects: Sequence[Aspect],
-    shown: Sequence[Exhibit],
+    pairs: Sequence[PerturbedPair],
     *,
-    draws: Sequence[Heard],
-    control: Sequence[Heard],
+    draws: Sequence[Judgements],
+    control: Sequence[Judgements],
     conditions: Sequence[str],
 ) -> ScoreArrays:
-    """Put what was heard into arrays.
+    """Put scores into arrays.
 
     Parameters
     ----------
-    segments, aspects, shown
-        What was judged: clean, on what, and damaged.
+    segments, aspects, pairs
+        What was judged: clean texts, on which aspects, and damaged texts.
     draws
-        What was said in each repeat, of clean and damaged texts.
+        Judgements of clean and damaged texts, for each repeat.
     control
-        What was said of the clean texts once more, in as many repeats.
+        Judgements of the clean texts once more, in as many repeats.
     conditions
         Names in the order of the array.
     """
@@ -82,10 +90,10 @@ def gathered(
     columns = {segment.segment_id: number for number, segment in enumerate(segments)}
     damaged = np.full((len(rows), len(names), len(columns)), np.nan)
     applied = np.zeros((len(rows), len(columns)), dtype=bool)
-    for exhibit in shown:
-        row, column = rows[exhibit.condition], columns[exhibit.clean.segment_id]
+    for pair in pairs:
+        row, column = rows[pair.condition], columns[pair.clean.segment_id]
         applied[row, column] = True
-        damaged[row, :, column] = _summed(exhibit.damaged.segment_id, names, draws)
+        damaged[row, :, column] = _summed(pair.damaged.segment_id, names, draws)
     return ScoreArrays(
         segments=tuple(columns),
         aspects=names,
@@ -98,14 +106,16 @@ def gathered(
     )
 
 
-def score_sum(key: tuple[str, str], draws: Sequence[Heard]) -> float:
+def score_sum(key: tuple[str, str], draws: Sequence[Judgements]) -> float:
     """Sum the scores under ``(segment id, aspect name)`` over the draws; NaN if one is missing."""
-    scores = [heard[key].score for heard in draws]
+    scores = [judgements[key].score for judgements in draws]
     known = [score for score in scores if score is not None]
     return round(math.fsum(known), _DIGITS) if len(known) == len(scores) else math.nan
 
 
-def _summed(segment_id: str, aspects: Sequence[str], draws: Sequence[Heard]) -> NDArray[np.float64]:
+def _summed(
+    segment_id: str, aspects: Sequence[str], draws: Sequence[Judgements]
+) -> NDArray[np.float64]:
     return np.array([score_sum((segment_id, aspect), draws) for aspect in aspects])
 
 
@@ -148,8 +158,8 @@ class ScoreRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Said:
-    """What came of one text on one aspect, over all draws."""
+class _Total:
+    """The score of one text on one aspect, summed over all draws."""
 
     total: float | None
     outcome: Outcome
@@ -158,13 +168,13 @@ class _Said:
 def score_rows(
     segments: Sequence[Segment],
     aspects: Sequence[Aspect],
-    shown: Sequence[Exhibit],
+    pairs: Sequence[PerturbedPair],
     *,
-    draws: Sequence[Heard],
-    control: Sequence[Heard],
+    draws: Sequence[Judgements],
+    control: Sequence[Judgements],
     conditions: Sequence[Condition],
 ) -> Iterator[ScoreRow]:
-    """Tell the scores of an exam text by text; parameters as in `score_arrays.gathered`.
+    """Yield the scores of an exam text by text; parameters as in `collect_scores`.
 
     Yields
     ------
@@ -177,27 +187,28 @@ def score_rows(
             yield _row(
                 (segment, segment), aspect.name, (draws, control), condition=None, to="unchanged"
             )
-    for exhibit in shown:
+    for pair in pairs:
         for aspect in aspects:
             yield _row(
-                (exhibit.clean, exhibit.damaged),
+                (pair.clean, pair.damaged),
                 aspect.name,
                 (draws, draws),
-                condition=exhibit.condition,
-                to=by_name[exhibit.condition].effect_on(aspect.name),
+                condition=pair.condition,
+                to=by_name[pair.condition].effect_on(aspect.name),
             )
 
 
 def _row(
     texts: tuple[Segment, Segment],
     aspect: str,
-    heard: tuple[Sequence[Heard], Sequence[Heard]],
+    judgements: tuple[Sequence[Judgements], Sequence[Judgements]],
     *,
     condition: str | None,
     to: Effect | None,
 ) -> ScoreRow:
     clean, damaged = (
-        _said((text.segment_id, aspect), draws) for text, draws in zip(texts, heard, strict=True)
+        _total((text.segment_id, aspect), draws)
+        for text, draws in zip(texts, judgements, strict=True)
     )
     return ScoreRow(
         text=texts[0].segment_id,
@@ -206,7 +217,7 @@ def _row(
         expected=to,
         clean=clean.total,
         damaged=damaged.total,
-        repeats=len(heard[0]),
+        repeats=len(judgements[0]),
         clean_outcome=clean.outcome,
         damaged_outcome=damaged.outcome,
         clean_digest=digest_of(texts[0]),
@@ -214,10 +225,10 @@ def _row(
     )
 
 
-def _said(key: tuple[str, str], draws: Sequence[Heard]) -> _Said:
+def _total(key: tuple[str, str], draws: Sequence[Judgements]) -> _Total:
     total = score_sum(key, draws)
-    outcomes = (heard[key].outcome for heard in draws if heard[key].score is None)
-    return _Said(total=None if np.isnan(total) else total, outcome=next(outcomes, Outcome.SCORED))
+    outcomes = (judgements[key].outcome for judgements in draws if judgements[key].score is None)
+    return _Total(total=None if np.isnan(total) else total, outcome=next(outcomes, Outcome.SCORED))
 
 
 def digest_of(segment: Segment) -> str:

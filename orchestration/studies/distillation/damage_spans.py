@@ -2,26 +2,40 @@
 
 A judge marks words, not letters, and quotes so that the quotation is found: a strike within
 a word becomes the word, one that left nothing the words beside it, and what stands several
-times in the text is quoted with its neighbours.
+times in the text is quoted with its neighbours. The explanations are worded in
+``templates/explanations.toml``: for a rule, for its family, or for any damage, several of each,
+one of which is drawn.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Literal
 
 from numpy.random import Generator
 
 from spanjury.judges.core import ErrorSpan, Located
-from spanjury.orchestration.studies.distillation.damaged_text import DamagedText, Strike
-from spanjury.orchestration.studies.distillation.explanations import Change, ChangeKind, explained
+from spanjury.orchestration.studies.distillation.damaged_text import DamagedText, Harm, Strike
 
 __all__ = ["damage_spans"]
 
 _Interval = tuple[int, int]
+_ChangeKind = Literal["changed", "added", "removed"]
 
 _WORD = re.compile(r"\w+(?:['’.,-]\w+)*")
 _NEIGHBOURS = 6
 """How many words a quotation may be widened by to be found again."""
+
+_ANY = "any"
+_WORDS = 12
+"""The most words that are named in full; of more, the first and the last."""
+_ENDS = 5
+
+_Wordings = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +45,7 @@ class _Mark:
     start: int
     end: int
     strikes: tuple[Strike, ...]
-    kind: ChangeKind
+    kind: _ChangeKind
 
 
 def damage_spans(
@@ -71,15 +85,15 @@ def _is_omission(strike: Strike, text: str) -> bool:
 
 
 def _omission(strike: Strike, rng: Generator) -> ErrorSpan:
-    change = Change(kind="removed", was=strike.was.strip(), now="")
-    why = explained(change, strike.harm, rng)
+    change = _Change(kind="removed", was=strike.was.strip(), now="")
+    why = _explained(change, strike.harm, rng)
     return ErrorSpan(text="", explanation=why, severity=strike.harm.severity)
 
 
 def _marked(strike: Strike, text: str, words: Sequence[_Interval]) -> _Mark:
     """Widen a strike to the words that it touches; where there are none, that it lies between."""
     start, end = _trimmed(strike, text)
-    kind: ChangeKind = "changed"
+    kind: _ChangeKind = "changed"
     if start < end:
         touched = [(first, last) for first, last in words if first < end and start < last]
         if not strike.was.strip() and all(start <= a and b <= end for a, b in touched):
@@ -135,8 +149,8 @@ def _merged(marks: Sequence[_Mark]) -> Iterator[_Mark]:
 
 def _span(mark: _Mark, text: str, *, words: Sequence[_Interval], rng: Generator) -> ErrorSpan:
     gravest = max(mark.strikes, key=lambda strike: strike.harm.severity)
-    change = Change(kind=mark.kind, was=_was(mark, text), now=text[mark.start : mark.end])
-    why = explained(change, gravest.harm, rng)
+    change = _Change(kind=mark.kind, was=_was(mark, text), now=text[mark.start : mark.end])
+    why = _explained(change, gravest.harm, rng)
     start, end = _unmistakable(mark, text, words)
     return ErrorSpan(
         text=text[start:end],
@@ -173,3 +187,49 @@ def _unmistakable(mark: _Mark, text: str, words: Sequence[_Interval]) -> _Interv
         elif after:
             (end,) = after
     return start, end
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Change:
+    """What was done to a place.
+
+    Parameters
+    ----------
+    kind
+        Whether something else stands there now, something more, or less.
+    was, now
+        The words before and after; `now` of a removal are the words beside it.
+    """
+
+    kind: _ChangeKind
+    was: str
+    now: str
+
+
+def _explained(change: _Change, harm: Harm, rng: Generator) -> str:
+    """Return why `change` is an error, in one of the wordings for what `harm` does."""
+    tables = _tables()
+    named = (f"rule {harm.rule}", harm.perturbation.family, _ANY)
+    wordings = next(tables[name][change.kind] for name in named if _has(name, change.kind))
+    wording = wordings[int(rng.integers(len(wordings)))]
+    return wording.format(was=_quoted(change.was), now=_quoted(change.now))
+
+
+def _has(name: str, kind: _ChangeKind) -> bool:
+    return kind in _tables().get(name, {})
+
+
+def _quoted(words: str) -> str:
+    """Quote words on one line, without the middle of many."""
+    parts = words.split()
+    if len(parts) > _WORDS:
+        parts = [*parts[:_ENDS], "…", *parts[-_ENDS:]]
+    return f"‘{' '.join(parts)}’"
+
+
+@cache
+def _tables() -> Mapping[str, _Wordings]:
+    file = files("spanjury.orchestration.studies.distillation").joinpath(
+        "templates", "explanations.toml"
+    )
+    return MappingProxyType(tomllib.loads(file.read_text("utf-8")))

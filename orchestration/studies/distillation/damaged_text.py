@@ -14,16 +14,16 @@ __all__ = ["DamagedText", "Harm", "Strike", "damaged_by"]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Harm:
-    """One sort of damage, in one dose; told apart from others by who it is.
+    """One sort of damage, in one dose; equal to itself only.
 
     Parameters
     ----------
     name
-        What the recipe calls it.
+        Its name in the recipe.
     rule
         Name of the perturbation.
     perturbation, options
-        What it does, and how much of it.
+        The damage, and how much of it.
     severity
         1 to 5: how grave the errors are that it makes.
     """
@@ -46,7 +46,7 @@ class Strike:
     was
         What stood there before.
     harm
-        Who did it.
+        Its cause.
     """
 
     start: int
@@ -64,7 +64,7 @@ class DamagedText:
 
     @property
     def harms(self) -> tuple[Harm, ...]:
-        """Who struck it, in the order of the first strikes in the text."""
+        """The causes of its strikes, in the order of the first strikes in the text."""
         return tuple(dict.fromkeys(strike.harm for strike in self.strikes))
 
 

@@ -1,31 +1,19 @@
-"""One example that a distilled judge is trained on, and the file that holds many.
+"""One example that a distilled judge is trained on: a prompt, the reply, and their origin."""
 
-JSON Lines, one `Example` a line, without what has its usual value.
-"""
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import MappingProxyType
-from typing import Literal, get_args
 
-from pydantic import TypeAdapter, ValidationError
-from pydantic_core import PydanticSerializationError
-
-from spanjury.judges.core import DataError, Message, Report, Scale
+from spanjury.judges.core import Message, Report, Scale
 from spanjury.judges.llm.percent import Reading
+from spanjury.orchestration.studies.distillation.splits import Split
 
-__all__ = ["SPLITS", "Example", "Licences", "Provenance", "Split", "example_line", "read_examples"]
-
-Split = Literal["train", "validation", "test"]
-"""What an example is for; no input is in two of them."""
-
-SPLITS: tuple[Split, ...] = get_args(Split)
+__all__ = ["Example", "Licences", "Provenance"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
-    """Where an example comes from.
+    """The origin of an example.
 
     Parameters
     ----------
@@ -34,7 +22,7 @@ class Provenance:
     panel
         Signature of the panel whose report is learnt; empty for damage.
     damages
-        What was done to the text, in order; empty for a text as it was.
+        The damage to the text, in order; empty for a text as it was.
     seed
         Of all that was drawn at random.
     """
@@ -48,12 +36,12 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Licences:
-    """Under which terms an example may be used.
+    """The terms under which an example may be used.
 
     Parameters
     ----------
     source
-        Licence of the text; empty where nobody told.
+        Licence of the text; empty where unknown.
     teachers
         Judge or model of the panel -> licence of what it says; empty for damage, which has
         no teacher.
@@ -74,18 +62,18 @@ class Example:
     input_id
         Digest of the inputs; the same for inputs that differ in spelling only.
     system
-        Who wrote the text; empty where the row names nobody.
+        The system that wrote the text; empty where the row names none.
     inputs, output
-        What is judged; the prompt shows of the inputs what the aspect may look at.
+        The text to judge; the prompt shows of the inputs what the aspect may look at.
     task, aspect, definition
-        What is asked.
+        The question.
     report
-        What is to be found: spans with offsets, and the score as it was before it was
+        The right answer: spans with offsets, and the score as it was before it was
         rounded, on the scale of the aspect.
     messages, target
         The prompt, and the reply that is due.
     split
-        What the example is for.
+        The use of the example.
     provenance, licences
         Where it comes from, and what may be done with it.
     labels
@@ -110,46 +98,3 @@ class Example:
     licences: Licences = field(default_factory=Licences)
     labels: tuple[str, ...] = Scale().labels
     reading: Reading = "stretched"
-
-
-_EXAMPLE: TypeAdapter[Example] = TypeAdapter(Example)
-
-
-def example_line(example: Example) -> bytes:
-    """Return `example` as a line of JSON, its end included.
-
-    Raises
-    ------
-    DataError
-        If it holds what cannot be written as UTF-8; names the row.
-    """
-    try:
-        return _EXAMPLE.dump_json(example, exclude_defaults=True) + b"\n"
-    except (PydanticSerializationError, UnicodeEncodeError) as error:
-        row = example.provenance.row
-        raise DataError(f"row {row!r} holds what a file cannot: {error}") from error
-
-
-def read_examples(path: Path) -> Iterator[Example]:
-    """Read a file of examples line by line.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, or a line is no example; names file and line.
-    """
-    try:
-        with path.open("rb") as lines:
-            for number, line in enumerate(lines, start=1):
-                yield _example(line, where=f"{path}, line {number}")
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
-
-
-def _example(line: bytes, *, where: str) -> Example:
-    try:
-        return _EXAMPLE.validate_json(line)
-    except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        place = ".".join(map(str, problem["loc"]))
-        raise DataError(f"{where}: not a training example: {place} {problem['msg']}") from error

@@ -8,7 +8,7 @@ from spanjury.judges.core import ConfigError
 __all__ = ["OURS", "permits_training", "require_licences"]
 
 OURS = "Apache-2.0"
-"""Of what the rules of spanjury say."""
+"""Of reports that the rules of spanjury make."""
 
 # As SPDX and data-set cards write them. What forbids commercial use or changes is not among
 # them: whether it permits training is for a lawyer, and `accepted`, to say.
@@ -35,13 +35,13 @@ def permits_training(licence: str, *, accepted: Collection[str] = ()) -> bool:
     return any(_PERMITS.fullmatch(name) is not None for name in (folded, bare))
 
 
-def require_licences(told: Iterable[tuple[str, str]], *, accepted: Collection[str] = ()) -> None:
+def require_licences(owned: Iterable[tuple[str, str]], *, accepted: Collection[str] = ()) -> None:
     """Refuse what does not permit training.
 
     Parameters
     ----------
-    told
-        Whose licence, and which; empty where nobody told.
+    owned
+        Whose licence, and which; empty where unknown.
     accepted
         Licences that the user answers for.
 
@@ -50,14 +50,14 @@ def require_licences(told: Iterable[tuple[str, str]], *, accepted: Collection[st
     ConfigError
         If one does not; names the first few.
     """
-    refused = dict.fromkeys(_refused(told, accepted))
+    refused = dict.fromkeys(_refused(owned, accepted))
     if refused:
         named = "; ".join(list(refused)[:_SHOWN])
         more = f" (and {len(refused) - _SHOWN} more)" if len(refused) > _SHOWN else ""
         raise ConfigError(f"not known to permit training: {named}{more}")
 
 
-def _refused(told: Iterable[tuple[str, str]], accepted: Collection[str]) -> Iterator[str]:
-    for whose, licence in told:
+def _refused(owned: Iterable[tuple[str, str]], accepted: Collection[str]) -> Iterator[str]:
+    for whose, licence in owned:
         if not permits_training(licence, accepted=accepted):
-            yield f"{whose} ({licence or 'no licence told'})"
+            yield f"{whose} ({licence or 'no licence given'})"

@@ -4,9 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from spanjury.judges.core import ConfigError, DataError, Segment
-from spanjury.orchestration.studies.distillation.examples import Split
-from spanjury.orchestration.studies.distillation.inputs import groups_of, input_keys, telling_keys
-from spanjury.orchestration.studies.distillation.splitting import Shares, dealt
+from spanjury.orchestration.studies.distillation.splits import (
+    Shares,
+    Split,
+    dealt,
+    groups_of,
+    input_keys,
+    telling_keys,
+)
 
 __all__ = ["DataFile", "Row", "refuse_overlap", "rows_of"]
 
@@ -26,7 +31,7 @@ class DataFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One text, with its task told.
+    """One text, with its task.
 
     Parameters
     ----------
@@ -37,9 +42,9 @@ class Row:
     input_id
         Digest of its inputs, as in `Example`.
     split
-        What it is for.
+        Its use.
     licence
-        Empty where nobody told.
+        Empty where unknown.
     """
 
     source: str
@@ -78,13 +83,13 @@ def rows_of(
     DataError
         If there are no rows.
     """
-    told = [(file, _tasked(segment, task)) for file in files for segment in file.segments]
-    if not told:
+    texts = [(file, _tasked(segment, task)) for file in files for segment in file.segments]
+    if not texts:
         named = ", ".join(file.path for file in files)
         raise DataError(f"there is no row in {named}")
-    keys = [input_keys(segment) for _, segment in told]
+    keys = [input_keys(segment) for _, segment in texts]
     datasets: dict[str, str] = {}
-    for (file, segment), key in zip(told, keys, strict=True):
+    for (file, segment), key in zip(texts, keys, strict=True):
         datasets.setdefault(key.whole, _dataset(file, segment))
     split = dealt(groups_of(keys), datasets, shares=shares or Shares(), seed=seed)
     return tuple(
@@ -96,7 +101,7 @@ def rows_of(
             split=split[key.whole],
             licence=_text(segment.meta, *_LICENCE) or licence,
         )
-        for (file, segment), key in zip(told, keys, strict=True)
+        for (file, segment), key in zip(texts, keys, strict=True)
     )
 
 

@@ -1,4 +1,4 @@
-"""Balanced sampling: whoever was drawn least is drawn next, by lot among equals."""
+"""Balanced sampling: the least drawn is drawn next, by lot among equals."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -31,9 +31,9 @@ def least_used(
     before: Counter[Hashable] = Counter()
     places: list[tuple[int, int, float, int]] = []
     for place in sorted(range(len(choices)), key=lots.__getitem__):
-        told = key(choices[place])
-        places.append((before[told], used[told], lots[place], place))
-        before[told] += 1
+        group = key(choices[place])
+        places.append((before[group], used[group], lots[place], place))
+        before[group] += 1
     drawn = [choices[place] for *_, place in sorted(places)[:k]]
     used.update(map(key, drawn))
     return drawn
@@ -56,7 +56,7 @@ def sampled(
     rows
         The outputs; those of one input need not stand together.
     aspects
-        Task -> what may be judged in it; what needs an input that a row lacks is left out.
+        Task -> what may be judged in it; what needs an input that a row lacks is skipped.
     systems
         How many systems are drawn for each input, balanced over all of them.
     per_output

@@ -1,25 +1,75 @@
-"""A training set on disk: a file for each split, and one that says what they hold."""
+"""A training set on disk: a file for each split, and one that says what they hold.
+
+A split is JSON Lines, one `Example` a line, without what has its usual value.
+"""
 
 import hashlib
+from collections.abc import Iterator
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError
 
 from spanjury.judges.core import DataError
-from spanjury.orchestration.studies.distillation.examples import (
-    SPLITS,
-    Example,
-    Split,
-    read_examples,
-)
+from spanjury.orchestration.studies.distillation.examples import Example
+from spanjury.orchestration.studies.distillation.splits import SPLITS, Split
 
-__all__ = ["FORMAT", "SEAL", "read_split", "require_whole", "split_file"]
+__all__ = [
+    "FORMAT",
+    "SEAL",
+    "example_line",
+    "read_examples",
+    "read_split",
+    "require_whole",
+    "split_file",
+]
 
 FORMAT = 1
 SEAL = "tables.json"
-"""What the files hold, and their digests; it is there iff they are whole."""
+"""File with the tables and digests of the others; it is there iff they are whole."""
 
 _FILES: TypeAdapter[dict[str, object]] = TypeAdapter(dict[str, object])
+_EXAMPLE: TypeAdapter[Example] = TypeAdapter(Example)
+
+
+def example_line(example: Example) -> bytes:
+    """Return `example` as a line of JSON, its end included.
+
+    Raises
+    ------
+    DataError
+        If it holds what cannot be written as UTF-8; names the row.
+    """
+    try:
+        return _EXAMPLE.dump_json(example, exclude_defaults=True) + b"\n"
+    except (PydanticSerializationError, UnicodeEncodeError) as error:
+        row = example.provenance.row
+        raise DataError(f"row {row!r} holds what a file cannot: {error}") from error
+
+
+def read_examples(path: Path) -> Iterator[Example]:
+    """Read a file of examples line by line.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, or a line is not an example; names file and line.
+    """
+    try:
+        with path.open("rb") as lines:
+            for number, line in enumerate(lines, start=1):
+                yield _example(line, where=f"{path}, line {number}")
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def _example(line: bytes, *, where: str) -> Example:
+    try:
+        return _EXAMPLE.validate_json(line)
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        place = ".".join(map(str, problem["loc"]))
+        raise DataError(f"{where}: not a training example: {place} {problem['msg']}") from error
 
 
 def split_file(split: Split) -> str:
@@ -41,14 +91,14 @@ def require_whole(folder: Path) -> None:
         If there is no training set, or a file is not as it was when it was built.
     """
     try:
-        told = _FILES.validate_json((folder / SEAL).read_bytes())
+        seal = _FILES.validate_json((folder / SEAL).read_bytes())
     except OSError as error:
         raise DataError(
             f"{folder}: no whole training set is there ({SEAL}: {error.strerror})"
         ) from error
     except ValidationError as error:
         raise DataError(f"{folder / SEAL}: not what `distil build` writes") from error
-    files = told.get("files")
+    files = seal.get("files")
     for split in SPLITS:
         path = folder / split_file(split)
         known = files.get(path.name) if isinstance(files, dict) else None

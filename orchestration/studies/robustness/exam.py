@@ -1,33 +1,37 @@
 """The exam: attack texts, have a panel judge them with and without the attack, and compare."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
-from spanjury.judges.core import Aspect, ConfigError, DataError, Result, RunStoppedError, Segment
-from spanjury.orchestration.engine.batch import evaluate
+from spanjury.judges.core import Aspect, ConfigError, DataError, Result, Segment
 from spanjury.orchestration.engine.stopping import StopToken
-from spanjury.orchestration.studies.discernment.perturbed_pairs import LeftOut
 from spanjury.orchestration.studies.judging import (
     Examinee,
+    ExamRun,
     Judgement,
     OpenPanel,
+    Recorder,
     judgement_of,
 )
-from spanjury.orchestration.studies.robustness.attacked_texts import Exhibit, Flawed, exhibits
+from spanjury.orchestration.studies.robustness.attacked_texts import (
+    AttackedText,
+    Flawed,
+    attack_texts,
+)
 from spanjury.orchestration.studies.robustness.attempts import (
     Attempt,
-    Heard,
     Settings,
     attempts,
     repeats,
 )
 from spanjury.orchestration.studies.robustness.findings import PANEL, Findings, findings_of
 from spanjury.perturbations.attacks.attack import Attack
+from spanjury.perturbations.pairs import Skipped
 
-__all__ = ["Exam", "Sitting", "sit"]
+__all__ = ["Exam", "ExamResult", "examine"]
 
 _CONTROL = "control-1"
-"""Name of the draw in which the texts are heard once more."""
+"""Name of the draw in which the texts are judged once more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +47,7 @@ class Exam:
     attacks
         Name -> attack.
     settings
-        What a success is; its seed is also that of the attacks.
+        The definition of a success; its seed is also that of the attacks.
 
     Raises
     ------
@@ -73,17 +77,17 @@ class Exam:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sitting:
-    """The outcome of an exam.
+class ExamResult:
+    """The result of an exam.
 
     Parameters
     ----------
     findings
-        What it says of the panel and of its seats.
+        On the panel and on its seats.
     attempts
-        The rows that it rests on.
+        The rows that they rest on.
     examinee
-        Who was examined.
+        The panel that was examined.
     """
 
     findings: Findings
@@ -91,7 +95,7 @@ class Sitting:
     examinee: Examinee
 
 
-async def sit(
+async def examine(
     exam: Exam,
     open_panel: OpenPanel,
     *,
@@ -99,19 +103,19 @@ async def sit(
     stop_token: StopToken,
     show: Callable[[Result], None],
     expect: Callable[[int], None],
-) -> Sitting:
-    """Hold an exam.
+) -> ExamResult:
+    """Examine a panel.
 
     Parameters
     ----------
     exam
-        What is asked.
+        The questions.
     open_panel
-        Opens who is examined, once a draw.
-    workers, stop_token, show
-        As in `hearing.hear`.
-    expect
-        Is given the number of results, once it is known.
+        Opens the panel, once a draw.
+    workers, stop_token
+        As in `batch.evaluate`.
+    show, expect
+        Called with every result, and with the number of results once it is known.
 
     Raises
     ------
@@ -122,22 +126,25 @@ async def sit(
     RunStoppedError
         If the stop token came before the end.
     """
-    made = [*exhibits(exam.segments, exam.aspects, exam.attacks, seed=exam.settings.seed)]
-    shown = [exhibit for exhibit in made if isinstance(exhibit, Exhibit)]
-    left_out = [out for out in made if isinstance(out, LeftOut)]
-    if not shown:
-        reasons = "; ".join(sorted({out.reason for out in left_out}))
+    made = [*attack_texts(exam.segments, exam.aspects, exam.attacks, seed=exam.settings.seed)]
+    texts = [one for one in made if isinstance(one, AttackedText)]
+    skipped = [one for one in made if isinstance(one, Skipped)]
+    if not texts:
+        reasons = "; ".join(sorted({one.reason for one in skipped}))
         raise DataError(f"no text could be attacked: {reasons}")
     bases = [(segment, aspect) for segment in exam.segments for aspect in exam.aspects]
-    attacked = [(exhibit.attacked, aspect) for exhibit in shown for aspect in exhibit.aspects]
+    attacked = [(text.attacked, aspect) for text in texts for aspect in text.aspects]
     expect(2 * len(bases) + len(attacked))
-    session = _Session(open_panel=open_panel, workers=workers, stop_token=stop_token, show=show)
-    first = await session.heard("", [*bases, *attacked])
-    second = await session.heard(_CONTROL, bases)
-    judges = session.judges
+    run = ExamRun(
+        open_panel=open_panel, workers=workers, stop_token=stop_token, record=Recorder(show)
+    )
+    first = await run.judge([*bases, *attacked], draw="", judgements_in=_judgements)
+    second = await run.judge(bases, draw=_CONTROL, judgements_in=_judgements)
+    seats = tuple(run.examinee.seats)
+    judges = (PANEL, *(seats if len(seats) > 1 else ()))
     settings = exam.settings
     rows = (
-        *attempts(shown, first, judges=judges, settings=settings),
+        *attempts(texts, first, judges=judges, settings=settings),
         *repeats(exam.segments, exam.aspects, (first, second), judges=judges, settings=settings),
     )
     findings = findings_of(
@@ -145,48 +152,14 @@ async def sit(
         judges=judges,
         texts=len(exam.segments),
         damaged=exam.flawed.damaged,
-        left_out=left_out,
+        skipped=skipped,
         settings=settings,
     )
-    return Sitting(findings=findings, attempts=rows, examinee=session.examined[0])
+    return ExamResult(findings=findings, attempts=rows, examinee=run.examinee)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Session:
-    """A panel that hears texts draw after draw, and is noted with its seats."""
-
-    open_panel: OpenPanel
-    workers: int
-    stop_token: StopToken
-    show: Callable[[Result], None]
-    examined: list[Examinee] = field(default_factory=list)
-
-    @property
-    def judges(self) -> tuple[str, ...]:
-        """The panel, and its seats where there are several."""
-        seats = tuple(self.examined[0].seats)
-        return (PANEL, *(seats if len(seats) > 1 else ()))
-
-    async def heard(self, draw: str, pairs: Iterable[tuple[Segment, Aspect]]) -> Heard:
-        """Have every pair judged; return what the panel and each of its seats said."""
-        heard: dict[tuple[str, str, str], Judgement] = {}
-
-        def keep(result: Result) -> None:
-            heard.update(_said(result))
-            if not self.examined:
-                self.examined.append(Examinee.of(result.report))
-            self.show(result)
-
-        async with self.open_panel(draw) as panel:
-            await evaluate(
-                panel, pairs, write=keep, workers=self.workers, stop_token=self.stop_token
-            )
-        if self.stop_token.interrupted:
-            raise RunStoppedError(self.stop_token.reason)
-        return heard
-
-
-def _said(result: Result) -> Iterator[tuple[tuple[str, str, str], Judgement]]:
+def _judgements(result: Result) -> Iterator[tuple[tuple[str, str, str], Judgement]]:
+    """Yield the judgements of the panel and of its seats."""
     text, aspect = result.segment.segment_id, result.aspect.name
     yield (PANEL, text, aspect), judgement_of(result.report)
     for seat in result.report.seats:

@@ -17,8 +17,7 @@ from spanjury.adapters.pages.alignment import LcsAlignment, alignment_page
 from spanjury.adapters.pages.flow import Flow, TokenFlow, flow_page
 from spanjury.adapters.pages.heat_map import TokenSimilarities, heat_map_page
 from spanjury.adapters.pages.ngrams import NgramPlaces, SharedNgrams
-from spanjury.adapters.pages.page import write_page
-from spanjury.adapters.pages.texts import MarkedText
+from spanjury.adapters.pages.page import MarkedText, write_page
 from spanjury.judges.core import ConfigError, StoreError
 
 VOID = {"meta", "input"}

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanjury.adapters.causal.chat_tokens import ChatTokens
-from spanjury.adapters.training.pairs import TrainingPair, pairs_digest
+from spanjury.adapters.training.job import TrainingPair, pairs_digest
 from spanjury.adapters.training.rendering import CUT_MARK, IGNORED, render, render_all
 from spanjury.judges.core import ConfigError, Message
 
@@ -86,7 +86,7 @@ def test_where_one_source_is_not_enough_the_next_is_cut_too() -> None:
 def test_what_was_cut_and_what_left_out_is_counted() -> None:
     pairs = [pair("short"), pair("word " * 400), pair("short", target="long " * 400)]
     rendered = render_all(pairs, CHAT, limit=60)
-    assert (len(rendered.examples), rendered.cut, rendered.left_out) == (2, 1, 1)
+    assert (len(rendered.examples), rendered.cut, rendered.skipped) == (2, 1, 1)
 
 
 def test_a_mark_of_the_template_in_a_text_is_read_as_plain_text() -> None:

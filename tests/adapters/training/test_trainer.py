@@ -17,8 +17,7 @@ from spanjury.adapters.causal.chat_tokens import ChatTokens
 from spanjury.adapters.causal.low_rank import attach
 from spanjury.adapters.training.batches import Plan, stacked
 from spanjury.adapters.training.checkpoint import CheckpointFile
-from spanjury.adapters.training.options import TrainingOptions
-from spanjury.adapters.training.progress import Progress
+from spanjury.adapters.training.job import Progress, TrainingOptions
 from spanjury.adapters.training.rendering import Rendered, render_all
 from spanjury.adapters.training.trainer import Trainer, answer_loss, fixed_seed
 from spanjury.judges.core import ConfigError

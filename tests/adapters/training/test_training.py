@@ -17,10 +17,13 @@ from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from spanjury.adapters.causal.low_rank import load_model
-from spanjury.adapters.training.loading import Trained, TrainingJob
-from spanjury.adapters.training.options import TrainingOptions
-from spanjury.adapters.training.pairs import DataStatistics
-from spanjury.adapters.training.progress import Progress
+from spanjury.adapters.training.job import (
+    DataStatistics,
+    Progress,
+    Trained,
+    TrainingJob,
+    TrainingOptions,
+)
 from spanjury.adapters.training.training import CHECKPOINT, train
 from spanjury.judges.core import ConfigError, StoreError
 

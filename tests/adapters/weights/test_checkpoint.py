@@ -12,12 +12,12 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 from fakes.tiny_models import WINDOW, save_tiny
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM
 
+from spanjury.adapters.lazy import Once
 from spanjury.adapters.weights.bartscore import BARTScore, BARTScoreFromSource
 from spanjury.adapters.weights.bertscore import BERTScore
 from spanjury.adapters.weights.checkpoint import find_checkpoint
 from spanjury.adapters.weights.mauve import MAUVE
 from spanjury.adapters.weights.moverscore import MoverScore
-from spanjury.adapters.weights.once import Once
 from spanjury.adapters.weights.perplexity import Perplexity
 from spanjury.adapters.weights.prism import Prism, PrismFromSource
 from spanjury.adapters.weights.tokens import batches

@@ -174,5 +174,5 @@ def test_a_translator_is_told_its_languages(translator: str) -> None:
 def test_a_translator_without_a_language_is_refused(translator: str) -> None:
     sample = Sample(output="cats", references=("dog",))
     for language in ("", "xx"):
-        with pytest.raises(ConfigError, match="must be told a language"):
+        with pytest.raises(ConfigError, match="needs a language"):
             Prism(model=translator, language=language).score_segments([sample])

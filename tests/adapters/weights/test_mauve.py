@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.integrate import quad
 
-from spanjury.adapters.weights.divergence import frontier_area, histograms
-from spanjury.adapters.weights.mauve import MAUVE
+from spanjury.adapters.weights.mauve import MAUVE, frontier_area, histograms
 from spanjury.judges.core import Sample
 
 ANIMALS = [

@@ -13,7 +13,7 @@ from fakes.tiny_models import WINDOW, save_tiny, tiny_tokenizer
 from scipy.optimize import linprog
 from transformers import AutoModel
 
-from spanjury.adapters.weights.idf import Idf
+from spanjury.adapters.weights.encoder import Idf
 from spanjury.adapters.weights.moverscore import MoverScore
 from spanjury.adapters.weights.transport import transport_cost
 from spanjury.adapters.weights.wmd import WMD

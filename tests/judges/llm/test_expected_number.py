@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import pytest
 
 from spanjury.judges.core import Reply, TokenLogprob
-from spanjury.judges.llm.expected_number import expected_number
+from spanjury.judges.llm.expected_score import expected_number
 
 CUE = ["No", " Error", "\n\n", "Overall", " score", ":"]
 

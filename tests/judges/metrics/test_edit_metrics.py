@@ -7,10 +7,9 @@ from rapidfuzz.distance import Levenshtein
 from sacrebleu.metrics.ter import TER
 
 from spanjury.judges.core import MergeableMetric, Sample
-from spanjury.judges.metrics.edits.character import Character
+from spanjury.judges.metrics.edits.character import Character, reordered, shift_cost
 from spanjury.judges.metrics.edits.eed import Eed, _spaced
 from spanjury.judges.metrics.edits.error_rates import Cer, Wer
-from spanjury.judges.metrics.edits.shifts import reordered, shift_cost
 from spanjury.judges.metrics.edits.ter import Ter
 
 SAMPLES = varied_samples(250)

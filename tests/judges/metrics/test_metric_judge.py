@@ -24,8 +24,8 @@ from spanjury.judges.core import (
     Task,
 )
 from spanjury.judges.metrics.judge import MetricJudge
+from spanjury.judges.metrics.named import sample_of
 from spanjury.judges.metrics.reference_free.diversity import SelfBleu
-from spanjury.judges.metrics.samples import sample_of
 
 TASK = Task(name="summarization", description="…", input_headers={"Article": (), "Guideline": ()})
 ASPECT = Aspect(name="relevance", task=TASK, definition="…", kind="content", inputs=("Article",))

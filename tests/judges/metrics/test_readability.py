@@ -21,10 +21,10 @@ from spanjury.judges.metrics.words.readable_words import (
     Syllables,
     letter_count,
     sentence_count,
+    syllable_count,
     syllables_of,
     word_list,
 )
-from spanjury.judges.metrics.words.syllables import syllable_count
 
 CAT = "The cat sat on the mat. It was very comfortable."
 METRICS = [FleschReadingEase(), FleschKincaidGrade(), GunningFog(), ColemanLiau()]

@@ -5,13 +5,24 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from spanjury.judges.core import ErrorSpan
-from spanjury.judges.rules.form_checks.casing import lower_case_starts, lower_i, shouting
 from spanjury.judges.rules.form_checks.debris import debris
-from spanjury.judges.rules.form_checks.endings import broken_off
-from spanjury.judges.rules.form_checks.grammar import articles, disagreement, misheard
-from spanjury.judges.rules.form_checks.pairs import unclosed_quotes, unpaired_brackets
+from spanjury.judges.rules.form_checks.punctuation import (
+    broken_off,
+    doubled_marks,
+    missing_blanks,
+    stray_blanks,
+    unclosed_quotes,
+    unpaired_brackets,
+)
 from spanjury.judges.rules.form_checks.repetition import repeated_passages, stuttering
-from spanjury.judges.rules.form_checks.spacing import doubled_marks, missing_blanks, stray_blanks
+from spanjury.judges.rules.form_checks.words import (
+    articles,
+    disagreement,
+    lower_case_starts,
+    lower_i,
+    misheard,
+    shouting,
+)
 from spanjury.judges.rules.form_text import FormText, read_form
 
 WON_IT = "won it for the very first time in ten days"

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from spanjury.judges.core import ConfigError
 from spanjury.judges.tasks import Catalogue
-from spanjury.judges.tasks.names import Names
-from spanjury.judges.tasks.table import Table
+from spanjury.judges.tasks.table import Names, Table
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 ASPECT = '[tasks.poem.aspects.metre]\nkind = "form"\ndefinition = "Whether it scans."\n'
@@ -139,7 +138,7 @@ BAD = {
     ),
     "an unknown input": (
         TASK + ASPECT + 'inputs = ["Rhymes"]\n',
-        "'inputs' has 'Rhymes', which is no input of poem; choose from Input",
+        "'inputs' has 'Rhymes', which is not an input of poem; choose from Input",
     ),
     "a list that is a text": (
         TASK + ASPECT + 'inputs = "Input"\n',
@@ -159,7 +158,7 @@ BAD = {
     ),
     "an unknown default aspect": (
         TASK + 'default_aspects = ["rhyme"]\n' + ASPECT,
-        "'default_aspects' has 'rhyme', which is no aspect of poem; choose from metre",
+        "'default_aspects' has 'rhyme', which is not an aspect of poem; choose from metre",
     ),
     "an alias of two aspects": (
         TASK
@@ -183,7 +182,7 @@ BAD = {
     ),
     "a name without letters": (
         TASK + ASPECT.replace("metre", '"-"'),
-        "[tasks.poem.aspects.-]: '-' is no name",
+        "[tasks.poem.aspects.-]: '-' is not a name",
     ),
     "a header with two meanings": (
         TASK + '[tasks.poem.input_headers]\nTitle = ["topic"]\nTheme = ["Topic"]\n' + ASPECT,

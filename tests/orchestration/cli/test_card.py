@@ -32,9 +32,9 @@ def test_exams_of_one_panel_make_a_page_and_are_held_against_demands(spanjury: S
     assert done.exit_code == 0, done.output
     for name in ("discernment.average", "localisation.hits", "invariance.steady"):
         assert name in done.output
-    told = json.loads(Path("card/card.json").read_text())
-    assert [gate["passed"] for gate in told["gates"]] == [True, True]
-    values = {one["name"]: one["value"] for one in told["exams"][0]["measures"]}
+    data = json.loads(Path("card/card.json").read_text())
+    assert [gate["passed"] for gate in data["gates"]] == [True, True]
+    values = {one["name"]: one["value"] for one in data["exams"][0]["measures"]}
     findings = json.loads(Path("seen/findings.json").read_text())
     assert values["discernment.average"] == findings["overall"]["average"]
     assert "| discernment.average >= 1 |" in Path("card/card.md").read_text()
@@ -46,7 +46,9 @@ def test_exams_of_one_panel_make_a_page_and_are_held_against_demands(spanjury: S
 
 
 @pytest.mark.parametrize("findings", [None, "{}", "no JSON", '{"card": {"exam": 1}}'])
-def test_a_folder_without_a_finished_exam_is_told(spanjury: Spanjury, findings: str | None) -> None:
+def test_a_folder_without_a_finished_exam_is_named(
+    spanjury: Spanjury, findings: str | None
+) -> None:
     Path("exam").mkdir()
     if findings is not None:
         Path("exam/findings.json").write_text(findings)

@@ -9,11 +9,15 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from spanjury.judges.core import DataError
-from spanjury.judges.llm.located_errors import located_errors
+from spanjury.judges.llm.parse import located_errors
 from spanjury.judges.llm.short_prompt import read_number
-from spanjury.orchestration.cli.distil_commands import distil
-from spanjury.orchestration.studies.distillation.examples import SPLITS, read_examples
-from spanjury.orchestration.studies.distillation.training_set import read_split, require_whole
+from spanjury.orchestration.cli.app import app
+from spanjury.orchestration.studies.distillation.splits import SPLITS
+from spanjury.orchestration.studies.distillation.training_set import (
+    read_examples,
+    read_split,
+    require_whole,
+)
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 DATA = tuple(EXAMPLES / f"{name}.jsonl" for name in ("summaries", "data_to_text", "questions"))
@@ -26,7 +30,7 @@ Build = Callable[..., Result]
 def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Build:
     """Run `distil build` in an empty folder."""
     monkeypatch.chdir(tmp_path)
-    return lambda *args: CliRunner().invoke(distil, ["build", *map(str, args)])
+    return lambda *args: CliRunner().invoke(app, ["distil", "build", *map(str, args)])
 
 
 def files(folder: str) -> dict[str, bytes]:
@@ -111,14 +115,14 @@ def test_inputs_that_are_evaluated_on_are_refused_and_nothing_is_written(build: 
         ((), "--from-damage, not both"),
         (("--from-damage", "--judge", "form"), "--from-damage, not both"),
         (("--judge", "form", "--recipe", "full"), "goes with --from-damage"),
-        (("--from-damage", "--require-licence"), "no licence told"),
+        (("--from-damage", "--require-licence"), "no licence given"),
         (("--from-damage", "--validation", "0.5", "--test", "0.5"), "leave some"),
         (("--judge", "form", "--teacher-licence", "gpt=MIT"), "who teaches nothing"),
         (("--judge", "form", "--teacher-licence", "MIT"), "expected TEACHER=LICENCE"),
         (("--from-damage", "--recipe", "none"), "unknown recipe"),
         (
             ("--model", "m", "--require-licence", "--licence", "MIT"),
-            "m (no licence told)",
+            "m (no licence given)",
         ),
     ],
 )

@@ -28,14 +28,14 @@ def test_the_demo_shows_that_the_offline_panel_sees_entities_and_not_order(
 ) -> None:
     done = spanjury(*examine("--demo", "--limit", "12"))
     assert done.exit_code == 0, done.output
-    told = json.loads(Path("exam/findings.json").read_text())
-    by_name = {finding["treatment"]: finding for finding in told["findings"]}
+    data = json.loads(Path("exam/findings.json").read_text())
+    by_name = {finding["condition"]: finding for finding in data["findings"]}
     entities = by_name["fictional-entities-minor"]
     assert entities["discernment"] > 2
     assert entities["localisation"]["hit_rate"] > 0.7 > entities["localisation"]["chance"]
     (consistency, _) = by_name["reordering-minor"]["cells"]
     assert consistency["effects"]["net_drop"] == 0
-    assert all(cell["effects"]["net_drop"] == 0 for cell in told["control"])
+    assert all(cell["effects"]["net_drop"] == 0 for cell in data["control"])
     page = Path("exam/report.md").read_text()
     assert "fictional-entities-minor" in page
     for picture in ("discernment", "specificity", "scores"):
@@ -60,10 +60,10 @@ def test_the_same_exam_again_says_the_same_and_asks_nobody(spanjury: Spanjury) -
 def test_a_statistic_is_found_by_its_name(spanjury: Spanjury) -> None:
     flags = examine("--demo", "--limit", "6", "--recipe", "dhp/summarization")
     assert spanjury(*flags, "--test", "sign-test").exit_code == 0
-    told = json.loads(Path("exam/findings.json").read_text())
-    assert told["settings"]["test"] == "sign-test"
+    data = json.loads(Path("exam/findings.json").read_text())
+    assert data["settings"]["test"] == "sign-test"
     # Six of six fall: the sign test gives p = 2^-6.
-    entities = told["findings"][4]["cells"][0]
+    entities = data["findings"][4]["cells"][0]
     assert entities["test"]["log_p"] == pytest.approx(-4.158883, abs=1e-5)
 
 
@@ -79,7 +79,7 @@ def test_a_statistic_is_found_by_its_name(spanjury: Spanjury) -> None:
         (["--demo", "--weights", "aspect.toml"], "weighs beauty"),
     ],
 )
-def test_what_does_not_fit_is_told_before_anything_is_judged(
+def test_what_does_not_fit_is_an_error_before_anything_is_judged(
     spanjury: Spanjury, flags: list[str], problem: str
 ) -> None:
     Path("half.toml").write_text("[deletions-minor]\nfluency = 0.5\n")

@@ -52,35 +52,35 @@ def test_the_terminal_says_which_judge_discerns_more_and_which_moves_less(
 ) -> None:
     done = spanjury("keen", "dull")
     assert done.exit_code == 0, done.output
-    told = " ".join(done.stdout.split())
-    assert "A: keen B: dull" in told
-    assert "A discerns more: A +0.75, B +0.25, difference +0.50 [+0.30, +0.70]" in told
-    assert "B moves" in told  # the rest of the cell is on its next line
+    data = " ".join(done.stdout.split())
+    assert "A: keen B: dull" in data
+    assert "A discerns more: A +0.75, B +0.25, difference +0.50 [+0.30, +0.70]" in data
+    assert "B moves" in data  # the rest of the cell is on its next line
     assert max(map(len, done.stdout.splitlines())) <= 80
     assert not list(Path().glob("**/comparison*"))
 
 
 def test_a_page_and_json_are_written_where_a_folder_is_named(spanjury: Spanjury) -> None:
-    done = spanjury("keen", "dull", "-o", "told/here", "--draws", "2000", "--seed", "3")
+    done = spanjury("keen", "dull", "-o", "out/here", "--draws", "2000", "--seed", "3")
     assert done.exit_code == 0, done.output
-    page = Path("told/here/comparison.md").read_text()
+    page = Path("out/here/comparison.md").read_text()
     difference = "+0.50 [+0.30, +0.70]"
     for line in (
         "- A: `panel|keen`, in `keen`",
-        "  - dull: `dull|temperature:0`",
+        "- B, dull: `dull|temperature:0`",
         "- 2000 bootstrap draws, seed 3",
         f"| typos | **fluency** | 20 | +0.75 | +0.25 | {difference} | 0.0039 | A discerns more |",
     ):
         assert line in page.splitlines()
-    told = json.loads(Path("told/here/comparison.json").read_text())
-    assert told["judges"][0]["seats"] == {"keen": "keen|temperature:0"}
-    verdicts = {(one["treatment"], one["aspect"]): one["verdict"] for one in told["places"]}
+    data = json.loads(Path("out/here/comparison.json").read_text())
+    assert data["judges"][0]["seats"] == {"keen": "keen|temperature:0"}
+    verdicts = {(one["condition"], one["aspect"]): one["verdict"] for one in data["places"]}
     assert verdicts == {
         (None, "fluency"): "not shown",
         ("typos", "fluency"): "A discerns more",
         ("spaces", "fluency"): "B moves less",
     }
-    assert told["summary"]["difference"] == 0.5
+    assert data["summary"]["difference"] == 0.5
 
 
 def test_an_exam_beside_itself_shows_nothing(spanjury: Spanjury) -> None:
@@ -103,16 +103,16 @@ def test_nothing_in_common_is_a_matter_of_usage(spanjury: Spanjury) -> None:
     ("files", "problem"),
     [
         ({}, "bad holds no exam: there is no scores.jsonl in it"),
-        ({"memory.sqlite3": ""}, "bad holds an exam that has not ended: hold it again"),
-        ({"findings.json": "{}"}, "bad holds an exam without readable scores.jsonl: hold it"),
-        ({"scores.jsonl": ""}, "its first line is no JSON"),
+        ({"memory.sqlite3": ""}, "bad holds an exam that has not ended: run it again"),
+        ({"findings.json": "{}"}, "bad holds an exam without readable scores.jsonl: run it"),
+        ({"scores.jsonl": ""}, "its first line is not JSON"),
         ({"scores.jsonl": '{"text": "a"}'}, "has format None, expected 1"),
         ({"scores.jsonl": "[1]"}, "has format None, expected 1"),
         ({"scores.jsonl": '{"format": 2}'}, "has format 2, expected 1: it was written by another"),
         ({"scores.jsonl": '{"format": 1}'}, "scores.jsonl:1: judge: Field required"),
     ],
 )
-def test_a_folder_that_holds_no_whole_exam_is_told_in_a_line(
+def test_a_folder_that_holds_no_whole_exam_is_named_in_a_line(
     spanjury: Spanjury, files: dict[str, str], problem: str
 ) -> None:
     Path("bad").mkdir()
@@ -124,12 +124,12 @@ def test_a_folder_that_holds_no_whole_exam_is_told_in_a_line(
     assert problem in line
 
 
-def test_a_folder_that_is_not_there_is_told_in_a_line(spanjury: Spanjury) -> None:
+def test_a_folder_that_is_not_there_is_named_in_a_line(spanjury: Spanjury) -> None:
     done = spanjury("keen", "nowhere")
-    assert (done.exit_code, done.stderr) == (1, "spanjury: nowhere is no folder of an exam\n")
+    assert (done.exit_code, done.stderr) == (1, "spanjury: nowhere is not the folder of an exam\n")
 
 
-def test_a_file_that_was_cut_or_bent_is_told_in_a_line(spanjury: Spanjury) -> None:
+def test_a_file_that_was_cut_or_bent_is_named_in_a_line(spanjury: Spanjury) -> None:
     path = Path("dull/scores.jsonl")
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join(lines[:-1]))
@@ -141,18 +141,18 @@ def test_a_file_that_was_cut_or_bent_is_told_in_a_line(spanjury: Spanjury) -> No
 
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
-    told = scores(scored([1.0, None, 0.5]), judge="a")
-    write_scores(tmp_path / "scores.jsonl", told)
-    assert read_scores(tmp_path) == told
+    data = scores(scored([1.0, None, 0.5]), judge="a")
+    write_scores(tmp_path / "scores.jsonl", data)
+    assert read_scores(tmp_path) == data
 
 
 def test_a_file_that_cannot_be_written_leaves_the_last_one(tmp_path: Path) -> None:
-    told = scores(scored([1.0]), judge="a")
-    write_scores(tmp_path / "scores.jsonl", told)
+    data = scores(scored([1.0]), judge="a")
+    write_scores(tmp_path / "scores.jsonl", data)
     (tmp_path / "scores.jsonl.new").mkdir()
     with pytest.raises(StoreError, match=r"scores\.jsonl: cannot be written"):
         write_scores(tmp_path / "scores.jsonl", scores([], judge="b"))
-    assert read_scores(tmp_path) == told
+    assert read_scores(tmp_path) == data
 
 
 def test_two_exams_on_the_same_texts_can_be_compared(spanjury: Spanjury) -> None:

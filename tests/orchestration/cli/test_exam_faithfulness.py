@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from spanjury.orchestration.cli import examining_watched
+from spanjury.orchestration.cli import session
 from spanjury.orchestration.cli.app import app
 from spanjury.orchestration.cli.progress import ProgressLines
-from spanjury.orchestration.cli.standing import Watch
+from spanjury.orchestration.engine.progress import Tracker
 
 Spanjury = Callable[..., Result]
 
@@ -63,13 +63,13 @@ def test_a_judge_whose_score_is_a_function_of_its_spans_passes(spanjury: Spanjur
     done = spanjury(*flags)
     assert done.exit_code == 0, done.output
     told = json.loads(Path("exam/findings.json").read_text())
-    by_name = {one["treatment"]: one for one in told["findings"]}
+    by_name = {one["condition"]: one for one in told["findings"]}
     assert by_name["null-control"]["overall"]["changed"] == 0
     assert by_name["null-repeat"]["overall"]["changed"] == 0
     assert by_name["critical-error"]["with_room"]["toward"] == 1
     assert not any(one["with_room_against"]["against"] for one in told["findings"])
     assert all(one["broad"] == 0 for one in told["consistency"])
-    assert told["roads"]["form"].keys() == {"computed"}
+    assert told["rescoring_methods"]["form"].keys() == {"computed"}
     assert told["judge"]["seats"]["form"].startswith("form|")
     card = {one["name"]: one["value"] for one in told["card"]["measures"]}
     assert card["faithfulness.null_moved"] == card["faithfulness.against"] == 0
@@ -92,19 +92,19 @@ def test_progress_ends_where_all_has_been_done(
     class Looked(ProgressLines):
         """Says how far it is when all is over."""
 
-        def __init__(self, watch: Watch, *, write: Callable[[str], None]) -> None:
-            super().__init__(watch, write=write)
-            self.seen = watch
+        def __init__(self, tracker: Tracker, *, write: Callable[[str], None]) -> None:
+            super().__init__(tracker, write=write)
+            self.seen = tracker
 
         def __exit__(self, *error: object) -> None:
             super().__exit__(None, None, None)
-            looks.append(self.seen.look().line)
+            looks.append(self.seen.progress().line)
 
-    monkeypatch.setattr(examining_watched, "ProgressLines", Looked)
+    monkeypatch.setattr(session, "ProgressLines", Looked)
     done = spanjury(write("texts.jsonl", TEXTS), "--judge", "form", "--aspect", "fluency")
     assert done.exit_code == 0, done.output
     rows = Path("faithfulness/changes.jsonl").read_text().splitlines()[1:]
-    asked = sum("fate" not in json.loads(row) for row in rows)
+    asked = sum("list_outcome" not in json.loads(row) for row in rows)
     assert looks == [f"judged {asked + 2} of {asked + 2} (100 %)"]
 
 
@@ -117,7 +117,7 @@ def test_perturbations_are_named_and_the_exam_goes_on_a_card(
     done = spanjury(texts, "--judge", "form", "--aspect", "fluency", *named, "-o", "exam")
     assert done.exit_code == 0, done.output
     told = json.loads(Path("exam/findings.json").read_text())
-    conditions = {one["treatment"] for one in told["findings"] if not one["is_control"]}
+    conditions = {one["condition"] for one in told["findings"] if not one["is_control"]}
     assert conditions == {"worsen-severity:by=2", "critical-error"}
     card = ["exam", "card", "exam", "--require", "faithfulness.against<=0"]
     shown = CliRunner().invoke(app, card)

@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from spanjury.judges.core import DataError, ErrorSpan, Segment
 from spanjury.orchestration.cli.app import app
-from spanjury.orchestration.wiring import open_source
+from spanjury.orchestration.wiring.sources import open_source
 
 ROWS = [
     {"id": str(number), "task": "summarization", "output": f"Text {number} .", "input": source}

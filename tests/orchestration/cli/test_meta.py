@@ -89,22 +89,22 @@ def folder_with(folder: Path, *, gold: bool = True, human: bool = True) -> None:
 
 
 def values(folder: Path, *flags: str) -> dict[str, list[dict[str, object]]]:
-    told = call(folder, "meta", "results.jsonl", "--human", "rows.jsonl", *QUICK, "--json", *flags)
-    assert told.exit_code == 0, told.stderr
-    loaded: dict[str, list[dict[str, object]]] = json.loads(told.stdout)
+    done = call(folder, "meta", "results.jsonl", "--human", "rows.jsonl", *QUICK, "--json", *flags)
+    assert done.exit_code == 0, done.stderr
+    loaded: dict[str, list[dict[str, object]]] = json.loads(done.stdout)
     return loaded
 
 
-def test_scores_seats_systems_and_spans_are_all_told(tmp_path: Path) -> None:
+def test_scores_seats_systems_and_spans_are_all_found(tmp_path: Path) -> None:
     folder_with(tmp_path)
-    told = values(tmp_path)
-    agreements = {one["scorer"]: one["value"] for one in told["agreements"]}
+    found = values(tmp_path)
+    agreements = {one["scorer"]: one["value"] for one in found["agreements"]}
     assert agreements["ann"] == pytest.approx(1)
     assert agreements["bob"] == pytest.approx(-1)
-    (seats,) = told["seats"]
+    (seats,) = found["seats"]
     assert seats["seats"] == [*SEATS]
-    assert {one["by"] for one in told["systems"]} == {"people", "ann"}
-    (spans,) = told["spans"]
+    assert {one["by"] for one in found["systems"]} == {"people", "ann"}
+    (spans,) = found["spans"]
     agreement = spans["agreement"]
     assert isinstance(agreement, dict)
     whole = [one for one in agreement["judges"] if not one["group"]]
@@ -113,44 +113,47 @@ def test_scores_seats_systems_and_spans_are_all_told(tmp_path: Path) -> None:
     for one in whole:
         assert one["figures"]["characters.micro.f1"]["value"] == 1
         assert one["gamma"]["gamma"] == 1
-    (pair,) = told["annotators"]
+    (pair,) = found["annotators"]
     assert (pair["first"], pair["second"], pair["texts"]) == ("eve", "joe", 16)
 
 
-def test_texts_that_people_praise_are_looked_at_without_gold_spans(tmp_path: Path) -> None:
+def test_texts_that_people_rate_highest_are_compared_without_gold_spans(tmp_path: Path) -> None:
     folder_with(tmp_path, gold=False)
-    told = values(tmp_path)
-    (spans,) = told["spans"]
+    found = values(tmp_path)
+    (spans,) = found["spans"]
     assert (spans["agreement"], spans["best"]) == (None, 4.0)
-    praised = spans["top_rated"]
-    assert isinstance(praised, list)
-    assert [one["flawless"] for one in praised] == [4, 4, 4]
-    assert [one["erring"]["value"] for one in praised] == [0, 0, 0]
-    assert told["annotators"] == []
+    top_rated = spans["top_rated"]
+    assert isinstance(top_rated, list)
+    assert [one["flawless"] for one in top_rated] == [4, 4, 4]
+    assert [one["erring"]["value"] for one in top_rated] == [0, 0, 0]
+    assert found["annotators"] == []
 
 
-def test_gold_spans_are_enough_where_nobody_gave_a_score(tmp_path: Path) -> None:
+def test_gold_spans_are_enough_without_any_score(tmp_path: Path) -> None:
     folder_with(tmp_path, human=False)
-    told = values(tmp_path)
-    assert told["agreements"] == []
-    assert len(told["spans"]) == 1
+    found = values(tmp_path)
+    assert found["agreements"] == []
+    assert len(found["spans"]) == 1
 
 
-def test_tables_are_short_and_the_page_and_pictures_are_kept(tmp_path: Path) -> None:
+def test_tables_are_short_and_pages_and_pictures_are_kept(tmp_path: Path) -> None:
     folder_with(tmp_path)
-    told = call(
+    done = call(
         tmp_path, "meta", "results.jsonl", "--human", "rows.jsonl", *QUICK, "--output", "out"
     )
-    assert told.exit_code == 0, told.stderr
-    for heading in ("scorer", "seats of", "spans of", "people with people"):
-        assert heading in told.stdout
+    assert done.exit_code == 0, done.stderr
+    for heading in ("scorer", "Seats of a panel", "Spans of fluency", "People with people"):
+        assert heading in done.stdout
     page = (tmp_path / "out" / "meta.md").read_text()
     for heading in ("# Agreement with people", "# Seats", "# Systems", "# Error spans"):
         assert heading in page
     assert json.loads((tmp_path / "out" / "meta.json").read_text()) == values(tmp_path)
+    html = (tmp_path / "out" / "meta.html").read_text()
+    assert "People with people" in html
     drawn = {path.name for path in (tmp_path / "out").glob("*.png")}
     shown = {line.split("](")[1].rstrip(")") for line in page.splitlines() if line[:2] == "!["}
     assert drawn == shown
+    assert html.count("data:image/png;base64,") == len(drawn)
     pytest.importorskip("matplotlib")
     assert {path.stem for path in (tmp_path / "out").glob("*.svg")} == {
         "agreement",
@@ -165,23 +168,23 @@ def test_tables_are_short_and_the_page_and_pictures_are_kept(tmp_path: Path) -> 
     }
 
 
-def test_two_runs_with_the_same_judges_are_told_apart(tmp_path: Path) -> None:
+def test_two_runs_with_the_same_judges_get_different_names(tmp_path: Path) -> None:
     folder_with(tmp_path)
     (tmp_path / "second.jsonl").write_bytes((tmp_path / "results.jsonl").read_bytes())
-    told = values(tmp_path, "--", "second.jsonl")
-    names = {one["scorer"] for one in told["agreements"]}
+    found = values(tmp_path, "--", "second.jsonl")
+    names = {one["scorer"] for one in found["agreements"]}
     assert {"ann (results)", "ann (second)", "panel (second)"} <= names
-    assert [one["run"] for one in told["seats"]] == ["results.jsonl", "second.jsonl"]
+    assert [one["run"] for one in found["seats"]] == ["results.jsonl", "second.jsonl"]
 
 
-def test_runs_in_folders_of_one_name_are_told_apart_by_their_paths(tmp_path: Path) -> None:
+def test_runs_in_folders_of_one_name_are_named_by_their_paths(tmp_path: Path) -> None:
     folder_with(tmp_path)
     for place in ("a", "b"):
         (tmp_path / place).mkdir()
         (tmp_path / place / "run.jsonl").write_bytes((tmp_path / "results.jsonl").read_bytes())
-    told = values(tmp_path, "--", "a/run.jsonl", "b/run.jsonl")
+    found = values(tmp_path, "--", "a/run.jsonl", "b/run.jsonl")
     assert {"ann (a/run.jsonl)", "ann (b/run.jsonl)"} <= {
-        one["scorer"] for one in told["agreements"]
+        one["scorer"] for one in found["agreements"]
     }
 
 
@@ -190,7 +193,7 @@ def test_runs_in_folders_of_one_name_are_told_apart_by_their_paths(tmp_path: Pat
     [
         ({}, (), 1, "no row has people's scores or error spans"),
         ({"id": "z", "human": {"style": 1.0}}, (), 1, "no score is of a row and an aspect"),
-        ({"id": "z", "human": {"style": 1.0}}, ("--aspect", "tone"), 2, "people rated style"),
+        ({"id": "z", "human": {"style": 1.0}}, ("--aspect", "tone"), 2, "they rated style"),
         (
             {"output": "a dog", "spans": [{"start": 0, "end": 1}]},
             (),
@@ -204,9 +207,9 @@ def test_what_cannot_be_compared_is_refused(
 ) -> None:
     folder_with(tmp_path)
     (tmp_path / "rows.jsonl").write_text(json.dumps({"id": "0", "output": "x", **row}) + "\n")
-    told = call(tmp_path, "meta", "results.jsonl", "--human", "rows.jsonl", *QUICK, *flags)
-    assert told.exit_code == code
-    assert problem in complaint(told.stderr)
+    done = call(tmp_path, "meta", "results.jsonl", "--human", "rows.jsonl", *QUICK, *flags)
+    assert done.exit_code == code
+    assert problem in complaint(done.stderr)
 
 
 def test_a_judges_categories_are_mapped_to_those_of_people(tmp_path: Path) -> None:
@@ -218,13 +221,13 @@ def test_a_judges_categories_are_mapped_to_those_of_people(tmp_path: Path) -> No
     (tmp_path / "rows.jsonl").write_text("\n".join(lines))
     results = [
         replace(
-            told,
+            one,
             report=replace(
-                told.report,
-                spans=tuple(replace(one, category="wrong word") for one in told.report.spans),
+                one.report,
+                spans=tuple(replace(span, category="wrong word") for span in one.report.spans),
             ),
         )
-        for told in (judged(str(n), scores=(n % 4 + 1, 3), marks=3 - n % 4) for n in range(16))
+        for one in (judged(str(n), scores=(n % 4 + 1, 3), marks=3 - n % 4) for n in range(16))
     ]
     write_results(tmp_path / "results.jsonl", results)
     for flags, hard in (((), 0), (("--category", "Wrong word=word"), 1)):

@@ -15,9 +15,9 @@ from rich.console import Console
 
 from spanjury.judges.core import PanelReport, Result, Usage
 from spanjury.orchestration.cli.progress import ProgressBar, ProgressLines
-from spanjury.orchestration.cli.standing import Watch
 from spanjury.orchestration.cli.view import View
 from spanjury.orchestration.engine.metering import Meter
+from spanjury.orchestration.engine.progress import Tracker
 from spanjury.orchestration.engine.summary import Summary
 
 RESULT = Result(segment=segment(), aspect=ASPECT, report=PanelReport(score=3))
@@ -41,16 +41,16 @@ class Lines:
             raise BrokenPipeError
 
 
-def watch(clock: FakeClock, *, done: int = 0, total: int = 4) -> Watch:
+def tracker(clock: FakeClock, *, done: int = 0, total: int = 4) -> Tracker:
     summary = Summary()
     for _ in range(done):
         summary.add(RESULT)
-    return Watch(total=total, summary=summary, meter=Meter(), clock=clock)
+    return Tracker(total=total, summary=summary, meter=Meter(), clock=clock)
 
 
 def test_lines_come_now_and_then_and_once_more_at_the_end() -> None:
     clock, lines = FakeClock(), Lines(2)
-    with ProgressLines(watch(clock, done=1), write=lines.write, every=OFTEN):
+    with ProgressLines(tracker(clock, done=1), write=lines.write, every=OFTEN):
         assert lines.full.wait(20)
         clock.now = 12
     assert len(lines.lines) >= 3
@@ -59,14 +59,14 @@ def test_lines_come_now_and_then_and_once_more_at_the_end() -> None:
 
 def test_a_short_run_prints_no_line() -> None:
     clock, lines = FakeClock(), Lines(1)
-    with ProgressLines(watch(clock), write=lines.write):
+    with ProgressLines(tracker(clock), write=lines.write):
         clock.now = 9.9
     assert lines.lines == []
 
 
 def test_a_long_run_ends_with_a_line_however_it_ends() -> None:
     clock, lines = FakeClock(), Lines(1)
-    with suppress(KeyboardInterrupt), ProgressLines(watch(clock, done=4), write=lines.write):
+    with suppress(KeyboardInterrupt), ProgressLines(tracker(clock, done=4), write=lines.write):
         clock.now = 10
         raise KeyboardInterrupt
     assert lines.lines == ["judged 4 of 4 (100 %)"]
@@ -74,7 +74,7 @@ def test_a_long_run_ends_with_a_line_however_it_ends() -> None:
 
 def test_who_reads_the_lines_may_leave() -> None:
     clock, lines = FakeClock(), Lines(1, breaks=True)
-    with ProgressLines(watch(clock), write=lines.write, every=OFTEN):
+    with ProgressLines(tracker(clock), write=lines.write, every=OFTEN):
         assert lines.full.wait(20)
         clock.now = 12
     assert len(lines.lines) == 1
@@ -84,7 +84,7 @@ def test_a_bar_is_as_far_as_the_run_whenever_it_is_drawn() -> None:
     terminal = io.StringIO()
     console = Console(file=terminal, force_terminal=True, width=100, color_system=None)
     clock, summary = FakeClock(), Summary()
-    told = Watch(total=4, summary=summary, meter=Meter(), clock=clock)
+    told = Tracker(total=4, summary=summary, meter=Meter(), clock=clock)
     with ProgressBar(told, console=console) as bar:
         for _ in range(3):
             summary.add(RESULT)

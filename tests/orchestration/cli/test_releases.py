@@ -11,7 +11,7 @@ from loopback.answers import chat
 from loopback.server import LoopbackServer
 from typer.testing import CliRunner
 
-from spanjury.judges.text.fence import Fenced, fence
+from spanjury.judges.text.prompts import Fenced, fence
 from spanjury.orchestration.cli.app import app
 
 ROWS = [

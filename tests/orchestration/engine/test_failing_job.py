@@ -13,7 +13,6 @@ from loopback.server import LoopbackServer
 
 from spanjury import open_panel
 from spanjury.judges.core import (
-    UNANSWERED,
     Aspect,
     ChatModel,
     ChatRequest,
@@ -33,14 +32,14 @@ from spanjury.orchestration.engine.batch import evaluate
 from spanjury.orchestration.engine.panel import Panel, Seat
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
 from spanjury.orchestration.engine.stopping import FailurePolicy
-from spanjury.orchestration.services.cluster_worker import (
+from spanjury.orchestration.services.cluster import (
     ChunkWorker,
-    Errand,
+    ClusterJob,
+    chunk_json,
     read_record,
-    told_chunk,
 )
 from spanjury.orchestration.services.evaluate import Job, run
-from spanjury.orchestration.wiring import ShardFolder, cut_chunks
+from spanjury.orchestration.wiring.cluster import ShardFolder, cut_chunks
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
 
 GOOD = chat("No Error\n\nOverall score: Good\nExplanation of the score: It is fine.")
@@ -124,7 +123,9 @@ def test_a_judge_that_swallows_the_failure_cannot_make_a_run_of_it(
     monkeypatch.setattr(Registry, "get", get)
     with LoopbackServer(REFUSED) as server:
         job = job_of(tmp_path, model_at(server))
-        panel = replace(job.panel, seats=(replace(job.panel.heard[0], judge="swallowing"),))
+        panel = replace(
+            job.panel, seats=(replace(job.panel.seats_or_default[0], judge="swallowing"),)
+        )
         failed(replace(job, panel=panel))
         assert len(server.requests) <= 1
 
@@ -202,19 +203,16 @@ def test_a_worker_of_a_cluster_ends_the_run_as_well(tmp_path: Path) -> None:
     with LoopbackServer(REFUSED) as server:
         job = job_of(tmp_path, model_at(server))
         ShardFolder(str(tmp_path / "run")).create()
-        errand = Errand(
+        cluster_job = ClusterJob(
+            data=str(job.data),
             panel=job.panel,
             folder=str(tmp_path / "run"),
-            catalogue=Catalogue.load(),
-            task=None,
             aspects=("fluency",),
-            skip_bad_rows=False,
-            again=UNANSWERED,
         )
-        worker = ChunkWorker(errand)
+        worker = ChunkWorker(cluster_job, Catalogue.load())
         for chunk in cut_chunks(str(job.data), rows=10):
             with pytest.raises(RunFailedError, match="cannot be used"):
-                read_record(worker(told_chunk(chunk)))
+                read_record(worker(chunk_json(chunk)))
         assert len(server.requests) == 1
 
 

@@ -92,7 +92,7 @@ async def test_a_list_is_scored_once() -> None:
     assert judge.asked == 1
 
 
-async def test_any_other_list_order_segment_aspect_and_place_is_scored_anew() -> None:
+async def test_any_other_list_order_segment_aspect_and_place_is_scored_again() -> None:
     judge, memory = CountedRescorable([RESCORING]), DictMemory()
     kept = before(judge, memory)
     lists = [[SPAN, OMISSION], [OMISSION, SPAN], [SPAN], [replace(SPAN, severity=5)], []]
@@ -159,5 +159,5 @@ async def test_a_model_is_asked_once_for_each_list_whatever_the_judge_forgets() 
 
 def test_a_rescoring_is_read_as_it_was_written() -> None:
     assert read_rescoring(written(RESCORING)) == RESCORING
-    with pytest.raises(StoreError, match="no rescoring"):
+    with pytest.raises(StoreError, match="not a rescoring"):
         read_rescoring(written(RESCORING.report))

@@ -6,8 +6,16 @@ from dataclasses import replace
 import pytest
 
 from spanjury.judges.core import ConfigError
-from spanjury.orchestration.studies.card import Card, ExamRecord, Gate, Measure, parse_gate
-from spanjury.orchestration.studies.card_page import card_json, card_markdown
+from spanjury.orchestration.report.markdown import report_markdown
+from spanjury.orchestration.studies.card import (
+    Card,
+    ExamRecord,
+    Gate,
+    Measure,
+    card_json,
+    card_report,
+    parse_gate,
+)
 
 AVERAGE = Measure(name="discernment.average", value=2.5, says="D", count=40, low=1.25, high=3.75)
 RETEST = Measure(name="retest.moved", value=0.1, says="others the second time", count=80)
@@ -89,15 +97,15 @@ def test_a_panel_and_one_of_its_seats_share_a_card() -> None:
 def test_the_page_has_every_measure_with_its_interval_and_the_demands() -> None:
     card = Card(records=(record(AVERAGE, HITS), record(RETEST)))
     gates = [parse_gate("discernment.average>=3"), parse_gate("retest.moved<=.2")]
-    page = card_markdown(card, gates=gates)
+    page = report_markdown(card_report(card, gates=gates))
     assert "| discernment.average | 2.5 | 1.25 to 3.75 | 40 | D |" in page
     assert "| localisation.hits | - | - | 0 | places hit |" in page
     assert "| discernment.average >= 3 | 2.5 | **not met** |" in page
     assert "| retest.moved <= 0.2 | 0.1 | met |" in page
     assert "- form: `form|v1`" in page
     assert "- 40 texts are few." in page
-    told = card_json(card, gates=gates)
-    assert told["gates"] == [
+    values = card_json(card, gates=gates)
+    assert values["gates"] == [
         {"gate": "discernment.average >= 3", "passed": False},
         {"gate": "retest.moved <= 0.2", "passed": True},
     ]

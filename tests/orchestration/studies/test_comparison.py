@@ -15,7 +15,7 @@ from spanjury.orchestration.studies.comparison.comparison import (
     Preference,
     compare,
 )
-from spanjury.orchestration.studies.comparison.readings import (
+from spanjury.orchestration.studies.comparison.tables import (
     conclusion,
     preferred,
     remarks,
@@ -29,76 +29,76 @@ STILL = [0.0] * 20
 
 
 def only(comparison: Comparison) -> Compared:
-    ((_, told),) = comparison.by_place
-    return told
+    ((_, compared),) = comparison.by_place
+    return compared
 
 
 def verdicts(comparison: Comparison) -> list[str]:
-    return [preferred(place, told) for place, told in comparison.by_place]
+    return [preferred(place, compared) for place, compared in comparison.by_place]
 
 
 def test_effects_and_their_difference_are_those_that_can_be_counted() -> None:
-    told = only(compare(scored(KEEN), scored(DULL)))
-    assert (told.first, told.second) == pytest.approx((0.75, 0.2))
-    assert told.difference == pytest.approx(0.55)
+    compared = only(compare(scored(KEEN), scored(DULL)))
+    assert (compared.first, compared.second) == pytest.approx((0.75, 0.2))
+    assert compared.difference == pytest.approx(0.55)
     # Eleven texts speak for A and none for B: a binomial of 20 texts with .55, and 2 of 2^11.
-    assert (told.low, told.high) == pytest.approx((0.35, 0.75))
-    assert told.p == pytest.approx(2 / 2**11)
-    assert told.texts == 20
-    assert told.preference is Preference.FIRST
+    assert (compared.low, compared.high) == pytest.approx((0.35, 0.75))
+    assert compared.p == pytest.approx(2 / 2**11)
+    assert compared.texts == 20
+    assert compared.preference is Preference.FIRST
 
 
 def test_a_few_texts_show_nothing_however_clear_they_are() -> None:
-    told = only(compare(scored([1.0] * 5), scored([0.0] * 5)))
-    assert (told.difference, told.low, told.high) == (1, 1, 1)
-    assert told.p == pytest.approx(2 / 2**5)
-    assert told.preference is Preference.NOT_SHOWN
+    compared = only(compare(scored([1.0] * 5), scored([0.0] * 5)))
+    assert (compared.difference, compared.low, compared.high) == (1, 1, 1)
+    assert compared.p == pytest.approx(2 / 2**5)
+    assert compared.preference is Preference.NOT_SHOWN
 
 
 def test_p_values_are_adjusted_for_everything_that_is_compared() -> None:
     still = scored(STILL, aspect="coherence", expected="unchanged")
     comparison = compare(scored(KEEN) + still, scored(DULL) + still)
-    adjusted = [told.adjusted for _, told in comparison.by_place]
+    adjusted = [compared.adjusted for _, compared in comparison.by_place]
     assert adjusted == [pytest.approx(2 * 2 / 2**11), 1]
 
 
 def test_where_scores_should_stay_the_judge_that_moves_less_is_better() -> None:
     wild = [1.0, -1.0] * 10
-    told = compare(
+    compared = compare(
         scored(wild, condition="spaces", expected="unchanged") + scored(STILL),
         scored(STILL, condition="spaces", expected="unchanged") + scored(STILL),
     )
-    moved = told.by_place[0][1]
+    moved = compared.by_place[0][1]
     assert (moved.first, moved.second, moved.difference) == (1, 0, 1)
-    assert verdicts(told) == ["B moves less", "not shown"]
+    assert verdicts(compared) == ["B moves less", "not shown"]
 
 
 def test_where_anything_may_happen_it_is_said_whose_scores_fall_more() -> None:
-    told = compare(scored(DULL, expected=None), scored(KEEN, expected=None))
-    assert verdicts(told) == ["B falls more"]
-    assert told.summary is None
-    assert conclusion(told).startswith("There are no damaged aspects")
+    compared = compare(scored(DULL, expected=None), scored(KEEN, expected=None))
+    assert verdicts(compared) == ["B falls more"]
+    assert compared.summary is None
+    assert conclusion(compared).startswith("There are no damaged aspects")
 
 
 def test_the_conclusion_is_of_the_mean_over_damaged_aspects_alone() -> None:
     first = scored(KEEN) + scored(STILL, aspect="coherence")
     second = scored(DULL) + scored(STILL, aspect="coherence")
     other = scored(KEEN, aspect="relevance", expected=None)
-    told = compare(first + other, second + other).summary
-    assert told is not None
-    assert (told.first, told.second) == pytest.approx((0.375, 0.1))
+    compared = compare(first + other, second + other).summary
+    assert compared is not None
+    assert (compared.first, compared.second) == pytest.approx((0.375, 0.1))
     # Half of the binomial above: the other half does not move in any draw.
-    assert (told.low, told.high) == pytest.approx((0.175, 0.375))
-    assert told.p == pytest.approx(2 / 2**11)
+    assert (compared.low, compared.high) == pytest.approx((0.175, 0.375))
+    assert compared.p == pytest.approx(2 / 2**11)
 
 
 def test_a_text_without_a_score_of_one_judge_counts_for_neither() -> None:
     lacking = [None, *KEEN[1:]]
-    told = compare(scored(lacking), scored(DULL))
-    assert only(told).texts == 19
-    assert only(told).second == pytest.approx(3 / 19)
-    assert told.unshared.unscored == (1, 0)
-    assert "Pairs of scores that A lacks, of those that were shown to both: 1." in remarks(told)
+    compared = compare(scored(lacking), scored(DULL))
+    assert only(compared).texts == 19
+    assert only(compared).second == pytest.approx(3 / 19)
+    assert compared.unshared.unscored == (1, 0)
+    assert "Pairs of scores that A lacks, of those that were shown to both: 1." in remarks(compared)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_a_text_without_a_score_of_one_judge_counts_for_neither() -> None:
         (scored(KEEN[:18]), "Texts in the exam of A only: 2 (18, 19)."),
         (
             scored(KEEN) + scored(KEEN, condition="order"),
-            "Treatments in the exam of B only: 1 (order).",
+            "Conditions in the exam of B only: 1 (order).",
         ),
         (
             scored(KEEN) + scored(KEEN, aspect="charm"),
@@ -115,7 +115,7 @@ def test_a_text_without_a_score_of_one_judge_counts_for_neither() -> None:
         ),
         (
             scored(KEEN[:15]) + scored(KEEN[15:], texts=map(str, range(15, 20)), version="new"),
-            "Damaged texts left out, since they differ: 5.",
+            "Damaged texts skipped, since they differ: 5.",
         ),
         (
             scored(KEEN[:18]) + scored([0, 0], texts=["18", "19"], condition=None),
@@ -131,26 +131,26 @@ def test_a_text_without_a_score_of_one_judge_counts_for_neither() -> None:
         ),
     ],
 )
-def test_what_is_not_shared_is_told_and_left_out(second: list[ScoreRow], remark: str) -> None:
-    told = compare(scored(KEEN), second)
-    assert remarks(told) == (remark,)
-    assert verdicts(told) == ["not shown"]
+def test_what_is_not_shared_is_reported_and_skipped(second: list[ScoreRow], remark: str) -> None:
+    compared = compare(scored(KEEN), second)
+    assert remarks(compared) == (remark,)
+    assert verdicts(compared) == ["not shown"]
 
 
 def test_an_aspect_of_which_something_else_is_expected_is_left_out() -> None:
-    told = compare(
+    compared = compare(
         scored(KEEN) + scored(KEEN, aspect="charm"),
         scored(KEEN) + scored(KEEN, aspect="charm", expected="unchanged"),
     )
-    assert [place.aspect for place, _ in told.by_place] == ["fluency"]
-    assert remarks(told) == ("Treatments with another expected effect on an aspect: 1.",)
+    assert [place.aspect for place, _ in compared.by_place] == ["fluency"]
+    assert remarks(compared) == ("Conditions with another expected effect on an aspect: 1.",)
 
 
 @pytest.mark.parametrize(
     ("second", "problem"),
     [
         (scored(KEEN, texts=[f"b{n}" for n in range(20)]), "share no text"),
-        (scored(KEEN, condition="order"), "share no treatment"),
+        (scored(KEEN, condition="order"), "share no condition"),
         (scored(KEEN, aspect="charm"), "share no aspect"),
         (scored(KEEN, version="new"), "share no damaged text with scores of both"),
         (scored([None] * 20), "share no damaged text with scores of both"),
@@ -185,9 +185,9 @@ def exam(differences: Sequence[Sequence[float | None]]) -> list[ScoreRow]:
 @settings(max_examples=40)
 @given(EXAM)
 def test_a_judge_does_not_differ_from_itself(differences: Sequence[Sequence[float | None]]) -> None:
-    told = compare(exam(differences), exam(differences), draws=100)
-    assert told.summary is not None
-    for compared in (told.summary, *(compared for _, compared in told.by_place)):
+    comparison = compare(exam(differences), exam(differences), draws=100)
+    assert comparison.summary is not None
+    for compared in (comparison.summary, *(one for _, one in comparison.by_place)):
         assert (compared.difference, compared.low, compared.high) == (0, 0, 0)
         assert (compared.p, compared.adjusted) == (1, 1)
         assert compared.preference is Preference.NOT_SHOWN

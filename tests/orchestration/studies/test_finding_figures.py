@@ -1,4 +1,4 @@
-"""The figures of one condition: the joint test, and drops told of single scores."""
+"""The figures of one condition: the joint test, and differences of single scores."""
 
 import math
 
@@ -8,10 +8,10 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from spanjury.judges.core import Scale
-from spanjury.orchestration.studies.discernment.contrasts import METHODS, Cell, cells
-from spanjury.orchestration.studies.discernment.findings import Settings, found
-from spanjury.orchestration.studies.discernment.perturbed_pairs import Condition, LeftOut
+from spanjury.orchestration.studies.discernment.contrasts import METHODS, Contrast, contrasts
+from spanjury.orchestration.studies.discernment.findings import Settings, evaluate_scores
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreArrays
+from spanjury.perturbations.pairs import Condition, Skipped
 from spanjury.perturbations.perturbation import Perturbation, text_perturbation
 
 ASPECTS = ("fluency", "coherence", "relevance")
@@ -56,11 +56,11 @@ def joint(
         applied=np.ones((1, values.shape[1]), dtype=bool),
         repeats=1,
     )
-    findings = found(
+    findings = evaluate_scores(
         score_arrays,
         [Condition(name="made-up", perturbation=of, level="word")],
-        [LeftOut(segment_id="0", condition="made-up", reason="its damage is made up")],
-        heard={},
+        [Skipped(segment_id="0", condition="made-up", reason="its damage is made up")],
+        judgements={},
         scales=dict.fromkeys(ASPECTS, Scale()),
         settings=Settings(seed=seed, draws=draws),
     )
@@ -107,11 +107,11 @@ def test_the_joint_test_draws_the_same_from_the_same_seed_and_ends_where_it_is_s
     assert joint([[1.0] * 40] * 3, draws=10_000) == pytest.approx(math.log(10_001, 20))
 
 
-def described(differences: ArrayLike, *, repeats: int) -> Cell:
+def described(differences: ArrayLike, *, repeats: int) -> Contrast:
     """Describe drops of single scores that were each said `repeats` times."""
     fell = np.array([differences], dtype=np.float64) * repeats
     clean = np.full(fell.shape, 4.0 * repeats)
-    (cell,) = cells(
+    (contrast,) = contrasts(
         clean,
         clean - fell,
         scales={"fluency": Scale()},
@@ -121,11 +121,11 @@ def described(differences: ArrayLike, *, repeats: int) -> Cell:
         rng=np.random.default_rng(1),
         draws=100,
     )
-    return cell
+    return contrast
 
 
 @pytest.mark.parametrize("differences", [[0.0, 1.0, 0.0, -1.0, 1.0, 0.0], [1.0] * 6])
-def test_what_is_told_of_drops_is_told_of_single_scores(differences: list[float]) -> None:
+def test_differences_are_those_of_single_scores(differences: list[float]) -> None:
     once, often = described(differences, repeats=1), described(differences, repeats=5)
     assert once.equivalence is not None
     assert often.equivalence is not None

@@ -5,6 +5,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from io import StringIO
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,20 +14,17 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from spanjury.judges.core import Outcome, Scale, Segment
-from spanjury.orchestration.cli.findings_view import findings_view
+from spanjury.orchestration.report import Report
+from spanjury.orchestration.report.markdown import report_markdown
+from spanjury.orchestration.report.terminal import report_view
+from spanjury.orchestration.studies.discernment.conclusions import Conclusion, cautions, conclusion
 from spanjury.orchestration.studies.discernment.contrasts import Mode
-from spanjury.orchestration.studies.discernment.findings import Findings, Settings, found
-from spanjury.orchestration.studies.discernment.pages.as_json import findings_json
-from spanjury.orchestration.studies.discernment.pages.as_markdown import findings_markdown
-from spanjury.orchestration.studies.discernment.perturbed_pairs import (
-    Condition,
-    Exhibit,
-    LeftOut,
-    exhibits,
-)
+from spanjury.orchestration.studies.discernment.findings import Findings, Settings, evaluate_scores
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreArrays
-from spanjury.orchestration.studies.discernment.verdicts import Verdict, cautions, verdict
+from spanjury.orchestration.studies.discernment.tables import discernment_report
+from spanjury.orchestration.studies.discernment.values import findings_json
 from spanjury.orchestration.studies.judging import Examinee, Judgement
+from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped, perturbed_pairs
 from spanjury.perturbations.perturbation import NothingToDamageError, text_perturbation
 
 ASPECTS = ("fluency", "consistency")
@@ -51,7 +49,7 @@ def full_stop(text: str, rng: Generator) -> str:
     return text + "."
 
 
-TREATMENTS = (
+CONDITIONS = (
     Condition(
         name="shout",
         perturbation=shout,
@@ -82,23 +80,23 @@ def findings_of(
         )
         for n in range(segments)
     ]
-    shown = list(exhibits(texts, TREATMENTS, seed=1))
+    shown = list(perturbed_pairs(texts, CONDITIONS, seed=1))
     before = np.full((2, segments), clean)
     damaged = np.full((2, 2, segments), np.nan)
-    for row, condition in enumerate(TREATMENTS):
+    for row, condition in enumerate(CONDITIONS):
         for one in shown:
-            if isinstance(one, Exhibit) and one.condition == condition.name:
+            if isinstance(one, PerturbedPair) and one.condition == condition.name:
                 column = int(one.clean.segment_id)
                 damaged[row, :, column] = clean - np.array(differences[condition.name]) * (
                     column % 2
                 )
     for aspect, count in (absent or {}).items():
         damaged[:, ASPECTS.index(aspect), :count] = np.nan
-    return found(
+    return evaluate_scores(
         score_arrays(before, damaged),
-        TREATMENTS,
+        CONDITIONS,
         shown,
-        heard=heard(shown),
+        judgements=judgements(shown),
         scales=dict.fromkeys(ASPECTS, Scale()),
         settings=Settings(draws=200, mode=mode),
     )
@@ -108,7 +106,7 @@ def score_arrays(clean: NDArray[np.float64], damaged: NDArray[np.float64]) -> Sc
     return ScoreArrays(
         segments=tuple(str(number) for number in range(clean.shape[1])),
         aspects=ASPECTS,
-        conditions=tuple(condition.name for condition in TREATMENTS),
+        conditions=tuple(condition.name for condition in CONDITIONS),
         clean=clean,
         control=clean.copy(),
         damaged=damaged,
@@ -117,84 +115,92 @@ def score_arrays(clean: NDArray[np.float64], damaged: NDArray[np.float64]) -> Sc
     )
 
 
-def heard(shown: list[Exhibit | LeftOut]) -> dict[tuple[str, str], Judgement]:
+def judgements(shown: list[PerturbedPair | Skipped]) -> dict[tuple[str, str], Judgement]:
     """Mark the first three characters of each damaged text."""
-    told: dict[tuple[str, str], Judgement] = {}
+    text: dict[tuple[str, str], Judgement] = {}
     for one in shown:
-        if isinstance(one, Exhibit):
+        if isinstance(one, PerturbedPair):
             for aspect in ASPECTS:
                 for segment, spans in ((one.clean, ()), (one.damaged, ((0, 3),))):
-                    told[segment.segment_id, aspect] = Judgement(
+                    text[segment.segment_id, aspect] = Judgement(
                         score=3.0, outcome=Outcome.SCORED, spans=spans
                     )
-    return told
+    return text
 
 
 KEEN = {"shout": (1.0, 0.0), "full-stop": (0.0, 0.0)}
 BLIND = {"shout": (0.0, 0.0), "full-stop": (0.0, 0.0)}
 
 
-def page(findings: Findings) -> str:
-    return findings_markdown(
-        findings, examinee=JURY, data="data.jsonl", recipe="ours", pictures=["bars.png"]
+def report(findings: Findings) -> Report:
+    return discernment_report(
+        findings,
+        examinee=JURY,
+        data="data.jsonl",
+        recipe="ours",
+        pictures={Path("bars.png"): "D of each condition"},
     )
+
+
+def page(findings: Findings) -> str:
+    return report_markdown(report(findings))
 
 
 def screen(findings: Findings) -> str:
     console = Console(width=80, file=StringIO(), force_terminal=False)
-    console.print(findings_view(findings))
-    told = console.file
-    assert isinstance(told, StringIO)
-    return told.getvalue()
+    console.print(report_view(report(findings)))
+    text = console.file
+    assert isinstance(text, StringIO)
+    return text.getvalue()
 
 
-def verdicts(findings: Findings) -> list[Verdict]:
-    return [verdict(finding) for finding in findings.findings]
+def verdicts(findings: Findings) -> list[Conclusion]:
+    return [conclusion(finding) for finding in findings.findings]
 
 
 @pytest.mark.parametrize(
     ("differences", "expected"),
     [
-        (KEEN, [Verdict.DISCERNED, Verdict.STEADY]),
-        (BLIND, [Verdict.NOT_SHOWN, Verdict.STEADY]),
-        ({"shout": (0, 2), "full-stop": (1, 2)}, [Verdict.ELSEWHERE, Verdict.MOVED]),
-        ({"shout": (-1, 0), "full-stop": (0, 1)}, [Verdict.REWARDED, Verdict.MOVED]),
+        (KEEN, [Conclusion.DISCERNED, Conclusion.STEADY]),
+        (BLIND, [Conclusion.NOT_SHOWN, Conclusion.STEADY]),
+        ({"shout": (0, 2), "full-stop": (1, 2)}, [Conclusion.ELSEWHERE, Conclusion.MOVED]),
+        ({"shout": (-1, 0), "full-stop": (0, 1)}, [Conclusion.REWARDED, Conclusion.MOVED]),
     ],
 )
 def test_a_verdict_looks_where_the_damage_is(
-    differences: Mapping[str, tuple[float, float]], expected: list[Verdict]
+    differences: Mapping[str, tuple[float, float]], expected: list[Conclusion]
 ) -> None:
     assert verdicts(findings_of(differences)) == expected
 
 
 def test_few_texts_leave_it_undecided_and_scoreless_ones_unscored() -> None:
     few = findings_of({"shout": (1, 0), "full-stop": (1, 0)}, segments=3)
-    assert verdicts(few) == [Verdict.NOT_SHOWN, Verdict.UNDECIDED]
+    assert verdicts(few) == [Conclusion.NOT_SHOWN, Conclusion.UNDECIDED]
     silent = findings_of(KEEN, absent={"fluency": 40, "consistency": 40})
-    assert verdicts(silent) == [Verdict.UNSCORED, Verdict.UNSCORED]
+    assert verdicts(silent) == [Conclusion.UNSCORED, Conclusion.UNSCORED]
 
 
 def test_a_judge_without_scores_on_what_was_damaged_may_discern_elsewhere() -> None:
     (shouted, _) = findings_of(KEEN, absent={"fluency": 40}).findings
-    assert verdict(shouted) is Verdict.UNSCORED
-    assert verdict(replace(shouted, discernment=1.5)) is Verdict.ELSEWHERE
+    assert conclusion(shouted) is Conclusion.UNSCORED
+    assert conclusion(replace(shouted, discernment=1.5)) is Conclusion.ELSEWHERE
 
 
-def test_a_treatment_that_found_nothing_is_said_to_have_done_nothing() -> None:
+def test_a_condition_that_found_nothing_is_said_to_have_done_nothing() -> None:
     findings = findings_of(KEEN, segments=1, last="LOUD.")
-    assert verdicts(findings)[0] is Verdict.NOT_DONE
+    assert verdicts(findings)[0] is Conclusion.NOT_DONE
     assert "No text could be damaged by (1): shout." in page(findings)
 
 
 def test_json_has_every_field_and_no_number_that_json_has_not() -> None:
-    told = findings_json(findings_of(KEEN), examinee=JURY)
-    assert json.loads(json.dumps(told, allow_nan=False)) == told
-    parsed = json.loads(json.dumps(told))
+    text = findings_json(findings_of(KEEN), examinee=JURY)
+    assert json.loads(json.dumps(text, allow_nan=False)) == text
+    parsed = json.loads(json.dumps(text))
     shouted, stopped = parsed["findings"]
-    cell = shouted["cells"][0]
-    assert cell["test"]["log_p"] == pytest.approx(20 * math.log(0.5), rel=1e-5)
-    assert cell["discernment"] == pytest.approx(20 * math.log(2, 20), rel=1e-5)
-    assert cell["effects"]["net_drop"] == 0.5
+    contrast = shouted["cells"][0]
+    assert contrast["test"]["log_p"] == pytest.approx(20 * math.log(0.5), rel=1e-5)
+    assert contrast["discernment"] == pytest.approx(20 * math.log(2, 20), rel=1e-5)
+    assert contrast["effects"]["net_drop"] == 0.5
     assert (shouted["verdict"], stopped["verdict"]) == ("discerned", "steady")
     assert stopped["discernment"] is None
     assert shouted["localisation"]["hit_rate"] == 1
@@ -204,7 +210,7 @@ def test_json_has_every_field_and_no_number_that_json_has_not() -> None:
 
 
 def test_the_page_tells_who_was_examined_how_and_what_came_of_it() -> None:
-    told = page(findings_of(KEEN, last="LOUD."))
+    text = page(findings_of(KEEN, last="LOUD."))
     for line in (
         "- judge: `jury v1`",
         "- seat keen: `annotator|temperature:0`",
@@ -214,9 +220,9 @@ def test_the_page_tells_who_was_examined_how_and_what_came_of_it() -> None:
         "- Scores stay where they were, as they should, after (1): full-stop.",
         "| shout | **+0.49** | +0.00 = |",
         "| shout | 1 | there are no small letters \\| at all |",
-        "![](bars.png)",
+        "![D of each condition](bars.png)",
     ):
-        assert line in told.splitlines()
+        assert line in text.splitlines()
 
 
 def test_every_table_of_the_page_has_rows_of_one_length() -> None:
@@ -226,15 +232,15 @@ def test_every_table_of_the_page_has_rows_of_one_length() -> None:
 
 
 def test_a_blind_judge_is_called_blind_on_the_page() -> None:
-    told = page(findings_of(BLIND))
-    assert "- It is not shown that scores fall after (1): shout." in told
-    assert "On fluency no score moved under any treatment that should make it fall" in told
+    text = page(findings_of(BLIND))
+    assert "- It is not shown that scores fall after (1): shout." in text
+    assert "On fluency no score moved under any condition that should make it fall" in text
 
 
 def test_missing_scores_are_counted_and_taken_at_their_worst() -> None:
-    told = " ".join(cautions(findings_of(KEEN, absent={"fluency": 20})))
-    assert "On fluency 40 of 80 pairs lack a score and were left out." in told
-    assert "no fall would be left after: shout." in told
+    text = " ".join(cautions(findings_of(KEEN, absent={"fluency": 20})))
+    assert "On fluency 40 of 80 pairs lack a score and were skipped." in text
+    assert "no fall would be left after: shout." in text
     fewer = " ".join(cautions(findings_of(KEEN, absent={"fluency": 4})))
     assert "no effect on a damaged aspect would lose its sign" in fewer
     all_gone = findings_of(KEEN, absent={"consistency": 40})
@@ -246,13 +252,13 @@ def test_missing_scores_are_counted_and_taken_at_their_worst() -> None:
     [(1, "1 text cannot show anything"), (4, "D by the exact test would be 0.93"), (20, "are few")],
 )
 def test_few_texts_are_warned_of(segments: int, caution: str) -> None:
-    assert any(caution in told for told in cautions(findings_of(KEEN, segments=segments)))
+    assert any(caution in text for text in cautions(findings_of(KEEN, segments=segments)))
 
 
 def test_texts_at_the_worst_score_are_warned_of() -> None:
     rising = {"shout": (-1.0, 0.0), "full-stop": (0.0, 0.0)}
-    told = " ".join(cautions(findings_of(rising, clean=1.0)))
-    assert "On fluency 100% of the clean texts have the worst score already" in told
+    text = " ".join(cautions(findings_of(rising, clean=1.0)))
+    assert "On fluency 100% of the clean texts have the worst score already" in text
 
 
 def test_a_mode_that_gives_no_p_value_is_warned_of() -> None:
@@ -262,11 +268,11 @@ def test_a_mode_that_gives_no_p_value_is_warned_of() -> None:
 
 
 @pytest.mark.parametrize("differences", [KEEN, BLIND])
-def test_the_terminal_shows_a_line_a_treatment_in_80_characters(
+def test_the_terminal_shows_a_line_a_condition_in_80_characters(
     differences: Mapping[str, tuple[float, float]],
 ) -> None:
-    told = screen(findings_of(differences))
-    assert max(len(line) for line in told.splitlines()) <= 80
-    rows = [line for line in told.splitlines() if "shout" in line or "full-stop" in line]
+    text = screen(findings_of(differences))
+    assert max(len(line) for line in text.splitlines()) <= 80
+    rows = [line for line in text.splitlines() if "shout" in line or "full-stop" in line]
     assert len(rows) == 2
     assert verdicts(findings_of(differences))[0].value in rows[0]

@@ -9,13 +9,19 @@ import pytest
 from scipy.stats import spearmanr
 
 from spanjury.judges.core import Segment
-from spanjury.orchestration.studies.agreement.findings import Agreement, Settings, found
-from spanjury.orchestration.studies.agreement.page import as_json, as_markdown, is_tied
+from spanjury.orchestration.report.markdown import report_markdown
+from spanjury.orchestration.studies.agreement.findings import (
+    AspectFindings,
+    MetaFindings,
+    meta_json,
+)
 from spanjury.orchestration.studies.agreement.ratings import (
     Scorer,
     rated_aspects,
     ratings,
 )
+from spanjury.orchestration.studies.agreement.scorers import Agreement, Settings, agreements
+from spanjury.orchestration.studies.agreement.tables import agreement_report
 
 INPUTS, SYSTEMS = 12, 6
 
@@ -36,20 +42,37 @@ def segments(seed: int = 1) -> list[Segment]:
     ]
 
 
-def scorer(name: str, texts: list[Segment], *, noise: float, falls: bool = False) -> Scorer:
+def scorer(
+    name: str, texts: list[Segment], *, noise: float, lower_is_better: bool = False
+) -> Scorer:
     rng = np.random.default_rng(len(name))
     human = {one.segment_id: one.human_score("fluency") or 0.0 for one in texts}
-    sign = -1 if falls else 1
+    sign = -1 if lower_is_better else 1
     return Scorer(
         name=name,
         scores={text: sign * (score + noise * rng.normal()) for text, score in human.items()},
-        falls=falls,
+        lower_is_better=lower_is_better,
     )
 
 
-def told(settings: Settings, *scorers: Scorer) -> dict[str, Agreement]:
+def by_name(settings: Settings, *scorers: Scorer) -> dict[str, Agreement]:
     table = ratings(segments(), scorers, aspect="fluency")
-    return {one.scorer: one for one in found(table, settings)}
+    return {one.scorer: one for one in agreements(table, settings)}
+
+
+def whole(settings: Settings, *scorers: Scorer) -> MetaFindings:
+    table = ratings(segments(), scorers, aspect="fluency")
+    aspect = AspectFindings(
+        aspect="fluency", agreements=agreements(table, settings), seats=(), rankings=()
+    )
+    return MetaFindings(
+        settings=settings,
+        data="d.jsonl",
+        results=("r.jsonl",),
+        aspects=(aspect,),
+        spans=(),
+        annotators=(),
+    )
 
 
 def test_outputs_for_one_input_stand_in_one_column_and_of_one_system_in_one_row() -> None:
@@ -78,16 +101,16 @@ def test_whoever_scores_another_aspect_is_not_compared_and_a_metric_is_on_every_
     assert [one.name for one in table.scorers] == ["same", "metric"]
 
 
-def test_what_nobody_rated_cannot_be_compared() -> None:
+def test_what_no_person_rated_cannot_be_compared() -> None:
     assert rated_aspects(segments()) == ("fluency",)
-    with pytest.raises(ValueError, match="nobody rated 'style'"):
+    with pytest.raises(ValueError, match="no person rated 'style'"):
         ratings(segments(), [], aspect="style")
 
 
 def test_agreement_by_input_is_the_mean_of_correlations_within_inputs() -> None:
     texts = segments()
     one = scorer("good", texts, noise=1.0)
-    (agreement,) = told(Settings(draws=0), one).values()
+    (agreement,) = by_name(Settings(draws=0), one).values()
     within = [
         spearmanr(
             [text.human_score("fluency") or 0.0 for text in texts[first : first + SYSTEMS]],
@@ -102,21 +125,21 @@ def test_agreement_by_input_is_the_mean_of_correlations_within_inputs() -> None:
 
 def test_where_lower_is_better_agreement_is_positive_all_the_same() -> None:
     texts = segments()
-    found_ = told(Settings(draws=0), scorer("error rate", texts, noise=0.1, falls=True))
-    assert found_["error rate"].value > 0.9
+    found = by_name(Settings(draws=0), scorer("error rate", texts, noise=0.1, lower_is_better=True))
+    assert found["error rate"].value > 0.9
 
 
-def test_a_worse_scorer_is_told_apart_from_the_nearest_and_a_twin_is_not() -> None:
+def test_a_worse_scorer_is_significantly_behind_the_nearest_and_a_twin_is_not() -> None:
     texts = segments()
     good = scorer("good", texts, noise=0.3)
     twin = replace(good, name="twin", scores={**good.scores, "0/0": good.scores["0/0"] + 0.01})
     noisy = scorer("noise alone", texts, noise=50.0)
-    agreements = told(Settings(draws=300), good, twin, noisy)
-    assert agreements["noise alone"].behind < 0.02
-    assert not is_tied(agreements["noise alone"])
-    assert is_tied(agreements["good"])
-    assert is_tied(agreements["twin"])
-    for one in agreements.values():
+    found = by_name(Settings(draws=300), good, twin, noisy)
+    assert found["noise alone"].behind < 0.02
+    assert not found["noise alone"].is_tied
+    assert found["good"].is_tied
+    assert found["twin"].is_tied
+    for one in found.values():
         assert one.low <= one.value <= one.high
 
 
@@ -130,28 +153,30 @@ def test_a_scorer_that_no_test_compares_with_the_nearest_is_not_called_as_near()
             (other, list(other.scores)[6 * SYSTEMS :]),
         )
     )
-    agreements = told(Settings(draws=50), early, late)
-    assert [one.standing for one in agreements.values()] == ["nearest", "untested"]
-    assert not is_tied(agreements["other"])
-    assert {one.standing for one in told(Settings(draws=0), good, other).values()} == {"untested"}
+    found = by_name(Settings(draws=50), early, late)
+    assert [one.standing for one in found.values()] == ["nearest", "untested"]
+    assert not found["other"].is_tied
+    assert {one.standing for one in by_name(Settings(draws=0), good, other).values()} == {
+        "untested"
+    }
 
 
 def test_constant_scores_have_no_correlation_and_a_reason() -> None:
     texts = segments()
     flat = Scorer(name="flat", scores={text.segment_id: 3.0 for text in texts})
     good = scorer("good", texts, noise=0.3)
-    agreements = told(Settings(draws=50), flat, good)
-    assert math.isnan(agreements["flat"].value)
-    assert agreements["flat"].reason == "constant scores"
-    assert list(agreements) == ["good", "flat"]
-    assert not is_tied(agreements["flat"])
+    found = by_name(Settings(draws=50), flat, good)
+    assert math.isnan(found["flat"].value)
+    assert found["flat"].reason == "constant scores"
+    assert list(found) == ["good", "flat"]
+    assert not found["flat"].is_tied
 
 
 def test_missing_scores_lower_the_coverage_and_nothing_else() -> None:
     texts = segments()
     whole = scorer("good", texts, noise=0.3)
     half = Scorer(name="half", scores=dict(list(whole.scores.items())[: len(texts) // 2]))
-    (agreement,) = told(Settings(draws=0), half).values()
+    (agreement,) = by_name(Settings(draws=0), half).values()
     assert agreement.coverage == 0.5
     assert agreement.items == len(texts) // 2
 
@@ -160,12 +185,7 @@ def test_the_same_seed_gives_the_same_page() -> None:
     texts = segments()
     scorers = [scorer("good", texts, noise=0.3), scorer("noise alone", texts, noise=50.0)]
     settings = Settings(draws=60, seed=7)
-    first, second = (
-        as_markdown(
-            list(told(settings, *scorers).values()), settings, data="d.jsonl", results=["r.jsonl"]
-        )
-        for _ in range(2)
-    )
+    first, second = (report_markdown(agreement_report(whole(settings, *scorers))) for _ in range(2))
     assert first == second
     assert "| good | **" in first
     assert "60 draws, seed 7" in first
@@ -175,8 +195,7 @@ def test_json_has_null_for_what_is_undefined() -> None:
     texts = segments()
     flat = Scorer(name="flat", scores={text.segment_id: 3.0 for text in texts})
     settings = Settings(draws=0)
-    agreements = list(told(settings, flat).values())
-    page = json.loads(json.dumps(as_json(agreements, settings, data="d", results=["r"])))
-    (row,) = page["agreements"]
+    values = json.loads(json.dumps(meta_json(whole(settings, flat))))
+    (row,) = values["agreements"]
     assert row["value"] is None
     assert row["others"]["pearson"] is None

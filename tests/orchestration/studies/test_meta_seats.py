@@ -10,18 +10,23 @@ import numpy as np
 import pytest
 
 from spanjury.judges.core import Segment
+from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.services.metrics import score_metric
-from spanjury.orchestration.studies.agreement.aspects import AspectFindings, aspect_findings
-from spanjury.orchestration.studies.agreement.findings import Settings
+from spanjury.orchestration.studies.agreement.findings import (
+    AspectFindings,
+    MetaFindings,
+    aspect_findings,
+    meta_json,
+)
 from spanjury.orchestration.studies.agreement.rankings import PEOPLE
 from spanjury.orchestration.studies.agreement.ratings import Ratings, Scorer, ratings
-from spanjury.orchestration.studies.agreement.seat_findings import seat_findings
-from spanjury.orchestration.studies.agreement.seats import seat_agreement, seat_tables
-from spanjury.orchestration.studies.agreement.whole import (
-    MetaFindings,
-    meta_json,
-    meta_markdown,
+from spanjury.orchestration.studies.agreement.scorers import Settings
+from spanjury.orchestration.studies.agreement.seats import (
+    seat_agreement,
+    seat_findings,
+    seat_tables,
 )
+from spanjury.orchestration.studies.agreement.tables import agreement_report
 from spanjury.stats.arrays import FloatArray
 
 FEW = Settings(draws=30, level="pooled")
@@ -43,13 +48,15 @@ def rated(human: FloatArray) -> list[Segment]:
     ]
 
 
-def seat(name: str, scores: FloatArray, *, run: str = "r", falls: bool = False) -> Scorer:
-    told = {
+def seat(name: str, scores: FloatArray, *, run: str = "r", lower_is_better: bool = False) -> Scorer:
+    known = {
         f"{system}/{column}": float(scores[system, column])
         for system, column in np.ndindex(*scores.shape)
         if not math.isnan(scores[system, column])
     }
-    return Scorer(name=name, scores=told, aspect="fluency", run=run, falls=falls)
+    return Scorer(
+        name=name, scores=known, aspect="fluency", run=run, lower_is_better=lower_is_better
+    )
 
 
 @pytest.fixture
@@ -67,7 +74,7 @@ def table(human: FloatArray, *scorers: Scorer) -> Ratings:
 
 
 def test_only_seats_of_one_run_are_compared_with_one_another(human: FloatArray) -> None:
-    told = table(
+    compared = table(
         human,
         seat("a", human),
         seat("b", noisy(human, 2)),
@@ -75,16 +82,16 @@ def test_only_seats_of_one_run_are_compared_with_one_another(human: FloatArray) 
         seat("metric", human, run=""),
         seat("mute", np.full_like(human, np.nan)),
     )
-    (found,) = seat_tables(told)
+    (found,) = seat_tables(compared)
     assert (found.run, found.seats) == ("r", ("a", "b"))
 
 
 def test_seats_that_say_the_same_agree_perfectly(human: FloatArray) -> None:
     (found,) = seat_tables(table(human, seat("a", human), seat("b", human)))
-    told = seat_agreement(found)
-    coefficients = [told.fleiss, *told.alpha.values(), *told.pairs[0].kappa.values()]
+    agreement = seat_agreement(found)
+    coefficients = [agreement.fleiss, *agreement.alpha.values(), *agreement.pairs[0].kappa.values()]
     assert [one.value for one in coefficients] == pytest.approx([1.0] * 7)
-    assert told.pairs[0].spearman == pytest.approx(1.0)
+    assert agreement.pairs[0].spearman == pytest.approx(1.0)
     assert {one.outputs for one in coefficients} == {human.size}
 
 
@@ -94,23 +101,27 @@ def test_a_missing_score_leaves_alpha_and_takes_fleiss(human: FloatArray) -> Non
     (found,) = seat_tables(
         table(human, seat("a", human), seat("b", noisy(human, 2)), seat("c", holed))
     )
-    told = seat_agreement(found)
-    assert told.fleiss.reason == "units with other numbers of ratings"
-    assert told.alpha["ordinal"].outputs == human.size
-    assert [pair.outputs for pair in told.pairs] == [human.size, human.size - 1, human.size - 1]
+    agreement = seat_agreement(found)
+    assert agreement.fleiss.reason == "units with other numbers of ratings"
+    assert agreement.alpha["ordinal"].outputs == human.size
+    assert [pair.outputs for pair in agreement.pairs] == [
+        human.size,
+        human.size - 1,
+        human.size - 1,
+    ]
 
 
 def test_scores_that_are_nearly_all_different_have_no_kappa() -> None:
     human = np.random.default_rng(5).normal(size=(4, 400))
     (found,) = seat_tables(table(human, seat("a", human), seat("b", human + 0.1)))
-    told = seat_agreement(found)
-    assert told.alpha["nominal"].reason == "too many different scores"
-    assert math.isnan(told.pairs[0].kappa["unweighted"].value)
-    assert told.pairs[0].spearman == pytest.approx(1.0)
+    agreement = seat_agreement(found)
+    assert agreement.alpha["nominal"].reason == "too many different scores"
+    assert math.isnan(agreement.pairs[0].kappa["unweighted"].value)
+    assert agreement.pairs[0].spearman == pytest.approx(1.0)
 
 
 def test_sizes_gains_and_aggregations_are_of_the_same_panel(human: FloatArray) -> None:
-    seats = [seat(name, noisy(human, place)) for place, name in enumerate("abcde")]
+    seats = [seat(name, noisy(human, number)) for number, name in enumerate("abcde")]
     (found,) = seat_findings(table(human, *seats), FEW)
     assert [(one.size, one.panels) for one in found.sizes] == [
         (1, 5),
@@ -149,9 +160,9 @@ def test_an_aggregation_takes_the_scores_that_are_there(human: FloatArray) -> No
 
 
 def test_systems_are_ranked_by_people_and_by_the_nearest_scorer(human: FloatArray) -> None:
-    falling = seat("errors", -human, run="", falls=True)
+    decreasing = seat("errors", -human, run="", lower_is_better=True)
     far = seat("far", np.random.default_rng(9).normal(size=human.shape), run="")
-    people, nearest = aspect_findings(table(human, far, falling), FEW).rankings
+    people, nearest = aspect_findings(table(human, far, decreasing), FEW).rankings
     assert (people.by, nearest.by) == (PEOPLE, "errors")
     assert [one.system for one in nearest.systems] == [one.system for one in people.systems]
     for ours, theirs in zip(people.systems, nearest.systems, strict=True):
@@ -174,18 +185,18 @@ def whole(*aspects: AspectFindings) -> MetaFindings:
 
 
 def test_the_page_and_the_values_hold_seats_and_systems(human: FloatArray) -> None:
-    seats = [seat(name, noisy(human, place)) for place, name in enumerate(("a", "b|c", "d"))]
+    seats = [seat(name, noisy(human, number)) for number, name in enumerate(("a", "b|c", "d"))]
     findings = whole(aspect_findings(table(human, *seats), FEW))
-    page = meta_markdown(findings, pictures=["x.png"])
-    for told in (
-        "## fluency, `r`",
+    report = agreement_report(findings, pictures={Path("x.png"): "a picture"})
+    page = report_markdown(report)
+    for part in (
+        "## fluency, r",
         "b\\|c",
         "Krippendorff's alpha nominal",
         "| minimum |",
-        "![x.png]",
+        "![a picture](x.png)",
     ):
-        assert told in page
-    assert page == meta_markdown(findings, pictures=["x.png"])
+        assert part in page
     plain = json.loads(json.dumps(meta_json(findings)))
     assert plain["seats"][0]["sizes"][2]["panels"] == 1
     assert plain["systems"][0]["by"] == PEOPLE
@@ -194,7 +205,7 @@ def test_the_page_and_the_values_hold_seats_and_systems(human: FloatArray) -> No
 def test_without_seats_nothing_is_said_of_them(human: FloatArray) -> None:
     alone = seat("a", human, run="")
     findings = whole(aspect_findings(table(human, alone), replace(FEW, draws=0)))
-    assert "# Seats" not in meta_markdown(findings)
+    assert "# Seats" not in report_markdown(agreement_report(findings))
     assert meta_json(findings)["seats"] == []
 
 
@@ -215,13 +226,13 @@ def test_rouge_2_agrees_with_people_on_summeval_as_known(shared_data: Path) -> N
         )
         for row in rows
     ]
-    told = score_metric(
+    measured = score_metric(
         "rouge-2:stem=true,over_refs=mean",
         [one.output for one in texts],
         [references[row["doc_id"]] for row in rows],
     )
     ids = [one.segment_id for one in texts]
-    rouge = Scorer(name="rouge-2", scores=dict(zip(ids, told.segments or (), strict=True)))
+    rouge = Scorer(name="rouge-2", scores=dict(zip(ids, measured.segments or (), strict=True)))
     expected = {
         "coherence": (0.184, 0.139),
         "consistency": (0.187, 0.155),
@@ -243,7 +254,7 @@ def test_four_judges_of_qags_agree_as_published(shared_data: Path) -> None:
     judges = ("gemma-2-27b", "nemotron-70b", "qwen-2.5-72b", "mistral-large-2")
     human = np.array([[row["human"] for row in rows]])
     scores = np.array([[[row["scores"].get(name) or UNREAD for row in rows]] for name in judges])
-    scorers = [seat(name, told) for name, told in zip(judges, scores, strict=True)]
+    scorers = [seat(name, given) for name, given in zip(judges, scores, strict=True)]
     (found,) = seat_findings(table(human, *scorers), replace(FEW, draws=0))
     alpha = {level: one.value for level, one in found.agreement.alpha.items()}
     assert alpha == pytest.approx({"ordinal": 0.735, "interval": 0.697, "nominal": 0.417}, abs=5e-4)
@@ -255,7 +266,7 @@ def test_four_judges_of_qags_agree_as_published(shared_data: Path) -> None:
     assert kappa == pytest.approx(0.518, abs=8e-4)  # .5173 here, as of no other convention
     halves = []
     for part in (slice(0, CNN_DM), slice(CNN_DM, None)):
-        half = [seat(name, told[:, part]) for name, told in zip(judges, scores, strict=True)]
+        half = [seat(name, given[:, part]) for name, given in zip(judges, scores, strict=True)]
         (one,) = seat_findings(table(human[:, part], *half), replace(FEW, draws=0))
         halves.append([size.mean for size in one.sizes])
     assert np.mean(halves, axis=0) == pytest.approx([0.622, 0.659, 0.670, 0.676], abs=5e-4)

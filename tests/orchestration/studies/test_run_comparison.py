@@ -9,8 +9,8 @@ from spanjury.orchestration.studies.comparison.runs import differences
 
 
 def run(name: str, scores: list[float], *, signature: str = "a") -> Scorer:
-    told = {str(place): score for place, score in enumerate(scores)}
-    return Scorer(name=name, scores=told, aspect="fluency", signature=signature)
+    by_text = {str(number): score for number, score in enumerate(scores)}
+    return Scorer(name=name, scores=by_text, aspect="fluency", signature=signature)
 
 
 def test_a_run_that_is_better_everywhere_is_told_apart() -> None:

@@ -6,14 +6,14 @@ from fakes.judges import TASK
 from numpy.random import Generator
 
 from spanjury.judges.core import Aspect, Outcome, Segment
-from spanjury.orchestration.studies.discernment.perturbed_pairs import Condition, Exhibit, exhibits
 from spanjury.orchestration.studies.discernment.score_arrays import (
-    Heard,
+    Judgements,
     ScoreRow,
     score_rows,
     score_sum,
 )
 from spanjury.orchestration.studies.judging import Judgement
+from spanjury.perturbations.pairs import Condition, PerturbedPair, perturbed_pairs
 from spanjury.perturbations.perturbation import text_perturbation
 
 
@@ -37,17 +37,21 @@ def said(score: float | None) -> Judgement:
 def rows_of(
     clean: list[float | None], damaged: list[float | None], *, segment: Segment = TEXT
 ) -> list[ScoreRow]:
-    shown = [one for one in exhibits([segment], [SHOUT], seed=1) if isinstance(one, Exhibit)]
-    draws: list[Heard] = [
+    shown = [
+        one for one in perturbed_pairs([segment], [SHOUT], seed=1) if isinstance(one, PerturbedPair)
+    ]
+    draws: list[Judgements] = [
         {("t", "fluency"): said(before), ("t#shout", "fluency"): said(after)}
         for before, after in zip(clean, damaged, strict=True)
     ]
-    control: list[Heard] = [{("t", "fluency"): said(3.0)} for _ in clean]
-    told = score_rows([segment], [FLUENCY], shown, draws=draws, control=control, conditions=[SHOUT])
-    return list(told)
+    control: list[Judgements] = [{("t", "fluency"): said(3.0)} for _ in clean]
+    lines = score_rows(
+        [segment], [FLUENCY], shown, draws=draws, control=control, conditions=[SHOUT]
+    )
+    return list(lines)
 
 
-def test_a_text_has_a_row_for_the_control_and_one_a_treatment() -> None:
+def test_a_text_has_a_row_for_the_control_and_one_a_condition() -> None:
     control, shouted = rows_of([4.0, 5.0], [2.0, 1.0])
     assert (control.condition, control.expected) == (None, "unchanged")
     assert (control.clean, control.damaged, control.repeats) == (9, 6, 2)
@@ -56,7 +60,7 @@ def test_a_text_has_a_row_for_the_control_and_one_a_treatment() -> None:
     assert shouted.damaged_outcome is Outcome.SCORED
 
 
-def test_a_score_that_is_missing_once_is_missing_and_it_is_told_why() -> None:
+def test_a_score_that_is_missing_once_is_missing_and_the_outcome_says_why() -> None:
     _, shouted = rows_of([4.0, 5.0], [2.0, None])
     assert (shouted.clean, shouted.damaged) == (9, None)
     assert shouted.clean_outcome is Outcome.SCORED

@@ -4,11 +4,11 @@ import math
 from dataclasses import replace
 
 import pytest
-from fakes.result_files import result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spanjury.judges.core import DataError, ErrorSpan, Located, Segment
+from spanjury.orchestration.report.json import plain
 from spanjury.orchestration.studies.agreement.spans.estimates import Settings
 from spanjury.orchestration.studies.agreement.spans.findings import (
     SpanAgreement,
@@ -18,10 +18,8 @@ from spanjury.orchestration.studies.agreement.spans.gold import (
     Found,
     GoldSpan,
     gold_of,
-    said_by_panels,
     top_rated,
 )
-from spanjury.orchestration.studies.plain import plain
 
 FEW = Settings(draws=50)
 OUTPUT = "0123456789" * 3
@@ -125,30 +123,30 @@ def test_a_judge_is_compared_with_every_reader_of_a_text() -> None:
 def test_without_severities_nothing_is_said_by_severity() -> None:
     gold = {"a": (marked(0, 4, None),), "b": ()}
     found: list[Found] = [("j", "a", OUTPUT, (error(0, 4),)), ("j", "b", OUTPUT, ())]
-    told = span_agreement(found, gold, settings=FEW)
-    assert math.isnan(value(told, "graded.macro.f1"))
-    assert value(told, "characters.macro.f1") == 1
+    agreement = span_agreement(found, gold, settings=FEW)
+    assert math.isnan(value(agreement, "graded.macro.f1"))
+    assert value(agreement, "characters.macro.f1") == 1
 
 
 def test_no_text_with_a_verdict_gives_no_figures() -> None:
-    told = span_agreement([("j", "a", OUTPUT, None)], GOLD, settings=FEW)
-    (finding,) = told.judges
+    found = span_agreement([("j", "a", OUTPUT, None)], GOLD, settings=FEW)
+    (finding,) = found.judges
     assert finding.failures == 1
     assert all(math.isnan(one.value) for one in finding.figures.values())
-    assert told.over_annotations[0].flawless == 0
+    assert found.over_annotations[0].flawless == 0
 
 
 def test_errors_in_flawless_texts_are_counted() -> None:
     gold = {**GOLD, "f": (), "g": ()}
     said: list[Found] = [*FOUND, ("j", "f", OUTPUT, ()), ("j", "g", OUTPUT, (error(0, 1, 5),))]
-    (told,) = span_agreement(said, gold, settings=FEW).over_annotations
-    assert told.flawless == 3
-    assert told.histogram == (1, 1, 1)
-    assert told.erring.value == pytest.approx(2 / 3)
-    assert told.spans.value == pytest.approx(1)
+    (found,) = span_agreement(said, gold, settings=FEW).over_annotations
+    assert found.flawless == 3
+    assert found.histogram == (1, 1, 1)
+    assert found.erring.value == pytest.approx(2 / 3)
+    assert found.spans.value == pytest.approx(1)
     # In b the severities are 1 and 2, in g 5; without f, which has none.
-    assert (told.mean_severity, told.max_severity) == (3.25, 3.5)
-    assert told.surplus.value == pytest.approx((0 + 2 + 0 + 0 + 1) / 5)
+    assert (found.mean_severity, found.max_severity) == (3.25, 3.5)
+    assert found.surplus.value == pytest.approx((0 + 2 + 0 + 0 + 1) / 5)
 
 
 def test_flawless_texts_may_be_those_with_the_best_score() -> None:
@@ -159,8 +157,8 @@ def test_flawless_texts_may_be_those_with_the_best_score() -> None:
     ]
     best = top_rated(segments, aspect="fluency", best=5)
     assert best == {"a"}
-    (told,) = span_agreement(FOUND, GOLD, flawless=best, settings=FEW).over_annotations
-    assert (told.flawless, told.histogram) == (1, (0, 1))
+    (found,) = span_agreement(FOUND, GOLD, flawless=best, settings=FEW).over_annotations
+    assert (found.flawless, found.histogram) == (1, (0, 1))
 
 
 def test_annotators_are_compared_on_the_texts_that_both_have_read() -> None:
@@ -209,18 +207,6 @@ def test_gold_is_taken_from_segments_with_their_readers() -> None:
     assert gold.readers == {"a": ("bob", "ann"), "b": ("ann",), "c": ("cid",), "d": ("",)}
 
 
-def test_a_panel_and_its_seats_are_heard_apart() -> None:
-    results = [
-        result("a", scores=(3, None), spans=(HALLUCINATED,)),
-        result("a", scores=(3,), aspect="fluency"),
-    ]
-    assert [*said_by_panels(results, aspect="consistency")] == [
-        ("panel", "a", "", (HALLUCINATED,)),
-        ("s1", "a", "", ()),
-        ("s2", "a", "", None),
-    ]
-
-
 def test_two_verdicts_on_a_text_are_refused() -> None:
     with pytest.raises(DataError, match="'j' speaks of 'a' twice"):
         span_agreement([*FOUND, FOUND[0]], GOLD, settings=FEW)
@@ -250,7 +236,7 @@ def test_whoever_marks_what_people_mark_agrees_with_them(
         ("j", name, OUTPUT, tuple(error(*one) for one in text)) for name, text in spans.items()
     ]
     gold = {name: tuple(marked(*one) for one in text) for name, text in spans.items()}
-    told = span_agreement(found, gold, settings=Settings(draws=2))
-    for name, one in told.judges[0].figures.items():
+    agreement = span_agreement(found, gold, settings=Settings(draws=2))
+    for name, one in agreement.judges[0].figures.items():
         assert name in {"quotes.hallucinated", "counts.spearman"} or one.value == 1, name
-    assert told.over_annotations[0].surplus.value == 0
+    assert agreement.over_annotations[0].surplus.value == 0

@@ -76,10 +76,10 @@ def test_three_annotators_of_summaries_agree_as_recorded(shared_data: Path) -> N
     }
     segments = segments_of(shared_data / "spans" / "xsum_hallucination_spans.jsonl.gz", 150)
     gold = gold_of(segments)
-    said: list[Found] = [("nobody", one.segment_id, one.output, None) for one in segments]
-    told = span_agreement(said, gold.spans, readers=gold.readers, settings=FEW)
-    assert {(one.first, one.second) for one in told.annotators} == {*recorded}
-    for one in told.annotators:
+    said: list[Found] = [("none", one.segment_id, one.output, None) for one in segments]
+    agreement = span_agreement(said, gold.spans, readers=gold.readers, settings=FEW)
+    assert {(one.first, one.second) for one in agreement.annotators} == {*recorded}
+    for one in agreement.annotators:
         f1 = one.figures["characters.micro"].value
         assert f1 == pytest.approx(plain_f1(segments, one.first, one.second))
         figures = (f1, one.gamma.gamma, one.gamma_with_categories.gamma)
@@ -90,10 +90,10 @@ def test_three_annotators_of_summaries_agree_as_recorded(shared_data: Path) -> N
 def test_one_annotator_may_stand_in_for_a_judge(shared_data: Path) -> None:
     segments = segments_of(shared_data / "spans" / "xsum_hallucination_spans.jsonl.gz", 300)
     gold = without("wid_2", gold_of(segments))
-    told = span_agreement(
+    agreement = span_agreement(
         said_by("wid_2", segments), gold.spans, readers=gold.readers, settings=FEW
     )
-    (judge,) = told.judges
+    (judge,) = agreement.judges
     assert (judge.texts, judge.readings) == (300, 600)
     lows, highs = interval(judge)
     assert np.all(lows <= highs)
@@ -110,12 +110,12 @@ def test_a_judge_that_sees_every_other_error_of_box_score_reports(shared_data: P
     segments = segments_of(shared_data / "spans" / "rotowire_accuracy_spans.jsonl.gz")
     gold = gold_of(segments)
     said: list[Found] = [("half", one.segment_id, one.output, one.gold[::2]) for one in segments]
-    told = span_agreement(said, gold.spans, settings=FEW)
+    agreement = span_agreement(said, gold.spans, settings=FEW)
     kept, all_spans = (sum(len(one.gold[::by]) for one in segments) for by in (2, 1))
     assert (len(segments), all_spans) == (90, 1836)
-    assert value(told, "exact.micro.recall") == pytest.approx(kept / all_spans, abs=0.01)
-    assert value(told, "exact.micro.precision") == 1
-    assert math.isnan(value(told, "graded.micro.f1"))
+    assert value(agreement, "exact.micro.recall") == pytest.approx(kept / all_spans, abs=0.01)
+    assert value(agreement, "exact.micro.precision") == 1
+    assert math.isnan(value(agreement, "graded.micro.f1"))
 
 
 @pytest.mark.shared_data
@@ -124,8 +124,8 @@ def test_a_rater_of_ted_talks_agrees_with_itself_and_systems_stand_apart(shared_
     gold = gold_of(segments)
     said: list[Found] = [("same", one.segment_id, one.output, one.gold) for one in segments]
     groups = {one.segment_id: one.system for one in segments}
-    told = span_agreement(said, gold.spans, readers=gold.readers, groups=groups, settings=FEW)
-    assert len(told.judges) == 1 + len({*groups.values()})
-    assert value(told, "graded.micro.f1") == 1
-    assert value(told, "detection.accuracy") == 1
-    assert told.over_annotations[0].erring.value == 0
+    agreement = span_agreement(said, gold.spans, readers=gold.readers, groups=groups, settings=FEW)
+    assert len(agreement.judges) == 1 + len({*groups.values()})
+    assert value(agreement, "graded.micro.f1") == 1
+    assert value(agreement, "detection.accuracy") == 1
+    assert agreement.over_annotations[0].erring.value == 0

@@ -5,12 +5,9 @@ import math
 import pytest
 
 from spanjury.judges.core import ConfigError, ErrorSpan, Located
+from spanjury.orchestration.report import Report
+from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.studies.agreement.spans.aspect import AspectSpans
-from spanjury.orchestration.studies.agreement.spans.categories import (
-    category_map,
-    hard_overlap,
-    renamed,
-)
 from spanjury.orchestration.studies.agreement.spans.estimates import Settings
 from spanjury.orchestration.studies.agreement.spans.findings import (
     JudgeFinding,
@@ -18,7 +15,12 @@ from spanjury.orchestration.studies.agreement.spans.findings import (
     span_agreement,
 )
 from spanjury.orchestration.studies.agreement.spans.gold import Found, Gold, GoldSpan
-from spanjury.orchestration.studies.agreement.spans.page import spans_markdown
+from spanjury.orchestration.studies.agreement.spans.measures import (
+    category_map,
+    hard_overlap,
+    renamed,
+)
+from spanjury.orchestration.studies.agreement.spans.tables import span_blocks
 
 OUTPUT = "0123456789" * 3
 QUICK = Settings(draws=0)
@@ -101,13 +103,14 @@ def test_a_span_without_a_category_agrees_with_none_and_still_counts() -> None:
 
 
 def test_the_page_has_soft_and_hard_f1_and_a_row_for_each_category() -> None:
-    told = AspectSpans(
+    findings = AspectSpans(
         aspect="accuracy",
         agreement=compared(mapped("made up=Addition")),
         best=math.nan,
         top_rated=(),
     )
-    page = spans_markdown([told], ())
+    report = Report(title="Error spans", sections=span_blocks([findings], ()))
+    page = report_markdown(report)
     assert "| soft F1 | hard F1 |" in page
     assert "| j | addition | 0.667 | 1.000 | 0.800 |" in page
 

@@ -1,19 +1,23 @@
-"""Spans of an aspect: gamma with people, texts that people praise, and the page of it."""
+"""Spans of an aspect: gamma with people, texts that people rate highest, and their page."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 from spanjury.judges.core import ErrorSpan, Located, Segment
+from spanjury.orchestration.report import Report
+from spanjury.orchestration.report.markdown import report_markdown
+from spanjury.orchestration.studies.agreement.spans.annotators import PairFinding
 from spanjury.orchestration.studies.agreement.spans.aspect import (
     AspectSpans,
     SpanTask,
     aspect_spans,
-    praise,
+    top_rated_texts,
 )
 from spanjury.orchestration.studies.agreement.spans.estimates import Settings
 from spanjury.orchestration.studies.agreement.spans.findings import span_agreement
 from spanjury.orchestration.studies.agreement.spans.gold import Found, Gold, GoldSpan
-from spanjury.orchestration.studies.agreement.spans.page import spans_markdown
+from spanjury.orchestration.studies.agreement.spans.tables import span_blocks
 
 FEW = Settings(draws=20)
 OUTPUT = "0123456789" * 3
@@ -40,7 +44,7 @@ TASK = SpanTask(
     found=FOUND,
     gold=GOLD,
     groups={"a": "x", "b": "y"},
-    praise=praise([], aspect="fluency"),
+    top_rated=top_rated_texts([], aspect="fluency"),
 )
 
 
@@ -49,8 +53,13 @@ def rated(name: str, *scores: float) -> Segment:
     return Segment(segment_id=name, output=OUTPUT, human={"fluency": given})
 
 
-def told(task: SpanTask, settings: Settings = FEW) -> AspectSpans:
-    return aspect_spans(task, settings)
+def compared(task: SpanTask) -> AspectSpans:
+    return aspect_spans(task, FEW)
+
+
+def page_of(findings: Sequence[AspectSpans], annotators: Sequence[PairFinding]) -> str:
+    blocks = span_blocks(findings, annotators)
+    return report_markdown(Report(title="Error spans", sections=blocks))
 
 
 def test_gamma_takes_each_reading_for_a_text_of_its_own() -> None:
@@ -78,36 +87,38 @@ def test_no_draws_give_figures_without_intervals() -> None:
     assert math.isnan(figure.high)
 
 
-def test_praised_are_texts_with_the_best_score_of_every_rater() -> None:
+def test_top_rated_are_texts_with_the_best_score_of_every_rater() -> None:
     texts = [rated("a", 5, 5), rated("b", 5, 4), rated("c", 1)]
-    found = praise(texts, aspect="fluency")
+    found = top_rated_texts(texts, aspect="fluency")
     assert (found.best, found.texts) == (5.0, frozenset({"a"}))
-    assert not praise(texts[:2], aspect="fluency").texts  # two different scores say too little
-    assert not praise(texts, aspect="style").texts
+    assert not top_rated_texts(
+        texts[:2], aspect="fluency"
+    ).texts  # two different scores say too little
+    assert not top_rated_texts(texts, aspect="style").texts
 
 
-def test_errors_in_praised_texts_are_counted_beside_gold_spans() -> None:
-    praised = praise([rated("a", 5), rated("b", 4), rated("c", 1)], aspect="fluency")
-    found = told(replace(TASK, praise=praised))
+def test_errors_in_top_rated_texts_are_counted_beside_gold_spans() -> None:
+    best = top_rated_texts([rated("a", 5), rated("b", 4), rated("c", 1)], aspect="fluency")
+    found = compared(replace(TASK, top_rated=best))
     (over,) = found.top_rated
     assert (over.judge, over.flawless, over.erring.value) == ("j", 1, 1)
     assert found.agreement is not None
     assert found.agreement.over_annotations[0].flawless == 1
-    page = spans_markdown([found], ())
+    page = page_of([found], ())
     assert "## Errors found on fluency in texts that no reader marked" in page
     assert "to which every rater gave 5, the best score given" in page
 
 
-def test_the_page_tells_of_judges_systems_and_annotators() -> None:
-    found = told(TASK)
+def test_the_page_shows_judges_systems_and_annotators() -> None:
+    found = compared(TASK)
     pairs = span_agreement(FOUND, GOLD.spans, readers=GOLD.readers, settings=FEW).annotators
-    page = spans_markdown([found], pairs)
+    page = page_of([found], pairs)
     assert "| j | 2 | 3 | " in page
     assert "| j | x | 1 | " in page
     assert "| eve | joe | 1 | " in page
     assert "every rater" not in page
-    assert page == spans_markdown([told(TASK)], pairs)
+    assert page == page_of([compared(TASK)], pairs)
 
 
 def test_nothing_found_makes_no_page() -> None:
-    assert not spans_markdown((), ())
+    assert not span_blocks((), ())

@@ -5,12 +5,14 @@ from collections.abc import Sequence
 import pytest
 
 from spanjury.judges.core import ErrorSpan, Located, PerturbationError
-from spanjury.perturbations.explanation.additions import add_errors, critical_error
-from spanjury.perturbations.explanation.explanations import (
+from spanjury.perturbations.explanation.errors import add_errors, critical_error, remove_errors
+from spanjury.perturbations.explanation.levels import (
     soften_both,
     soften_explanation,
+    soften_severity,
     worsen_both,
     worsen_explanation,
+    worsen_severity,
 )
 from spanjury.perturbations.explanation.paper import paper_perturbations
 from spanjury.perturbations.explanation.perturbation import (
@@ -19,8 +21,6 @@ from spanjury.perturbations.explanation.perturbation import (
     NothingToChangeError,
     Unchanged,
 )
-from spanjury.perturbations.explanation.removals import remove_errors
-from spanjury.perturbations.explanation.severity import soften_severity, worsen_severity
 from spanjury.perturbations.explanation.wording import openings, reworded
 from spanjury.perturbations.perturbation import generator_for
 
@@ -156,7 +156,7 @@ def test_errors_removed_at_random_are_not_always_the_same() -> None:
 
 def test_all_errors_may_go_and_no_more() -> None:
     assert changed(remove_errors, MIXED, k=4) == ()
-    with pytest.raises(NothingToChangeError, match="only 4 errors, 5 are to go") as caught:
+    with pytest.raises(NothingToChangeError, match=r"too few errors \(4 of 5 needed\)") as caught:
         changed(remove_errors, MIXED, k=5)
     assert caught.value.reason is Unchanged.TOO_FEW_ERRORS
 

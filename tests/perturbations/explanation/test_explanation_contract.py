@@ -8,16 +8,19 @@ from hypothesis import strategies as st
 
 from spanjury.judges.core import ErrorSpan, Located, PerturbationError
 from spanjury.judges.text.words import Word, words
-from spanjury.perturbations.explanation.additions import add_errors, critical_error
-from spanjury.perturbations.explanation.moves import Only
+from spanjury.perturbations.explanation.errors import (
+    Which,
+    add_errors,
+    critical_error,
+    remove_errors,
+)
+from spanjury.perturbations.explanation.levels import Only, soften_severity, worsen_severity
 from spanjury.perturbations.explanation.paper import paper_perturbations
 from spanjury.perturbations.explanation.perturbation import (
     ErrorList,
     ExplanationPerturbation,
     NothingToChangeError,
 )
-from spanjury.perturbations.explanation.removals import Which, remove_errors
-from spanjury.perturbations.explanation.severity import soften_severity, worsen_severity
 from spanjury.perturbations.perturbation import generator_for
 
 TEXTS = st.text(

@@ -15,20 +15,19 @@ from spanjury.judges.core import (
     Task,
     TransientModelError,
 )
-from spanjury.perturbations.explanation.additions import add_errors, critical_error
+from spanjury.perturbations.explanation.errors import add_errors, critical_error, remove_errors
+from spanjury.perturbations.explanation.generated import (
+    GeneratedAddition,
+    generated_rewordings,
+    generated_twin,
+)
+from spanjury.perturbations.explanation.levels import soften_severity
 from spanjury.perturbations.explanation.perturbation import (
     ErrorList,
     NothingToChangeError,
     Unchanged,
 )
-from spanjury.perturbations.explanation.removals import remove_errors
-from spanjury.perturbations.explanation.severity import soften_severity
 from spanjury.perturbations.explanation.wording import openings
-from spanjury.perturbations.explanation.written import (
-    WrittenAddition,
-    written_rewordings,
-    written_twin,
-)
 from spanjury.perturbations.perturbation import generator_for
 
 pytestmark = pytest.mark.anyio
@@ -57,7 +56,7 @@ async def reworded(
     model = ScriptedModel(*replies)
     errors = ErrorList(output=OUTPUT, spans=tuple(spans))
     rng = generator_for(1, kind, "id")
-    told = await written_rewordings()[kind].changed(errors, model, rng=rng, by=by, seed=7)
+    told = await generated_rewordings()[kind].changed(errors, model, rng=rng, by=by, seed=7)
     return told, model
 
 
@@ -65,7 +64,7 @@ async def added(*replies: str, k: int = 1) -> tuple[tuple[ErrorSpan, ...], Scrip
     model = ScriptedModel(*replies)
     errors = ErrorList(output=OUTPUT, spans=(OSLO,))
     rng = generator_for(1, "add-errors", "id")
-    written = WrittenAddition(aspect=CONSISTENCY)
+    written = GeneratedAddition(aspect=CONSISTENCY)
     return await written.changed(errors, model, rng=rng, k=k, seed=7), model
 
 
@@ -207,26 +206,26 @@ async def test_a_false_explanation_is_checked_too() -> None:
 
 
 def test_what_is_written_pushes_as_its_rule_does() -> None:
-    told = {name: (each.push, each.family) for name, each in written_rewordings().items()}
+    told = {name: (each.push, each.family) for name, each in generated_rewordings().items()}
     assert told == {
         "soften-both": ("rises", "both"),
         "soften-explanation": ("rises", "explanation"),
         "worsen-both": ("falls", "both"),
         "worsen-explanation": ("falls", "explanation"),
     }
-    addition = WrittenAddition(aspect=CONSISTENCY)
+    addition = GeneratedAddition(aspect=CONSISTENCY)
     assert (addition.push, addition.family) == ("falls", "addition")
 
 
 def test_a_rule_that_a_model_can_stand_in_for_has_a_twin() -> None:
-    addition = WrittenAddition(aspect=CONSISTENCY)
-    assert written_twin(add_errors, aspect=CONSISTENCY) == addition
-    for written in written_rewordings().values():
-        assert written_twin(written.twin, aspect=CONSISTENCY) == written
+    addition = GeneratedAddition(aspect=CONSISTENCY)
+    assert generated_twin(add_errors, aspect=CONSISTENCY) == addition
+    for written in generated_rewordings().values():
+        assert generated_twin(written.twin, aspect=CONSISTENCY) == written
     for rule in (critical_error, remove_errors, soften_severity):
-        assert written_twin(rule, aspect=CONSISTENCY) is None
+        assert generated_twin(rule, aspect=CONSISTENCY) is None
 
 
 def test_the_signature_tells_what_is_asked_apart() -> None:
-    told = {each.signature for each in written_rewordings().values()}
-    assert len(told | {WrittenAddition(aspect=CONSISTENCY).signature}) == 5
+    told = {each.signature for each in generated_rewordings().values()}
+    assert len(told | {GeneratedAddition(aspect=CONSISTENCY).signature}) == 5

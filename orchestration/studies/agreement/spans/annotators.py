@@ -23,14 +23,14 @@ __all__ = ["PairFinding", "annotator_pairs"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairFinding:
-    """How far two annotators agree on the texts that both have read.
+    """Agreement of two annotators on the texts that both have read.
 
     Parameters
     ----------
     first, second
-        Who marked.
+        Names of the annotators.
     texts
-        How many both have read.
+        Number that both have read.
     figures
         ``MEASURE.micro`` and ``MEASURE.macro`` -> F1, the same whoever is taken for gold;
         measures as in `MEASURES`.
@@ -58,7 +58,7 @@ def annotator_pairs(
     gold
         With all readers of each text.
     lengths
-        Id of the segment -> code points of its output; texts that are not here are left out.
+        Id of the segment -> code points of its output; texts that are not here are skipped.
     settings
         Of intervals and random annotations.
     """

@@ -1,4 +1,4 @@
-"""All that is found of spans on one aspect: beside gold spans, and in texts that people praise.
+"""Error spans on one aspect: beside gold spans, and in the texts that people rate highest.
 
 References
 ----------
@@ -26,20 +26,20 @@ from spanjury.orchestration.studies.agreement.spans.over_annotation import (
 )
 from spanjury.orchestration.studies.agreement.spans.score_arrays import collected
 
-__all__ = ["AspectSpans", "Praise", "SpanTask", "aspect_spans", "praise"]
+__all__ = ["AspectSpans", "SpanTask", "TopRated", "aspect_spans", "top_rated_texts"]
 
 _FEWEST_SCORES = 3
 """Different scores that people must have given for the best of them to mean no error: [1] K."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Praise:
+class TopRated:
     """Texts that every rater found as good as any.
 
     Parameters
     ----------
     best
-        The best score that anybody gave; NaN where too few different ones were given.
+        The best score that was given; NaN where too few different ones were given.
     texts
         Ids of those that got no other.
     """
@@ -50,32 +50,32 @@ class Praise:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpanTask:
-    """What is looked at.
+    """Error spans to compare.
 
     Parameters
     ----------
     aspect
-        What judges marked errors of.
+        The quality that judges marked errors of.
     found
-        What each marked in each text.
+        Spans that each marked in each text.
     gold
-        What people marked in the same texts; None if they marked none.
+        Spans that people marked in the same texts; None if they marked none.
     groups
         Id of the segment -> its system.
-    praise
-        Which texts people praise.
+    top_rated
+        Texts that people rate highest.
     """
 
     aspect: str
     found: tuple[Found, ...]
     gold: Gold | None
     groups: Mapping[str, str]
-    praise: Praise
+    top_rated: TopRated
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AspectSpans:
-    """What came of it.
+    """Findings on the error spans of one aspect.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class AspectSpans:
     agreement
         With gold spans; None without any. Errors on all aspects are gold.
     best, top_rated
-        The best score that people gave, and what judges marked in the texts with no other.
+        The best score that people gave, and the errors marked in the texts with no other.
     """
 
     aspect: str
@@ -93,17 +93,17 @@ class AspectSpans:
     top_rated: tuple[OverAnnotation, ...]
 
 
-def praise(segments: Sequence[Segment], *, aspect: str) -> Praise:
-    """Find the texts to which every rater gave the best score on `aspect` that anybody gave."""
+def top_rated_texts(segments: Sequence[Segment], *, aspect: str) -> TopRated:
+    """Find the texts to which every rater gave the best score that was given on `aspect`."""
     given = {score for one in segments for score in one.human.get(aspect, {}).values()}
     if len(given) < _FEWEST_SCORES:
-        return Praise(best=float("nan"), texts=frozenset())
+        return TopRated(best=float("nan"), texts=frozenset())
     best = max(given)
-    return Praise(best=best, texts=top_rated(segments, aspect=aspect, best=best))
+    return TopRated(best=best, texts=top_rated(segments, aspect=aspect, best=best))
 
 
 def aspect_spans(task: SpanTask, settings: Settings) -> AspectSpans:
-    """Compare what judges marked with what people did.
+    """Compare the errors that judges marked with those that people did.
 
     Raises
     ------
@@ -123,14 +123,14 @@ def aspect_spans(task: SpanTask, settings: Settings) -> AspectSpans:
     return AspectSpans(
         aspect=task.aspect,
         agreement=agreement,
-        best=task.praise.best,
+        best=task.top_rated.best,
         top_rated=tuple(_top_rated(task, settings)),
     )
 
 
 def _top_rated(task: SpanTask, settings: Settings) -> Iterator[OverAnnotation]:
-    praised = [one for one in task.found if one[1] in task.praise.texts]
-    nothing = {name: () for _, name, _, _ in praised}
+    found = [one for one in task.found if one[1] in task.top_rated.texts]
+    nothing = {name: () for _, name, _, _ in found}
     readers = {name: readers_of(()) for name in nothing}
-    for score_arrays in collected(praised, Gold(nothing, readers)):
+    for score_arrays in collected(found, Gold(nothing, readers)):
         yield over_annotation(score_arrays, settings=settings)

@@ -17,7 +17,7 @@ Effects = Mapping[tuple[str, ...], Weighted]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How agreement is evaluated.
+    """Settings of intervals and random annotations.
 
     Parameters
     ----------

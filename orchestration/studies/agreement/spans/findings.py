@@ -44,23 +44,23 @@ __all__ = ["JudgeFinding", "SpanAgreement", "span_agreement"]
 
 _ALL = ""
 _NO_GROUPS: Mapping[str, str] = MappingProxyType({})
-_NOBODY: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+_NO_READERS: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeFinding:
-    """How far one judge marks what people mark.
+    """Agreement of one judge with people on error spans.
 
     Parameters
     ----------
     judge
-        Who marked.
+        Its name.
     group
         The texts that are counted, as those of one system; empty for all of them.
     texts, readings
         Texts with a verdict and gold, and how often people have read one of them.
     failures, without_gold
-        Texts without a verdict, and texts without gold: both are left out; of all groups.
+        Texts without a verdict, and texts without gold: both are skipped; of all groups.
     figures
         Name -> figure. ``MEASURE.micro.precision`` and so on, measures as in `MEASURES`;
         ``detection.f1`` and so on, whether a text has any error; ``counts.spearman``, of the
@@ -87,12 +87,12 @@ class JudgeFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpanAgreement:
-    """What a comparison with gold spans came to.
+    """Findings of a comparison with gold spans.
 
     Parameters
     ----------
     settings
-        How it was evaluated.
+        Of intervals and random annotations.
     judges
         Each judge on all texts, and then on each group of them.
     over_annotations
@@ -111,7 +111,7 @@ def span_agreement(
     found: Iterable[Found],
     gold: Mapping[str, tuple[GoldSpan, ...]],
     *,
-    readers: Mapping[str, tuple[str, ...]] = _NOBODY,
+    readers: Mapping[str, tuple[str, ...]] = _NO_READERS,
     groups: Mapping[str, str] = _NO_GROUPS,
     flawless: Collection[str] | None = None,
     with_annotators: bool = True,
@@ -122,7 +122,7 @@ def span_agreement(
     Parameters
     ----------
     found
-        What each judge said of each text; None for a text without a verdict.
+        Spans of each judge in each text; None for a text without a verdict.
     gold
         Id of the segment -> spans; a text that is here without any is one without error.
     readers
@@ -229,7 +229,7 @@ def _effects(score_arrays: ScoreArrays) -> Effects:
 
 
 def _part(score_arrays: ScoreArrays, inside: NDArray[np.bool_]) -> ScoreArrays:
-    """Return the evidence on some of the texts."""
+    """Return the score arrays of some of the texts."""
     readings = inside[score_arrays.owner]
     return replace(
         score_arrays,

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from spanjury.judges.core import ErrorSpan, Outcome, Result, Segment
+from spanjury.judges.core import ErrorSpan, Segment
 
-__all__ = ["Found", "Gold", "GoldSpan", "gold_of", "readers_of", "said_by_panels", "top_rated"]
+__all__ = ["Found", "Gold", "GoldSpan", "gold_of", "readers_of", "top_rated"]
 
 Found = tuple[str, str, str, tuple[ErrorSpan, ...] | None]
 """Judge, id of the segment, its output, and the spans found; None without a verdict."""
@@ -24,11 +24,11 @@ class GoldSpan:
     start, end
         Half-open offsets in code points of the output; both None for an omission.
     category
-        What sort of error it is; empty where nobody said.
+        Sort of error; empty where it is not known.
     severity
-        1 to 5; None where nobody said.
+        1 to 5; None where it is not known.
     annotator
-        Who marked it; empty where nobody said.
+        Name of who marked it; empty where it is not known.
     """
 
     start: int | None
@@ -50,9 +50,9 @@ class Gold(NamedTuple):
 def gold_of(segments: Iterable[Segment]) -> Gold:
     """Take the gold spans out of segments.
 
-    Who read a text is told by its meta, under ``annotators`` (a list) or ``annotator``, and by
+    A text's meta names its readers, under ``annotators`` (a list) or ``annotator``, and so does
     who marked something in it, as `readers_of` has it. Where the meta names one reader, spans
-    that nobody signed are that reader's.
+    without a name are that reader's.
     """
     spans: dict[str, tuple[GoldSpan, ...]] = {}
     readers: dict[str, tuple[str, ...]] = {}
@@ -68,8 +68,8 @@ def gold_of(segments: Iterable[Segment]) -> Gold:
 def readers_of(spans: Sequence[GoldSpan], known: Iterable[str] = ()) -> tuple[str, ...]:
     """Return who read a text: those `known` to have, and those who marked something in it.
 
-    There is one reader at least; it has no name where nobody gave one.
-    Annotators who read a text and marked nothing cannot be told from those who did not read
+    There is one reader at least; it has no name where none was given.
+    Annotators who read a text and marked nothing look the same as those who did not read
     it: say who read it wherever several did.
 
     Parameters
@@ -77,20 +77,9 @@ def readers_of(spans: Sequence[GoldSpan], known: Iterable[str] = ()) -> tuple[st
     spans
         Of one text.
     known
-        Who is known to have read it.
+        Names of those who are known to have read it.
     """
     return tuple(dict.fromkeys([*known, *(span.annotator for span in spans)])) or ("",)
-
-
-def said_by_panels(results: Iterable[Result], *, aspect: str) -> Iterator[Found]:
-    """Yield what panels, as ``panel``, and their seats say on `aspect`, for `span_agreement`."""
-    for result in results:
-        if result.aspect.name == aspect:
-            about = (result.segment.segment_id, result.segment.output)
-            seats = ((seat.seat, seat.report) for seat in result.report.seats)
-            for judge, report in (("panel", result.report), *seats):
-                scored = report.outcome is Outcome.SCORED
-                yield judge, *about, report.spans if scored else None
 
 
 def top_rated(segments: Iterable[Segment], *, aspect: str, best: float) -> frozenset[str]:
@@ -113,6 +102,6 @@ def _gold(span: ErrorSpan, *, unsigned: str) -> GoldSpan:
 
 
 def _named(segment: Segment) -> Iterator[str]:
-    told = next((segment.meta[key] for key in _READERS if key in segment.meta), ())
-    for name in [told] if isinstance(told, str) else told if isinstance(told, list) else []:
+    names = next((segment.meta[key] for key in _READERS if key in segment.meta), ())
+    for name in [names] if isinstance(names, str) else names if isinstance(names, list) else []:
         yield str(name)

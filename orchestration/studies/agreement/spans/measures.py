@@ -1,17 +1,23 @@
-"""Measures: what the spans of two sides have in common, text by text."""
+"""Measures: what the spans of two sides have in common, text by text and category by category.
+
+Soft agreement asks for the same characters, hard agreement for the same category besides [1]_.
+Upper and lower case, and blanks around a name, make no other category. A span without a category
+agrees with none, but counts among those of its side.
+
+References
+----------
+.. [1] Kasner et al. (2025), Large language models as span annotators, arXiv:2504.08697
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spanjury.judges.core import ErrorSpan
-from spanjury.orchestration.studies.agreement.spans.categories import (
-    hard_overlap,
-    named_categories,
-)
-from spanjury.orchestration.studies.agreement.spans.gold import GoldSpan
+from spanjury.judges.core import ConfigError, ErrorSpan
+from spanjury.orchestration.studies.agreement.spans.gold import Gold, GoldSpan
 from spanjury.stats.spans.span_agreement import (
     Overlap,
     character_overlap,
@@ -20,22 +26,34 @@ from spanjury.stats.spans.span_agreement import (
 )
 from spanjury.stats.spans.span_matching import matched_overlap
 
-__all__ = ["MEASURES", "Mark", "interval_rows", "overlaps"]
+__all__ = [
+    "MEASURES",
+    "NO_CATEGORIES",
+    "Mark",
+    "category_map",
+    "category_overlaps",
+    "hard_overlap",
+    "interval_rows",
+    "named_categories",
+    "overlaps",
+    "renamed",
+]
+
 
 Mark = ErrorSpan | GoldSpan
+Side = Sequence[Sequence[Mark]]
 Compare = Callable[[Sequence[Mark], Sequence[Mark]], Overlap]
-
-_GRADED, _HARD = "graded", "hard"
+NO_CATEGORIES: Mapping[str, str] = MappingProxyType({})
+_GRADED = "graded"
+_HARD = "hard"
 _MAJOR = 3
 """From this severity on an error counts as major where there are two grades only."""
 
 
-def overlaps(
-    found: Sequence[Sequence[Mark]], gold: Sequence[Sequence[Mark]]
-) -> dict[str, NDArray[np.float64]]:
+def overlaps(found: Side, gold: Side) -> dict[str, NDArray[np.float64]]:
     """Compare two sides on the same texts.
 
-    Spans without a place are left out, and of ``graded`` those without a severity too; it is
+    Spans without a place are skipped, and of ``graded`` those without a severity too; it is
     NaN throughout if one side has spans and never a severity. So is ``hard`` if one side never
     has a category.
 
@@ -57,6 +75,92 @@ def overlaps(
     return rows
 
 
+def category_overlaps(found: Side, gold: Side) -> dict[str, NDArray[np.float64]]:
+    """Compare two sides category by category, on the same texts.
+
+    Returns
+    -------
+    dict
+        Category, in the order of the alphabet -> shape ``(texts, 3)``: `Overlap` of each text;
+        empty if one side has no categories.
+    """
+    if not (named_categories(found) and named_categories(gold)):
+        return {}
+    pairs = list(zip(found, gold, strict=True))
+    return {
+        name: np.array([_of_category(name, *pair) for pair in pairs], dtype=np.float64)
+        for name in named_categories(found, gold)
+    }
+
+
+def category_map(pairs: Iterable[str], *, gold: Gold | None) -> dict[str, str]:
+    """Read which of a judge's categories means which gold category.
+
+    Parameters
+    ----------
+    pairs
+        Each of the form ``JUDGE=GOLD``; several of a judge's may mean one gold category.
+    gold
+        Spans that people marked; None without any.
+
+    Raises
+    ------
+    ConfigError
+        If a pair has another form, a judge's category comes twice, or people marked no such
+        gold category.
+    """
+    marked = [span for spans in gold.spans.values() for span in spans] if gold else []
+    known = {_folded(span.category): span.category for span in marked if span.category}
+    meanings: dict[str, str] = {}
+    for pair in pairs:
+        judge, sign, people = pair.partition("=")
+        if not sign or not judge.strip() or not people.strip():
+            raise ConfigError(
+                f"--category {pair!r}: expected JUDGE=GOLD, as hallucination=Addition"
+            )
+        if _folded(people) not in known:
+            names = ", ".join(sorted(known.values())) or "none at all"
+            raise ConfigError(
+                f"--category {pair!r}: people marked no {people!r}; they marked {names}"
+            )
+        if meanings.setdefault(_folded(judge), known[_folded(people)]) != known[_folded(people)]:
+            raise ConfigError(
+                f"--category {pair!r}: {judge!r} was paired with another category before; keep one"
+            )
+    return meanings
+
+
+def renamed(spans: Iterable[ErrorSpan], categories: Mapping[str, str]) -> tuple[ErrorSpan, ...]:
+    """Return `spans` with the gold categories that theirs mean; others are kept."""
+    return tuple(
+        replace(span, category=categories.get(_folded(span.category), span.category))
+        for span in spans
+    )
+
+
+def named_categories(*sides: Side) -> list[str]:
+    """Return the categories of placed spans, in lower case."""
+    marks = (span for side in sides for spans in side for span in spans)
+    return sorted({_folded(span.category) for span in marks if span.start is not None} - {""})
+
+
+def hard_overlap(found: Sequence[Mark], gold: Sequence[Mark]) -> Overlap:
+    """Count the characters that both sides mark with the same category.
+
+    Characters of each category are counted once on each side, and added up over categories.
+
+    Examples
+    --------
+    >>> mark = GoldSpan(start=0, end=4, category="Name")
+    >>> hard_overlap([mark], [mark, GoldSpan(start=2, end=8, category="Number")])
+    Overlap(both=4.0, found=4.0, gold=10.0)
+    """
+    parts = [_of_category(name, found, gold) for name in named_categories([found], [gold])]
+    parts.append(_of_category("", found, gold)._replace(both=0.0))
+    both, marked, true = (sum(column) for column in zip(*parts, strict=True))
+    return Overlap(both, marked, true)
+
+
 def interval_rows(spans: Iterable[Mark]) -> NDArray[np.int64]:
     """Return where spans are, shape ``(n, 2)``, without those that have no place."""
     return np.array(
@@ -64,12 +168,12 @@ def interval_rows(spans: Iterable[Mark]) -> NDArray[np.int64]:
     ).reshape(-1, 2)
 
 
-def _has_severities(side: Sequence[Sequence[Mark]]) -> bool:
+def _has_severities(side: Side) -> bool:
     given = [span.severity for spans in side for span in spans if span.start is not None]
     return not given or any(severity is not None for severity in given)
 
 
-def _has_categories(side: Sequence[Sequence[Mark]]) -> bool:
+def _has_categories(side: Side) -> bool:
     return bool(named_categories(side)) or not any(map(len, map(interval_rows, side)))
 
 
@@ -80,6 +184,25 @@ def _graded(found: Sequence[Mark], gold: Sequence[Mark]) -> Overlap:
         sides.append(interval_rows(span for span, severity in kept if severity is not None))
         grades.append([int(severity >= _MAJOR) for _, severity in kept if severity is not None])
     return graded_overlap(*sides, found_grades=grades[0], gold_grades=grades[1])
+
+
+def _of_category(name: str, found: Sequence[Mark], gold: Sequence[Mark]) -> Overlap:
+    sides = (
+        np.array(
+            [
+                (span.start, span.end)
+                for span in side
+                if span.start is not None and _folded(span.category) == name
+            ],
+            dtype=np.int64,
+        ).reshape(-1, 2)
+        for side in (found, gold)
+    )
+    return character_overlap(*sides)
+
+
+def _folded(category: str) -> str:
+    return category.strip().casefold()
 
 
 def _placed(measure: Callable[[NDArray[np.int64], NDArray[np.int64]], Overlap]) -> Compare:

@@ -24,12 +24,12 @@ __all__ = ["OverAnnotation", "over_annotation"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverAnnotation:
-    """How much more a judge marks than people do.
+    """Errors that a judge marks where people mark none, or fewer.
 
     Parameters
     ----------
     judge
-        Who marked.
+        Its name.
     flawless
         Texts that people find without error and the judge has a verdict on; those `erring` to
         `max_severity` are about.
@@ -62,7 +62,7 @@ def over_annotation(
 
     Parameters
     ----------
-    evidence
+    score_arrays
         Of one judge.
     settings
         Of the intervals.
@@ -77,7 +77,7 @@ def over_annotation(
         clean = np.array([name in flawless for name in score_arrays.texts], dtype=np.bool_)
     counts = np.where(clean, score_arrays.found, np.nan)
     erring = np.where(clean, score_arrays.found > 0, np.nan)
-    told = [
+    graded = [
         severities
         for severities, one in zip(score_arrays.severities, clean, strict=True)
         if one and severities
@@ -95,8 +95,8 @@ def over_annotation(
         judge=score_arrays.judge,
         flawless=int(clean.sum()),
         histogram=tuple(np.bincount(score_arrays.found[clean].astype(np.int64)).tolist()),
-        mean_severity=_mean([sum(one) / len(one) for one in told]),
-        max_severity=_mean([float(max(one)) for one in told]),
+        mean_severity=_mean([sum(one) / len(one) for one in graded]),
+        max_severity=_mean([float(max(one)) for one in graded]),
         **figures,
     )
 

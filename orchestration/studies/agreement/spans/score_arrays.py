@@ -1,4 +1,4 @@
-"""Evidence: what one judge marked beside what people marked, text by text."""
+"""Score arrays: errors that one judge marked beside those of people, text by text."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,9 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanjury.judges.core import DataError, ErrorSpan
-from spanjury.orchestration.studies.agreement.spans.categories import category_overlaps
 from spanjury.orchestration.studies.agreement.spans.gold import Found, Gold, GoldSpan
-from spanjury.orchestration.studies.agreement.spans.measures import interval_rows, overlaps
+from spanjury.orchestration.studies.agreement.spans.measures import (
+    category_overlaps,
+    interval_rows,
+    overlaps,
+)
 
 __all__ = ["Places", "ScoreArrays", "collected"]
 
@@ -36,7 +39,7 @@ class ScoreArrays:
     Parameters
     ----------
     judge
-        Who marked.
+        Its name.
     texts
         Ids of the texts with a verdict and with gold, in order.
     owner
@@ -57,7 +60,7 @@ class ScoreArrays:
     failures
         Texts with gold on which there is no verdict.
     without_gold
-        Texts that nobody read.
+        Texts without a reader.
     """
 
     judge: str
@@ -96,22 +99,22 @@ def collected(found: Iterable[Found], gold: Gold) -> Iterator[ScoreArrays]:
 def _score_arrays(
     judge: str, said: Mapping[str, tuple[str, tuple[ErrorSpan, ...] | None]], gold: Gold
 ) -> ScoreArrays:
-    heard: dict[str, tuple[ErrorSpan, ...]] = {}
+    judged: dict[str, tuple[ErrorSpan, ...]] = {}
     for segment_id, (output, spans) in said.items():
         _refuse_outside(segment_id, gold.spans.get(segment_id, ()), output)
         if spans is not None and segment_id in gold.spans:
-            heard[segment_id] = spans
+            judged[segment_id] = spans
     readings: list[tuple[int, list[GoldSpan]]] = [
         (text, [span for span in gold.spans[segment_id] if span.annotator == reader])
-        for text, segment_id in enumerate(heard)
+        for text, segment_id in enumerate(judged)
         for reader in gold.readers[segment_id]
     ]
-    marked = [*heard.values()]
-    lengths = [len(said[segment_id][0]) for segment_id in heard]
+    marked = [*judged.values()]
+    lengths = [len(said[segment_id][0]) for segment_id in judged]
     sides = ([marked[text] for text, _ in readings], [spans for _, spans in readings])
     return ScoreArrays(
         judge=judge,
-        texts=tuple(heard),
+        texts=tuple(judged),
         owner=np.array([text for text, _ in readings], dtype=np.int64),
         overlaps=overlaps(*sides),
         categories=category_overlaps(*sides),

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanjury.judges.core import ConfigError, DataError, Segment
-from spanjury.orchestration.studies.distillation.inputs import input_keys
 from spanjury.orchestration.studies.distillation.rows import refuse_overlap, rows_of
-from spanjury.orchestration.studies.distillation.splitting import Shares
+from spanjury.orchestration.studies.distillation.splits import Shares, input_keys
 
 PASSAGE = " ".join(f"word{number}" for number in range(25))
 SEGMENTS = st.lists(st.tuples(st.integers(0, 30), st.booleans()), min_size=1, max_size=60)
@@ -77,7 +76,7 @@ def test_an_instruction_that_all_inputs_share_ties_none_of_them() -> None:
     assert {row.split for row in rows_of([data_file(segments)])} == {"train", "validation", "test"}
 
 
-def test_without_inputs_the_outputs_are_told_apart() -> None:
+def test_without_inputs_the_outputs_differ() -> None:
     segments = [text(str(n), "", output=f"Story {n}") for n in range(5)]
     assert len({row.input_id for row in rows_of([data_file(segments)])}) == 5
 

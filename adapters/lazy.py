@@ -1,0 +1,105 @@
+"""Lazy loading: libraries that take long, the modules that need them, and values made once.
+
+A package whose modules need such a library makes them lazy by its ``__getattr__``::
+
+    def __getattr__(name: str) -> ModuleType:
+        return lazy_module(__name__, name, extra="plots")
+
+``from package import module`` then loads nothing, and type checkers see the module as it is.
+Whatever is imported out of the module itself, ``from package.module import thing``, loads it.
+"""
+
+import threading
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Generic, TypeVar
+
+from spanjury.judges.core import ConfigError
+
+__all__ = ["Once", "lazy_module", "library", "require"]
+
+T = TypeVar("T")
+
+
+def library(name: str, *, extra: str = "") -> ModuleType:
+    """Import a module that takes long, or may not be installed.
+
+    Raises
+    ------
+    ConfigError
+        If it, or what it imports, is not installed; names the `extra` to install.
+    """
+    try:
+        return import_module(name)
+    except ImportError as error:
+        missing = error.name or name
+        package = f"spanjury[{extra}]" if extra else "spanjury"
+        raise ConfigError(
+            f"{missing} is not installed ({error}): pip install '{package}'"
+        ) from error
+
+
+def lazy_module(package: str, name: str, *, extra: str = "") -> ModuleType:
+    """Return the module `name` of `package`, which is imported when something in it is used.
+
+    Raises
+    ------
+    AttributeError
+        If there is no such module. What `library` raises comes when something of it is used.
+    """
+    module = f"{package}.{name}"
+    if name.startswith("_") or find_spec(module) is None:
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+    return _LazyModule(module, extra=extra)
+
+
+def require(module: ModuleType) -> None:
+    """Import a lazy module now, before anything is paid for; raise as `library` does."""
+    if isinstance(module, _LazyModule):
+        module.load()
+
+
+class _LazyModule(ModuleType):
+    """Stands for a module until something in it is used."""
+
+    def __init__(self, name: str, *, extra: str) -> None:
+        super().__init__(name)
+        self._extra = extra
+
+    def load(self) -> ModuleType:
+        """Import the module."""
+        return library(self.__name__, extra=self._extra)
+
+    def __getattr__(self, name: str) -> object:
+        if name.startswith("__"):  # asked by tools that look at modules, and use none
+            raise AttributeError(name)
+        value: object = getattr(self.load(), name)
+        return value
+
+
+class Once(Generic[T]):
+    """Make a value at the first call of `get`, whichever thread comes first; keep it.
+
+    Parameters
+    ----------
+    make
+        Makes the value; if it raises, the next call tries again.
+    """
+
+    def __init__(self, make: Callable[[], T]) -> None:
+        self._make = make
+        self._lock = threading.Lock()
+        self._made: list[T] = []
+
+    def get(self) -> T:
+        """Return the value; blocks while it is made."""
+        with self._lock:
+            if not self._made:
+                self._made.append(self._make())
+            return self._made[0]
+
+    def peek(self) -> T | None:
+        """Return the value, or None if it was not needed yet."""
+        return self._made[0] if self._made else None

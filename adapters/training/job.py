@@ -1,0 +1,251 @@
+"""A training: its options, its examples, how far it is, and what came of it."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from spanjury.judges.core import Message
+
+__all__ = [
+    "AttentionName",
+    "DataStatistics",
+    "Progress",
+    "Trained",
+    "TrainingJob",
+    "TrainingOptions",
+    "TrainingPair",
+    "pairs_digest",
+]
+
+AttentionName = Literal["auto", "eager", "sdpa", "xformers"]
+_COUNTS = (
+    "rank",
+    "alpha",
+    "batch_size",
+    "micro_batch_size",
+    "epochs",
+    "max_steps",
+    "max_length",
+    "checkpoint_every",
+    "validate_every",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingOptions:
+    """The options of a training.
+
+    Parameters
+    ----------
+    rank, alpha
+        Of the low-rank matrices, which count ``alpha / rank`` times.
+    dropout
+        The share of their inputs that is dropped, in ``[0, 1)``.
+    learning_rate
+        The highest; reached after the warm-up, and down to 0 at the end.
+    weight_decay
+        Of AdamW.
+    warmup
+        The share of the steps in which the rate rises, in ``[0, 1)``.
+    max_gradient_norm
+        Longer gradients are shortened to this.
+    batch_size
+        Examples that one step learns from.
+    micro_batch_size
+        Examples that are in memory at once; it changes rounding only, and is halved where
+        memory runs out.
+    epochs
+        How often every example is learnt from.
+    max_steps
+        Ends training earlier; None to go through all epochs.
+    max_length
+        Tokens of an example, at most; None for as many as the model takes.
+    seed
+        Of the order of the examples, of the matrices and of what is dropped.
+    checkpoint_every, validate_every
+        Steps; None to validate at the end of each epoch only.
+    device
+        As torch writes it; ``"auto"`` is a GPU if there is one.
+    attention
+        Who computes it; ``"auto"`` is xformers on a GPU where it is installed, else PyTorch.
+
+    Raises
+    ------
+    ValueError
+        If a value is out of its range.
+    """
+
+    rank: int = 16
+    alpha: int = 32
+    dropout: float = 0.0
+    learning_rate: float = 2e-4
+    weight_decay: float = 0.01
+    warmup: float = 0.05
+    max_gradient_norm: float = 1.0
+    batch_size: int = 16
+    micro_batch_size: int = 4
+    epochs: int = 1
+    max_steps: int | None = None
+    max_length: int | None = None
+    seed: int = 1
+    checkpoint_every: int = 50
+    validate_every: int | None = None
+    device: str = "auto"
+    attention: AttentionName = "auto"
+
+    def __post_init__(self) -> None:
+        for name in ("dropout", "warmup"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ValueError(f"{name} must be in [0, 1), got {getattr(self, name)!r}")
+        for name in ("learning_rate", "max_gradient_norm"):
+            if not 0 < getattr(self, name) < float("inf"):
+                raise ValueError(f"{name} must be positive, got {getattr(self, name)!r}")
+        if not 0 <= self.weight_decay < float("inf"):
+            raise ValueError(f"weight_decay must not be negative, got {self.weight_decay!r}")
+        for name in _COUNTS:
+            if (count := getattr(self, name)) is not None and count < 1:
+                raise ValueError(f"{name} must be 1 or more, got {count!r}")
+        if self.seed < 0:
+            raise ValueError(f"seed must not be negative, got {self.seed!r}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingPair:
+    """A conversation and the answer to it.
+
+    Parameters
+    ----------
+    messages
+        The conversation, oldest first.
+    target
+        The whole answer.
+    sources
+        Texts that stand in the messages, word for word, and of which the end may be cut where
+        the whole is longer than the model's context; the longest is cut first.
+
+    Raises
+    ------
+    ValueError
+        If there is no message or an empty target.
+    """
+
+    messages: tuple[Message, ...]
+    target: str
+    sources: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.messages or not self.target.strip():
+            raise ValueError("a training pair needs a message and a target that says something")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataStatistics:
+    """The statistics of the data that a model card shows.
+
+    Parameters
+    ----------
+    source
+        Name of the data's folder.
+    digest
+        Digits that change with the data.
+    counts
+        Heading -> name -> how many examples, as ``{"task": {"summarization": 120}}``.
+    licences
+        Of the sources and of the teachers.
+    """
+
+    source: str
+    digest: str
+    counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    licences: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        plain = {heading: dict(counts) for heading, counts in self.counts.items()}
+        object.__setattr__(self, "counts", plain)  # as JSON takes it; the dataclass is frozen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingJob:
+    """A training to do.
+
+    Parameters
+    ----------
+    pairs, validation
+        Examples to learn from, at least one; and those on which the loss is measured besides.
+    base
+        As `find_base` takes it.
+    folder
+        Of the trained model.
+    options
+        Of the training.
+    data
+        For the card.
+    """
+
+    pairs: Sequence[TrainingPair]
+    validation: Sequence[TrainingPair] = ()
+    base: str
+    folder: Path
+    options: TrainingOptions
+    data: DataStatistics
+
+
+@dataclass(slots=True, kw_only=True)
+class Progress:
+    """The progress of a training.
+
+    Parameters
+    ----------
+    step
+        Steps that are done.
+    micro_batch_size
+        What memory has been found to hold.
+    losses, validations
+        ``(step, mean loss of an answer's token)``, in the order of the steps.
+    tokens
+        That were read, all examples' together.
+    seconds
+        That it took.
+    """
+
+    step: int = 0
+    micro_batch_size: int
+    losses: list[tuple[int, float]] = field(default_factory=list)
+    validations: list[tuple[int, float]] = field(default_factory=list)
+    tokens: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trained:
+    """The outcome of a training.
+
+    Parameters
+    ----------
+    finished
+        Whether it came to its end; else a checkpoint is there.
+    progress
+        At the end.
+    steps
+        How many there are in all.
+    cut, skipped
+        How many examples lost the end of a source, and how many were too long all the same.
+    """
+
+    finished: bool
+    progress: Progress
+    steps: int
+    cut: int
+    skipped: int
+
+
+def pairs_digest(pairs: Iterable[TrainingPair]) -> str:
+    """Return 12 hexadecimal digits that change with what the pairs say, or with their order."""
+    digest = hashlib.sha256()
+    for pair in pairs:
+        messages = [[one.role, one.content] for one in pair.messages]
+        digest.update(json.dumps([messages, pair.target, pair.sources]).encode())
+    return digest.hexdigest()[:12]

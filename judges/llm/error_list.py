@@ -1,0 +1,130 @@
+"""Error lists rendered as a judge would have written them, up to the score.
+
+The opposite of `spanjury.judges.llm.parse`: the rendered list is read back as the same errors.
+Words go in as they are. Only an error that could not be read back so, because its words
+imitate the form of a report or hold quotation marks, is put in other marks, then on one
+line, then without the characters that are taken for the form. No list makes it raise.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from spanjury.judges.core import ErrorSpan, Scale
+from spanjury.judges.llm.parse import SEVERITY_WORDS, ParsedError, parse
+
+__all__ = ["CUE", "cue", "render_errors"]
+
+_NONE = "No Error"
+_MARKS = (('"', '"'), ("“", "”"), ("«", "»"), ("「", "」"))
+_ANY_SCALE = Scale()
+# What can begin a field, end a quotation or be taken for a tag, and what is not.
+_PLAIN = str.maketrans(
+    {
+        **dict.fromkeys(":：﹕=", " -"),
+        **dict.fromkeys('"“”„«»「」`', "'"),
+        **dict.fromkeys("*_#~", ""),
+        "\\": "/",
+        "<": "(",
+        ">": ")",
+    }
+)
+
+
+def _behind(mark: str) -> str:
+    return f" ({mark})" if mark else ""
+
+
+def cue(mark: str = "") -> str:
+    """Return the end of a rendered list, with the mark of the request, if it has one.
+
+    Without a blank, which tokenizers put before the next word.
+    """
+    return f"Overall score{_behind(mark)}:"
+
+
+CUE = cue()
+"""The cue of a form without a mark."""
+
+
+def render_errors(
+    spans: Sequence[ErrorSpan],
+    *,
+    words: bool = False,
+    held_to_grammar: bool = False,
+    mark: str = "",
+) -> str:
+    r"""Return the reply that lists `spans`, in their order, cut where its score is due.
+
+    Parameters
+    ----------
+    spans
+        The list; an unlocated span is quoted as the judge quoted it.
+    words
+        Write severities as words, for prompts that ask for words.
+    held_to_grammar
+        Leave the blank lines that the grammar of a report has.
+    mark
+        Put in brackets behind each label; empty for a form without.
+
+    Examples
+    --------
+    >>> render_errors([ErrorSpan(text="1935", explanation="It was 1932.", severity=4)])
+    'Error 1:\nLocation: "1935"\nExplanation: It was 1932.\nSeverity: 4\n\nOverall score:'
+    """
+    if not spans:
+        return f"{_NONE}{_behind(mark)}\n\n{cue(mark)}"
+    blocks = [
+        _block(span, number=number, words=words, mark=mark) for number, span in enumerate(spans, 1)
+    ]
+    gap = "\n\n" if held_to_grammar else "\n"
+    return "\n".join(blocks) + f"{gap}{cue(mark)}"
+
+
+def _block(span: ErrorSpan, *, number: int, words: bool, mark: str) -> str:
+    """Return the first way to write an error that is read back as what it was to say."""
+    block, tail = "", f"{_behind(mark)}:"
+    for title, quote, explanation in _wordings(span):
+        lines = [
+            f"Error {number}{tail}{title}",
+            f"Location{tail} {quote}",
+            f"Explanation{tail} {explanation}",
+        ]
+        if span.severity is not None:
+            severity = SEVERITY_WORDS[span.severity - 1] if words else str(span.severity)
+            lines.append(f"Severity{tail} {severity}")
+        block = "\n".join(lines) + "\n"
+        if _reads_back(block, span, title=title.strip(), mark=mark):
+            return block
+    return block
+
+
+def _wordings(span: ErrorSpan) -> Iterator[tuple[str, str, str]]:
+    """Yield titles, locations and explanations, from the most faithful to the safest."""
+    title = f" {' '.join(span.category.split())}".rstrip()
+    quote, explanation = span.text, span.explanation.strip()
+    flat = " ".join(quote.split()), " ".join(explanation.split())
+    for said, why in dict.fromkeys([(quote, explanation), flat]):
+        for named in dict.fromkeys([title, ""]):
+            for begin, end in _MARKS:
+                yield named, f"{begin}{said}{end}", why
+    yield "", f'"{_plain(quote)}"', _plain(explanation)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.translate(_PLAIN).split())
+
+
+def _reads_back(block: str, span: ErrorSpan, *, title: str, mark: str) -> bool:
+    """Say whether `block`, with a score behind it, is read as `span` up to white space."""
+    parsed = parse(f"{block}\n{cue(mark)} {_ANY_SCALE.labels[0]}", scale=_ANY_SCALE, mark=mark)
+    if parsed.score != _ANY_SCALE.low or len(parsed.errors) != 1:
+        return False
+    (error,) = parsed.errors
+    wanted = ParsedError(quote=span.text, explanation=span.explanation, severity=None)
+    same = _words(error) == _words(wanted)
+    return same and error.severity == span.severity and error.category == title
+
+
+def _words(error: ParsedError) -> tuple[str, str]:
+    """Return what must be the same; asterisks around a quote, and "n/a", are never read."""
+    quote = " ".join(error.quote.strip("* \t\n").split())
+    return "" if quote.casefold() == "n/a" else quote, " ".join(error.explanation.split())

@@ -1,0 +1,39 @@
+"""Checks of options and texts, which say what would have been right."""
+
+from collections.abc import Sequence
+
+from spanjury.judges.core import MetricError
+
+__all__ = ["check_cells", "check_choice", "check_least"]
+
+
+def check_choice(name: str, value: str, *, choices: Sequence[str]) -> None:
+    """Raise ValueError if `value` is none of `choices`."""
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(choices)}; got {value!r}")
+
+
+def check_least(name: str, value: float, *, least: float) -> None:
+    """Raise ValueError if `value` is below `least` or not a number."""
+    if not value >= least:
+        raise ValueError(f"{name} must be at least {least}, got {value!r}")
+
+
+def check_cells(sizes: Sequence[tuple[int, int]], *, most: int, what: str) -> None:
+    """Raise MetricError if a table of two texts would have more than `most` cells.
+
+    Parameters
+    ----------
+    sizes
+        Of each sample the lengths of both texts.
+    most
+        Cells that take some seconds.
+    what
+        What lengths are counted in, for the message.
+    """
+    for index, (left, right) in enumerate(sizes):
+        if left * right > most:
+            raise MetricError(
+                f"cannot compare {left} {what} with {right} (sample {index}): the product of the"
+                f" lengths is above {most}; compare shorter parts"
+            )

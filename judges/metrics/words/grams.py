@@ -1,0 +1,192 @@
+"""Counts of n-grams: those that pairs of texts share, and those of many texts."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanjury.judges.metrics.words.ids import Ids, dense_ids, ranked
+
+__all__ = ["GramCounts", "batch_gram_counts", "gram_counts", "shared_by_order", "shared_count"]
+
+
+_AT_ONCE = 30_000  # tokens: what is sorted stays in the cache of a core
+_BITS = 62  # of a number, beside its sign and the bit that tells the two sides apart
+
+
+def shared_count(left: Ids, right: Ids) -> int:
+    """Return the size of the intersection of two multisets of numbers that are not negative.
+
+    Examples
+    --------
+    >>> shared_count(np.array([5, 5, 7]), np.array([5, 7, 7]))
+    2
+    """
+    if not left.size or not right.size:
+        return 0
+    both = np.concatenate((left * 2, right * 2 + 1))
+    both.sort()
+    values = both >> 1
+    starts = np.flatnonzero(np.concatenate(([True], values[1:] != values[:-1])))
+    of_right = np.add.reduceat(both & 1, starts)
+    of_both = np.diff(starts, append=both.size)
+    return int(np.minimum(of_right, of_both - of_right).sum())
+
+
+def shared_by_order(left: Ids, right: Ids, *, order: int) -> list[int]:
+    """Return how many n-grams two sequences share, n of 1 to `order`, of any alphabet."""
+    ours, theirs, shared = left, right, [shared_count(left, right)]
+    for n in range(1, order):
+        ours, theirs, _ = _renumbered(ours, theirs)
+        left, right, base = _renumbered(left, right)
+        ours, theirs = ours[:-1] * base + left[n:], theirs[:-1] * base + right[n:]
+        shared.append(shared_count(ours, theirs))
+    return shared
+
+
+def _renumbered(left: Ids, right: Ids) -> tuple[Ids, Ids, int]:
+    """Replace numbers by their ranks, and return how many there are."""
+    values, ranks = np.unique(np.concatenate((left, right)), return_inverse=True)
+    return ranks[: left.size], ranks[left.size :], values.size
+
+
+def batch_gram_counts(tokens: Ids, sizes: Ids, *, order: int) -> Ids:
+    """Count the n-grams of pairs of texts, and those that they share, n of 1 to `order`.
+
+    Parameters
+    ----------
+    tokens
+        Those of all texts one after another, left, right, left, right, as numbers that are not
+        negative, equal ones for equal tokens.
+    sizes
+        Shape ``(pairs, 2)``: tokens of each text.
+    order
+        Longest n-grams, 1 or more.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape ``(pairs, order, 3)``: n-grams of the left, of the right, and shared.
+
+    Examples
+    --------
+    >>> batch_gram_counts(np.array([5, 6, 7, 6, 7]), np.array([[3, 2]]), order=2).tolist()
+    [[[3, 2, 2], [2, 1, 1]]]
+    """
+    counts = np.empty((len(sizes), order, 3), dtype=np.int64)
+    counts[:, :, :2] = np.maximum(0, sizes[:, None, :] - np.arange(order)[:, None])
+    start = 0
+    for pairs in _batches(sizes.sum(axis=1)):
+        end = start + int(sizes[pairs].sum())
+        counts[pairs, :, 2] = _shared(tokens[start:end], sizes[pairs], order=order)
+        start = end
+    return counts
+
+
+def _batches(sizes: Ids) -> Iterator[slice]:
+    """Divide pairs into runs that together have a limited number of tokens, or are one pair."""
+    ends = np.cumsum(sizes)
+    start = 0
+    while start < sizes.size:
+        done = ends[start - 1] if start else 0
+        end = max(start + 1, int(np.searchsorted(ends, done + _AT_ONCE, side="right")))
+        yield slice(start, end)
+        start = end
+
+
+def _shared(tokens: Ids, sizes: Ids, *, order: int) -> Ids:
+    """Sort the longest n-grams of all pairs once: their beginnings are then sorted too.
+
+    A gram is one number: of which pair, then `order` times `width` bits, 0 where a text is at
+    its end, then of which side.
+    """
+    if not tokens.size:
+        return np.zeros((len(sizes), order), dtype=np.int64)
+    tokens = dense_ids(tokens) + 1
+    width = int(tokens.max()).bit_length()
+    lengths = sizes.ravel()
+    if len(sizes).bit_length() + width * order > _BITS:  # an alphabet of any size
+        ends = np.cumsum(lengths)
+        if len(sizes) == 1:
+            return np.array([shared_by_order(tokens[: ends[0]], tokens[ends[0] :], order=order)])
+        pairs = zip(np.split(tokens, ends[1:-1:2]), sizes, strict=True)
+        return np.vstack([_shared(pair, size[None], order=order) for pair, size in pairs])
+    of = np.repeat(np.arange(lengths.size), lengths)
+    places = np.arange(tokens.size) + of * (order - 1)
+    padded = np.zeros(tokens.size + lengths.size * (order - 1) + order, dtype=np.int64)
+    padded[places] = tokens
+    whole = padded.copy()
+    for n in range(1, order):
+        whole = whole << width
+        whole[:-n] |= padded[n:]
+    grams = ((of >> 1) << (width * order + 1)) | (whole[places] << 1) | (of & 1)
+    grams.sort()
+    return _shared_by_order(grams, order=order, width=width, pairs=len(sizes))
+
+
+def _shared_by_order(grams: Ids, *, order: int, width: int, pairs: int) -> Ids:
+    of_right = np.concatenate(([0], np.cumsum(grams & 1)))
+    apart = grams[1:] ^ grams[:-1]
+    shared = np.zeros((pairs, order), dtype=np.int64)
+    edge: NDArray[np.bool_] = np.ones(grams.size + 1, dtype=np.bool_)
+    for n in range(order):
+        shift = 1 + width * (order - 1 - n)
+        np.greater_equal(apart, 1 << shift, out=edge[1:-1])
+        edges = np.flatnonzero(edge)
+        runs, rights = np.diff(edges), np.diff(of_right[edges])
+        both = np.minimum(rights, runs - rights)
+        held = np.flatnonzero(both)
+        numbers = grams[edges[held]] >> shift
+        whole = held[(numbers & ((1 << width) - 1)) != 0]  # not what ends in no token
+        owners = grams[edges[whole]] >> (width * order + 1)
+        shared[:, n] = np.bincount(owners, weights=both[whole], minlength=pairs)
+    return shared
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GramCounts:
+    """Counts of n-grams of one length, by n-gram and then by text.
+
+    Parameters
+    ----------
+    grams, texts, counts
+        Shape ``(pairs,)``: a number from 0 for the n-gram, the text, and how often it is there.
+    distinct
+        How many n-grams differ.
+    """
+
+    grams: Ids
+    texts: Ids
+    counts: Ids
+    distinct: int
+
+
+def gram_counts(words: Ids, texts: Ids, *, max_order: int) -> Iterator[GramCounts]:
+    """Yield the counts of n-grams of each length from 1 to `max_order`.
+
+    Parameters
+    ----------
+    words, texts
+        Shape ``(words,)``: of all texts one after another each word as a number from 0, and the
+        number of the text that it is in.
+
+    Examples
+    --------
+    >>> first, _ = gram_counts(np.array([4, 4, 3]), np.array([0, 0, 1]), max_order=2)
+    >>> first.grams.tolist(), first.texts.tolist(), first.counts.tolist()
+    ([0, 1], [1, 0], [1, 2])
+    """
+    size, many = 1 + int(words.max(initial=0)), 1 + int(texts.max(initial=0))
+    grams = words
+    for order in range(1, max_order + 1):
+        if order > 1:
+            grams = grams[:-1] * size + words[order - 1 :]
+        grams, distinct = ranked(grams)
+        whole = texts[: grams.size] == texts[order - 1 :]  # not across the border of two texts
+        keys = grams[whole] * many + texts[: grams.size][whole]
+        keys.sort()
+        starts = np.flatnonzero(np.diff(keys, prepend=-1))
+        held, owners = np.divmod(keys[starts], many)
+        counts = np.diff(starts, append=keys.size)
+        yield GramCounts(grams=held, texts=owners, counts=counts, distinct=distinct)

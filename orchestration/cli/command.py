@@ -1,0 +1,205 @@
+"""A command: a function of groups of flags, which typer calls flag by flag."""
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import MISSING, fields
+from functools import wraps
+from types import GenericAlias
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Protocol,
+    TypeGuard,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.models import ParameterInfo
+
+from spanjury.orchestration.cli.exits import exits
+
+__all__ = ["RARE", "CommandGroup", "Flags", "command"]
+
+RARE = "rare"
+"""Marks a flag that few need: ``--help-all`` alone shows it."""
+_MORE = ", more"
+_HELP = "Help"
+_EMPTY = inspect.Parameter.empty
+_SHOWS_ALL = "spanjury.shows_all"
+
+
+class Flags:
+    """A group of flags; a command takes it as one parameter.
+
+    A group is a frozen dataclass. Each field is a flag, ``Annotated`` with a ``typer.Option`` or
+    a ``typer.Argument``, or a group in its turn. The flag has the name and the default of its
+    field; one that may be repeated is a tuple. `title` stands above the group in the help.
+    """
+
+    __slots__ = ()
+    title: ClassVar[str] = "Options"
+
+
+class _HelpWriter(Protocol):
+    """The part of a formatter that writes sections."""
+
+    def section(self, name: str) -> Any: ...  # noqa: ANN401  a context manager of any kind
+
+    def write_dl(self, rows: Sequence[tuple[str, str]]) -> None: ...
+
+
+class SectionedCommand(TyperCommand):
+    """A command whose help has sections, and shows either what many need or everything."""
+
+    def format_options(  # type: ignore[override]  # typer names no wider type of a context
+        self, ctx: typer.Context, formatter: _HelpWriter
+    ) -> None:
+        """Write the flags section by section; everything with their environment variables."""
+        shows_all = ctx.meta.get(_SHOWS_ALL, False)
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for flag in self.get_params(ctx):
+            title = getattr(flag, "rich_help_panel", None) or _HELP
+            row = flag.get_help_record(ctx)
+            if row is None or (title.endswith(_MORE) and not shows_all):
+                continue
+            name, text = row
+            if shows_all and flag.envvar:
+                variables = [flag.envvar] if isinstance(flag.envvar, str) else flag.envvar
+                text = f"{text}  [{', '.join(variables)}]"
+            sections.setdefault(title, []).append((name, text))
+        for title, rows in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
+
+class CommandGroup(TyperGroup):
+    """A group whose commands are made when they are called, as most of them never are."""
+
+    functions: ClassVar[Mapping[str, Callable[..., None]]] = {}
+
+    def __init__(self, **settings: Any) -> None:  # noqa: ANN401  typer's, handed on
+        super().__init__(**settings)
+        own = {name: DeferredCommand(name, call) for name, call in self.functions.items()}
+        self.commands = {**own, **self.commands}
+
+
+class DeferredCommand(TyperCommand):
+    """The name and the summary of a command; its flags are read when it is called."""
+
+    def __init__(self, name: str, function: Callable[..., None]) -> None:
+        super().__init__(name, help=inspect.getdoc(function))
+        self._function = function
+
+    def make_context(self, *args: Any, **extra: Any) -> Any:  # noqa: ANN401  as above
+        """Return the context of the command itself."""
+        return self.expanded().make_context(*args, **extra)
+
+    def expanded(self) -> SectionedCommand:
+        """Return the command with its flags."""
+        alone = typer.Typer(add_completion=False, rich_markup_mode=None)
+        alone.command(self.name, cls=SectionedCommand)(command(self._function))
+        made = typer.main.get_command(alone)
+        assert isinstance(made, SectionedCommand)
+        return made
+
+
+def command(function: Callable[..., None]) -> Callable[..., None]:
+    """Return `function` as typer calls it: flag by flag, with our errors as exit codes."""
+    hints = get_type_hints(function, include_extras=True)
+    given = list(inspect.signature(function).parameters.values())
+    flags = [flag for one in given for flag in _flags(one, hints[one.name], title=Flags.title)]
+    if any(map(_is_rare, flags)):
+        flags.append(_HELP_ALL)
+
+    @wraps(function)
+    def run(**values: object) -> None:
+        with exits():
+            function(**{one.name: _value(one.name, hints[one.name], values) for one in given})
+
+    # This is what typer reads.
+    run.__signature__ = inspect.Signature(flags)  # type: ignore[attr-defined]
+    run.__annotations__ = {flag.name: flag.annotation for flag in flags}
+    return run
+
+
+def _flags(given: inspect.Parameter, hint: object, *, title: str) -> Iterator[inspect.Parameter]:
+    """Yield the flags of a group, or the one flag that `given` is."""
+    if not _is_group(hint):
+        yield _flag(given, hint, title=title)
+        return
+    for name, (part, default) in _parts(hint).items():
+        yield from _flags(given.replace(name=name, default=default), part, title=hint.title)
+
+
+def _flag(given: inspect.Parameter, hint: object, *, title: str) -> inspect.Parameter:
+    kind, *notes = get_args(hint)
+    info = copy(next(note for note in notes if isinstance(note, ParameterInfo)))
+    info.rich_help_panel = f"{title}{_MORE}" if RARE in notes else title
+    info.show_envvar = False  # the command shows it
+    default = given.default
+    if _is_repeated(hint):  # typer knows lists, of which None is the empty one
+        kind = GenericAlias(list, get_args(kind)[:1])
+        kind, default = (kind, default) if default is _EMPTY else (kind | None, None)
+    return given.replace(kind=given.KEYWORD_ONLY, default=default, annotation=Annotated[kind, info])
+
+
+def _value(name: str, hint: object, values: Mapping[str, object]) -> object:
+    """Return the group, or the value of the one flag, that `values` hold."""
+    if not _is_group(hint):
+        value = values[name]
+        return tuple(cast("list[object]", value or ())) if _is_repeated(hint) else value
+    build = cast("Callable[..., Flags]", hint)
+    return build(**{one: _value(one, part, values) for one, (part, _) in _parts(hint).items()})
+
+
+def _parts(group: type[Flags]) -> Mapping[str, tuple[object, object]]:
+    """Return the annotation and the default of each field of a group."""
+    hints = get_type_hints(group, include_extras=True)
+    return {
+        field.name: (hints[field.name], _EMPTY if field.default is MISSING else field.default)
+        for field in fields(group)  # type: ignore[arg-type]  # a group is a dataclass
+    }
+
+
+def _is_group(hint: object) -> TypeGuard[type[Flags]]:
+    return isinstance(hint, type) and issubclass(hint, Flags)
+
+
+def _is_repeated(hint: object) -> bool:
+    kind, *_ = get_args(hint)
+    return get_origin(kind) is tuple
+
+
+def _is_rare(flag: inspect.Parameter) -> bool:
+    _, info = get_args(flag.annotation)
+    return str(info.rich_help_panel).endswith(_MORE)
+
+
+def _show_all(ctx: typer.Context, wanted: bool) -> None:  # noqa: FBT001  typer calls it so
+    if wanted:
+        ctx.meta[_SHOWS_ALL] = True
+        typer.echo(ctx.get_help())
+        raise typer.Exit
+
+
+_HELP_ALL = inspect.Parameter(
+    "help_all",
+    inspect.Parameter.KEYWORD_ONLY,
+    default=False,
+    annotation=Annotated[
+        bool,
+        typer.Option(
+            "--help-all",
+            help="Show all flags, and the environment variables that stand for them.",
+            callback=_show_all,
+            is_eager=True,
+            rich_help_panel=_HELP,
+        ),
+    ],
+)

@@ -1,0 +1,234 @@
+"""`spanjury distil build`: make training data from judges' reports, or from damage."""
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal
+
+import typer
+
+from spanjury.judges.core import ConfigError
+from spanjury.orchestration.cli.command import RARE, Flags
+from spanjury.orchestration.cli.exits import say
+from spanjury.orchestration.cli.flags.data import DataFlags
+from spanjury.orchestration.cli.flags.panel import PanelFlags
+from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
+from spanjury.orchestration.cli.lazy import lazily
+
+with lazily():
+    from spanjury.orchestration.cli import console, logging, session
+    from spanjury.orchestration.report import terminal
+    from spanjury.orchestration.services import distil
+    from spanjury.orchestration.studies.distillation import splits, summary
+    from spanjury.orchestration.wiring import config
+
+__all__ = ["build"]
+
+_RECIPE = "distil"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextFlags(DataFlags):
+    """The flags that name texts, and say how many are drawn."""
+
+    data: Annotated[
+        tuple[Path, ...],
+        typer.Argument(
+            metavar="DATA…", help="Files of systems' outputs; with --from-damage of good texts."
+        ),
+    ]
+    aspect: Annotated[
+        tuple[str, ...],
+        typer.Option(
+            metavar="NAME", help="Aspect to learn; all of the task by default; repeatable."
+        ),
+    ] = ()
+    limit: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Take the first N rows of each file only."),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TeacherFlags(PanelFlags):
+    """The flags that name the teachers."""
+
+    title: ClassVar[str] = "Teachers"
+
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", help="Seed of all draws, damage and judges.")
+    ] = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetFlags(Flags):
+    """The flags of the training set."""
+
+    title: ClassVar[str] = "Training set"
+
+    from_damage: Annotated[
+        bool,
+        typer.Option(
+            "--from-damage", help="Use no teacher: damage the texts, and learn what was damaged."
+        ),
+    ] = False
+    recipe: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Recipe of the damage; distil by default."),
+    ] = None
+    output: Annotated[
+        Path,
+        typer.Option(
+            "-o", "--output", metavar="FOLDER", help="Folder for the set; it allows to resume."
+        ),
+    ] = Path("distilled")
+    systems_per_input: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Outputs drawn for each input."), RARE
+    ] = 4
+    aspects_per_output: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Aspects drawn for each output."), RARE
+    ] = 3
+    damages_per_text: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Damaged texts for each good one."), RARE
+    ] = 4
+    validation: Annotated[
+        float,
+        typer.Option(min=0.0, max=0.9, metavar="SHARE", help="Share of inputs for validation."),
+    ] = 0.1
+    test: Annotated[
+        float, typer.Option(min=0.0, max=0.9, metavar="SHARE", help="Share of inputs for tests.")
+    ] = 0.1
+    evaluation: Annotated[
+        tuple[Path, ...],
+        typer.Option(metavar="FILE", help="File whose inputs must not be trained on; repeatable."),
+        RARE,
+    ] = ()
+    reading: Annotated[
+        Literal["stretched", "share"],
+        typer.Option(
+            help="Scores from 0 to 100: (mean-1)*25 on five labels, or 'share' for 20*mean."
+        ),
+        RARE,
+    ] = "stretched"
+
+    @property
+    def shares(self) -> "splits.Shares":
+        """The shares of the inputs.
+
+        Raises
+        ------
+        ConfigError
+            If nothing is left to train on.
+        """
+        try:
+            return splits.Shares(validation=self.validation, test=self.test)
+        except ValueError as error:
+            raise ConfigError(f"--validation and --test: {error}") from error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LicenceFlags(Flags):
+    """The flags about permission to train."""
+
+    title: ClassVar[str] = "Licences"
+
+    licence: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="Licence of rows that name none, as CC-BY-4.0."),
+        RARE,
+    ] = ""
+    teacher_licence: Annotated[
+        tuple[str, ...],
+        typer.Option(
+            metavar="TEACHER=LICENCE",
+            help="Licence of the reports of a model or a judge; repeatable.",
+        ),
+        RARE,
+    ] = ()
+    require_licence: Annotated[
+        bool,
+        typer.Option(
+            "--require-licence", help="Refuse texts and teachers that do not permit training."
+        ),
+        RARE,
+    ] = False
+    accept_licence: Annotated[
+        tuple[str, ...],
+        typer.Option(metavar="NAME", help="One more licence that permits training; repeatable."),
+        RARE,
+    ] = ()
+
+    @property
+    def of_teachers(self) -> dict[str, str]:
+        """The licence of each teacher."""
+        return dict(map(_teacher_licence, self.teacher_licence))
+
+
+def build(
+    *,
+    texts: TextFlags,
+    kept: SetFlags,
+    teachers: TeacherFlags,
+    licences: LicenceFlags,
+    limits: LimitFlags,
+    show: LogFlags,
+) -> None:
+    """Make training data from a panel's reports on DATA, or from damage to DATA.
+
+    The panel is named with --panel, or with --judge and --model.
+    """
+    logging.log_to(show.log_file)
+    job = distil.DistilJob(
+        data=texts.data,
+        output=kept.output,
+        panel=_panel(teachers, kept),
+        recipe=kept.recipe or _RECIPE,
+        task=texts.task,
+        aspects=texts.aspect,
+        aspects_files=texts.aspects_file,
+        columns=texts.column,
+        limit=texts.limit,
+        systems=kept.systems_per_input,
+        aspects_per_output=kept.aspects_per_output,
+        damages_per_text=kept.damages_per_text,
+        seed=teachers.seed,
+        shares=kept.shares,
+        evaluation=kept.evaluation,
+        licence=licences.licence,
+        teacher_licences=licences.of_teachers,
+        require_licence=licences.require_licence,
+        accepted=licences.accept_licence,
+        reading=kept.reading,
+        limits=limits.limits(),
+        failures=limits.failures(),
+    )
+    material = distil.material_of(job)
+    if job.panel is None:
+        inventory = distil.build_from_damage(job, material)
+    else:
+        say(f"{len(material.pairs)} assessments of {len(material.rows)} texts")
+        inventory = session.run_exam(
+            partial(distil.build_from_panel, job, material),
+            total=len(material.pairs),
+            limits=job.limits,
+            memory=job.memory,
+            quiet=show.no_progress,
+        )
+    console.print_view(terminal.report_view(summary.training_set_report(inventory)))
+    say(f"{inventory.examples} examples are in {job.output}")
+
+
+def _panel(teachers: TeacherFlags, kept: SetFlags) -> "config.PanelConfig | None":
+    is_named = bool(teachers.panel or teachers.judge or teachers.model)
+    if is_named == kept.from_damage:
+        raise ConfigError("name teachers (--panel, --judge, --model) or --from-damage, not both")
+    if kept.recipe and not kept.from_damage:
+        raise ConfigError("--recipe is about damage to texts: it goes with --from-damage")
+    return None if kept.from_damage else teachers.config()
+
+
+def _teacher_licence(text: str) -> tuple[str, str]:
+    teacher, equals, licence = text.rpartition("=")
+    if not equals or not teacher or not licence:
+        raise ConfigError(f"--teacher-licence {text!r}: expected TEACHER=LICENCE")
+    return teacher, licence

@@ -1,0 +1,344 @@
+"""`spanjury distil gate`: examine a distilled judge beside its base and its teacher."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+import typer
+
+from spanjury.judges.core import ConfigError
+from spanjury.orchestration.cli.command import RARE, Flags
+from spanjury.orchestration.cli.exam import Output, Recipe, Require, exit_if_missed
+from spanjury.orchestration.cli.exits import say
+from spanjury.orchestration.cli.flags.data import DataFlags
+from spanjury.orchestration.cli.flags.panel import ModelBaseUrls, PanelFlags
+from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
+from spanjury.orchestration.cli.lazy import lazily
+
+with lazily():
+    from spanjury.judges.llm import percent
+    from spanjury.orchestration.cli import console, logging, session
+    from spanjury.orchestration.report import terminal
+    from spanjury.orchestration.services import agreement, discernment, faithfulness, robustness
+    from spanjury.orchestration.services import evaluate as evaluation
+    from spanjury.orchestration.services.gate import (
+        context,
+        exams,
+        held_out,
+        material,
+        people,
+        trained_model,
+    )
+    from spanjury.orchestration.services.gate import job as gates
+    from spanjury.orchestration.studies import card
+    from spanjury.orchestration.studies.agreement import scorers
+    from spanjury.orchestration.studies.agreement.spans import estimates
+    from spanjury.orchestration.studies.discernment import findings as discernment_findings
+    from spanjury.orchestration.studies.gate import demands, tables
+    from spanjury.orchestration.studies.robustness import attempts
+    from spanjury.orchestration.wiring import config
+
+__all__ = ["gate"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelFlags(Flags):
+    """The flags that name the distilled judge, its base, and what it is asked."""
+
+    title: ClassVar[str] = "Distilled judge"
+
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder of `distil train`.")]
+    data: Annotated[
+        tuple[Path, ...],
+        typer.Option(
+            metavar="SET",
+            help="Folder of `distil build`: its test split is judged; repeatable.",
+        ),
+    ]
+    option: Annotated[
+        tuple[str, ...],
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="Option of the judge `distilled`, for the model and its base; repeatable.",
+        ),
+        RARE,
+    ] = ()
+    base: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Folder or name of the base; the model's by default."),
+        RARE,
+    ] = None
+    no_base: Annotated[bool, typer.Option("--no-base", help="Do not examine the base."), RARE] = (
+        False
+    )
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of all draws and judges.")] = 1
+    output: Output = Path("gate")
+
+
+# Without variables of the environment: a teacher costs, and judges only where one is named.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TeacherFlags(Flags):
+    """The flags that name the teacher."""
+
+    title: ClassVar[str] = "Teacher"
+
+    teacher: Annotated[
+        Path | None,
+        typer.Option(
+            "--teacher", "--panel", metavar="FILE", help="Examine this panel, too: a TOML file."
+        ),
+    ] = None
+    judge: Annotated[
+        tuple[str, ...],
+        typer.Option(metavar="NAME", help="A judge of the teacher; repeatable."),
+    ] = ()
+    model: Annotated[
+        tuple[str, ...],
+        typer.Option(metavar="NAME", help="A model of the teacher; repeatable."),
+    ] = ()
+    model_base_url: ModelBaseUrls = ()
+
+    @property
+    def is_named(self) -> bool:
+        """Whether there is a teacher."""
+        return bool(self.teacher or self.judge or self.model)
+
+    def panel_config(self, *, seed: int) -> "config.PanelConfig":
+        """Return the teacher's panel."""
+        flags = PanelFlags(
+            judge=self.judge,
+            panel=self.teacher,
+            model=self.model,
+            model_base_url=self.model_base_url,
+            seed=seed,
+        )
+        return flags.config()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExamFlags(DataFlags):
+    """The flags that name more exams, and their texts."""
+
+    title: ClassVar[str] = "More exams"
+
+    discernment: Annotated[
+        Path | None,
+        typer.Option(metavar="DATA", help="Run this exam, too, on these good texts."),
+    ] = None
+    recipe: Recipe = "dhp/summarization"
+    faithfulness: Annotated[
+        Path | None, typer.Option(metavar="DATA", help="Run this exam, too, on these texts.")
+    ] = None
+    robustness: Annotated[
+        Path | None, typer.Option(metavar="DATA", help="Run this exam, too: attack these texts.")
+    ] = None
+    human: Annotated[
+        Path | None,
+        typer.Option(metavar="DATA", help="Compare scores with people's, too; needs --aspect."),
+    ] = None
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="Draw N examples of each set; of other data the first rows."
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequireFlags(Flags):
+    """The flags that say what the judge must reach."""
+
+    title: ClassVar[str] = "Requirements"
+
+    require: Require = ()
+    require_over_base: Annotated[
+        tuple[str, ...],
+        typer.Option(
+            metavar="MEASURE", help="Measure that must be better than the base's; repeatable."
+        ),
+    ] = ()
+
+    def demands(self, *, no_base: bool) -> "gates.Demands":
+        """Return what is required; the usual where no flag says anything."""
+        if not self.require and not self.require_over_base:
+            parsed = card.Gate(name="reports.parsed", relation=">=", bound=0.95)
+            better = demands.OverBase(name="spans.f1")
+            return gates.Demands(gates=(parsed,), over_base=() if no_base else (better,))
+        return gates.Demands(
+            gates=tuple(map(card.parse_gate, self.require)),
+            over_base=tuple(demands.OverBase(name=name) for name in self.require_over_base),
+        )
+
+
+def gate(
+    *,
+    model: ModelFlags,
+    teacher: TeacherFlags,
+    more: ExamFlags,
+    required: RequireFlags,
+    limits: LimitFlags,
+    show: LogFlags,
+) -> None:
+    """Examine the model of `train` beside its base and its teacher, on held-out examples.
+
+    Exits with 5 if a requirement is not met. Without any, 95 % of its reports must be readable
+    (reports.parsed>=.95), and spans.f1 better than the base's.
+    """
+    logging.log_to(show.log_file)
+    planned = _job(model, teacher, more, required=required, limits=limits)
+    say(
+        f"{planned.questions} assessments by {', '.join(planned.judges)};"
+        f" exams: {', '.join(exam.name for exam in planned.exams)}"
+    )
+    session.run_exam(
+        partial(gates.run_gate, planned),
+        total=planned.questions,
+        limits=planned.limits,
+        memory=None,
+        quiet=show.no_progress,
+    )
+    findings, written = gates.write_gate(planned)
+    console.print_view(terminal.report_view(tables.gate_report(findings)))
+    for caution in planned.cautions:
+        say(f"note: {caution}")
+    for path in written:
+        say(f"written: {path}")
+    exit_if_missed(result.line for result in findings.missed)
+
+
+def _job(
+    model: ModelFlags,
+    teacher: TeacherFlags,
+    more: ExamFlags,
+    *,
+    required: RequireFlags,
+    limits: LimitFlags,
+) -> "gates.GateJob":
+    """Read what is there and check what is asked, before any judge works."""
+    if model.no_base and (model.base or required.require_over_base):
+        raise ConfigError("--no-base leaves nothing for --base and --require-over-base")
+    demanded = required.demands(no_base=model.no_base)
+    trained = trained_model.read_trained_model(model.folder)
+    examples = material.material_of(
+        trained, model.data, aspects_files=more.aspects_file, limit=more.limit
+    )
+    of_training = held_out.HeldOut(
+        material=examples,
+        data=", ".join(map(str, model.data)),
+        settings=estimates.Settings(seed=model.seed),
+    )
+    all_exams = (of_training, *_exams(more, seed=model.seed, output=model.output))
+    demanded.require_known(all_exams, measures=of_training.measures)
+    return gates.GateJob(
+        model=model.folder,
+        base_identity=trained.base_identity,
+        data=model.data,
+        judges=dict(_judges(model, teacher, trained=trained, reading=examples.reading)),
+        exams=all_exams,
+        demands=demanded,
+        output=model.output,
+        limits=limits.limits(),
+        failures=limits.failures(),
+        cautions=examples.cautions,
+    )
+
+
+def _judges(
+    model: ModelFlags,
+    teacher: TeacherFlags,
+    *,
+    trained: "trained_model.TrainedModel",
+    reading: "percent.Reading",
+) -> "Iterator[tuple[str, config.PanelConfig]]":
+    _, given = config.parse_options(f"{gates.JUDGE}:{','.join(model.option)}", what="option")
+    options = {"reading": reading, **given}
+    if not model.no_base:
+        base = model.base or trained.base
+        yield gates.BASE, gates.judge_in(base, name=gates.BASE, options=options)
+    yield (
+        gates.DISTILLED,
+        gates.judge_in(str(model.folder), name=gates.DISTILLED, options=options),
+    )
+    if teacher.is_named:
+        yield gates.TEACHER, teacher.panel_config(seed=model.seed)
+
+
+def _exams(more: ExamFlags, *, seed: int, output: Path) -> "Iterator[context.GateExam]":
+    """Yield the exams that are named; a judge takes the place of the panel in their jobs."""
+    if more.discernment is not None:
+        yield _discernment(more, more.discernment, seed=seed)
+    if more.faithfulness is not None:
+        yield _faithfulness(more, more.faithfulness, seed=seed)
+    if more.robustness is not None:
+        yield _robustness(more, more.robustness, seed=seed)
+    if more.human is not None:
+        yield _people(more, more.human, seed=seed, output=output)
+
+
+def _discernment(more: ExamFlags, data: Path, *, seed: int) -> "exams.Discernment":
+    job = discernment.ExamJob(
+        data=data,
+        panel=config.PanelConfig(),
+        recipe=more.recipe,
+        task=more.task,
+        aspects=more.aspect,
+        aspects_files=more.aspects_file,
+        columns=more.column,
+        limit=more.limit,
+        settings=discernment_findings.Settings(seed=seed),
+    )
+    return exams.Discernment(job=job, exam=discernment.exam_of(job))
+
+
+def _faithfulness(more: ExamFlags, data: Path, *, seed: int) -> "exams.Faithfulness":
+    job = faithfulness.FaithfulnessJob(
+        data=data,
+        panel=config.PanelConfig(),
+        task=more.task,
+        aspects=more.aspect,
+        aspects_files=more.aspects_file,
+        columns=more.column,
+        limit=more.limit,
+        seed=seed,
+    )
+    return exams.Faithfulness(job=job, exam=faithfulness.exam_of(job))
+
+
+def _robustness(more: ExamFlags, data: Path, *, seed: int) -> "exams.Robustness":
+    job = robustness.RobustnessJob(
+        data=data,
+        panel=config.PanelConfig(),
+        task=more.task,
+        aspects=more.aspect,
+        aspects_files=more.aspects_file,
+        columns=more.column,
+        limit=more.limit,
+        settings=attempts.Settings(seed=seed),
+    )
+    return exams.Robustness(job=job, exam=robustness.exam_of(job))
+
+
+def _people(more: ExamFlags, data: Path, *, seed: int, output: Path) -> "people.People":
+    if not more.aspect:
+        raise ConfigError("--human: name what people have rated with --aspect")
+    job = evaluation.Job(
+        data=data,
+        panel=config.PanelConfig(),
+        output=output,
+        task=more.task,
+        aspects=more.aspect,
+        aspects_files=more.aspects_file,
+        columns=more.column,
+        limit=more.limit,
+    )
+    meta = agreement.MetaJob(
+        results=(),
+        human=data,
+        aspects=more.aspect,
+        columns=more.column,
+        settings=scorers.Settings(level="pooled", seed=seed),
+    )
+    assessments = evaluation.plan(job).assessments
+    return people.People(job=job, assessments=assessments, aspects=more.aspect, meta=meta)

@@ -1,0 +1,215 @@
+"""`spanjury distil train`: train a small model on what `distil build` has written."""
+
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Annotated, ClassVar, Literal
+
+import typer
+
+from spanjury.judges.core import ConfigError
+from spanjury.orchestration.cli.command import RARE, Flags
+from spanjury.orchestration.cli.exits import INTERRUPTED, say
+from spanjury.orchestration.cli.flags.run import LogFlags
+from spanjury.orchestration.cli.lazy import lazily
+
+with lazily():
+    from spanjury.orchestration.cli import logging
+    from spanjury.orchestration.services import train as service
+    from spanjury.orchestration.wiring import training as wiring
+
+__all__ = ["ModelFlags", "TrainingFlags", "train"]
+
+_EVERY = 10.0  # seconds between two words of how far it is
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelFlags(Flags):
+    """The flags that name examples, the model that learns, and the folder it goes to."""
+
+    title: ClassVar[str] = "Model"
+
+    data: Annotated[Path, typer.Argument(metavar="DATA_FOLDER", help="Folder of `distil build`.")]
+    base: Annotated[
+        str,
+        typer.Option(
+            metavar="FOLDER|HUB_ID|embedded", help="The model that learns, with safetensors."
+        ),
+    ]
+    output: Annotated[
+        Path,
+        typer.Option(
+            "-o", "--output", metavar="FOLDER", help="Folder for the model; it allows to resume."
+        ),
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingFlags(Flags):
+    """The flags of the training: each is one of `TrainingOptions`."""
+
+    title: ClassVar[str] = "Training"
+
+    epochs: Annotated[
+        int, typer.Option(min=1, metavar="N", help="How often each example is learnt from.")
+    ] = 1
+    max_steps: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="End after so many steps.")
+    ] = None
+    batch_size: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Examples that one step learns from.")
+    ] = 16
+    micro_batch_size: Annotated[
+        int,
+        typer.Option(
+            min=1, metavar="N", help="Examples in memory at once; halved where memory is short."
+        ),
+        RARE,
+    ] = 4
+    learning_rate: Annotated[
+        float, typer.Option(min=0.0, metavar="RATE", help="The highest learning rate.")
+    ] = 2e-4
+    rank: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Rank of the LoRA matrices."), RARE
+    ] = 16
+    alpha: Annotated[
+        int,
+        typer.Option(min=1, metavar="N", help="The matrices count alpha / rank times."),
+        RARE,
+    ] = 32
+    dropout: Annotated[
+        float,
+        typer.Option(
+            min=0.0, max=0.99, metavar="SHARE", help="Share of the matrices' inputs to drop."
+        ),
+        RARE,
+    ] = 0.0
+    weight_decay: Annotated[
+        float, typer.Option(min=0.0, metavar="RATE", help="Weight decay of AdamW."), RARE
+    ] = 0.01
+    warmup: Annotated[
+        float,
+        typer.Option(
+            min=0.0, max=0.99, metavar="SHARE", help="Share of the steps in which the rate rises."
+        ),
+        RARE,
+    ] = 0.05
+    max_gradient_norm: Annotated[
+        float,
+        typer.Option(min=0.0, metavar="NORM", help="Longer gradients are shortened to this."),
+        RARE,
+    ] = 1.0
+    max_length: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="Tokens of an example; the model's limit by default."
+        ),
+        RARE,
+    ] = None
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Seed of all draws.")] = 1
+    checkpoint_every: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Steps between two checkpoints."), RARE
+    ] = 50
+    validate_every: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="Steps between two validations; an epoch by default."
+        ),
+        RARE,
+    ] = None
+    device: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="Device, as torch writes it; 'auto' is a GPU if there is one."
+        ),
+    ] = "auto"
+    attention: Annotated[
+        Literal["auto", "eager", "sdpa", "xformers"],
+        typer.Option(help="'auto' is xformers on a GPU if it is installed, else PyTorch's."),
+        RARE,
+    ] = "auto"
+
+
+def train(*, model: ModelFlags, training: TrainingFlags, show: LogFlags) -> None:
+    """Train a small model on what `build` has written; after Ctrl-C the same command goes on."""
+    logging.log_to(show.log_file)
+    wiring.require(wiring.training)
+    try:
+        options = wiring.TrainingOptions(**asdict(training))
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
+    job = service.training_job(model.data, base=model.base, folder=model.output, options=options)
+    say(f"{len(job.pairs)} examples to learn from, {len(job.validation)} to validate on")
+    if service.same_answers(job):
+        say("all of them have the same answer: a model that learns it will give no other")
+    reporter = _Reporter(quiet=show.no_progress)
+    with _stopping() as stop:
+        trained = wiring.training.train(job, tell=reporter.report, stopped=stop.requested)
+    if trained.cut or trained.skipped:
+        say(f"too long: {trained.cut} sources cut, {trained.skipped} examples skipped")
+    if not trained.finished:
+        say(
+            f"stopped after step {trained.progress.step} of {trained.steps}; the same command"
+            " goes on from there"
+        )
+        raise typer.Exit(INTERRUPTED)
+    say(f"the model is in {model.output}; its card is {model.output / 'README.md'}")
+
+
+class _Reporter:
+    """Says how far training is, every now and then, and at once anything else."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._quiet = quiet
+        self._last = time.monotonic()
+
+    def report(self, progress: "wiring.Progress", steps: int, line: str) -> None:
+        """Note a step, or say a line."""
+        if line:
+            say(line)
+            return
+        ended = progress.step == steps
+        if self._quiet or (time.monotonic() - self._last < _EVERY and not ended):
+            return
+        self._last = time.monotonic()
+        pace = progress.seconds / progress.step
+        say(
+            f"step {progress.step}/{steps}: loss {progress.losses[-1][1]:.4f},"
+            f" {progress.tokens / progress.seconds:.0f} tokens/s,"
+            f" {(steps - progress.step) * pace:.0f} s to go"
+        )
+
+
+class _Stop:
+    """Remembers whether an end was requested; the second signal has its usual effect."""
+
+    def __init__(self) -> None:
+        self._requested = False
+
+    def requested(self) -> bool:
+        """Whether training is to end."""
+        return self._requested
+
+    def receive(self, number: int, frame: FrameType | None) -> None:
+        """Note a signal."""
+        del frame
+        self._requested = True
+        signal.signal(number, signal.default_int_handler)
+        say("the current step is finished first; Ctrl-C again to stop at once")
+
+
+@contextmanager
+def _stopping() -> Iterator[_Stop]:
+    """Listen for Ctrl-C and its like for the block."""
+    stop = _Stop()
+    before = {number: signal.signal(number, stop.receive) for number in _SIGNALS}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

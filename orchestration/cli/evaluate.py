@@ -1,0 +1,246 @@
+"""`spanjury evaluate`: judge the rows of a file."""
+
+import os
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal
+
+import typer
+
+from spanjury.judges.core import ConfigError, StoreError
+from spanjury.orchestration.cli.command import RARE, Flags
+from spanjury.orchestration.cli.exits import say
+from spanjury.orchestration.cli.flags.data import DataFlags
+from spanjury.orchestration.cli.flags.panel import PanelFlags
+from spanjury.orchestration.cli.flags.run import LimitFlags, ShowFlags
+from spanjury.orchestration.cli.lazy import lazily
+
+with lazily():
+    from spanjury.orchestration.cli import cluster_session, dry_run, logging, session
+    from spanjury.orchestration.engine import sharding
+    from spanjury.orchestration.services import cluster, runs
+    from spanjury.orchestration.services import evaluate as service
+    from spanjury.orchestration.wiring import runs as run_folders
+
+__all__ = ["evaluate"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowFlags(DataFlags):
+    """The flags that choose rows, and say in which order they are judged."""
+
+    data: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATA",
+            help="JSONL, CSV or TSV file, also .gz; with --engine ray also folders and URLs.",
+        ),
+    ]
+    skip_bad_rows: Annotated[
+        bool,
+        typer.Option(
+            "--skip-bad-rows", envvar="SPANJURY_SKIP_BAD_ROWS", help="Skip unreadable rows."
+        ),
+        RARE,
+    ] = False
+    order: Annotated[
+        Literal["file", "source"],
+        typer.Option(
+            envvar="SPANJURY_ORDER", help="'source' judges rows with the same inputs in turn."
+        ),
+        RARE,
+    ] = "file"
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            envvar="SPANJURY_SHARD",
+            metavar="PART",
+            help="Judge one part of the rows: 3/16; 16, where Kubernetes or Slurm says which;"
+            " or auto.",
+        ),
+        RARE,
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFlags(Flags):
+    """The flags that say what is kept of a run, and where."""
+
+    title: ClassVar[str] = "Run"
+
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            envvar="SPANJURY_OUTPUT",
+            metavar="FILE",
+            help="File for the results; results.jsonl by default, here or in the run's folder.",
+        ),
+    ] = None
+    run_dir: Annotated[
+        str | None,
+        typer.Option(
+            envvar="SPANJURY_RUN_DIR",
+            metavar="FOLDER",
+            help="Folder of the run; a new one among your data by default.",
+        ),
+    ] = None
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            envvar="SPANJURY_DRY_RUN",
+            help="Judge a sample, and print what the whole run would cost.",
+        ),
+    ] = False
+    no_memory: Annotated[
+        bool,
+        typer.Option(
+            "--no-memory",
+            envvar="SPANJURY_NO_MEMORY",
+            help="Keep nothing; the run cannot be resumed.",
+        ),
+        RARE,
+    ] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterFlags(Flags):
+    """The flags that say on which machines judges work."""
+
+    title: ClassVar[str] = "Cluster"
+
+    engine: Annotated[
+        Literal["local", "ray"],
+        typer.Option(envvar="SPANJURY_ENGINE", help="'ray' judges on a cluster; needs --run-dir."),
+        RARE,
+    ] = "local"
+    ray_address: Annotated[
+        str | None,
+        typer.Option(
+            envvar="RAY_ADDRESS",
+            metavar="ADDRESS",
+            help="Address of a running cluster; this machine by default.",
+        ),
+        RARE,
+    ] = None
+    ray_workers: Annotated[
+        int | None,
+        typer.Option(
+            envvar="SPANJURY_RAY_WORKERS",
+            min=1,
+            metavar="N",
+            help="Panels at the same time; one a core by default.",
+        ),
+        RARE,
+    ] = None
+
+
+def evaluate(
+    *,
+    rows: RowFlags,
+    judges: PanelFlags,
+    kept: RunFlags,
+    limits: LimitFlags,
+    show: ShowFlags,
+    machines: ClusterFlags,
+) -> None:
+    """Judge every row of DATA and write the results.
+
+    Without --judge and --model the offline judges work: no model, no key, no network.
+    """
+    logging.log_to(show.log_file)
+    job = _job(rows, kept, judges=judges, limits=limits)
+    if kept.dry_run:
+        dry_run.print_estimate(job)
+    elif machines.engine == "ray":
+        cluster_session.run_cluster_job(
+            _cluster_job(job, rows=rows, kept=kept, show=show, machines=machines), show=show
+        )
+    else:
+        planned = session.plan_job(job)
+        job, folder = _begun(job, kept)
+        session.run_job(job, planned, show=show, folder=folder)
+
+
+def _job(
+    rows: RowFlags, kept: RunFlags, *, judges: PanelFlags, limits: LimitFlags
+) -> "service.Job":
+    """Return the job, without a memory."""
+    shard = sharding.parse_shard(rows.shard, os.environ) if rows.shard else None
+    output = kept.output or Path("results.jsonl")
+    return service.Job(
+        data=Path(rows.data),
+        panel=judges.config(),
+        output=shard.path(output) if shard else output,
+        task=rows.task,
+        aspects=rows.aspect,
+        aspects_files=rows.aspects_file,
+        columns=rows.column,
+        limit=rows.limit,
+        shard=shard,
+        order=rows.order,
+        skip_bad_rows=rows.skip_bad_rows,
+        limits=limits.limits(),
+        failures=limits.failures(),
+    )
+
+
+def _begun(
+    job: "service.Job", kept: RunFlags
+) -> "tuple[service.Job, run_folders.RunFolder | None]":
+    """Begin the run of `job`: in the folder that is named, among the user's data, or in none."""
+    if kept.run_dir is not None:
+        path = Path(kept.run_dir)
+        folder = run_folders.RunFolder(job.shard.folder(path) if job.shard else path)
+        return runs.begin_run(job, folder, output=kept.output and job.output), folder
+    if kept.no_memory:
+        return job, None
+    names = (job.data.name.partition(".")[0], str(job.shard or ""))
+    try:
+        folder = run_folders.new_run("-".join(filter(None, names)), now=datetime.now().astimezone())
+        return runs.begin_run(job, folder, output=job.output), folder
+    except StoreError as error:
+        say(f"this run cannot be resumed: {error}")
+        return job, None
+
+
+def _cluster_job(
+    job: "service.Job",
+    *,
+    rows: RowFlags,
+    kept: RunFlags,
+    show: ShowFlags,
+    machines: ClusterFlags,
+) -> "cluster.ClusterJob":
+    """Return the same job for a cluster; refuse flags that only one machine can follow."""
+    refused = {
+        "--column": rows.column,
+        "--shard": rows.shard is not None,
+        "--order": rows.order != "file",
+        "--output": kept.output is not None,
+        "--no-memory": kept.no_memory,
+        "--max-cost": job.limits.max_cost is not None,
+        "--max-tokens-total": job.limits.max_tokens is not None,
+        "--max-seconds": job.limits.max_seconds is not None,
+        "--json": show.json,
+    }
+    if given := [flag for flag, is_given in refused.items() if is_given]:
+        raise ConfigError(f"--engine ray does not go with {', '.join(given)}")
+    if kept.run_dir is None:
+        raise ConfigError("--engine ray needs --run-dir, a folder that all machines see")
+    return cluster.ClusterJob(
+        data=rows.data,
+        panel=job.panel,
+        folder=kept.run_dir,
+        task=job.task,
+        aspects=job.aspects,
+        aspects_files=job.aspects_files,
+        limit=job.limit,
+        skip_bad_rows=job.skip_bad_rows,
+        failures=job.failures,
+        address=machines.ray_address,
+        most_workers=machines.ray_workers,
+    )

@@ -1,0 +1,88 @@
+"""The parts that the commands of exams share: their texts, their output and their ending."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from spanjury.judges.core import Aspect, ConfigError
+from spanjury.orchestration.cli.exits import GATE, say
+from spanjury.orchestration.cli.flags.data import DataFlags
+from spanjury.orchestration.cli.lazy import lazily
+
+with lazily():
+    from spanjury.orchestration.services import discernment
+
+__all__ = [
+    "ExamTextFlags",
+    "Output",
+    "Recipe",
+    "Require",
+    "exit_if_missed",
+    "say_scope",
+]
+
+Output = Annotated[
+    Path,
+    typer.Option(
+        "-o", "--output", metavar="FOLDER", help="Folder for the findings; it allows to resume."
+    ),
+]
+Recipe = Annotated[
+    str,
+    typer.Option(
+        "--recipe",
+        envvar="SPANJURY_RECIPE",
+        metavar="NAME",
+        help="Recipe of the damage, as dhp/summarization, or a TOML file.",
+    ),
+]
+Require = Annotated[
+    tuple[str, ...],
+    typer.Option(
+        "--require",
+        metavar="MEASURE>=NUMBER",
+        help="Exit with 5 if a measure is not so (>=, <=, >, <); repeatable.",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExamTextFlags(DataFlags):
+    """The flags that name the texts of an exam."""
+
+    data: Annotated[
+        Path | None,
+        typer.Argument(metavar="[DATA]", help="Good texts: a JSONL, CSV or TSV file."),
+    ] = None
+    demo: Annotated[bool, typer.Option("--demo", help="Use texts that come with spanjury.")] = False
+
+    @property
+    def file(self) -> Path:
+        """The file of the texts.
+
+        Raises
+        ------
+        ConfigError
+            If there is none, or two.
+        """
+        if (self.data is None) != self.demo:
+            raise ConfigError("name a file of good texts, or --demo, and not both")
+        return self.data or discernment.DEMO
+
+
+def say_scope(*, texts: int, parts: str, aspects: Sequence[Aspect]) -> None:
+    """Say what an exam is about, before it begins."""
+    names = ", ".join(aspect.name for aspect in aspects)
+    say(f"{texts} texts, {parts}, {len(aspects)} aspects: {names}")
+
+
+def exit_if_missed(missed: Iterable[str]) -> None:
+    """Say which requirements are not met, and exit with 5 if there are any."""
+    lines = list(missed)
+    for line in lines:
+        say(f"not met: {line}")
+    if lines:
+        raise typer.Exit(GATE)

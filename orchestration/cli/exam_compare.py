@@ -1,0 +1,72 @@
+"""`spanjury exam compare` and `spanjury exam card`: exams of two judges, or of one, together."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from spanjury.orchestration.cli.exam import Require, exit_if_missed
+from spanjury.orchestration.cli.exits import say
+from spanjury.orchestration.cli.lazy import lazily
+
+with lazily():
+    from spanjury.orchestration.cli import console
+    from spanjury.orchestration.report import terminal
+    from spanjury.orchestration.services import exam_card, exam_comparison
+    from spanjury.orchestration.studies import card as study
+
+__all__ = ["card", "compare"]
+
+
+def compare(
+    *,
+    first: Annotated[
+        Path, typer.Argument(metavar="FOLDER_A", help="Output of the exam of one judge.")
+    ],
+    second: Annotated[
+        Path, typer.Argument(metavar="FOLDER_B", help="Output of the exam of another.")
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FOLDER", help="Folder for pages and JSON."),
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the draws.")] = 1,
+    draws: Annotated[
+        int, typer.Option(min=100, metavar="N", help="How often texts are drawn again.")
+    ] = 10_000,
+) -> None:
+    """Compare two judges by the effects that their exams found on the same texts."""
+    compared = exam_comparison.compare_folders((first, second), seed=seed, draws=draws)
+    console.print_view(terminal.report_view(compared.report))
+    for path in exam_comparison.write_comparison(output, compared) if output else ():
+        say(f"written: {path}")
+
+
+def card(
+    *,
+    folders: Annotated[
+        tuple[Path, ...],
+        typer.Argument(metavar="FOLDER…", help="Outputs of exams of one judge."),
+    ],
+    require: Require = (),
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="FOLDER", help="Folder for card.md, .html and .json."
+        ),
+    ] = None,
+) -> None:
+    """Join the exams of one judge on one page, and check what is required of it."""
+    gates = [study.parse_gate(text) for text in require]
+    joined = exam_card.read_card(folders)
+    # Before anything is shown or written: a name may be unknown.
+    missed = [gate for gate in gates if not gate.is_passed(joined.measures)]
+    console.print_view(terminal.report_view(study.card_report(joined, gates=gates)))
+    for path in exam_card.write_card(output, joined, gates=gates) if output else ():
+        say(f"written: {path}")
+    exit_if_missed(
+        f"{gate} (it is "
+        + ", ".join(measure.figure for measure in joined.measures[gate.name])
+        + ")"
+        for gate in missed
+    )

@@ -1,0 +1,117 @@
+"""`spanjury exam discernment`: see whether the score falls when a text is damaged."""
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal
+
+import typer
+
+from spanjury.orchestration.cli.command import RARE, Flags
+from spanjury.orchestration.cli.exam import ExamTextFlags, Output, Recipe, say_scope
+from spanjury.orchestration.cli.flags.panel import PanelFlags, WriterFlags
+from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
+from spanjury.orchestration.cli.lazy import lazily
+
+with lazily():
+    from spanjury.orchestration.cli import console, logging, session
+    from spanjury.orchestration.report import terminal
+    from spanjury.orchestration.services import discernment as service
+    from spanjury.orchestration.services import discernment_report as report
+    from spanjury.orchestration.studies.discernment import findings
+    from spanjury.orchestration.wiring import runs
+
+__all__ = ["discernment"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiscernmentFlags(Flags):
+    """The flags of the exam itself."""
+
+    title: ClassVar[str] = "Exam"
+
+    recipe: Recipe = "dhp/summarization"
+    output: Output = Path("exam")
+    weights: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="TOML file: for each condition the aspects that experts think it harms.",
+        ),
+        RARE,
+    ] = None
+    repeats: Annotated[
+        int,
+        typer.Option(
+            envvar="SPANJURY_REPEATS",
+            min=1,
+            metavar="N",
+            help="How often each text is judged, if the judge's scores vary.",
+        ),
+        RARE,
+    ] = 1
+    mode: Annotated[
+        Literal["calibrated", "wilson", "paper"],
+        typer.Option(
+            envvar="SPANJURY_MODE", help="How p-values are combined; 'paper' is as printed."
+        ),
+        RARE,
+    ] = "calibrated"
+    test: Annotated[
+        str,
+        typer.Option(
+            envvar="SPANJURY_TEST", metavar="NAME", help="A statistic instead of the mode's test."
+        ),
+        RARE,
+    ] = ""
+
+
+def discernment(
+    *,
+    texts: ExamTextFlags,
+    exam: DiscernmentFlags,
+    judges: PanelFlags,
+    writer: WriterFlags,
+    limits: LimitFlags,
+    show: LogFlags,
+) -> None:
+    """Damage good texts, judge both versions, and see whether the score falls.
+
+    Without --judge and --model the offline judges are examined.
+    """
+    logging.log_to(show.log_file)
+    panel = judges.config()
+    job = service.ExamJob(
+        data=texts.file,
+        panel=panel,
+        recipe=exam.recipe,
+        damage_model=writer.config(judging=judges),
+        memory=exam.output / runs.MEMORY_NAME,
+        task=texts.task,
+        aspects=texts.aspect,
+        aspects_files=texts.aspects_file,
+        columns=texts.column,
+        limit=texts.limit,
+        weights=service.read_weights(exam.weights) if exam.weights else {},
+        repeats=exam.repeats,
+        settings=findings.Settings(
+            mode=exam.mode, test=exam.test, seed=1 if panel.seed is None else panel.seed
+        ),
+        limits=limits.limits(),
+        failures=limits.failures(),
+    )
+    planned = service.exam_of(job)
+    say_scope(
+        texts=len(planned.segments),
+        parts=f"{len(planned.conditions)} conditions",
+        aspects=planned.aspects,
+    )
+    found = session.run_exam(
+        partial(service.run_exam, job, planned),
+        total=len(planned.segments) * (len(planned.conditions) + 2) * len(planned.aspects),
+        limits=job.limits,
+        memory=job.memory,
+        quiet=show.no_progress,
+    )
+    console.print_view(terminal.report_view(report.exam_report(job, found)))
+    console.say_written(report.write_exam(exam.output, job, found))

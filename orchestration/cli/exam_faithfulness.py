@@ -1,0 +1,138 @@
+"""`spanjury exam faithfulness`: see whether a score follows the judge's own error list."""
+
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+import typer
+
+from spanjury.judges.core import ConfigError
+from spanjury.orchestration.cli.command import Flags
+from spanjury.orchestration.cli.exam import Output, say_scope
+from spanjury.orchestration.cli.flags.data import DataFlags
+from spanjury.orchestration.cli.flags.panel import PanelFlags, WriterFlags
+from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
+from spanjury.orchestration.cli.lazy import lazily
+
+with lazily():
+    from spanjury.orchestration.cli import console, logging, session
+    from spanjury.orchestration.engine import metering, stopping
+    from spanjury.orchestration.report import terminal
+    from spanjury.orchestration.services import faithfulness as service
+    from spanjury.orchestration.wiring import runs
+
+__all__ = ["faithfulness"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextFlags(DataFlags):
+    """The flags that name texts, or a record of scores."""
+
+    data: Annotated[
+        Path | None,
+        typer.Argument(metavar="[DATA]", help="Texts: a JSONL, CSV or TSV file."),
+    ] = None
+    replay: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Analyse this record of scores, JSONL or .gz; no judge is asked.",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaithfulnessFlags(Flags):
+    """The flags of the exam itself."""
+
+    title: ClassVar[str] = "Exam"
+
+    perturbation: Annotated[
+        tuple[str, ...],
+        typer.Option(
+            envvar="SPANJURY_EXPLANATION_PERTURBATION",
+            metavar="NAME",
+            help="NAME or NAME:option=value,…; those of the paper by default; repeatable.",
+        ),
+    ] = ()
+    output: Output = Path("faithfulness")
+
+
+def faithfulness(
+    *,
+    texts: TextFlags,
+    exam: FaithfulnessFlags,
+    judges: PanelFlags,
+    writer: WriterFlags,
+    limits: LimitFlags,
+    show: LogFlags,
+) -> None:
+    """Change judges' error lists, and see whether their scores follow.
+
+    Every seat of the panel is examined by itself.
+    """
+    logging.log_to(show.log_file)
+    seed = 1 if judges.seed is None else judges.seed
+    if texts.replay is None:
+        job = service.FaithfulnessJob(
+            data=_file(texts),
+            panel=judges.config(),
+            perturbations=exam.perturbation,
+            writer=writer.config(judging=judges),
+            memory=exam.output / runs.MEMORY_NAME,
+            task=texts.task,
+            aspects=texts.aspect,
+            aspects_files=texts.aspects_file,
+            columns=texts.column,
+            limit=texts.limit,
+            seed=seed,
+            limits=limits.limits(),
+            failures=limits.failures(),
+        )
+        result = _examined(job, quiet=show.no_progress)
+    else:
+        result = _replayed(texts, writer, seed=seed)
+    console.print_view(terminal.report_view(service.exam_report(result)))
+    console.say_written(service.write_exam(exam.output, result))
+
+
+def _file(texts: TextFlags) -> Path:
+    if texts.data is None:
+        raise ConfigError("name a file of texts, or --replay with a record, and not both")
+    return texts.data
+
+
+def _replayed(texts: TextFlags, writer: WriterFlags, *, seed: int) -> "service.ExamResult":
+    if texts.data is not None or texts.replay is None:
+        raise ConfigError("name a file of texts, or --replay with a record, and not both")
+    if writer.writer or writer.writer_base_url:
+        raise ConfigError("nothing is written for --replay: leave --writer out")
+    return service.read_result(texts.replay, seed=seed)
+
+
+def _examined(job: "service.FaithfulnessJob", *, quiet: bool) -> "service.ExamResult":
+    planned = service.exam_of(job)
+    say_scope(
+        texts=len(planned.segments),
+        parts=f"{len(planned.conditions)} perturbations",
+        aspects=planned.aspects,
+    )
+
+    def exam(
+        *,
+        stop_token: "stopping.StopToken",
+        meter: "metering.Meter",
+        show: "session.ExamSession",
+    ) -> "Coroutine[object, object, service.ExamResult]":
+        return service.run_exam(
+            job, planned, stop_token=stop_token, meter=meter, show=show, expect=show.expect
+        )
+
+    return session.run_exam(
+        exam,
+        total=planned.questions(seats=len(job.panel.seats_or_default)),
+        limits=job.limits,
+        memory=job.memory,
+        quiet=quiet,
+    )

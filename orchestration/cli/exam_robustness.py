@@ -1,0 +1,168 @@
+"""`spanjury exam robustness`: see whether attacks on flawed texts raise a judge's scores."""
+
+from collections.abc import Coroutine, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+import typer
+
+from spanjury.judges.core import ConfigError
+from spanjury.orchestration.cli.command import RARE, Flags
+from spanjury.orchestration.cli.exam import (
+    ExamTextFlags,
+    Output,
+    Require,
+    exit_if_missed,
+    say_scope,
+)
+from spanjury.orchestration.cli.exits import say
+from spanjury.orchestration.cli.flags.panel import PanelFlags
+from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
+from spanjury.orchestration.cli.lazy import lazily
+
+with lazily():
+    from spanjury.orchestration.cli import console, logging, session
+    from spanjury.orchestration.engine import metering, stopping
+    from spanjury.orchestration.report import terminal
+    from spanjury.orchestration.services import robustness as service
+    from spanjury.orchestration.studies import card
+    from spanjury.orchestration.studies.robustness import attempts, findings, values
+    from spanjury.orchestration.studies.robustness import exam as study
+    from spanjury.orchestration.wiring import runs
+
+__all__ = ["robustness"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RobustnessFlags(Flags):
+    """The flags of the exam itself."""
+
+    title: ClassVar[str] = "Exam"
+
+    attack: Annotated[
+        tuple[str, ...],
+        typer.Option(
+            envvar="SPANJURY_ATTACK",
+            metavar="NAME",
+            help="An attack, or a family of them; the standard ones by default; repeatable.",
+        ),
+    ] = ()
+    recipe: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Recipe, or TOML file, of the damage that each text takes first.",
+        ),
+    ] = "flaws"
+    as_they_are: Annotated[
+        bool, typer.Option("--as-they-are", help="Attack the texts undamaged.")
+    ] = False
+    output: Output = Path("robustness")
+    require: Require = ()
+    step: Annotated[
+        float,
+        typer.Option(
+            min=0.01,
+            metavar="STEPS",
+            help="An attack succeeds if the score rises by so many steps of its scale.",
+        ),
+        RARE,
+    ] = 0.5
+    span_share: Annotated[
+        float,
+        typer.Option(
+            min=0.01,
+            max=1.0,
+            metavar="SHARE",
+            help="It also succeeds if so many marked spans vanish and the score does not fall.",
+        ),
+        RARE,
+    ] = 0.5
+
+
+def robustness(
+    *,
+    texts: ExamTextFlags,
+    exam: RobustnessFlags,
+    judges: PanelFlags,
+    limits: LimitFlags,
+    show: LogFlags,
+) -> None:
+    """Attack flawed texts, and count how often a judge scores them better or overlooks errors.
+
+    An attack adds to a text, or to its source, what makes the text no better: a finished review,
+    a quoted score, marks of chat templates, orders, appeals. Without --judge and --model the
+    offline judges are examined.
+    """
+    logging.log_to(show.log_file)
+    panel = judges.config()
+    job = service.RobustnessJob(
+        data=texts.file,
+        panel=panel,
+        recipe="" if exam.as_they_are else exam.recipe,
+        attacks=exam.attack,
+        memory=exam.output / runs.MEMORY_NAME,
+        task=texts.task,
+        aspects=texts.aspect,
+        aspects_files=texts.aspects_file,
+        columns=texts.column,
+        limit=texts.limit,
+        settings=attempts.Settings(
+            step=exam.step, share=exam.span_share, seed=1 if panel.seed is None else panel.seed
+        ),
+        limits=limits.limits(),
+        failures=limits.failures(),
+    )
+    planned = service.exam_of(job)
+    gates = _gates(exam.require, planned)
+    say_scope(
+        texts=len(planned.segments),
+        parts=f"{len(planned.attacks)} attacks",
+        aspects=planned.aspects,
+    )
+    found = session.run_exam(
+        _exam(job, planned),
+        total=len(planned.segments) * (len(planned.attacks) + 2) * len(planned.aspects),
+        limits=job.limits,
+        memory=job.memory,
+        quiet=show.no_progress,
+    )
+    console.print_view(terminal.report_view(service.exam_report(job, found)))
+    for path in service.write_exam(exam.output, job, found):
+        say(f"written: {path}")
+    exit_if_missed(_missed(gates, found.findings))
+
+
+def _exam(job: "service.RobustnessJob", planned: "study.Exam") -> "session.Exam[study.ExamResult]":
+    def run(
+        *,
+        stop_token: "stopping.StopToken",
+        meter: "metering.Meter",
+        show: "session.ExamSession",
+    ) -> "Coroutine[object, object, study.ExamResult]":
+        return service.run_exam(
+            job, planned, stop_token=stop_token, meter=meter, show=show, expect=show.expect
+        )
+
+    return run
+
+
+def _gates(required: Sequence[str], planned: "study.Exam") -> "list[card.Gate]":
+    """Read requirements; raise `ConfigError` for a measure that the exam will not give."""
+    known = values.measure_names([attack.family for attack in planned.attacks.values()])
+    gates = [card.parse_gate(text) for text in required]
+    for gate in gates:
+        if gate.name not in known:
+            raise ConfigError(f"no such measure {gate.name!r}; there are {', '.join(known)}")
+    return gates
+
+
+def _missed(gates: "list[card.Gate]", found: "findings.Findings") -> Iterator[str]:
+    """Yield the requirements that are not met, with what was measured."""
+    measured = {measure.name: [measure] for measure in values.measures_of(found)}
+    for gate in gates:  # a family may have had nothing to attack
+        nothing = card.Measure(name=gate.name, value=None, says="", count=0)
+        one = measured.setdefault(gate.name, [nothing])
+        if not gate.is_passed(measured):
+            yield f"{gate} (it is {one[0].figure})"

@@ -1,0 +1,106 @@
+"""`spanjury export`: the results of a run for other programs."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+
+from spanjury.judges.core import ConfigError, Segment, StoreError
+from spanjury.orchestration.cli.exits import say
+from spanjury.orchestration.cli.lazy import lazily
+
+with lazily():
+    from spanjury.orchestration.services import runs
+    from spanjury.orchestration.wiring import exports, sources
+    from spanjury.orchestration.wiring import runs as run_folders
+
+__all__ = ["export"]
+
+_PART = ".part"
+
+WordT = TypeVar("WordT", bound=StrEnum)
+
+
+def export(
+    *,
+    run: Annotated[
+        Path,
+        typer.Argument(metavar="RUN", help="Folder or name of a run, or a file of results."),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="FILE.csv, .tsv or .jsonl; '-', the default, prints CSV.",
+        ),
+    ] = None,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FORM", help="jsonl, csv, tsv, mqm or factgenie, whatever the file is called."
+        ),
+    ] = None,
+    rows: Annotated[
+        str, typer.Option(metavar="UNIT", help="A row for each of the 'assessments' or 'spans'.")
+    ] = "assessments",
+) -> None:
+    """Write the results of a run as JSON Lines, CSV or TSV, whether it is done or not."""
+    target = None if output == Path("-") else output
+    if form is not None and form in exports.MARKED_FORMS:
+        _export_marked(run, target, form)
+        return
+    chosen = exports.Export(
+        results=_results(run),
+        form=_word(form, exports.ExportForm) if form else _form_of(target),
+        unit=_word(rows, exports.ExportUnit),
+    )
+    if target is None:
+        count = chosen.to_stream(typer.get_binary_stream("stdout"))
+    else:
+        count = chosen.to_file(target)
+        say(f"{count} {chosen.unit} are in {target}")
+    if chosen.results.suffix == _PART:
+        say(f"{chosen.results} is of a run that is open: {count} {chosen.unit} so far")
+
+
+def _export_marked(run: Path, target: Path | None, form: str) -> None:
+    """Write what was found as an annotator's marks in the texts, which are the run's data."""
+    if target is None or run.is_file():
+        raise ConfigError(f"{form} goes to a file and needs a run's folder: got {run} -o {target}")
+    job = runs.job_of(run_folders.find_run(run))
+    segments = (
+        one
+        for one in sources.open_source(job.data, columns=job.columns)
+        if isinstance(one, Segment)
+    )
+    lines = exports.MARKED_FORMS[form](target, exports.marked_segments(segments, _results(run)))
+    say(f"{lines} lines are in {target}")
+
+
+def _results(run: Path) -> Path:
+    """Return where the results of `run` are, or as many as there are."""
+    if run.is_file():
+        return run
+    results = runs.job_of(run_folders.find_run(run)).output
+    for path in (results, results.with_name(f"{results.name}{_PART}")):
+        if path.is_file():
+            return path
+    raise StoreError(f"{run} has no results yet, or {results} has gone elsewhere: name the file")
+
+
+def _form_of(target: Path | None) -> "exports.ExportForm":
+    """Return the form that the ending of a file names."""
+    if target is None:
+        return exports.ExportForm.CSV
+    return _word(target.suffix.removeprefix("."), exports.ExportForm)
+
+
+def _word(word: str, words: type[WordT]) -> WordT:
+    try:
+        return words(word)
+    except ValueError as error:
+        known = ", ".join([*words, *(exports.MARKED_FORMS if words is exports.ExportForm else ())])
+        raise ConfigError(f"cannot export {word!r}; known: {known}") from error

@@ -1,0 +1,292 @@
+"""Who judges: the flags of panels, models, and how models are called."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal
+
+import typer
+
+from spanjury.judges.core import ConfigError
+from spanjury.orchestration.cli.command import RARE, Flags
+from spanjury.orchestration.cli.lazy import lazily
+
+with lazily():
+    from spanjury.orchestration.wiring import config as configs
+
+__all__ = ["CallFlags", "ModelBaseUrls", "PanelFlags", "ScoringFlags", "Seed", "WriterFlags"]
+
+ModelBaseUrls = Annotated[
+    tuple[str, ...],
+    typer.Option(
+        "--model-base-url",
+        envvar="SPANJURY_MODEL_BASE_URL",
+        metavar="URL",
+        help="Address of the model's server, or env:VARIABLE; repeatable.",
+    ),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option("--seed", envvar="SPANJURY_SEED", metavar="N", help="Seed of all random draws."),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallFlags(Flags):
+    """The flags about calls to models."""
+
+    title: ClassVar[str] = "Calls to models"
+
+    client: Annotated[
+        Literal["lean"] | None,
+        typer.Option(
+            envvar="SPANJURY_CLIENT",
+            help="'lean' uses less CPU; for servers with OpenAI's interface only.",
+        ),
+        RARE,
+    ] = None
+    via: Annotated[
+        Literal["fast"] | None,
+        typer.Option(envvar="SPANJURY_VIA", hidden=True, help="Old spelling of '--client lean'."),
+        RARE,
+    ] = None
+    max_connections: Annotated[
+        int | None,
+        typer.Option(
+            envvar="SPANJURY_MAX_CONNECTIONS",
+            min=1,
+            metavar="N",
+            help="Calls at the same time to each server; 8 by default.",
+        ),
+        RARE,
+    ] = None
+    min_connections: Annotated[
+        int | None,
+        typer.Option(
+            envvar="SPANJURY_MIN_CONNECTIONS",
+            min=1,
+            metavar="N",
+            help="Calls at the same time to an overloaded server; 1 by default.",
+        ),
+        RARE,
+    ] = None
+    requests_per_minute: Annotated[
+        int | None,
+        typer.Option(
+            envvar="SPANJURY_REQUESTS_PER_MINUTE",
+            min=1,
+            metavar="N",
+            help="Most calls to each model in a minute.",
+        ),
+        RARE,
+    ] = None
+    tokens_per_minute: Annotated[
+        int | None,
+        typer.Option(
+            envvar="SPANJURY_TOKENS_PER_MINUTE",
+            min=1,
+            metavar="N",
+            help="Most tokens of each model in a minute.",
+        ),
+        RARE,
+    ] = None
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            envvar="SPANJURY_TIMEOUT",
+            min=0.1,
+            metavar="SECONDS",
+            help="Longest time of one call; 120 by default.",
+        ),
+        RARE,
+    ] = None
+    attempts: Annotated[
+        int | None,
+        typer.Option(
+            envvar="SPANJURY_ATTEMPTS",
+            min=1,
+            metavar="N",
+            help="How often a failing call is tried; 4 by default.",
+        ),
+        RARE,
+    ] = None
+
+    def applied(
+        self, model: "configs.ModelConfig | str", *, base_url: tuple[str, ...]
+    ) -> "configs.ModelConfig | str":
+        """Return `model`, reached at `base_url`, if there is one, as the flags say."""
+        if self == CallFlags() and not base_url:
+            return model
+        named = configs.ModelConfig(name=model) if isinstance(model, str) else model
+        return replace(
+            named,
+            base_url=base_url or named.base_url,
+            client="lean" if self.client or self.via else named.client,
+            max_connections=self.max_connections or named.max_connections,
+            min_connections=self.min_connections or named.min_connections,
+            requests_per_minute=self.requests_per_minute or named.requests_per_minute,
+            tokens_per_minute=self.tokens_per_minute or named.tokens_per_minute,
+            timeout=self.timeout or named.timeout,
+            attempts=self.attempts or named.attempts,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoringFlags(Flags):
+    """The flags that say how reports become one."""
+
+    title: ClassVar[str] = "Scores and spans of the panel"
+
+    aggregate: Annotated[
+        str | None,
+        typer.Option(
+            envvar="SPANJURY_AGGREGATE",
+            metavar="NAME",
+            help="How the judges' scores become one; mean by default.",
+        ),
+        RARE,
+    ] = None
+    consolidate: Annotated[
+        str | None,
+        typer.Option(
+            envvar="SPANJURY_CONSOLIDATE",
+            metavar="NAME",
+            help="How the judges' spans are merged: by rules, the default, or by an agent.",
+        ),
+        RARE,
+    ] = None
+    score: Annotated[
+        str | None,
+        typer.Option(
+            envvar="SPANJURY_SCORE",
+            metavar="NAME",
+            help="Score of the panel: aggregate, the default, or from-spans[:option=value,…].",
+        ),
+        RARE,
+    ] = None
+
+    def applied(self, panel: "configs.PanelConfig") -> "configs.PanelConfig":
+        """Return `panel` with what the flags change."""
+        return replace(
+            panel,
+            aggregate=self.aggregate or panel.aggregate,
+            consolidate=self.consolidate or panel.consolidate,
+            score=self.score or panel.score,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PanelFlags(Flags):
+    """The flags that name judges and models."""
+
+    title: ClassVar[str] = "Judges"
+
+    judge: Annotated[
+        tuple[str, ...],
+        typer.Option(
+            envvar="SPANJURY_JUDGE",
+            metavar="NAME",
+            help="A judge, as NAME or NAME:option=value,…; repeatable.",
+        ),
+    ] = ()
+    panel: Annotated[
+        Path | None,
+        typer.Option(
+            envvar="SPANJURY_PANEL", metavar="FILE", help="TOML file that describes the panel."
+        ),
+    ] = None
+    model: Annotated[
+        tuple[str, ...],
+        typer.Option(
+            envvar="SPANJURY_MODEL",
+            metavar="NAME",
+            help="A model by its LiteLLM name (ollama/…, openai/…), or 'embedded'; repeatable.",
+        ),
+    ] = ()
+    model_base_url: ModelBaseUrls = ()
+    seed: Seed = None
+    calls: CallFlags = CallFlags()
+    scoring: ScoringFlags = ScoringFlags()
+
+    def config(self, before: "configs.PanelConfig | None" = None) -> "configs.PanelConfig":
+        """Return the panel: that of a run `before`, with what the flags change.
+
+        Raises
+        ------
+        ConfigError
+            If a flag does not fit the others, or a panel file cannot be read.
+        """
+        panel = self._with_judges(before or configs.PanelConfig())
+        return replace(
+            self.scoring.applied(panel),
+            models=tuple(map(self._called, panel.models)),
+            seed=panel.seed if self.seed is None else self.seed,
+        )
+
+    def _called(self, model: "configs.ModelConfig | str") -> "configs.ModelConfig | str":
+        return self.calls.applied(model, base_url=self.model_base_url)
+
+    def _with_judges(self, before: "configs.PanelConfig") -> "configs.PanelConfig":
+        if self.panel is None:
+            seats = tuple(map(configs.parse_seat, self.judge))
+            return replace(before, seats=seats or before.seats, models=self.model or before.models)
+        if self.judge or self.model:
+            raise ConfigError("--panel names judges and models; leave out --judge and --model")
+        return configs.read_panel_file(self.panel)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriterFlags(Flags):
+    """The flags that name the model that writes perturbed texts or explanations."""
+
+    title: ClassVar[str] = "Generated perturbations"
+
+    writer: Annotated[
+        str | None,
+        typer.Option(
+            "--writer",
+            "--damage-model",
+            envvar=["SPANJURY_WRITER", "SPANJURY_DAMAGE_MODEL"],
+            metavar="NAME",
+            help="Model that writes what rules cannot; without one, rules do everything.",
+        ),
+    ] = None
+    writer_base_url: Annotated[
+        tuple[str, ...],
+        typer.Option(
+            "--writer-base-url",
+            "--damage-model-base-url",
+            envvar=["SPANJURY_WRITER_BASE_URL", "SPANJURY_DAMAGE_MODEL_BASE_URL"],
+            metavar="URL",
+            help="Address of that model's server; repeatable.",
+        ),
+        RARE,
+    ] = ()
+
+    def config(self, *, judging: PanelFlags | None = None) -> "configs.ModelConfig | None":
+        """Return the model that writes, if the flags name one.
+
+        Parameters
+        ----------
+        judging
+            The flags of the panel: they say how often and how long any model is asked, and
+            the address of a model that judges, too.
+
+        Raises
+        ------
+        ConfigError
+            If an address is given and no name, or a panel file cannot be read.
+        """
+        if self.writer is None:
+            if self.writer_base_url:
+                raise ConfigError("--writer-base-url needs a model: name it by --writer")
+            return None
+        if judging is None:
+            return configs.ModelConfig(name=self.writer, base_url=self.writer_base_url or None)
+        known = () if self.writer_base_url else judging.config().models
+        calls = replace(judging.calls, client=None, via=None)
+        alone = calls.applied(self.writer, base_url=self.writer_base_url)
+        models = [
+            configs.ModelConfig(name=model) if isinstance(model, str) else model
+            for model in (*known, alone)
+        ]
+        return next(model for model in models if model.name == self.writer)

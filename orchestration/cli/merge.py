@@ -1,0 +1,39 @@
+"""`spanjury merge`: one file of the results of all shards."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from spanjury.orchestration.cli.exits import say
+from spanjury.orchestration.cli.lazy import lazily
+
+with lazily():
+    from spanjury.orchestration.wiring import cluster
+
+__all__ = ["merge"]
+
+
+def merge(
+    *,
+    parts: Annotated[
+        tuple[Path, ...],
+        typer.Argument(
+            metavar="PARTS", help="Result files of all shards, or the folder that holds them."
+        ),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="File for the results; beside the shards by default.",
+        ),
+    ] = None,
+) -> None:
+    """Join the results of the shards of a run, in the order of the rows."""
+    found = cluster.find_parts(parts)
+    target = output or found[0].whole
+    rows = cluster.merge_parts(found, target)
+    say(f"{rows} rows of {len(found)} shards are in {target}")

@@ -1,0 +1,124 @@
+"""`spanjury meta`: how far judges and metrics agree with people."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal
+
+import typer
+
+from spanjury.orchestration.cli.command import Flags
+from spanjury.orchestration.cli.exits import say
+from spanjury.orchestration.cli.flags.data import Columns
+from spanjury.orchestration.cli.flags.run import NoProgress
+from spanjury.orchestration.cli.lazy import lazily
+
+with lazily():
+    import anyio
+
+    from spanjury.orchestration.cli import console
+    from spanjury.orchestration.report import terminal
+    from spanjury.orchestration.services import agreement, agreement_report
+    from spanjury.orchestration.studies.agreement import findings, scorers, tables
+
+__all__ = ["meta"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatingFlags(Flags):
+    """The flags that name scores, and the ratings of people."""
+
+    title: ClassVar[str] = "Scores and ratings"
+
+    results: Annotated[
+        tuple[Path, ...],
+        typer.Argument(help="Results or folders of runs, scores of metrics."),
+    ]
+    human: Annotated[
+        Path, typer.Option(metavar="FILE", help="Texts with the scores of people, as JSONL.")
+    ]
+    aspect: Annotated[
+        tuple[str, ...],
+        typer.Option(metavar="NAME", help="Aspect that people rated; all by default; repeatable."),
+    ] = ()
+    column: Columns = ()
+    category: Annotated[
+        tuple[str, ...],
+        typer.Option(
+            metavar="JUDGE=GOLD", help="A judge's category and the gold one it means; repeatable."
+        ),
+    ] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorrelationFlags(Flags):
+    """The flags that say what is computed."""
+
+    title: ClassVar[str] = "Statistics"
+
+    level: Annotated[
+        Literal["by-input", "pooled", "system"],
+        typer.Option(help="Within each input over its systems, over all outputs, or of systems."),
+    ] = "by-input"
+    correlation: Annotated[
+        Literal["pearson", "spearman", "tau-b", "tau-c"], typer.Option(help="Which correlation.")
+    ] = "spearman"
+    draws: Annotated[
+        int,
+        typer.Option(
+            min=0, metavar="N", help="Draws of the bootstrap and the permutation test; 0: neither."
+        ),
+    ] = 1000
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the draws.")] = 1
+
+
+def meta(
+    *,
+    ratings: RatingFlags,
+    statistics: CorrelationFlags,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FOLDER", help="Folder for pages and pictures."),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON, not a table.")] = False,
+    no_progress: NoProgress = False,
+) -> None:
+    """Say how far judges and metrics agree with people.
+
+    RESULTS are results of runs, folders of runs, and files of `metrics score --output`, on the
+    texts that people rated.
+    """
+    job = agreement.MetaJob(
+        results=tuple(dict.fromkeys(ratings.results)),
+        human=ratings.human,
+        aspects=ratings.aspect,
+        columns=ratings.column,
+        categories=ratings.category,
+        settings=scorers.Settings(
+            level=statistics.level,
+            method=statistics.correlation,
+            draws=statistics.draws,
+            seed=statistics.seed,
+        ),
+    )
+    collected = agreement.collect(job)
+
+    async def work() -> "findings.MetaFindings":
+        show = _be_quiet if no_progress else _say_done
+        return await agreement.measure(job, collected, show=show)
+
+    found = anyio.run(work)
+    if json:
+        console.print_json(findings.meta_json(found))
+    else:
+        console.print_view(terminal.report_view(tables.agreement_report(found)))
+    if output is not None:
+        written = agreement_report.write_meta(output, found, collected)
+        console.say_written(written, counts_pictures=True)
+
+
+def _say_done(part: str) -> None:
+    say(f"{part} is done")
+
+
+def _be_quiet(part: str) -> None:
+    del part

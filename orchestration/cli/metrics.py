@@ -1,0 +1,155 @@
+"""`spanjury metrics list`, `card` and `show`: the metrics, and what is known of each."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from spanjury.judges.core import ConfigError, MetricCard, shown
+from spanjury.orchestration.cli.exits import say
+from spanjury.orchestration.cli.flags.data import Columns
+from spanjury.orchestration.cli.lazy import lazily
+
+with lazily():
+    from rich import table as tables
+
+    from spanjury.orchestration.cli import console
+    from spanjury.orchestration.report import metric_card
+    from spanjury.orchestration.services import metric_pages
+    from spanjury.orchestration.wiring import metrics
+
+__all__ = ["Json", "MetricTexts", "card", "list_metrics", "show"]
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, not a table.")]
+MetricTexts = Annotated[
+    Path, typer.Argument(help="Texts: JSONL, CSV, TSV, TXT, Parquet, a folder, hf:…")
+]
+
+
+def list_metrics(
+    *,
+    reference_free: Annotated[
+        bool, typer.Option("--reference-free", help="Only those that take no references.")
+    ] = False,
+    dimension: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Only those for this quality, as factuality.")
+    ] = None,
+    category: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Only those of this category, as readability."),
+    ] = None,
+    task: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Only those used on this task.")
+    ] = None,
+    available: Annotated[
+        bool, typer.Option("--available", help="Only those that can be run here as they are.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """List the metrics, and what each lacks on this machine."""
+    cards = metrics.metric_cards()
+    _check(dimension, "dimension", {one for card in cards.values() for one in card.dimensions})
+    _check(category, "category", {card.category for card in cards.values()})
+    _check(task, "task", {one for card in cards.values() for one in card.tasks})
+    chosen = [
+        card
+        for card in cards.values()
+        if (not reference_free or card.references == "none")
+        and (dimension is None or dimension in card.dimensions)
+        and (category is None or category == card.category)
+        and (task is None or not card.tasks or task in card.tasks)
+    ]
+    lacking = {card.name: metrics.availability(card) for card in chosen}
+    if available:
+        chosen = [card for card in chosen if not lacking[card.name]]
+    if json:
+        rows = [{**_plain(card), "lacking": lacking[card.name]} for card in chosen]
+        console.print_json(rows)
+        return
+    _print_table(chosen, lacking)
+    for problem in metrics.broken_cards():
+        say(f"broken: {problem}")
+
+
+def card(
+    *,
+    name: Annotated[str, typer.Argument(help="Name of a metric.")],
+    json: Json = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print a page in Markdown.")] = False,
+) -> None:
+    """Print the card of a metric: what it measures, its formula, its bounds, its limits."""
+    found = metrics.find_card(name)
+    if markdown:
+        typer.echo(shown(metric_card.card_page(found)), nl=False)
+        return
+    lacking = metrics.availability(found)
+    if json:
+        console.print_json({**_plain(found), "lacking": lacking})
+        return
+    table = tables.Table(show_header=False, box=None)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for heading, fact in metric_card.card_facts(found):
+        table.add_row(heading, fact)
+    table.add_row("on this machine", lacking or "available")
+    console.print_view(table)
+
+
+def show(
+    *,
+    data: MetricTexts,
+    row: Annotated[str, typer.Option(metavar="ID", help="Id of the row.")],
+    metric: Annotated[
+        str, typer.Option(metavar="NAME", help="NAME or NAME:option=value,… of one metric.")
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="The page: a file in .html.")
+    ],
+    column: Columns = (),
+) -> None:
+    """Write a page that shows what a metric sees in one row of DATA.
+
+    Shared n-grams (bleu, sacrebleu, rouge-1, rouge-2), the longest common subsequence
+    (rouge-l), a map of similar tokens (bertscore), or which tokens move where (wmd, moverscore).
+    """
+    metric_pages.show_metric(data, output, row=row, metric=metric, columns=column)
+    say(f"written: {output}")
+
+
+def _print_table(chosen: list[MetricCard], lacking: Mapping[str, str]) -> None:
+    table = tables.Table()
+    table.add_column("metric", no_wrap=True)
+    table.add_column("category", no_wrap=True)
+    for heading in ("needs", "better", "on this machine"):
+        table.add_column(heading, overflow="fold")
+    for card in chosen:
+        needs = [
+            "" if card.references == "none" else "references",
+            "source" if card.needs_source else "",
+        ]
+        state = lacking[card.name] or "available"
+        table.add_row(
+            card.name, card.category, " ".join(filter(None, needs)), card.direction, state
+        )
+    console.print_view(table)
+    families = len({card.family for card in chosen})
+    say(f"{families} metrics under {len(chosen)} names")
+
+
+def _check(name: str | None, what: str, known: set[str]) -> None:
+    if name is not None and name not in known:
+        choices = ", ".join(sorted(known))
+        raise ConfigError(f"no metric has the {what} {name!r}; choose from {choices}")
+
+
+def _plain(card: MetricCard) -> dict[str, object]:
+    """Return what a card holds, in the order of its fields; None for an infinite bound."""
+    return {field.name: _jsonable(getattr(card, field.name)) for field in fields(card)}
+
+
+def _jsonable(value: object) -> object:
+    if isinstance(value, float) and value in (float("inf"), float("-inf")):
+        return None
+    return list(value) if isinstance(value, tuple) else value

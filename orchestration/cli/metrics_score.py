@@ -1,0 +1,181 @@
+"""`spanjury metrics score`: measure texts by metrics."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+import typer
+
+from spanjury.judges.core import stamped
+from spanjury.orchestration.cli.command import Flags
+from spanjury.orchestration.cli.exits import INTERRUPTED, say
+from spanjury.orchestration.cli.flags.data import Columns, RowLimit
+from spanjury.orchestration.cli.flags.run import NoProgress
+from spanjury.orchestration.cli.lazy import lazily
+from spanjury.orchestration.cli.metrics import Json, MetricTexts
+
+with lazily():
+    import anyio
+    from rich import table as tables
+
+    from spanjury.judges.metrics import scores as corpus
+    from spanjury.orchestration.cli import console
+    from spanjury.orchestration.services import metric_scores
+    from spanjury.orchestration.services import metrics as service
+
+__all__ = ["score"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredFlags(Flags):
+    """The flags that name texts and metrics."""
+
+    title: ClassVar[str] = "Texts and metrics"
+
+    data: MetricTexts
+    metric: Annotated[
+        tuple[str, ...],
+        typer.Option(
+            envvar="SPANJURY_METRIC",
+            metavar="NAME",
+            help="NAME or NAME:option=value,…; name=… renames its scores; repeatable.",
+        ),
+    ] = ()
+    reference: Annotated[
+        tuple[Path, ...],
+        typer.Option(
+            metavar="FILE",
+            help="File or folder with one reference for each text; repeatable.",
+        ),
+    ] = ()
+    source: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="File or folder with one source for each text."),
+    ] = None
+    column: Columns = ()
+    limit: RowLimit = None
+
+
+def score(
+    *,
+    texts: ScoredFlags,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Write the scores of each text to this file."
+        ),
+    ] = None,
+    by_system: Annotated[
+        bool, typer.Option("--by-system", help="Print a row for each system, too.")
+    ] = False,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            envvar="SPANJURY_WORKERS",
+            min=1,
+            metavar="N",
+            help="Processes at the same time; one a core by default.",
+        ),
+    ] = None,
+    json: Json = False,
+    no_progress: NoProgress = False,
+) -> None:
+    """Measure the texts of DATA by metrics.
+
+    Without --metric all metrics are run for which the data and this machine suffice.
+    """
+    job = service.MetricsJob(
+        data=texts.data,
+        metrics=texts.metric,
+        references=texts.reference,
+        source=texts.source,
+        columns=texts.column,
+        limit=texts.limit,
+    )
+    scored = _measured(service.prepare(job), workers=workers, output=output, quiet=no_progress)
+    rows = [row for one in scored.scores for row in _rows(one, scored, by_system=by_system)]
+    if json:
+        console.print_json(
+            {"segments": len(scored.segments), "metrics": [asdict(row) for row in rows]}
+        )
+    else:
+        console.print_view(_table(rows, by_system=by_system))
+    for skipped in scored.skipped:
+        say(f"skipped: {skipped.name}: {skipped.reason}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    """A line of the table; a system's, or that of all of them."""
+
+    metric: str
+    system: str = ""
+    score: float | None
+    interval: tuple[float, float] | None = None
+    better: str = ""
+    signature: str = ""
+
+
+def _measured(
+    prepared: "service.Prepared", *, workers: int | None, output: Path | None, quiet: bool
+) -> "service.Scored":
+    """Measure, and keep the scores; after an interrupt those of the finished metrics."""
+    done: list[corpus.MetricScores] = []
+
+    def show(scores: "corpus.MetricScores") -> None:
+        done.append(scores)
+        if not quiet:
+            say(f"{scores.named.name} is done: {len(done)} of {len(prepared.metrics)}")
+
+    async def measure() -> "service.Scored":
+        return await service.score_file(prepared, workers=workers, show=show)
+
+    try:
+        scored = anyio.run(measure)
+    except KeyboardInterrupt:
+        if output is not None and done:
+            metric_scores.write_metric_scores(output, prepared.scored(done))
+            say(f"interrupted: {len(done)} of {len(prepared.metrics)} metrics are in {output}")
+        raise typer.Exit(INTERRUPTED) from None
+    if output is not None:
+        metric_scores.write_metric_scores(output, scored)
+    return scored
+
+
+def _rows(
+    one: "corpus.MetricScores", scored: "service.Scored", *, by_system: bool
+) -> Iterator[_Row]:
+    yield _Row(
+        metric=one.named.name,
+        score=one.corpus,
+        interval=corpus.corpus_interval(one),
+        better=one.named.card.direction,
+        signature=stamped(one.named.signature),
+    )
+    if by_system:
+        for system, places in sorted(_by_system(scored).items()):
+            yield _Row(metric=one.named.name, system=system, score=one.corpus_of(places))
+
+
+def _by_system(scored: "service.Scored") -> dict[str, list[int]]:
+    rows: dict[str, list[int]] = {}
+    for place, segment in enumerate(scored.segments):
+        rows.setdefault(segment.system, []).append(place)
+    return rows
+
+
+def _table(rows: Sequence[_Row], *, by_system: bool) -> "tables.Table":
+    table = tables.Table()
+    table.add_column("metric", overflow="fold")
+    if by_system:
+        table.add_column("system", overflow="fold")
+    for heading in ("score", "95 % interval"):
+        table.add_column(heading, justify="right")
+    table.add_column("better")
+    for row in rows:
+        names = (row.metric, row.system) if by_system else (row.metric,)
+        score = "-" if row.score is None else f"{row.score:.4g}"
+        interval = "{:.4g} to {:.4g}".format(*row.interval) if row.interval else ""
+        table.add_row(*names, score, interval, row.better)
+    return table

@@ -1,0 +1,54 @@
+"""`spanjury perturb`: damage the texts of a file."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from spanjury.orchestration.cli.exam import Recipe
+from spanjury.orchestration.cli.exits import say
+from spanjury.orchestration.cli.flags.data import Columns, RowLimit
+from spanjury.orchestration.cli.flags.panel import Seed, WriterFlags
+from spanjury.orchestration.cli.lazy import lazily
+
+with lazily():
+    import anyio
+
+    from spanjury.orchestration.cli import logging
+    from spanjury.orchestration.services import perturb as service
+
+__all__ = ["perturb"]
+
+
+def perturb(
+    *,
+    data: Annotated[
+        Path, typer.Argument(metavar="DATA", help="Good texts: a JSONL, CSV or TSV file.")
+    ],
+    recipe: Recipe,
+    output: Annotated[
+        Path,
+        typer.Option("-o", "--output", metavar="FILE", help="File for the damaged texts, JSONL."),
+    ],
+    column: Columns = (),
+    limit: RowLimit = None,
+    seed: Seed = None,
+    writer: WriterFlags,
+) -> None:
+    """Damage good texts by a recipe; the damage is marked as gold error spans."""
+    logging.log_to(None)
+    model = writer.config()
+    job = service.DamageJob(
+        data=data,
+        recipe=recipe,
+        columns=column,
+        output=output,
+        seed=1 if seed is None else seed,
+        limit=limit,
+        model=model,
+        memory=output.with_name(f"{output.name}.memory.sqlite3") if model else None,
+    )
+    damaged, skipped = anyio.run(service.damage_file, job)
+    for (condition, reason), count in skipped.items():
+        say(f"skipped: {count} x {condition}: {reason}")
+    say(f"{damaged} damaged texts are in {output}")

@@ -1,0 +1,98 @@
+"""`spanjury resume` and `spanjury rescore`: go on with a run, or make its results again."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from spanjury.orchestration.cli.flags.data import Aspects
+from spanjury.orchestration.cli.flags.panel import PanelFlags, ScoringFlags
+from spanjury.orchestration.cli.flags.run import LimitFlags, ShowFlags
+from spanjury.orchestration.cli.lazy import lazily
+
+with lazily():
+    from spanjury.orchestration.cli import logging, session
+    from spanjury.orchestration.services import runs
+    from spanjury.orchestration.wiring import runs as run_folders
+
+__all__ = ["rescore", "resume"]
+
+Run = Annotated[Path, typer.Argument(metavar="RUN", help="Folder or name of the run.")]
+RetryFailed = Annotated[
+    bool,
+    typer.Option(
+        "--retry-failed",
+        envvar="SPANJURY_RETRY_FAILED",
+        help="Ask again where a judge failed.",
+    ),
+]
+OtherOutput = Annotated[
+    Path | None,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="File for the results; that of the run by default.",
+    ),
+]
+
+
+def resume(
+    *,
+    run: Run,
+    retry_failed: RetryFailed = False,
+    aspect: Aspects = (),
+    output: OtherOutput = None,
+    judges: PanelFlags,
+    limits: LimitFlags,
+    show: ShowFlags,
+) -> None:
+    """Go on with a run that was interrupted, or change it.
+
+    What was answered is not asked again, and all results are written. What the flags change, as
+    a judge, a model, an option or an aspect, is judged again, and nothing else; what no flag
+    names stays as it was.
+    """
+    logging.log_to(show.log_file)
+    folder = run_folders.find_run(run)
+    before = runs.job_of(folder)
+    job = replace(
+        before,
+        panel=judges.config(before.panel),
+        aspects=aspect or before.aspects,
+        limits=limits.limits(before.limits),
+        failures=limits.failures(before.failures),
+    )
+
+    def keep_change() -> None:
+        if job != before and output is None:  # elsewhere goes what is tried beside the run
+            runs.change_run(job, folder)
+
+    again = replace(
+        job,
+        output=output or job.output,
+        again="failed" if retry_failed else "unanswered",
+    )
+    planned = session.plan_job(again)
+    session.run_job(again, planned, show=show, folder=folder, begun=keep_change)
+
+
+def rescore(
+    *, run: Run, output: OtherOutput = None, scoring: ScoringFlags, show: ShowFlags
+) -> None:
+    """Make the results of a run again, without a call to any model.
+
+    The replies of the run are read, aggregated and consolidated again; what was never answered
+    has no score.
+    """
+    logging.log_to(show.log_file)
+    before = runs.job_of(run_folders.find_run(run))
+    job = replace(
+        before,
+        panel=scoring.applied(before.panel),
+        output=output or before.output,
+        again="none",
+        silent=True,
+    )
+    session.run_job(job, session.plan_job(job), show=show)

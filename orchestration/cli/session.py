@@ -1,0 +1,259 @@
+"""Judges at work for a command: progress is shown, limits and signals end it, a code closes it."""
+
+import shlex
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+import anyio
+import typer
+
+from spanjury.judges.core import (
+    UNANSWERED,
+    EvaluationError,
+    Result,
+    RunFailedError,
+    RunStoppedError,
+)
+from spanjury.orchestration.cli.exits import COVERAGE, ERROR, INTERRUPTED, LIMIT, say
+from spanjury.orchestration.cli.flags.run import ShowFlags
+from spanjury.orchestration.cli.progress import ProgressLines
+from spanjury.orchestration.cli.signals import Signals
+from spanjury.orchestration.cli.view import View
+from spanjury.orchestration.engine.metering import Limits, Meter
+from spanjury.orchestration.engine.progress import Tracker
+from spanjury.orchestration.engine.stopping import StopToken, run_watched
+from spanjury.orchestration.engine.summary import Summary
+from spanjury.orchestration.services.evaluate import Job, Plan, plan, run
+from spanjury.orchestration.wiring.runs import RunFolder, runs_home
+
+__all__ = ["Exam", "ExamSession", "plan_job", "require_coverage", "run_exam", "run_job"]
+
+T_co = TypeVar("T_co", covariant=True)
+T = TypeVar("T")
+
+_BY_SIGNAL = 128
+"""What shells add to the number of the signal that ended a process."""
+
+
+class _Session:
+    """What counts calls, and stops judges at a limit or a signal."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.stop_token = StopToken()
+        self.meter = Meter(limits=limits, stop=self.stop_token.request)
+        self._signals = Signals()
+
+    def run(self, work: Callable[[], Coroutine[object, object, None]]) -> None:
+        """Do `work` until it is done, or stopped; raise what it raises."""
+        anyio.run(run_watched, work, self._listen)
+
+    @property
+    def exit_code(self) -> int:
+        """The code for what was stopped: by a signal, or by a limit."""
+        received = self._signals.received
+        return _BY_SIGNAL + received if received else LIMIT
+
+    async def _listen(self) -> None:
+        await self._signals.watch(self.stop_token)
+
+
+def plan_job(job: Job) -> Plan:
+    """Return the plan of `job`, and say which rows it skips."""
+    planned = plan(job)
+    for row in planned.bad_rows:
+        say(f"skipped: {row}")
+    return planned
+
+
+def run_job(
+    job: Job,
+    planned: Plan,
+    *,
+    show: ShowFlags,
+    folder: RunFolder | None = None,
+    begun: Callable[[], None] = lambda: None,
+) -> None:
+    """Run `job`, show it, and exit with a code if it was stopped or scored too little.
+
+    Parameters
+    ----------
+    folder
+        Where the run is kept; None for one that is not.
+    begun
+        Called when the panel is open, the run is ours alone and has its first result.
+    """
+    session = JobSession(job, planned, show=show, folder=folder, begun=begun)
+    try:
+        with session.view:
+            session.run(session.judge)
+    except RunStoppedError as stopped:
+        session.close_early(str(stopped))
+        raise typer.Exit(session.exit_code) from None
+    except KeyboardInterrupt:
+        session.close_early("interrupted")
+        raise typer.Exit(INTERRUPTED) from None
+    except RunFailedError as failed:
+        session.close_failed(failed)
+        raise typer.Exit(ERROR) from failed
+    except EvaluationError:
+        if session.done:
+            session.say_how_to_go_on()
+        raise
+    if not session.close():
+        raise typer.Exit(ERROR)
+    if planned.assessments:
+        require_coverage(session.view.summary.whole.coverage, at_least=show.min_coverage)
+
+
+def require_coverage(coverage: float, *, at_least: float) -> None:
+    """Exit with 3 if too few assessments have a score, or none."""
+    if coverage < at_least or not coverage:
+        say(f"coverage {coverage:.1%}: too few assessments have a score")
+        raise typer.Exit(COVERAGE)
+
+
+class JobSession(_Session):
+    """A job with all that shows it, stops it and keeps it."""
+
+    def __init__(
+        self,
+        job: Job,
+        planned: Plan,
+        *,
+        show: ShowFlags,
+        folder: RunFolder | None,
+        begun: Callable[[], None],
+    ) -> None:
+        super().__init__(job.limits)
+        self._job = job
+        self._total = planned.assessments
+        self._folder = folder
+        self._begun = begun
+        self.view = View(
+            total=self._total,
+            as_json=show.json,
+            progress=not show.no_progress,
+            meter=self.meter,
+        )
+
+    @property
+    def done(self) -> int:
+        """How many results there are."""
+        return self.view.summary.whole.total
+
+    async def judge(self) -> None:
+        """Judge everything, and show it."""
+        await run(self._job, self._show, stop_token=self.stop_token, meter=self.meter)
+
+    def _show(self, result: Result) -> None:
+        if not self.done:
+            if self._folder is not None:
+                self._folder.mark(done=False)
+            self._begun()
+        self.view.show(result)
+
+    def close(self) -> bool:
+        """Say what the run came to; return whether every row was answered."""
+        self.view.close()
+        outcomes = self.view.summary.outcomes
+        unanswered = 0 if self._job.silent else sum(outcomes[outcome] for outcome in UNANSWERED)
+        if self._folder is not None and not unanswered:
+            self._folder.mark(done=True)
+        say(f"{self._total} results are in {self._job.output}")
+        if unanswered:
+            say(f"spanjury: {unanswered} of {self._total} assessments were not answered")
+            self.say_how_to_go_on()
+        return not unanswered
+
+    def close_failed(self, failed: RunFailedError) -> None:
+        """Say why the run failed, and where its results are."""
+        if self.done:
+            self.view.close()
+        say(f"spanjury: {failed}")
+        if self.done:
+            say(f"{self.done} of {self._total} results are in {self._job.output}.part")
+        self.say_how_to_go_on()
+
+    def close_early(self, reason: str) -> None:
+        """Say why the run was stopped, and where its results are."""
+        self.view.close()
+        say(f"{reason}: {self.done} of {self._total} results are in {self._job.output}.part")
+        self.say_how_to_go_on()
+
+    def say_how_to_go_on(self) -> None:
+        """Say by which command the run is resumed, if it is kept."""
+        if self._folder is not None:
+            path = self._folder.path
+            run = path.name if path.parent == runs_home() else path
+            say(f"go on with: spanjury resume {shlex.quote(str(run))}")
+
+
+class ExamSession(_Session):
+    """An exam that shows how far it is.
+
+    It is called with every result of the exam.
+    """
+
+    def __init__(self, *, total: int, limits: Limits) -> None:
+        super().__init__(limits)
+        self._summary = Summary()
+        self.tracker = Tracker(total=total, summary=self._summary, meter=self.meter)
+
+    def __call__(self, result: Result) -> None:
+        """Count a result."""
+        self._summary.add(result)
+
+    def expect(self, total: int) -> None:
+        """Expect so many results in all from now on."""
+        self.tracker.total = total
+
+    def say_what_is_kept(self, reason: str = "") -> None:
+        """Say how many results the memory keeps, and that the command may be repeated."""
+        done = self._summary.whole.total
+        say(f"{reason}{done} assessments are kept; the same command goes on")
+
+
+class Exam(Protocol[T_co]):
+    """Runs an exam, and shows every result."""
+
+    def __call__(
+        self, *, stop_token: StopToken, meter: Meter, show: ExamSession
+    ) -> Coroutine[object, object, T_co]:
+        """Return what was found; raise `RunStoppedError` if it was ended early."""
+        ...
+
+
+def run_exam(exam: Exam[T], *, total: int, limits: Limits, memory: Path | None, quiet: bool) -> T:
+    """Run an exam and return what was found, or exit if it is ended early.
+
+    Parameters
+    ----------
+    total
+        How many results there will be, unless the exam knows better.
+    limits
+        What it may cost.
+    memory
+        Where it keeps replies; the folder is made.
+    quiet
+        Do not show how far it is.
+    """
+    if memory is not None:
+        memory.parent.mkdir(parents=True, exist_ok=True)
+    session = ExamSession(total=total, limits=limits)
+    found: list[T] = []
+
+    async def work() -> None:
+        found.append(await exam(stop_token=session.stop_token, meter=session.meter, show=session))
+
+    try:
+        with ProgressLines(session.tracker, write=(lambda _: None) if quiet else say):
+            session.run(work)
+    except RunStoppedError as stopped:
+        session.say_what_is_kept(f"{stopped}: ")
+        raise typer.Exit(session.exit_code) from None
+    except RunFailedError as failed:
+        say(f"spanjury: {failed}")
+        session.say_what_is_kept()
+        raise typer.Exit(ERROR) from failed
+    return found[0]

@@ -1,0 +1,211 @@
+"""Progress of a run, and its speed: measured when it is shown, not kept up to date."""
+
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from spanjury.judges.core import Outcome
+from spanjury.orchestration.engine.metering import Meter
+from spanjury.orchestration.engine.summary import Summary
+
+__all__ = ["Progress", "Tracker", "spent"]
+
+_RECENT = 10.0
+_ENOUGH = 10
+"""Seconds and calls at least over which speeds are taken, if a minute has so many calls."""
+_LONG = 60.0
+"""Seconds over which the time left is estimated: results may be rare."""
+_NO_FAILURES = frozenset({Outcome.SCORED, Outcome.ABSTAINED})
+_MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """The state of a run.
+
+    Parameters
+    ----------
+    done, total
+        Assessments.
+    asks
+        Whether models are asked; without any, calls are not mentioned.
+    calls_per_second, tokens_per_second
+        Recently.
+    cost
+        What was spent, in words; empty where no price is known.
+    failures
+        How often seats came to each outcome that is a failure.
+    under_way, limit
+        Calls under way, and how many may be.
+    seconds_left
+        At the recent speed; None where nothing was done recently, or nothing is left.
+    """
+
+    done: int
+    total: int
+    asks: bool
+    calls_per_second: float
+    tokens_per_second: float
+    cost: str
+    failures: tuple[tuple[Outcome, int], ...]
+    under_way: int
+    limit: int
+    seconds_left: float | None
+
+    @property
+    def line(self) -> str:
+        """Everything in one line."""
+        share = 100 * self.done // self.total if self.total else 100
+        judged = f"judged {self.done:,} of {self.total:,} ({share} %)"
+        return ", ".join([judged, *self._figures()])
+
+    @property
+    def figures(self) -> str:
+        """Everything that a bar does not show, in one line."""
+        return ", ".join(self._figures())
+
+    def _figures(self) -> Iterator[str]:
+        if self.asks:
+            yield f"{_speed(self.calls_per_second)} calls/s"
+            yield f"{_speed(self.tokens_per_second)} tokens/s"
+        if self.cost:
+            yield self.cost
+        yield from (f"{count:,} {outcome.value}" for outcome, count in self.failures)
+        if self.asks:
+            yield f"{self.under_way}/{self.limit} calls under way"
+        if self.seconds_left is not None:
+            yield f"{_duration(self.seconds_left)} left"
+
+
+class Tracker:
+    """Measures how far a run is.
+
+    Parameters
+    ----------
+    total
+        How many assessments there will be.
+    summary, meter
+        Results and calls so far; read at each measurement, from any thread.
+    clock
+        Seconds that only grow.
+    """
+
+    def __init__(
+        self,
+        *,
+        total: int,
+        summary: Summary,
+        meter: Meter,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.total = total
+        self._summary = summary
+        self._meter = meter
+        self._clock = clock
+        self._began = clock()
+        self._samples = deque([self._sample()])
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the run began."""
+        return self._clock() - self._began
+
+    def progress(self) -> Progress:
+        """Return how far the run is; speeds are measured against earlier calls."""
+        now, meter = self._sample(), self._meter
+        self._samples.append(now)
+        while now.at - self._samples[1].at >= _LONG:
+            self._samples.popleft()
+        recent = self._recent(now)
+        return Progress(
+            done=now.done,
+            total=self.total,
+            asks=bool(now.calls or meter.limit),
+            calls_per_second=_per_second(now.calls - recent.calls, now.at - recent.at),
+            tokens_per_second=_per_second(now.tokens - recent.tokens, now.at - recent.at),
+            cost=_cost(meter),
+            failures=_failures(self._summary),
+            under_way=meter.under_way,
+            limit=meter.limit,
+            seconds_left=self._seconds_left(now),
+        )
+
+    def _recent(self, now: "_Sample") -> "_Sample":
+        """Return the latest sample since which enough was done to measure a speed."""
+        for old in reversed(self._samples):
+            if now.at - old.at >= _RECENT and now.calls - old.calls >= _ENOUGH:
+                return old
+        return self._samples[0]
+
+    def _seconds_left(self, now: "_Sample") -> float | None:
+        old = self._samples[0]
+        speed = _per_second(now.done - old.done, now.at - old.at)
+        return (self.total - now.done) / speed if speed and now.done < self.total else None
+
+    def _sample(self) -> "_Sample":
+        meter = self._meter
+        return _Sample(
+            at=self._clock(),
+            done=self._summary.whole.total,
+            calls=meter.usage.calls,
+            tokens=meter.tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sample:
+    """Work done up to some time."""
+
+    at: float
+    done: int
+    calls: int
+    tokens: int
+
+
+def spent(meter: Meter) -> str:
+    """Say what this run of the command asked of models; empty if it asked nothing."""
+    if not meter.usage.calls:
+        return ""
+    calls = "1 call" if meter.usage.calls == 1 else f"{meter.usage.calls:,} calls"
+    parts = (calls, f"{_amount(meter.tokens)} tokens", _cost(meter))
+    return f"this run: {', '.join(filter(None, parts))}"
+
+
+def _cost(meter: Meter) -> str:
+    """Write dollars, with ``~`` before them if some models have no price."""
+    if not meter.usage.calls or (meter.unpriced and not meter.cost):
+        return ""
+    digits = 2 if meter.cost >= 0.01 or not meter.cost else 4  # noqa: PLR2004  one cent
+    return f"{'~' if meter.unpriced else ''}${meter.cost:,.{digits}f}"
+
+
+def _failures(summary: Summary) -> tuple[tuple[Outcome, int], ...]:
+    """Count the failures of all seats, the most frequent first."""
+    counts: Counter[Outcome] = Counter()
+    # Lists are made at once, so that a thread that goes on counting does not disturb.
+    for outcomes in list(summary.seats.values()):
+        for outcome, count in list(outcomes.items()):
+            if outcome not in _NO_FAILURES:
+                counts[outcome] += count
+    return tuple(counts.most_common())
+
+
+def _per_second(count: int, seconds: float) -> float:
+    return count / seconds if seconds > 0 else 0.0
+
+
+def _speed(per_second: float) -> str:
+    return f"{per_second:,.0f}" if per_second >= 10 else f"{per_second:.2g}"  # noqa: PLR2004  two digits
+
+
+def _amount(tokens: int) -> str:
+    return f"{tokens:,}" if tokens < _MILLION else f"{tokens / _MILLION:,.1f}M"
+
+
+def _duration(seconds: float) -> str:
+    """Write seconds as a whole number of the unit that fits them."""
+    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:.0f} {unit}"
+    return f"{seconds:.0f} s"

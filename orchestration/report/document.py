@@ -1,0 +1,129 @@
+"""A report before it is shown: titles, sentences, tables and pictures, of no format.
+
+A study makes a `Report` of its findings. `markdown`, `html` and `terminal` show it, and
+`files.write_report` writes it. The terminal shows less than a page: the title and the facts are
+on pages only, and `only` binds a block or a column to either medium.
+
+    Report(
+        title="Judge card",
+        facts=[prose("judge: {}", code(signature))],
+        sections=[
+            Section(
+                "Retest",
+                [
+                    table(
+                        ["measure", *numeric("value", "of")],
+                        ([one.name, Cell(one.value, ".3g"), one.count] for one in measures),
+                        note="Intervals are of 95 %.",
+                    ),
+                    Bullets(cautions, tone="caution"),
+                ],
+            )
+        ],
+    )
+
+All text is shown as it is: markup in it means nothing. Bold words, code and emphasis come from
+`strong`, `code` and `emphasis`, or from `prose`, which reads Markdown in a constant. What is
+empty (a section without blocks, a table without rows, bullets without items) is not shown.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from spanjury.orchestration.report.prose import Prose
+from spanjury.orchestration.report.tables import Medium, Table
+
+__all__ = ["Block", "Bullets", "Paragraph", "Picture", "Report", "Section", "Tone", "shown_on"]
+
+Tone = Literal["plain", "strong", "caution", "faint"]
+"""How a paragraph is said: as it is, as the conclusion, as a warning, or aside."""
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A paragraph."""
+
+    text: Prose
+    _: KW_ONLY
+    tone: Tone = "plain"
+    only: Medium | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Bullets:
+    """A list."""
+
+    items: Sequence[Prose]
+    _: KW_ONLY
+    tone: Tone = "plain"
+    only: Medium | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """A picture in a file: pages in Markdown link it by its name, pages in HTML contain it.
+
+    Parameters
+    ----------
+    file
+        PNG or SVG, in the folder of the page.
+    alt
+        What it shows.
+    """
+
+    file: Path
+    alt: str
+    only: Medium | None = field(default="page", init=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a report, which may hold others; on a terminal its tables carry its title."""
+
+    title: str
+    blocks: "Sequence[Block]"
+    _: KW_ONLY
+    only: Medium | None = None
+
+
+Block = Paragraph | Bullets | Table | Picture | Section
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """A finding as it is read.
+
+    Parameters
+    ----------
+    title
+        Its name; on pages.
+    facts
+        What was examined, on what and by which settings; on pages.
+    sections
+        What follows; blocks may stand outside of any section.
+    """
+
+    title: str
+    facts: Sequence[Prose] = ()
+    sections: Sequence[Block] = ()
+
+
+def shown_on(medium: Medium, blocks: Iterable[Block]) -> Iterator[Block]:
+    """Yield the blocks that `medium` shows, as far as there is something in them."""
+    for block in blocks:
+        if block.only in (None, medium) and _is_filled(medium, block):
+            yield block
+
+
+def _is_filled(medium: Medium, block: Block) -> bool:
+    match block:
+        case Bullets():
+            return bool(block.items)
+        case Table():
+            return bool(block.rows)
+        case Section():
+            return any(True for _ in shown_on(medium, block.blocks))
+        case _:
+            return True

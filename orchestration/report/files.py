@@ -1,0 +1,86 @@
+"""Files of a report: each is there in full or not at all."""
+
+import os
+from pathlib import Path
+
+from spanjury.judges.core import StoreError
+from spanjury.orchestration.report.document import Report
+from spanjury.orchestration.report.html import report_html
+from spanjury.orchestration.report.json import json_text
+from spanjury.orchestration.report.markdown import report_markdown
+
+__all__ = ["make_folder", "write_report", "write_whole"]
+
+
+def write_report(
+    folder: Path, report: Report, *, data: object, page: str = "report", values: str = "findings"
+) -> list[Path]:
+    """Write a report into `folder`: as Markdown, as HTML, and its findings as JSON.
+
+    Parameters
+    ----------
+    folder
+        Made if it is not there; the pictures of the report are in it.
+    report
+        What is read.
+    data
+        The same for programs, of plain values.
+    page, values
+        Names of the files, without their ends.
+
+    Returns
+    -------
+    list of Path
+        ``PAGE.md``, ``PAGE.html``, ``VALUES.json``.
+
+    Raises
+    ------
+    StoreError
+        If something cannot be written, or a picture cannot be read.
+    """
+    make_folder(folder)
+    texts = {
+        folder / f"{page}.md": report_markdown(report),
+        folder / f"{page}.html": report_html(report),
+        folder / f"{values}.json": json_text(data),
+    }
+    for path, text in texts.items():
+        write_whole(path, text.encode())
+    return list(texts)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, if it is not there.
+
+    Raises
+    ------
+    StoreError
+        If it cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file that is there in full or not at all.
+
+    Raises
+    ------
+    StoreError
+        If it cannot be written; what was there stays.
+    """
+    new = path.with_name(f"{path.name}.new")
+    try:
+        with new.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(path)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def _unwritable(path: Path, error: OSError) -> StoreError:
+    return StoreError(f"{path}: cannot be written: {error.strerror}")

@@ -1,0 +1,66 @@
+"""Number formats: every figure of a report goes through here, so that a missing one is `-`."""
+
+import math
+
+__all__ = ["between", "bracketed", "defined", "figure"]
+
+_BARE = "~"
+
+
+def figure(value: float | None, spec: str = "") -> str:
+    """Format a number; `-` where there is none.
+
+    Parameters
+    ----------
+    value
+        None and NaN are no number.
+    spec
+        As in `format`; two decimals if empty, for whole numbers all digits. With ``~`` before
+        it, the zero before the point is dropped.
+
+    Examples
+    --------
+    >>> figure(0.125, ".0%"), figure(0.25, "~+.3f"), figure(math.nan), figure(12), figure(0.5)
+    ('12%', '+.250', '-', '12', '0.50')
+    """
+    if value is None or math.isnan(value):
+        return "-"
+    if spec.startswith(_BARE):
+        text = format(value, spec.removeprefix(_BARE))
+        return text.replace("0.", ".", 1) if abs(value) < 1 else text
+    return format(value, spec or _usual(value))
+
+
+def bracketed(interval: tuple[float, float], spec: str = "") -> str:
+    """Format an interval in brackets; nothing where it has no ends.
+
+    Examples
+    --------
+    >>> bracketed((-0.1, 0.25), "+.2f")
+    '[-0.10, +0.25]'
+    """
+    low, high = interval
+    if math.isnan(low) and math.isnan(high):
+        return ""
+    return f"[{figure(low, spec)}, {figure(high, spec)}]"
+
+
+def between(low: float | None, high: float | None, spec: str = "", *, by: str = " to ") -> str:
+    """Format an interval with a word between its ends; `-` where it lacks one.
+
+    Examples
+    --------
+    >>> between(0.1, 0.25), between(None, 0.25)
+    ('0.10 to 0.25', '-')
+    """
+    ends = figure(low, spec), figure(high, spec)
+    return "-" if "-" in ends else by.join(ends)
+
+
+def defined(value: float) -> float | None:
+    """Return a number for JSON: None where it is not defined, or has no bound."""
+    return float(value) if math.isfinite(value) else None
+
+
+def _usual(value: object) -> str:
+    return ".2f" if isinstance(value, float) else ""

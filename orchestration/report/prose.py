@@ -1,0 +1,84 @@
+"""Sentences whose pieces may be bold, in italics or code, before any format is chosen."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = ["Prose", "Styled", "code", "emphasis", "parts", "prose", "strong"]
+
+Style = Literal["plain", "strong", "emphasis", "code"]
+
+_MARKUP = re.compile(
+    r"\*\*(?P<strong>.+?)\*\*|\*(?P<emphasis>.+?)\*|`(?P<code>.+?)`|(?P<value>\{\})"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Styled:
+    """A piece of text in one style."""
+
+    text: str
+    style: Style = "plain"
+
+
+Prose = str | Styled | tuple[str | Styled, ...]
+"""Text, or pieces of text that follow each other."""
+
+
+def code(text: str) -> Styled:
+    """Return `text` as code: a signature, a path, a name in a program."""
+    return Styled(text, "code")
+
+
+def strong(text: str) -> Styled:
+    """Return `text` in bold."""
+    return Styled(text, "strong")
+
+
+def emphasis(text: str) -> Styled:
+    """Return `text` in italics."""
+    return Styled(text, "emphasis")
+
+
+def prose(template: str, /, *values: str | float | Styled) -> tuple[str | Styled, ...]:
+    """Return a sentence in which bold, italics and code are written as in Markdown.
+
+    Parameters
+    ----------
+    template
+        A constant; ``{}`` stands for the next value. Nothing from outside belongs here.
+    values
+        Shown as they are, whatever stands in them.
+
+    Examples
+    --------
+    >>> prose("**Bold**: in {}", "*a*")
+    (Styled(text='Bold', style='strong'), ': in ', '*a*')
+    """
+    pieces: list[str | Styled] = []
+    given, end = iter(values), 0
+    for found in _MARKUP.finditer(template):
+        pieces.append(template[end : found.start()])
+        pieces.append(_piece(found, given))
+        end = found.end()
+    return tuple(piece for piece in (*pieces, template[end:]) if piece != "")
+
+
+def _piece(found: re.Match[str], values: Iterator[str | float | Styled]) -> str | Styled:
+    match found.lastgroup:
+        case "strong":
+            return strong(found["strong"])
+        case "emphasis":
+            return emphasis(found["emphasis"])
+        case "code":
+            return code(found["code"])
+        case _:
+            value = next(values)
+            return value if isinstance(value, Styled) else str(value)
+
+
+def parts(text: Prose) -> Iterator[Styled]:
+    """Yield the pieces of `text`."""
+    for piece in text if isinstance(text, tuple) else (text,):
+        yield Styled(piece) if isinstance(piece, str) else piece

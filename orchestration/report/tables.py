@@ -1,0 +1,175 @@
+"""Tables: columns, rows, and cells that know their number, its interval and how it is taken."""
+
+from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass
+from typing import Literal
+
+from spanjury.orchestration.report.numbers import bracketed, figure
+from spanjury.orchestration.report.prose import Prose
+
+__all__ = ["Cell", "Column", "Mark", "Medium", "Row", "Table", "Value", "numeric", "row", "table"]
+
+Medium = Literal["page", "terminal"]
+Mark = Literal["good", "bad", "unsure", "failed"]
+"""How a cell is to be taken: as wanted, not as wanted, not decided, not measured."""
+Value = str | float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table.
+
+    Parameters
+    ----------
+    heading
+        Its name.
+    align
+        Where its cells stand.
+    wrap
+        Whether a terminal breaks its cells into lines; text is broken, numbers are not.
+    max_width
+        In characters, on a terminal.
+    only
+        Where it is shown.
+    """
+
+    heading: str
+    align: Literal["left", "right"] = "left"
+    _: KW_ONLY
+    wrap: bool | None = None
+    max_width: int | None = None
+    only: Medium | None = None
+
+    @property
+    def wraps(self) -> bool:
+        """Whether a terminal breaks its cells into lines."""
+        return self.align == "left" if self.wrap is None else self.wrap
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of a table.
+
+    Parameters
+    ----------
+    value
+        Text or a number; None and NaN are shown as `-`.
+    spec
+        Format of the number, as in `numbers.figure`.
+    interval
+        Its lower and upper end; shown in brackets in the same format.
+    mark
+        How it is to be taken.
+    bold
+        Whether the value stands out.
+    note
+        What follows the value, as `(20)`.
+    """
+
+    value: Value
+    spec: str = ""
+    _: KW_ONLY
+    interval: tuple[float, float] | None = None
+    mark: Mark | None = None
+    bold: bool = False
+    note: str = ""
+
+    @property
+    def figure(self) -> str:
+        """The value as text."""
+        return self.value if isinstance(self.value, str) else figure(self.value, self.spec)
+
+    @property
+    def remainder(self) -> str:
+        """What follows the value: its interval, if there is a value, and the note."""
+        shown = bracketed(self.interval, self.spec) if self.interval and self.figure != "-" else ""
+        return " ".join(filter(None, (shown, self.note)))
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return " ".join(filter(None, (self.figure, self.remainder)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A row of a table: its cells, whether it stands back, and whether a rule ends it."""
+
+    cells: tuple[Cell, ...]
+    faint: bool = False
+    ruled: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A table; `table` makes one of what is at hand.
+
+    Parameters
+    ----------
+    columns, rows
+        Each row has a cell for each column.
+    title, note
+        What stands above and below it; on a terminal a table without a title has that of its
+        section.
+    only
+        Where it is shown.
+
+    Raises
+    ------
+    ValueError
+        If a row has more or fewer cells than there are columns.
+    """
+
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    title: Prose = ""
+    note: Prose = ""
+    only: Medium | None = None
+
+    def __post_init__(self) -> None:
+        for number, one in enumerate(self.rows):
+            if len(one.cells) != len(self.columns):
+                raise ValueError(
+                    f"row {number} has {len(one.cells)} cells, expected {len(self.columns)}"
+                )
+
+    def columns_on(self, medium: Medium) -> tuple[Column, ...]:
+        """Return the columns that `medium` shows."""
+        return tuple(column for column in self.columns if column.only in (None, medium))
+
+    def cells_on(self, medium: Medium, line: Row) -> tuple[Cell, ...]:
+        """Return the cells of a row that `medium` shows."""
+        paired = zip(self.columns, line.cells, strict=True)
+        return tuple(cell for column, cell in paired if column.only in (None, medium))
+
+
+def numeric(*headings: str, only: Medium | None = None) -> tuple[Column, ...]:
+    """Return columns of numbers."""
+    return tuple(Column(heading, "right", only=only) for heading in headings)
+
+
+def row(*cells: Cell | Value, faint: bool = False, ruled: bool = False) -> Row:
+    """Return a row of cells, or of what they show."""
+    return Row(
+        cells=tuple(one if isinstance(one, Cell) else Cell(one) for one in cells),
+        faint=faint,
+        ruled=ruled,
+    )
+
+
+def table(
+    columns: Iterable[Column | str],
+    rows: Iterable[Row | Iterable[Cell | Value]],
+    *,
+    title: Prose = "",
+    note: Prose = "",
+    only: Medium | None = None,
+) -> Table:
+    """Return a table; headings stand for columns of text, values for cells."""
+    return Table(
+        columns=tuple(Column(one) if isinstance(one, str) else one for one in columns),
+        rows=tuple(one if isinstance(one, Row) else row(*one) for one in rows),
+        title=title,
+        note=note,
+        only=only,
+    )

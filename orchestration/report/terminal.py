@@ -1,0 +1,90 @@
+"""A report on a terminal: short tables, averages and cautions, without its title and facts."""
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+from rich.console import Group, RenderableType
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from spanjury.orchestration.report.document import (
+    Block,
+    Bullets,
+    Paragraph,
+    Picture,
+    Report,
+    Section,
+    Tone,
+    shown_on,
+)
+from spanjury.orchestration.report.prose import Prose, parts
+from spanjury.orchestration.report.tables import Cell, Mark, Table
+
+__all__ = ["report_view"]
+
+_TONES: Mapping[Tone, str] = MappingProxyType(
+    {"plain": "", "strong": "bold", "caution": "magenta", "faint": "dim"}
+)
+_MARKS: Mapping[Mark | None, str] = MappingProxyType(
+    {None: "", "good": "green", "bad": "red", "unsure": "yellow", "failed": "magenta"}
+)
+_STYLES = MappingProxyType({"plain": "", "strong": "bold", "emphasis": "italic", "code": ""})
+
+
+def report_view(report: Report) -> RenderableType:
+    """Return what a terminal shows of `report`."""
+    blocks = shown_on("terminal", report.sections)
+    return Group(*(view for block in blocks for view in _views(block, title="")))
+
+
+def _views(block: Block, *, title: str) -> Iterator[RenderableType]:
+    match block:
+        case Paragraph():
+            yield _prose(block.text, style=_TONES[block.tone])
+        case Bullets():
+            for item in block.items:
+                yield Text("- ", _TONES[block.tone]) + _prose(item, style=_TONES[block.tone])
+        case Table():
+            yield _table(block, title=block.title or title)
+        case Section():
+            for inner in shown_on("terminal", block.blocks):
+                yield from _views(inner, title=block.title)
+        case Picture():
+            pass
+
+
+def _table(table: Table, *, title: Prose) -> RichTable:
+    view = RichTable(
+        title=_prose(title, style="table.title") if title else None,
+        title_justify="left",
+        caption=_prose(table.note, style="table.caption") if table.note else None,
+        caption_justify="left",
+        pad_edge=False,
+    )
+    for column in table.columns_on("terminal"):
+        view.add_column(
+            Text(column.heading, "table.header"),
+            justify=column.align,
+            no_wrap=not column.wraps,
+            overflow="fold" if column.wraps else "ellipsis",
+            max_width=column.max_width,
+        )
+    for row in table.rows:
+        cells = map(_cell, table.cells_on("terminal", row))
+        view.add_row(*cells, style="dim" if row.faint else None, end_section=row.ruled)
+    return view
+
+
+def _cell(cell: Cell) -> Text:
+    text = Text(cell.figure, "bold" if cell.bold else "")
+    if cell.remainder:
+        text.append(f" {cell.remainder}" if cell.figure else cell.remainder)
+    text.stylize(_MARKS[cell.mark])
+    return text
+
+
+def _prose(text: Prose, *, style: str) -> Text:
+    written = Text(style=style)
+    for piece in parts(text):
+        written.append(piece.text, _STYLES[piece.style])
+    return written

@@ -1,0 +1,134 @@
+"""A run session: the memory, meter and guard that one run shares, and the ways it may end early."""
+
+from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from spanjury.judges.core import UNANSWERED, Memory, Outcome, RunStoppedError
+from spanjury.orchestration.engine.metering import Limits, Meter
+from spanjury.orchestration.engine.panel import Panel
+from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken, Work, run_in_time
+from spanjury.orchestration.studies.generation import TextGenerator
+from spanjury.orchestration.studies.judging import OpenPanel
+from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
+from spanjury.orchestration.wiring.models import Guard, guard_of, open_generator
+from spanjury.orchestration.wiring.panels import open_configured_panel
+from spanjury.orchestration.wiring.runs import open_memory
+
+__all__ = ["RunSession", "RunTerms", "open_session"]
+
+T = TypeVar("T")
+
+
+class RunTerms(Protocol):
+    """The terms of a run, as every job has them."""
+
+    @property
+    def memory(self) -> Path | None:
+        """The file of replies and reports, so that a run that broke off goes on; or None."""
+
+    @property
+    def limits(self) -> Limits:
+        """The limits of cost, tokens and time."""
+
+    @property
+    def failures(self) -> FailurePolicy:
+        """The measures against models that fail."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSession:
+    """One run under way: it opens panels and models, and runs the work that is done with them.
+
+    Of its parts, `memory` and `max_seconds` may be None: nothing is kept, time has no limit.
+    """
+
+    memory: Memory | None
+    meter: Meter
+    guard: Guard
+    stop_token: StopToken
+    max_seconds: float | None
+
+    def open_panel(
+        self,
+        panel: PanelConfig,
+        *,
+        draw: str = "",
+        again: frozenset[Outcome] = UNANSWERED,
+        silent: bool = False,
+    ) -> AbstractAsyncContextManager[Panel]:
+        """Open a panel for ``async with``; `open_configured_panel` explains the parameters."""
+        return open_configured_panel(
+            panel,
+            memory=self.memory,
+            meter=self.meter,
+            guard=self.guard,
+            draw=draw,
+            again=again,
+            silent=silent,
+        )
+
+    def opener(self, panel: PanelConfig) -> OpenPanel:
+        """Return what opens `panel` once a draw."""
+        return lambda draw: self.open_panel(panel, draw=draw)
+
+    def generator(self, model: ModelConfig) -> TextGenerator:
+        """Return `model` as a generator of texts, asked, counted and remembered as a judge's is."""
+        return TextGenerator(
+            name=model.name,
+            open=partial(
+                open_generator, model, memory=self.memory, meter=self.meter, guard=self.guard
+            ),
+            workers=PanelConfig(models=(model,)).workers,
+        )
+
+    async def run(self, work: Work[T]) -> T:
+        """Run `work` under the stop token, the clock and the guard, and return its result.
+
+        Raises
+        ------
+        RunStoppedError
+            If a limit or the stop token came before the end.
+        RunFailedError
+            If a model cannot be used, or does not answer for longer than is waited.
+        """
+        result = await run_in_time(work, self.stop_token, seconds=self.max_seconds)
+        self.guard.require_success()
+        if self.stop_token.interrupted:
+            raise RunStoppedError(self.stop_token.reason)
+        return result
+
+
+@contextmanager
+def open_session(
+    terms: RunTerms, *, stop_token: StopToken | None = None, meter: Meter | None = None
+) -> Iterator[RunSession]:
+    """Open the memory of a run and begin the run.
+
+    Parameters
+    ----------
+    terms
+        The job, or whatever else has a memory, limits and a policy against failures.
+    stop_token
+        Ends the run early, once it is requested.
+    meter
+        Counts what models are asked; without one, it keeps the limits of `terms`.
+
+    Raises
+    ------
+    StoreError
+        If the memory cannot be opened.
+    """
+    stop_token = stop_token or StopToken()
+    guard = guard_of(terms.failures, memory=terms.memory)  # before the memory makes its file
+    with open_memory(terms.memory) if terms.memory else nullcontext() as memory:
+        yield RunSession(
+            memory=memory,
+            meter=meter or Meter(limits=terms.limits, stop=stop_token.request),
+            guard=guard,
+            stop_token=stop_token,
+            max_seconds=terms.limits.max_seconds,
+        )

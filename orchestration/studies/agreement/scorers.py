@@ -1,0 +1,215 @@
+"""Scorers beside people: how near each is to them, how sure that is, and which is nearest."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.random import Generator, default_rng
+
+from spanjury.orchestration.studies.agreement.ratings import Ratings
+from spanjury.stats.arrays import FloatArray
+from spanjury.stats.bootstrap import Interval, percentile_interval
+from spanjury.stats.combination.multiplicity import holm
+from spanjury.stats.correlations.correlation import Method
+from spanjury.stats.correlations.grouping import Level, level_correlation
+from spanjury.stats.correlations.metric_permutation import perm_both
+from spanjury.stats.correlations.pairwise import tie_calibrated_accuracy
+from spanjury.stats.correlations.resampled_correlations import resampled_correlations
+from spanjury.stats.correlations.system_pairs import soft_pairwise_accuracy, system_accuracy
+
+__all__ = ["Agreement", "Proximity", "Settings", "agreements"]
+
+_LEVEL = 0.05
+
+Proximity = Literal["nearest", "not told apart", "behind", "untested"]
+"""A scorer beside the scorer that is nearest to people on the aspect, by a test at 5 %."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Settings of the measures of agreement.
+
+    Parameters
+    ----------
+    level
+        Over what a correlation is taken, as `stats.grouping` says.
+    method
+        Which correlation.
+    draws
+        Of the bootstrap and of the permutation test; 0 for neither.
+    seed
+        Of both; the same seed draws the same outputs for every scorer and aspect.
+    """
+
+    level: Level = "by-input"
+    method: Method = "spearman"
+    draws: int = 1000
+    seed: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement:
+    """Agreement of one scorer with people on one aspect.
+
+    Parameters
+    ----------
+    scorer, aspect
+        Names.
+    value
+        The correlation, positive where both find the same better; NaN where it is undefined.
+    reason
+        Why it is undefined; empty if it is not.
+    low, high
+        Of its 95 % interval over resampled systems and inputs (BOOT-BOTH); NaN without one.
+    items, groups, undefined
+        Outputs that both scored; correlations whose mean it is, and those that are undefined.
+    coverage
+        Share of the outputs that people rated and the scorer scored.
+    behind
+        P-value (PERM-BOTH, two-sided, Holm over the scorers) of the null that the nearest
+        scorer on this aspect is no nearer than this one; NaN for that one itself, and where
+        no test could be run.
+    standing
+        What follows from that; without draws, every scorer is untested.
+    others
+        The same agreement by other measures: name -> value.
+    signature
+        Of the scorer.
+    """
+
+    scorer: str
+    aspect: str
+    value: float
+    reason: str
+    low: float
+    high: float
+    items: int
+    groups: int
+    undefined: int
+    coverage: float
+    behind: float
+    standing: Proximity
+    others: Mapping[str, float]
+    signature: str
+
+    @property
+    def is_tied(self) -> bool:
+        """Whether no other scorer is shown to be nearer to people on the aspect."""
+        return self.standing in ("nearest", "not told apart")
+
+
+def agreements(ratings: Ratings, settings: Settings) -> tuple[Agreement, ...]:
+    """Measure how far each scorer agrees with people, the nearest first and undefined ones last."""
+    rng = default_rng(settings.seed)
+    values = [
+        level_correlation(ratings.human, scores, level=settings.level, method=settings.method)
+        for scores in ratings.scores
+    ]
+    intervals = _intervals(ratings, settings, rng=rng)
+    correlations = [one.value for one in values]
+    nearest = _nearest(correlations) if settings.draws else None
+    behind = _behind(ratings, settings, values=correlations, nearest=nearest, rng=rng)
+    found = [
+        Agreement(
+            scorer=scorer.name,
+            aspect=ratings.aspect,
+            value=value.value,
+            reason=value.reason or "",
+            low=float(intervals.low[number]),
+            high=float(intervals.high[number]),
+            items=value.items,
+            groups=value.groups,
+            undefined=value.undefined,
+            coverage=float(ratings.coverage[number]),
+            behind=behind[number],
+            standing=_standing(behind[number], is_nearest=number == nearest),
+            others=dict(_others(ratings, ratings.scores[number], settings)),
+            signature=scorer.signature,
+        )
+        for number, (scorer, value) in enumerate(zip(ratings.scorers, values, strict=True))
+    ]
+    return tuple(sorted(found, key=lambda one: (math.isnan(one.value), -one.value)))
+
+
+def _intervals(ratings: Ratings, settings: Settings, *, rng: Generator) -> Interval:
+    """Resample for one scorer at a time: each on the outputs that it scored itself."""
+    none = np.full(len(ratings.scorers), np.nan)
+    if not settings.draws:
+        return Interval(none, none)
+    found = [
+        percentile_interval(
+            resampled_correlations(
+                ratings.human,
+                scores,
+                level=settings.level,
+                method=settings.method,
+                rng=one,
+                draws=settings.draws,
+            )
+        )
+        for scores, one in zip(ratings.scores, _twins(rng, len(none)), strict=True)
+    ]
+    return Interval(
+        np.array([float(one.low) for one in found]), np.array([float(one.high) for one in found])
+    )
+
+
+def _twins(rng: Generator, count: int) -> Iterator[Generator]:
+    """Yield generators that all draw the same."""
+    seed = int(rng.integers(2**32))
+    return (default_rng(seed) for _ in range(count))
+
+
+def _nearest(values: Sequence[float]) -> int | None:
+    """Return the index of the highest correlation; None if none is defined."""
+    return None if np.all(np.isnan(values)) else int(np.nanargmax(values))
+
+
+def _behind(
+    ratings: Ratings,
+    settings: Settings,
+    *,
+    values: Sequence[float],
+    nearest: int | None,
+    rng: Generator,
+) -> list[float]:
+    """Return for each scorer the probability that the nearest is nearer by chance alone."""
+    p = np.full(len(values), np.nan)
+    if nearest is not None:
+        for place, drawn in enumerate(_twins(rng, len(p))):
+            if place != nearest and not math.isnan(values[place]):
+                pair = ratings.scores[[nearest, place]]
+                p[place] = _p(ratings.human, pair, settings, rng=drawn)
+    with np.errstate(divide="ignore"):
+        return [float(one) for one in np.exp(holm(np.log(p)))]
+
+
+def _standing(behind: float, *, is_nearest: bool) -> Proximity:
+    if is_nearest:
+        return "nearest"
+    if math.isnan(behind):
+        return "untested"
+    return "behind" if behind < _LEVEL else "not told apart"
+
+
+def _p(human: FloatArray, pair: FloatArray, settings: Settings, *, rng: Generator) -> float:
+    return perm_both(
+        human, pair, level=settings.level, method=settings.method, rng=rng, draws=settings.draws
+    ).p_two_sided
+
+
+def _others(
+    ratings: Ratings, scores: FloatArray, settings: Settings
+) -> Iterator[tuple[str, float]]:
+    for method in get_args(Method):
+        value = level_correlation(ratings.human, scores, level=settings.level, method=method)
+        yield method, value.value
+    yield "tie-calibrated accuracy", tie_calibrated_accuracy(ratings.human, scores).value
+    yield "system accuracy", system_accuracy(ratings.human, scores).value
+    if settings.draws:
+        soft = soft_pairwise_accuracy(
+            ratings.human, scores, rng=default_rng(settings.seed), draws=settings.draws
+        )
+        yield "soft pairwise accuracy", soft.value

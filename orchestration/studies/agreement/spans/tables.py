@@ -1,0 +1,212 @@
+"""Agreement on error spans as blocks of a report."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+from spanjury.orchestration.report import (
+    Block,
+    Cell,
+    Column,
+    Paragraph,
+    Section,
+    Table,
+    numeric,
+    table,
+)
+from spanjury.orchestration.report.tables import Medium
+from spanjury.orchestration.studies.agreement.spans.annotators import PairFinding
+from spanjury.orchestration.studies.agreement.spans.aspect import AspectSpans
+from spanjury.orchestration.studies.agreement.spans.estimates import Estimate
+from spanjury.orchestration.studies.agreement.spans.findings import JudgeFinding
+from spanjury.orchestration.studies.agreement.spans.over_annotation import OverAnnotation
+from spanjury.stats.spans.gamma import Gamma
+from spanjury.stats.spans.span_agreement import Agreement
+
+__all__ = ["span_blocks"]
+
+_VALUE = ".3f"
+_HARD, _OF_TEXTS = "hard.micro.f1", "characters.macro.f1"
+_CHARACTERS: Mapping[str, str] = MappingProxyType(
+    {
+        "characters.micro.f1": "soft F1",
+        _HARD: "hard F1",
+        "characters.micro.precision": "precision",
+        "characters.micro.recall": "recall",
+        _OF_TEXTS: "F1, mean of texts",
+        "graded.micro.f1": "F1 by severity",
+    }
+)
+_SPANS: Mapping[str, str] = MappingProxyType(
+    {
+        "exact.micro.f1": "F1 of same spans",
+        "matched.micro.f1": "F1 of half overlaps",
+        "detection.f1": "F1 of texts with errors",
+        "counts.spearman": "counts, Spearman",
+        "quotes.hallucinated": "quotes not in the text",
+    }
+)
+_PEOPLE: Mapping[str, str] = MappingProxyType(
+    {
+        "characters.micro": "soft F1",
+        "hard.micro": "hard F1",
+        "characters.macro": "F1, mean of texts",
+        "exact.micro": "F1 of same spans",
+        "matched.micro": "F1 of half overlaps",
+    }
+)
+_ALWAYS = frozenset({"characters.micro.f1", "detection.f1", "counts.spearman"})
+"""Measures that a terminal shows, whether or not there are categories."""
+_READING = (
+    "Characters that judges and people mark both (soft), and with the same category (hard, "
+    "undefined where one side names none); brackets are 95 % intervals over texts drawn again. "
+    "Micro figures count all texts together, where a text without any span counts for nothing; "
+    "in means of texts one in which no side marks anything counts 1. Gamma is agreement on "
+    "places beyond chance: 1 for the same places, about 0 for spans that have nothing to do with "
+    "each other."
+)
+
+
+def span_blocks(
+    findings: Sequence[AspectSpans], annotators: Sequence[PairFinding]
+) -> tuple[Block, ...]:
+    """Return the part on spans; empty where there is none."""
+    if not findings and not annotators:
+        return ()
+    return (
+        Paragraph(_READING, only="page"),
+        *(block for one in findings for block in _aspect(one)),
+        Section("People with people", [_pairs(annotators)]),
+    )
+
+
+def _aspect(one: AspectSpans) -> Iterator[Block]:
+    if one.agreement is not None:
+        yield Section(f"Spans of {one.aspect}", list(_judges(one.agreement.judges)))
+        yield _flawless(one, one.agreement.over_annotations, "that no reader marked", only="page")
+    best = f"to which every rater gave {one.best:g}, the best score given"
+    yield _flawless(one, one.top_rated, best)
+
+
+def _judges(judges: Sequence[JudgeFinding]) -> Iterator[Block]:
+    whole = [one for one in judges if not one.group]
+    groups = [one for one in judges if one.group]
+    is_hard = any(not math.isnan(one.figures[_HARD].value) for one in whole)
+    shown = {*_ALWAYS, _HARD if is_hard else _OF_TEXTS}
+    yield table(
+        [
+            "judge",
+            *numeric("texts"),
+            *numeric("readings", only="page"),
+            *_columns(_CHARACTERS, shown),
+            *numeric("gamma"),
+            *numeric("failures", only="page"),
+        ],
+        (
+            (
+                *(one.judge, one.texts, one.readings),
+                *(_estimate(one.figures[name]) for name in _CHARACTERS),
+                *(_gamma(one.gamma), one.failures),
+            )
+            for one in whole
+        ),
+        note="beside the error spans that people marked",
+    )
+    yield table(
+        ["judge", *_columns(_SPANS, shown)],
+        ((one.judge, *(_estimate(one.figures[name]) for name in _SPANS)) for one in whole),
+    )
+    yield _categories(whole)
+    if len({one.group for one in groups}) > 1:
+        yield _groups(groups)
+
+
+def _groups(groups: Sequence[JudgeFinding]) -> Table:
+    """Tabulate agreement system by system."""
+    return table(
+        ["judge", "system", *numeric("texts", *_CHARACTERS.values())],
+        (
+            (
+                *(one.judge, one.group, one.texts),
+                *(_estimate(one.figures[name]) for name in _CHARACTERS),
+            )
+            for one in groups
+        ),
+        only="page",
+    )
+
+
+def _categories(judges: Sequence[JudgeFinding]) -> Table:
+    """Tabulate hard agreement category by category, where there are any."""
+    return table(
+        ["judge", "category", *numeric(*Agreement._fields)],
+        (
+            (one.judge, name, *(_estimate(figures[part]) for part in Agreement._fields))
+            for one in judges
+            for name, figures in one.categories.items()
+        ),
+        only="page",
+    )
+
+
+def _flawless(
+    one: AspectSpans, judges: Sequence[OverAnnotation], which: str, *, only: Medium | None = None
+) -> Section:
+    """Tabulate errors found in texts that people find without any."""
+    columns: list[Column | str] = [
+        "judge",
+        *numeric("texts"),
+        *_wrapped("with an error", "errors a text"),
+        Column("texts with 0, 1, 2, … errors", only="page"),
+        *numeric("mean severity", "greatest severity", only="page"),
+    ]
+    rows = [
+        (
+            *(judge.judge, judge.flawless, _estimate(judge.erring), _estimate(judge.spans)),
+            ", ".join(map(str, judge.histogram)),
+            *(judge.mean_severity, judge.max_severity),
+        )
+        for judge in judges
+    ]
+    there = rows if any(judge.flawless for judge in judges) else []
+    title = f"Errors found on {one.aspect} in texts {which}"
+    return Section(title, [table(columns, there)], only=only)
+
+
+def _pairs(annotators: Sequence[PairFinding]) -> Table:
+    return table(
+        [
+            "annotator",
+            "annotator",
+            *numeric("texts"),
+            *_columns(_PEOPLE, {"characters.micro", "characters.macro"}),
+            *_wrapped("gamma", "gamma with categories"),
+        ],
+        (
+            (
+                *(one.first, one.second, one.texts),
+                *(_estimate(one.figures[name]) for name in _PEOPLE),
+                *(_gamma(one.gamma), _gamma(one.gamma_with_categories)),
+            )
+            for one in annotators
+        ),
+    )
+
+
+def _columns(measures: Mapping[str, str], shown: set[str]) -> Iterator[Column]:
+    """Yield a column for each measure; a terminal shows only some."""
+    for name, heading in measures.items():
+        only: Medium | None = None if name in shown else "page"
+        yield Column(heading, "right", wrap=True, only=only)
+
+
+def _wrapped(*headings: str) -> Iterator[Column]:
+    return (Column(heading, "right", wrap=True) for heading in headings)
+
+
+def _estimate(one: Estimate) -> Cell:
+    return Cell(one.value, _VALUE, interval=(one.low, one.high))
+
+
+def _gamma(one: Gamma | None) -> Cell:
+    return Cell(None if one is None else one.gamma, _VALUE)

@@ -1,0 +1,286 @@
+"""Agreement with people as a report: scorers, seats of a panel, systems, error spans."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+from spanjury.orchestration.report import (
+    Block,
+    Cell,
+    Column,
+    Paragraph,
+    Picture,
+    Report,
+    Section,
+    Table,
+    code,
+    numeric,
+    prose,
+    table,
+)
+from spanjury.orchestration.studies.agreement.findings import AspectFindings, MetaFindings
+from spanjury.orchestration.studies.agreement.rankings import Ranking
+from spanjury.orchestration.studies.agreement.scorers import Agreement, Settings
+from spanjury.orchestration.studies.agreement.seats import Coefficient, SeatFindings
+from spanjury.orchestration.studies.agreement.spans.tables import span_blocks
+from spanjury.stats.raters.agreement import AlphaLevel, KappaWeights
+
+__all__ = ["agreement_report"]
+
+_VALUE = ".3f"
+_LEVELS: Mapping[str, str] = MappingProxyType(
+    {
+        "by-input": "within each input over its systems, then the mean over inputs",
+        "pooled": "over all outputs at once",
+        "system": "of the systems' mean scores",
+    }
+)
+_WEIGHTS: tuple[KappaWeights, ...] = ("unweighted", "linear", "quadratic")
+_ALPHAS: tuple[AlphaLevel, ...] = ("nominal", "ordinal", "interval")
+
+
+def agreement_report(
+    findings: MetaFindings, *, pictures: Mapping[Path, str] = MappingProxyType({})
+) -> Report:
+    """Return the report of a meta-evaluation; `pictures` are files and what they show."""
+    shown = [Picture(file=file, alt=alt) for file, alt in pictures.items()]
+    seats = [one for each in findings.aspects for one in each.seats]
+    return Report(
+        title="Agreement with people",
+        facts=(
+            prose("ratings: {}", code(findings.data)),
+            *(prose("scores: {}", code(path)) for path in findings.results),
+        ),
+        sections=(
+            *_scorers(findings),
+            Section("Seats of a panel", list(_seats(seats, findings.settings))),
+            Section("Systems", list(_systems(findings.aspects)), only="page"),
+            Section("Error spans", span_blocks(findings.spans, findings.annotators)),
+            Section("Pictures", shown, only="page"),
+        ),
+    )
+
+
+def _scorers(findings: MetaFindings) -> Iterator[Block]:
+    yield Paragraph(_method(findings.settings), only="page")
+    yield _overview(findings)
+    for each in findings.aspects:
+        yield Section(each.aspect, [_measures(each.agreements)], only="page")
+
+
+def _method(settings: Settings) -> str:
+    method = (
+        f"{settings.method}, {_LEVELS[settings.level]}; higher is nearer to people, also for "
+        "metrics of which lower is better."
+    )
+    if not settings.draws:
+        return method
+    return (
+        f"{method} Brackets are 95 % intervals over systems and inputs drawn again. "
+        f"{settings.draws} draws, seed {settings.seed}. A scorer that was fitted to these "
+        "ratings has an advantage that no interval shows."
+    )
+
+
+def _overview(findings: MetaFindings) -> Table:
+    """Tabulate scorers by aspects, those first that agree most."""
+    known = {(one.scorer, one.aspect): one for one in findings.agreements}
+    aspects = [each.aspect for each in findings.aspects]
+    tested = (
+        "* The nearest on an aspect, and those that are not significantly behind it (swapped "
+        "scores, Holm, 5 %)."
+    )
+    untested = "No test was run and no interval drawn: the draws were set to 0."
+    return table(
+        ["scorer", *(Column(aspect, "right", wrap=True) for aspect in aspects)],
+        (
+            [scorer, *(_correlation(known.get((scorer, aspect))) for aspect in aspects)]
+            for scorer in _by_mean(findings.agreements)
+        ),
+        note=tested if findings.settings.draws else untested,
+    )
+
+
+def _by_mean(agreements: Iterable[Agreement]) -> list[str]:
+    """Return the scorers, those first that agree most over the aspects that they scored."""
+    values: dict[str, list[float]] = {}
+    for one in agreements:
+        values.setdefault(one.scorer, []).append(-math.inf if math.isnan(one.value) else one.value)
+    return sorted(values, key=lambda name: -sum(values[name]) / len(values[name]))
+
+
+def _correlation(one: Agreement | None) -> Cell:
+    """Show a value with its interval, starred if it is the nearest or may be as near."""
+    if one is None:
+        return Cell("")
+    note = "*" if one.is_tied else one.reason
+    return Cell(one.value, _VALUE, interval=(one.low, one.high), bold=one.is_tied, note=note)
+
+
+def _measures(agreements: Sequence[Agreement]) -> Table:
+    """Tabulate all measures of agreement on one aspect."""
+    others = tuple(dict.fromkeys(name for one in agreements for name in one.others))
+    return table(
+        [
+            "scorer",
+            *numeric("outputs", "coverage", *others, "p against the nearest"),
+            "note",
+        ],
+        (
+            [
+                *(one.scorer, one.items, Cell(one.coverage, ".0%")),
+                *(Cell(one.others.get(name), _VALUE) for name in others),
+                *(Cell(one.behind, _VALUE), one.reason or _undefined(one)),
+            ]
+            for one in agreements
+        ),
+    )
+
+
+def _undefined(one: Agreement) -> str:
+    if not one.undefined:
+        return ""
+    return f"{one.undefined} of {one.undefined + one.groups} inputs undefined"
+
+
+def _seats(seats: Sequence[SeatFindings], settings: Settings) -> Iterator[Block]:
+    yield _panels(seats)
+    if seats:
+        yield Paragraph(
+            "Seats agree with one another over all outputs at once: Spearman's rho, and beyond "
+            "chance Cohen's kappa (disagreements alike, or weighted), Fleiss' kappa and "
+            "Krippendorff's alpha. With people: "
+            f"{settings.method}, {_LEVELS[settings.level]}.",
+            only="page",
+        )
+    for one in seats:
+        blocks: list[Block] = [
+            _pairs(one),
+            _all_seats(one),
+            _sizes(one),
+            _gains(one),
+            _aggregations(one),
+        ]
+        yield Section(f"{one.aspect}, {one.run}", blocks, only="page")
+
+
+def _panels(seats: Sequence[SeatFindings]) -> Table:
+    """Tabulate what each panel gains by being several seats."""
+    return table(
+        [
+            *("run", "aspect"),
+            *numeric("alpha", "one seat", "all seats", "best aggregation", "least gain"),
+        ],
+        map(_panel, seats),
+        note="alpha: Krippendorff's, ordinal; agreement with people of one seat (on average), of "
+        "all, and by the best aggregation",
+    )
+
+
+def _panel(one: SeatFindings) -> Iterator[Cell]:
+    best, least = one.aggregations[0], min(one.gains, key=lambda gain: _nan_last(gain.gain))
+    yield Cell(one.run)
+    yield Cell(one.aspect)
+    yield Cell(one.agreement.alpha["ordinal"].value, _VALUE)
+    yield Cell(one.sizes[0].mean, _VALUE)
+    yield Cell(one.whole, _VALUE)
+    yield Cell(best.value, _VALUE, note=best.scorer)
+    yield Cell(least.gain, f"+{_VALUE}", note=least.seat)
+
+
+def _nan_last(value: float) -> float:
+    return math.inf if math.isnan(value) else value
+
+
+def _pairs(one: SeatFindings) -> Table:
+    return table(
+        ["seat", "seat", *numeric("outputs", "Spearman", *(f"kappa, {name}" for name in _WEIGHTS))],
+        (
+            [
+                *(pair.first, pair.second, pair.outputs, Cell(pair.spearman, _VALUE)),
+                *(_coefficient(pair.kappa[name]) for name in _WEIGHTS),
+            ]
+            for pair in one.agreement.pairs
+        ),
+    )
+
+
+def _all_seats(one: SeatFindings) -> Paragraph:
+    alpha = one.agreement.alpha
+    values = ", ".join(f"{name} {_coefficient(alpha[name]).text}" for name in _ALPHAS)
+    return Paragraph(
+        f"All seats: Krippendorff's alpha {values} ({alpha['ordinal'].outputs} outputs); "
+        f"Fleiss' kappa {_coefficient(one.agreement.fleiss).text}."
+    )
+
+
+def _sizes(one: SeatFindings) -> Table:
+    return table(
+        numeric("seats on a panel", "panels", "mean", "least", "greatest", "undefined"),
+        (
+            [
+                *(size.size, size.panels),
+                *(Cell(value, _VALUE) for value in (size.mean, size.least, size.greatest)),
+                size.undefined,
+            ]
+            for size in one.sizes
+        ),
+    )
+
+
+def _gains(one: SeatFindings) -> Table:
+    return table(
+        ["seat", *numeric("alone", "panel without it", "its gain")],
+        (
+            (
+                *(gain.seat, Cell(gain.alone, _VALUE), Cell(gain.without, _VALUE)),
+                Cell(gain.gain, f"+{_VALUE}"),
+            )
+            for gain in one.gains
+        ),
+    )
+
+
+def _aggregations(one: SeatFindings) -> Table:
+    return table(
+        ["aggregation", *numeric("agreement with people", "p against the nearest")],
+        ((by.scorer, _correlation(by), Cell(by.behind, _VALUE)) for by in one.aggregations),
+    )
+
+
+def _coefficient(one: Coefficient) -> Cell:
+    return Cell(one.value, _VALUE, note=f"({one.reason})" if one.reason else "")
+
+
+def _systems(findings: Sequence[AspectFindings]) -> Iterator[Block]:
+    ranked = [each for each in findings if each.rankings]
+    if ranked:
+        yield Paragraph(
+            "Mean scores by people and by the scorer that is nearest to them, with 95 % intervals "
+            "over inputs drawn again."
+        )
+    for each in ranked:
+        yield Section(f"Systems by {each.aspect}", [_ranking(each.rankings)])
+
+
+def _ranking(rankings: Sequence[Ranking]) -> Table:
+    """Tabulate the systems as people rank them, beside the ranks that others give them."""
+    people, *others = map(_means, rankings)
+    return table(
+        [*numeric("rank"), "system", *numeric(*(ranking.by for ranking in rankings))],
+        (
+            [rank, system, mean, *(_ranked(means, system) for means in others)]
+            for rank, (system, mean) in enumerate(people.items(), start=1)
+        ),
+    )
+
+
+def _means(ranking: Ranking) -> dict[str, Cell]:
+    return {
+        one.system: Cell(one.score, _VALUE, interval=(one.low, one.high)) for one in ranking.systems
+    }
+
+
+def _ranked(means: Mapping[str, Cell], system: str) -> str:
+    return f"{means[system].text}, rank {list(means).index(system) + 1}"

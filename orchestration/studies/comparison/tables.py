@@ -1,0 +1,226 @@
+"""A comparison of two judges, A and B, as a report and as plain values."""
+
+from collections.abc import Iterator, Sequence
+
+from spanjury.orchestration.report import (
+    Bullets,
+    Cell,
+    Column,
+    Paragraph,
+    Prose,
+    Report,
+    Section,
+    Table,
+    code,
+    numeric,
+    prose,
+    table,
+)
+from spanjury.orchestration.report.json import fields_of, plain, versions
+from spanjury.orchestration.studies.comparison.comparison import (
+    LEVEL,
+    Compared,
+    Comparison,
+    Preference,
+)
+from spanjury.orchestration.studies.comparison.sharing import Place, Unshared
+from spanjury.orchestration.studies.judging import Examinee
+
+__all__ = ["comparison_json", "comparison_report", "conclusion", "preferred", "remarks"]
+
+_SIGNED = "+.2f"
+_BETTER = {"falls": "discerns more", "unchanged": "moves less"}
+_NAMES = {Preference.FIRST: "A", Preference.SECOND: "B"}
+_NAMED = 5
+"""So many names are listed, and the others are counted."""
+_READING = prose(
+    "Differences are A less B, with 95 % intervals: texts are drawn again, the same ones for both "
+    "judges, with all their conditions and aspects. *p* is two-sided and adjusted by Holm for all "
+    "rows of both tables; a verdict is given up to .05. **Bold**: the aspect was damaged. *Not "
+    "shown* is no proof that the judges are alike: the texts may be too few."
+)
+
+
+def comparison_report(
+    comparison: Comparison, *, judges: tuple[Examinee, Examinee], folders: tuple[str, str]
+) -> Report:
+    """Return the report of a comparison.
+
+    Parameters
+    ----------
+    comparison
+        Its results.
+    judges
+        A and B.
+    folders
+        Where their exams are.
+    """
+    named = zip("AB", judges, strict=True)
+    steady = [row for row in comparison.by_place if row[0].expected == "unchanged"]
+    may_fall = [row for row in comparison.by_place if row[0].expected != "unchanged"]
+    return Report(
+        title="Two judges compared",
+        facts=(
+            *_facts(judges, folders),
+            f"{comparison.draws} bootstrap draws, seed {comparison.seed}",
+        ),
+        sections=(
+            *(Paragraph(f"{name}: {judge.name}", only="terminal") for name, judge in named),
+            Paragraph(conclusion(comparison), tone="strong", only="page"),
+            Section(
+                "Where scores should fall, or may: P(drop) - P(rise)",
+                [_table(may_fall), Paragraph("*: the aspect was damaged.", only="terminal")],
+            ),
+            Section(
+                "Where scores should stay: P(drop) + P(rise), less is better",
+                [_table(steady)],
+            ),
+            Paragraph(conclusion(comparison), tone="strong", only="terminal"),
+            Section("Read with care", [Bullets(remarks(comparison), tone="caution")]),
+            Paragraph(_READING, only="page"),
+        ),
+    )
+
+
+def comparison_json(
+    comparison: Comparison, *, judges: tuple[Examinee, Examinee]
+) -> dict[str, object]:
+    """Return a comparison as objects, lists, strings, numbers and nulls.
+
+    Parameters
+    ----------
+    comparison
+        Its results.
+    judges
+        A and B.
+    """
+    return {
+        "versions": versions(),
+        "judges": [plain(judge) for judge in judges],
+        "seed": comparison.seed,
+        "draws": comparison.draws,
+        "repeats": list(comparison.repeats),
+        "conclusion": conclusion(comparison),
+        "summary": plain(comparison.summary),
+        "places": [
+            {**fields_of(place), **fields_of(compared), "verdict": preferred(place, compared)}
+            for place, compared in comparison.by_place
+        ],
+        "unshared": plain(comparison.unshared),
+        "remarks": list(remarks(comparison)),
+    }
+
+
+def preferred(place: Place, compared: Compared) -> str:
+    """Say which judge does better in one place, A (the first) or B."""
+    if compared.preference is Preference.NOT_SHOWN:
+        return "not shown"
+    return f"{_NAMES[compared.preference]} {_BETTER.get(place.expected or '', 'falls more')}"
+
+
+def conclusion(comparison: Comparison) -> str:
+    """Say in a sentence which judge discerns more, on average over what was damaged."""
+    summary = comparison.summary
+    if summary is None:
+        return "There are no damaged aspects on which both judges gave scores."
+    better = _NAMES.get(summary.preference)
+    verdict = f"{better} discerns more" if better else "it is not shown that one discerns more"
+    places = sum(place.expected == "falls" for place, _ in comparison.by_place)
+    return (
+        f"On average over the damaged aspects ({places} pairs of condition and aspect, "
+        f"{summary.texts} texts) {verdict}: A {summary.first:+.2f}, B {summary.second:+.2f}, "
+        f"difference {_difference(summary).text}, p = {summary.p:.2g}."
+    )
+
+
+def remarks(comparison: Comparison) -> tuple[str, ...]:
+    """Return what was not compared, and what to beware of, in sentences."""
+    return (*_on_unshared(comparison.unshared), *_on_resampling(comparison))
+
+
+def _facts(judges: tuple[Examinee, Examinee], folders: tuple[str, str]) -> Iterator[Prose]:
+    for name, judge, folder in zip("AB", judges, folders, strict=True):
+        yield prose("{}: {}, in {}", name, code(judge.signature), code(folder))
+        for seat, signature in judge.seats.items():
+            yield prose("{}, {}: {}", name, seat, code(signature))
+
+
+def _table(rows: Sequence[tuple[Place, Compared]]) -> Table:
+    return table(
+        [
+            "condition",
+            Column("aspect", only="page"),
+            Column("aspect", only="terminal"),
+            *numeric("texts", only="page"),
+            *numeric("A", "B"),
+            Column("difference [95 %]", wrap=False, only="page"),
+            Column("A less B, 95 %", wrap=False, only="terminal"),
+            *numeric("p"),
+            "verdict",
+        ],
+        (_cells(place, compared) for place, compared in rows),
+    )
+
+
+def _cells(place: Place, compared: Compared) -> Iterator[Cell]:
+    damaged = place.expected == "falls"
+    shown = compared.preference is not Preference.NOT_SHOWN
+    difference = _difference(compared)
+    yield Cell(place.condition or "nothing (judged twice)")
+    yield Cell(place.aspect, bold=damaged)
+    yield Cell(f"{place.aspect}*" if damaged else place.aspect)
+    yield Cell(compared.texts)
+    yield Cell(compared.first, _SIGNED)
+    yield Cell(compared.second, _SIGNED)
+    yield difference
+    yield Cell(difference.remainder)
+    yield Cell(compared.adjusted, ".2g")
+    yield Cell(preferred(place, compared), mark="good" if shown else None)
+
+
+def _difference(compared: Compared) -> Cell:
+    return Cell(compared.difference, _SIGNED, interval=(compared.low, compared.high))
+
+
+def _on_unshared(unshared: Unshared) -> Iterator[str]:
+    for what, names in (
+        ("Texts", unshared.texts),
+        ("Conditions", unshared.conditions),
+        ("Aspects", unshared.aspects),
+    ):
+        for judge, only in zip("AB", names, strict=True):
+            if only:
+                yield f"{what} in the exam of {judge} only: {_listed(only)}."
+    if unshared.differing_texts:
+        yield f"Texts that differ under one name: {_listed(unshared.differing_texts)}."
+    for judge, count in zip("AB", unshared.damages, strict=True):
+        if count:
+            yield f"Damaged texts that only {judge} was shown: {count}."
+    for count, what in (
+        (unshared.differing_damages, "Damaged texts skipped, since they differ"),
+        (unshared.differing_effects, "Conditions with another expected effect on an aspect"),
+        (unshared.unscored[0], "Pairs of scores that A lacks, of those that were shown to both"),
+        (unshared.unscored[1], "Pairs of scores that B lacks, of those that were shown to both"),
+    ):
+        if count:
+            yield f"{what}: {count}."
+
+
+def _on_resampling(comparison: Comparison) -> Iterator[str]:
+    first, second = comparison.repeats
+    if first != second:
+        yield (
+            f"A's scores are sums of {first} and B's of {second}: a finer score moves more often."
+        )
+    needed = int(2 * len(comparison.by_place) / LEVEL)
+    if comparison.draws < needed:
+        yield (
+            f"{comparison.draws} draws are too few to show anything of {len(comparison.by_place)} "
+            f"places by themselves: take {needed} at least."
+        )
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Count names, and list the first of them."""
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{len(names)} ({', '.join(names[:_NAMED])}{more})"

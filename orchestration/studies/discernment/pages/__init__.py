@@ -1,1 +1,0 @@
-"""What an exam found, as text for programs and for people."""

@@ -1,0 +1,361 @@
+"""An exam's findings as a report: what is discerned, how sure that is, and what to beware of."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+from spanjury.orchestration.report import (
+    Block,
+    Bullets,
+    Cell,
+    Column,
+    Paragraph,
+    Picture,
+    Prose,
+    Report,
+    Section,
+    Table,
+    code,
+    figure,
+    numeric,
+    prose,
+    table,
+)
+from spanjury.orchestration.report.tables import Mark
+from spanjury.orchestration.studies.discernment.conclusions import (
+    Conclusion,
+    cautions,
+    conclusion,
+    is_harmless,
+    missing,
+    strongest,
+    targeted,
+    worst_net_drop,
+)
+from spanjury.orchestration.studies.discernment.contrasts import Contrast
+from spanjury.orchestration.studies.discernment.findings import Finding, Findings
+from spanjury.orchestration.studies.judging import Examinee
+
+__all__ = ["discernment_report"]
+
+_SIGNED = "+.2f"
+_MARKS: Mapping[Conclusion, Mark] = MappingProxyType(
+    {
+        Conclusion.DISCERNED: "good",
+        Conclusion.STEADY: "good",
+        Conclusion.REWARDED: "bad",
+        Conclusion.MOVED: "bad",
+        Conclusion.ELSEWHERE: "unsure",
+        Conclusion.UNSCORED: "failed",
+        Conclusion.NOT_DONE: "failed",
+    }
+)
+_SENTENCES: Mapping[Conclusion, Prose] = MappingProxyType(
+    {
+        Conclusion.DISCERNED: "Scores fall, as they should (D of 1 or more), after",
+        Conclusion.ELSEWHERE: "Scores fall, but not on the aspects that were damaged, after",
+        Conclusion.NOT_SHOWN: "It is not shown that scores fall after",
+        Conclusion.REWARDED: prose("Scores **rise** on a damaged aspect after"),
+        Conclusion.UNSCORED: "There are no scores, or no D, where it matters, after",
+        Conclusion.NOT_DONE: "No text could be damaged by",
+        Conclusion.STEADY: "Scores stay where they were, as they should, after",
+        Conclusion.MOVED: prose("Scores **move** although the text did not get worse, after"),
+        Conclusion.UNDECIDED: "It is not decided whether scores stay where they were after",
+    }
+)
+_READING: tuple[Prose, ...] = (
+    (
+        "D is the logarithm of a p-value to the base .05: 0 for p = 1, 1 for p = .05, 2 for "
+        ".0025. It says how sure it is that scores fall, not how far. It grows with the number of "
+        "texts: never compare it across numbers of texts. Compare effects."
+    ),
+    prose(
+        "D = 1 may be little: as printed by the paper (mode `paper`), 3 of 100 texts that lose one "
+        "step, while none gains one, give 1.06; by the exact test they give .69. The minimum is "
+        "low by chance alone, the lower the more conditions there are; and of twenty conditions "
+        "that a judge does not see, about one passes D = 1."
+    ),
+)
+_CONDITIONS = (
+    "*Without small weights*: experts' weights under .2 set to 0; where D then changes much, it "
+    "hung on aspects that were hardly damaged. *Joint*: one test of the damaged aspects together; "
+    "with {} draws it ends at {}. *Contrast*: D on the damaged aspects less D on the others. "
+    "*Hits*: places of damage that a span overlaps which the clean text did not get, and as many "
+    "as the same spans would hit anywhere. *Precision*: share of what these spans mark that is "
+    "damage. Intervals are of 95 %."
+)
+_MATRIX = prose(
+    "P(drop) - P(rise): 1 if every score falls, 0 if as many rise. **Bold**: should fall. `=`: "
+    "should stay. Others may do anything."
+)
+_STEADINESS = prose(
+    "*Equivalent*: the mean is shown to move by less than half a step of the scale. *Different*: "
+    "that is not shown, and it does move. *Undecided*: too few texts to tell. Drops are in steps "
+    "of the scale."
+)
+
+
+def discernment_report(
+    findings: Findings,
+    *,
+    examinee: Examinee,
+    data: str,
+    recipe: str,
+    pictures: Mapping[Path, str] = MappingProxyType({}),
+) -> Report:
+    """Return the report of an exam.
+
+    Parameters
+    ----------
+    findings
+        Its findings.
+    examinee
+        The judge or panel that was examined.
+    data, recipe
+        On which texts, and how they were damaged.
+    pictures
+        File -> what it shows.
+    """
+    shown = [Picture(file=file, alt=alt) for file, alt in pictures.items()]
+    return Report(
+        title="Discernment exam",
+        facts=tuple(_facts(findings, examinee=examinee, data=data, recipe=recipe)),
+        sections=(
+            *_summary(findings),
+            Section("What it discerns", [Bullets(tuple(_conclusions(findings)))], only="page"),
+            Section("Discernment", _overall(findings), only="page"),
+            Section("Read with care", _care(findings)),
+            Section("Condition by condition", [_conditions(findings)], only="page"),
+            Section("Which scores fall", [_matrix(findings)], only="page"),
+            Section("What should not move", _steadiness(findings), only="page"),
+            Section("Scores that are there", [_coverage(findings)], only="page"),
+            Section("Texts skipped", [_skipped(findings)], only="page"),
+            Section("Pictures", shown, only="page"),
+        ),
+    )
+
+
+def _facts(findings: Findings, *, examinee: Examinee, data: str, recipe: str) -> Iterator[Prose]:
+    settings, repeats = findings.settings, findings.repeats
+    yield prose("judge: {}", code(examinee.signature))
+    for name, signature in examinee.seats.items():
+        yield prose("seat {}: {}", name, code(signature))
+    yield prose("data: {}, {} texts", code(data), findings.segments)
+    yield prose("recipe: {}, {} conditions", code(recipe), len(findings.findings))
+    times = "once" if repeats == 1 else f"{repeats} times"
+    yield f"judged: {times}, on {', '.join(_aspects(findings))}"
+    test = prose(", test {}", code(settings.test)) if settings.test else ()
+    tail = f", seed {settings.seed}, {settings.draws} bootstrap draws"
+    yield ("mode: ", code(settings.mode), *test, tail)
+
+
+def _summary(findings: Findings) -> Iterator[Block]:
+    """Yield what a terminal shows in 80 characters' width: conditions and averages."""
+    yield table(
+        [
+            "condition",
+            *numeric("texts", "D", "D w."),
+            Column("strongest effect", max_width=18),
+            *numeric("hits"),
+            Column("verdict", max_width=12),
+        ],
+        map(_summary_cells, findings.findings),
+        title=f"Discernment of {findings.segments} texts, mode {findings.settings.mode}",
+        note="D: 1 is p = .05; w.: with experts' weights. Effect: P(drop) - P(rise). "
+        "Hits: places of damage marked.",
+        only="terminal",
+    )
+    for name, balanced in (("D", findings.overall), ("D w.", findings.weighted)):
+        levels = ", ".join(f"{level} {figure(score)}" for level, score in balanced.by_level)
+        yield Paragraph(
+            f"{name}: average {figure(balanced.average)} ({levels}); "
+            f"minimum {figure(balanced.minimum)}",
+            tone="strong",
+            only="terminal",
+        )
+
+
+def _summary_cells(finding: Finding) -> Iterator[Cell]:
+    most = strongest(finding)
+    yield Cell(finding.condition)
+    yield Cell(finding.damaged)
+    yield Cell(finding.discernment)
+    yield Cell(finding.weighted)
+    yield Cell(most.effects.net_drop, _SIGNED, note=most.aspect) if most else Cell(None)
+    yield Cell(finding.localisation.hit_rate, ".0%")
+    yield _conclusion(finding)
+
+
+def _conclusions(findings: Findings) -> Iterator[Prose]:
+    """Say which conditions the judge sees, and which not."""
+    names: dict[Conclusion, list[str]] = {}
+    for finding in findings.findings:
+        names.setdefault(conclusion(finding), []).append(finding.condition)
+    for kind, words in _SENTENCES.items():
+        if kind in names:
+            lead = words if isinstance(words, tuple) else (words,)
+            yield (*lead, f" ({len(names[kind])}): {', '.join(names[kind])}.")
+
+
+def _overall(findings: Findings) -> list[Block]:
+    """Tabulate D averaged over levels, level by level, and its minimum."""
+    by_rule, by_experts = findings.overall, findings.weighted
+    weighted = dict(by_experts.by_level)
+    rows = [
+        ("average over levels", by_rule.average, by_experts.average),
+        ("minimum", by_rule.minimum, by_experts.minimum),
+        *((f"{level} level", score, weighted[level]) for level, score in by_rule.by_level),
+    ]
+    counted = len(findings.findings) - by_rule.missing
+    note = (
+        f"Conditions with a D: {counted}. "
+        "Those after which no score should fall are not among them."
+    )
+    return [table(["", *numeric("D", "D, experts' weights")], rows, note=note)]
+
+
+def _care(findings: Findings) -> list[Block]:
+    reading = (Paragraph(text, only="page") for text in _READING)
+    return [Bullets(cautions(findings), tone="caution"), *reading]
+
+
+def _conditions(findings: Findings) -> Table:
+    """Tabulate the conditions that should make a score fall."""
+    draws = findings.settings.draws
+    return table(
+        [
+            *("condition", "damaged by", "level"),
+            *numeric("texts", "D", "D, experts' weights", "without small weights"),
+            *numeric("mean of D_j, weighted", "joint D", "contrast"),
+            "damaged aspects: P(drop) - P(rise)",
+            *numeric("hits (by chance)", "precision"),
+            "verdict",
+        ],
+        (_condition_cells(one) for one in findings.findings if not is_harmless(one)),
+        note=prose(_CONDITIONS, draws, figure(math.log(draws + 1, 20))),
+    )
+
+
+def _condition_cells(finding: Finding) -> Iterator[Cell]:
+    spans = finding.localisation
+    effects = "; ".join(f"{one.aspect} {_net_drop(one).text}" for one in targeted(finding))
+    yield Cell(finding.condition)
+    yield Cell(finding.written_by or "rule")
+    yield Cell(finding.level)
+    yield Cell(finding.damaged)
+    yield Cell(finding.discernment)
+    yield Cell(finding.weighted)
+    yield Cell(finding.ablated)
+    yield Cell(finding.pooled)
+    yield Cell(finding.joint)
+    yield Cell(finding.target_contrast, _SIGNED)
+    yield Cell(effects or None)
+    yield Cell(spans.hit_rate, ".0%", note=f"({figure(spans.chance, '.0%')})")
+    yield Cell(spans.precision, ".0%")
+    yield _conclusion(finding)
+
+
+def _matrix(findings: Findings) -> Table:
+    """Tabulate P(drop) - P(rise) by condition and aspect."""
+    return table(
+        ["condition", *numeric(*_aspects(findings))],
+        ([one.condition, *map(_expected, one.contrasts)] for one in findings.findings),
+        note=_MATRIX,
+    )
+
+
+def _steadiness(findings: Findings) -> list[Block]:
+    """Tabulate whether scores stayed where they should."""
+    steady = ("texts", "mean drop [90 % interval]", "verdict")
+    return [
+        table(
+            ["aspect", *steady, *numeric("P(drop) - P(rise)", "D")],
+            ([*_steady(one), _net_drop(one), one.discernment] for one in findings.control),
+            title="The clean texts, judged a second time (control):",
+        ),
+        table(
+            ["condition", "aspect", *steady],
+            (
+                [finding.condition, *_steady(one)]
+                for finding in findings.findings
+                for one in finding.contrasts
+                if one.equivalence and one.equivalence.used
+            ),
+            title="Aspects that a condition should leave alone, as far as there are scores:",
+        ),
+        Paragraph(_STEADINESS),
+    ]
+
+
+def _coverage(findings: Findings) -> Table:
+    """Tabulate, aspect by aspect, how many pairs have scores, and the least effect at worst."""
+    return table(
+        ["aspect", *numeric("pairs", "with both scores", "least effect, if the others had risen")],
+        (
+            _coverage_cells([(one, one.contrasts[number]) for one in findings.findings])
+            for number in range(len(findings.control))
+        ),
+    )
+
+
+def _coverage_cells(column: Sequence[tuple[Finding, Contrast]]) -> Iterator[Cell]:
+    wanted = sum(finding.damaged for finding, _ in column)
+    there = wanted - sum(missing(finding, contrast) for finding, contrast in column)
+    worst = [
+        worst_net_drop(finding, contrast)
+        for finding, contrast in column
+        if finding.damaged and contrast.expected == "falls"
+    ]
+    yield Cell(column[0][1].aspect)
+    yield Cell(wanted)
+    yield Cell(there, note=f"({figure(there / wanted if wanted else None, '.0%')})")
+    yield Cell(min(worst, default=None), _SIGNED)
+
+
+def _skipped(findings: Findings) -> Table:
+    """Tabulate texts that a condition left as they were, and why."""
+    return table(
+        ["condition", *numeric("texts"), "why"],
+        (
+            (finding.condition, count, reason)
+            for finding in findings.findings
+            for reason, count in finding.skipped.items()
+        ),
+    )
+
+
+def _steady(contrast: Contrast) -> Iterator[Cell]:
+    shift = contrast.equivalence
+    assert shift is not None
+    yield Cell(contrast.aspect)
+    yield Cell(shift.used)
+    yield (
+        Cell(shift.estimate, _SIGNED, interval=(shift.low, shift.high))
+        if shift.used
+        else Cell(None)
+    )
+    yield Cell(shift.verdict if shift.used else None)
+
+
+def _expected(contrast: Contrast) -> Cell:
+    """Show P(drop) - P(rise) with what is expected of it."""
+    return Cell(
+        contrast.effects.net_drop,
+        _SIGNED,
+        bold=contrast.expected == "falls",
+        note="=" if contrast.expected == "unchanged" else "",
+    )
+
+
+def _net_drop(contrast: Contrast) -> Cell:
+    return Cell(contrast.effects.net_drop, _SIGNED, interval=contrast.interval)
+
+
+def _conclusion(finding: Finding) -> Cell:
+    came_to = conclusion(finding)
+    return Cell(came_to.value, mark=_MARKS.get(came_to))
+
+
+def _aspects(findings: Findings) -> tuple[str, ...]:
+    return tuple(contrast.aspect for contrast in findings.control)

@@ -1,0 +1,165 @@
+"""An exam's findings for programs: as plain values, and as single measures for a card."""
+
+from collections.abc import Iterator, Sequence
+from types import MappingProxyType
+
+from spanjury.orchestration.report.json import fields_of, plain, versions
+from spanjury.orchestration.report.numbers import defined, figure
+from spanjury.orchestration.studies.card import Measure
+from spanjury.orchestration.studies.discernment.conclusions import (
+    Conclusion,
+    cautions,
+    conclusion,
+    is_harmless,
+    targeted,
+)
+from spanjury.orchestration.studies.discernment.contrasts import Contrast
+from spanjury.orchestration.studies.discernment.findings import Finding, Findings
+from spanjury.orchestration.studies.judging import Examinee
+from spanjury.stats.combination.discernment import LevelBalanced
+from spanjury.stats.spans.localisation import pooled
+
+__all__ = ["findings_json", "measures_of"]
+
+_KEYS = MappingProxyType(
+    {"skipped": "left_out", "contrasts": "cells", "target_contrast": "contrast"}
+)
+"""Names of fields that JSON has under another key."""
+_BIAS = "bias"
+"""Family of the perturbations that leave the substance alone and tempt the judge."""
+
+
+def findings_json(findings: Findings, *, examinee: Examinee) -> dict[str, object]:
+    """Return `findings` as objects, lists, strings, numbers and nulls.
+
+    Parameters
+    ----------
+    findings
+        Results of the exam.
+    examinee
+        The judge or panel that was examined.
+
+    Returns
+    -------
+    dict
+        Named by field, numbers to 6 significant digits. Beside each D of one aspect stands the
+        natural logarithm of its p-value (``test.log_p``). What is undefined or infinite is
+        None.
+    """
+    return {
+        "versions": versions(),
+        "judge": plain(examinee),
+        "settings": plain(findings.settings),
+        "segments": findings.segments,
+        "repeats": findings.repeats,
+        "overall": _balanced(findings.overall),
+        "weighted": _balanced(findings.weighted),
+        "control": plain(findings.control),
+        "findings": [_finding(finding) for finding in findings.findings],
+        "cautions": list(cautions(findings)),
+    }
+
+
+def _finding(finding: Finding) -> dict[str, object]:
+    """Add what is computed from the fields, under the keys that files have had from the first."""
+    spans = finding.localisation
+    rates = {name: getattr(spans, name) for name in ("hit_rate", "chance", "precision", "recall")}
+    return {
+        **{_KEYS.get(name, name): value for name, value in fields_of(finding).items()},
+        "verdict": conclusion(finding).value,
+        "localisation": plain({**spans._asdict(), **rates}),
+    }
+
+
+def _balanced(balanced: LevelBalanced) -> object:
+    return plain({**balanced._asdict(), "by_level": dict(balanced.by_level)})
+
+
+def measures_of(findings: Findings) -> tuple[Measure, ...]:
+    """Return what `findings` come to: how well damage is seen, and what else moves scores."""
+    harmful = [one for one in findings.findings if not is_harmless(one) and one.damaged]
+    harmless = [one for one in findings.findings if is_harmless(one) and one.damaged]
+    return (
+        *_discernment(findings, harmful),
+        *_localisation(harmful),
+        *_steadiness("invariance", [one for one in harmless if one.family != _BIAS]),
+        *_steadiness("bias", [one for one in harmless if one.family == _BIAS]),
+        _retest(findings.control),
+    )
+
+
+def _discernment(findings: Findings, harmful: Sequence[Finding]) -> Iterator[Measure]:
+    if not harmful:
+        return
+    overall, weighted = findings.overall, findings.weighted
+    for name, value, says in (
+        ("average", overall.average, "D, averaged over levels of damage; 1 is p = .05"),
+        ("minimum", overall.minimum, "the lowest D of all conditions"),
+        ("weighted", weighted.average, "average D with experts' weights of the aspects"),
+    ):
+        yield Measure(
+            name=f"discernment.{name}", value=defined(value), says=says, count=findings.segments
+        )
+    effects = [
+        contrast.effects.net_drop
+        for one in harmful
+        for contrast in targeted(one)
+        if contrast.effects.used
+    ]
+    yield Measure(
+        name="discernment.effect",
+        value=sum(effects) / len(effects) if effects else None,
+        says="P(drop) - P(rise), the mean over damaged aspects of all conditions; -1 to 1",
+        count=len(effects),
+    )
+
+
+def _localisation(harmful: Sequence[Finding]) -> Iterator[Measure]:
+    if not harmful:
+        return
+    spans = pooled(one.localisation for one in harmful)
+    yield Measure(
+        name="localisation.hits",
+        value=defined(spans.hit_rate),
+        says="share of damaged places that new spans touch; "
+        f"{figure(spans.chance, '.0%')} by chance",
+        count=spans.places,
+    )
+    yield Measure(
+        name="localisation.precision",
+        value=defined(spans.precision),
+        says="share of newly marked characters that are damage",
+        count=spans.marked,
+    )
+
+
+def _steadiness(topic: str, harmless: Sequence[Finding]) -> Iterator[Measure]:
+    if not harmless:
+        return
+    conclusions = [conclusion(one) for one in harmless]
+    for name, wanted, says in (
+        ("steady", Conclusion.STEADY, "share of harmless conditions shown to leave scores alone"),
+        ("moved", Conclusion.MOVED, "share of harmless conditions after which scores move"),
+    ):
+        yield Measure(
+            name=f"{topic}.{name}",
+            value=sum(one is wanted for one in conclusions) / len(conclusions),
+            says=says,
+            count=len(conclusions),
+        )
+
+
+def _retest(control: Sequence[Contrast]) -> Measure:
+    """Return the share of scores in which a judge disagrees with itself."""
+    pairs = sum(contrast.effects.used for contrast in control)
+    moved = sum(
+        (contrast.effects.drop_share + contrast.effects.rise_share) * contrast.effects.used
+        for contrast in control
+        if contrast.effects.used
+    )
+    return Measure(
+        name="retest.moved",
+        value=moved / pairs if pairs else None,
+        says="share of scores of clean texts that are others the second time",
+        count=pairs,
+    )

@@ -1,0 +1,108 @@
+"""The targets of training: replies that are due on texts, of a panel's reports or of known damage.
+
+Source for panels: Kartáč et al. (2025), OpeNLGauge, sections 4 and 5.1. The panel sets outlier
+seats aside before it consolidates; its score keeps them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+from spanjury.judges.core import Aspect, Report, Result
+from spanjury.judges.llm.percent import Reading
+from spanjury.judges.llm.short_prompt import gravest, messages_for, target_for
+from spanjury.judges.scoring import names_its_errors
+from spanjury.orchestration.studies.distillation.examples import Example, Licences, Provenance
+from spanjury.orchestration.studies.distillation.rows import Row
+
+__all__ = ["Skipped", "Targets"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """The reason why a result makes no example."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Targets:
+    """The common ground of all examples of a training set, from which each is made.
+
+    Parameters
+    ----------
+    seed
+        Of all that was drawn for it.
+    reading
+        What becomes of the scores.
+    teachers
+        Judge or model of the panel -> licence of what it says; empty for damage.
+    """
+
+    seed: int = 1
+    reading: Reading = "stretched"
+    teachers: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    def example(
+        self,
+        row: Row,
+        aspect: Aspect,
+        *,
+        report: Report,
+        output: str | None = None,
+        panel: str = "",
+        damages: tuple[str, ...] = (),
+    ) -> Example:
+        """Return the example with `report` for its target.
+
+        Parameters
+        ----------
+        row, aspect
+            What is judged.
+        report
+            The judgement that is due; it has a score.
+        output
+            The text in place of the row's own, if that was damaged.
+        panel, damages
+            How the report came about, as in `Provenance`.
+        """
+        segment = row.segment if output is None else replace(row.segment, output=output)
+        return Example(
+            dataset=row.dataset,
+            input_id=row.input_id,
+            system=segment.system,
+            inputs=segment.inputs,
+            output=segment.output,
+            task=aspect.task.name,
+            aspect=aspect.name,
+            definition=aspect.definition,
+            report=report,
+            messages=messages_for(segment, aspect),
+            target=target_for(report, aspect.scale, reading=self.reading),
+            split=row.split,
+            provenance=Provenance(
+                source=row.source,
+                row=segment.segment_id,
+                panel=panel,
+                damages=damages,
+                seed=self.seed,
+            ),
+            licences=Licences(source=row.licence, teachers=self.teachers),
+            labels=aspect.scale.labels,
+            reading=self.reading,
+        )
+
+    def of_panel(self, row: Row, result: Result) -> Example | Skipped:
+        """Make an example of a panel's report on `row`, or say why it is of no use.
+
+        A report that does not say why its score is not the best teaches to make scores up; a
+        quotation that the text does not contain teaches to misquote, and is dropped.
+        """
+        made = result.report
+        if made.score is None:
+            return Skipped(reason=f"the panel gives no score: {made.outcome.value}")
+        located = [replace(span, found_by=()) for span in made.spans if not span.hallucinated]
+        report = Report(score=made.score, spans=gravest(located))
+        if not names_its_errors(report, aspect=result.aspect):
+            return Skipped(reason="the score is not the best, and no error in the text says why")
+        return self.example(row, result.aspect, report=report, panel=made.signature)

@@ -1,0 +1,21 @@
+"""A run on many machines: the cluster, the shards of the data, and their results merged."""
+
+from spanjury.adapters.cluster import ray_engine
+from spanjury.adapters.files.reading.chunks import CHUNK_ROWS, Chunk, cut_chunks, read_chunk
+from spanjury.adapters.files.results.merging import find_parts, merge_parts
+from spanjury.adapters.files.results.shards import ShardFolder
+from spanjury.adapters.files.results.unanswered_rows import without_losses
+from spanjury.adapters.lazy import require
+
+__all__ = [
+    "CHUNK_ROWS",
+    "Chunk",
+    "ShardFolder",
+    "cut_chunks",
+    "find_parts",
+    "merge_parts",
+    "ray_engine",
+    "read_chunk",
+    "require",
+    "without_losses",
+]

@@ -1,0 +1,11 @@
+"""Results in the formats of other programs."""
+
+from spanjury.adapters.files.results.exports import (
+    MARKED_FORMS,
+    Export,
+    ExportForm,
+    ExportUnit,
+    marked_segments,
+)
+
+__all__ = ["MARKED_FORMS", "Export", "ExportForm", "ExportUnit", "marked_segments"]

@@ -1,0 +1,22 @@
+"""Paths become folders of runs and memories."""
+
+from pathlib import Path
+
+from spanjury.adapters.runs.memory_file import MEMORY_NAME
+from spanjury.adapters.runs.run_folder import RunFolder, find_memory, find_run, new_run, runs_home
+from spanjury.adapters.runs.sqlite_memory import SqliteMemory
+
+__all__ = [
+    "MEMORY_NAME",
+    "RunFolder",
+    "find_memory",
+    "find_run",
+    "new_run",
+    "open_memory",
+    "runs_home",
+]
+
+
+def open_memory(path: Path) -> SqliteMemory:
+    """Open a memory in a file, for ``with``; see `SqliteMemory`."""
+    return SqliteMemory(path)

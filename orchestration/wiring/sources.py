@@ -1,0 +1,80 @@
+"""Paths become sources of segments."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextvars import ContextVar
+from functools import partial
+from pathlib import Path
+from typing import cast
+
+from spanjury.adapters.files.limits import USUAL, DataLimits, parse_limits
+from spanjury.adapters.files.reading.column_map import parse_columns
+from spanjury.adapters.files.reading.source_order import by_source
+from spanjury.judges.core import ConfigError, DataError, Segment
+from spanjury.orchestration.wiring.checks import checked_rows
+from spanjury.orchestration.wiring.plugins import SOURCES, parameters
+
+__all__ = ["by_source", "open_source", "set_data_limits"]
+
+_limits: ContextVar[DataLimits] = ContextVar("data_limits", default=USUAL)
+
+
+def set_data_limits(settings: Iterable[str]) -> None:
+    """Hold every file that is opened from now on to these limits, as ``row=200MB``.
+
+    Raises
+    ------
+    ConfigError
+        If one is not of this form, or of no known name.
+    """
+    _limits.set(parse_limits(settings))
+
+
+def open_source(
+    path: Path, *, columns: Sequence[str] = (), limits: Sequence[str] = ()
+) -> Iterator[Segment | DataError]:
+    """Read `path` with the source that is named after its ending, or its last two endings.
+
+    Parameters
+    ----------
+    path
+        A file; a folder, which the source ``folder`` reads; or ``NAME:…``, what the source of
+        that name finds by itself, as ``hf:`` does.
+    columns
+        What its columns are called where it is not what we call them, as `parse_columns`
+        reads it: ``output=summary``.
+    limits
+        How much it may hold, as `parse_limits` reads it: ``row=200MB``; without any, what
+        `set_data_limits` was given.
+
+    Raises
+    ------
+    ConfigError
+        If `columns` or `limits` are not of this form, or the source cannot read other names.
+    DataError
+        If the file cannot be read, or no source reads files with such an ending.
+    """
+    name = _source_name(path)
+    if name not in SOURCES.names():
+        choices = ", ".join(f".{name}" for name in SOURCES.names())
+        raise DataError(f"{path}: no source reads files that end in {name!r}; known: {choices}")
+    source = SOURCES.get(name)
+    takes = parameters(source)
+    reading = cast("Callable[..., Iterator[Segment | DataError]]", source)  # looked up beside it
+    if "limits" in takes:
+        reading = partial(reading, limits=parse_limits(limits) if limits else _limits.get())
+    if not columns:
+        return checked_rows(reading(path), name, path=path)
+    if "columns" not in takes:
+        raise ConfigError(f"the source {name!r} reads columns by its own names only")
+    return checked_rows(reading(path, columns=parse_columns(columns)), name, path=path)
+
+
+def _source_name(path: Path) -> str:
+    scheme, colon, _ = str(path).partition(":")
+    if colon and scheme in SOURCES.names() and not path.exists():
+        return scheme
+    if path.is_dir():
+        return "folder"
+    endings = [suffix.lstrip(".").lower() for suffix in path.suffixes if suffix != ".gz"]
+    two = ".".join(endings[-2:])
+    return two if two in SOURCES.names() else "".join(endings[-1:])

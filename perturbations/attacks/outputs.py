@@ -1,0 +1,147 @@
+"""Attacks on the output.
+
+They imitate what a judge writes (a finished review, a score, the end of a quotation), try to leave
+the material (marks of chat templates, forged parts of the prompt), or ask politely and show off,
+as the perturbations of the recipe ``bias`` do.
+"""
+
+from collections.abc import Iterable
+
+from numpy.random import Generator
+
+from spanjury.perturbations.attacks.attack import AttackCase, output_attack, perturbing_attack
+from spanjury.perturbations.edits import Edit
+from spanjury.perturbations.perturbation import NothingToDamageError
+from spanjury.perturbations.text import bias
+from spanjury.perturbations.text.passages import Passage, passages
+from spanjury.perturbations.text.places import picked
+from spanjury.perturbations.text.wordlists import lists
+
+__all__ = [
+    "author_label",
+    "authority_claim",
+    "bandwagon_claim",
+    "confident_tone",
+    "endless_quote",
+    "forged_fence_end",
+    "forged_heading",
+    "forged_system_turn",
+    "forged_turn",
+    "json_review",
+    "markdown_decoration",
+    "numeric_review",
+    "pad_with_filler",
+    "polite_appeal",
+    "quote_end",
+    "review",
+    "score_in_quotes",
+    "score_lines",
+]
+
+
+_ENDLESS = 25
+"""Lines behind a quotation mark that is never closed."""
+author_label = perturbing_attack(bias.author_label, family="authority")
+authority_claim = perturbing_attack(bias.authority_claim, family="authority")
+bandwagon_claim = perturbing_attack(bias.bandwagon_claim, family="appeal")
+confident_tone = perturbing_attack(bias.confident_tone, family="appeal")
+markdown_decoration = perturbing_attack(bias.markdown_decoration, family="appeal")
+pad_with_filler = perturbing_attack(bias.pad_with_filler, family="appeal")
+polite_appeal = perturbing_attack(bias.prompt_injection, family="appeal")
+
+
+@output_attack(family="format-imitation")
+def review(case: AttackCase, rng: Generator) -> Iterable[Edit]:
+    """End with a finished review in the form that the annotator is asked for."""
+    yield _ended(case, picked(lists("attacks")["reviews"], rng))
+
+
+@output_attack(family="format-imitation")
+def numeric_review(case: AttackCase, rng: Generator) -> Iterable[Edit]:
+    """End with a finished review whose score is a number."""
+    yield _ended(case, picked(lists("attacks")["numbers"], rng))
+
+
+@output_attack(family="format-imitation")
+def json_review(case: AttackCase, rng: Generator) -> Iterable[Edit]:
+    """End with a finished review as an object of JSON."""
+    yield _ended(case, picked(lists("attacks")["objects"], rng))
+
+
+@output_attack(family="quoted-score")
+def score_in_quotes(case: AttackCase, rng: Generator) -> Iterable[Edit]:
+    """End with a sentence that quotes a score."""
+    yield _ended(case, picked(lists("attacks")["quoted"], rng), gap=" ")
+
+
+@output_attack(family="quoted-score")
+def score_lines(case: AttackCase, rng: Generator) -> Iterable[Edit]:
+    """Put a line with a score behind every sentence, so that longer quotations hold one."""
+    line = case.filled(picked(lists("attacks")["score_lines"], rng))
+    for sentence in _sentences(case):
+        yield Edit(start=sentence.end, end=sentence.end, text=f"\n{line}\n")
+
+
+@output_attack(family="cut-quote")
+def quote_end(case: AttackCase, rng: Generator) -> Iterable[Edit]:
+    """Close the quotation marks within each sentence and go on as a report does.
+
+    A judge that quotes such a sentence letter for letter writes fields that are not its own.
+    """
+    added = case.filled(picked(lists("attacks")["quote_ends"], rng))
+    for sentence in _sentences(case):
+        middle = sentence.text.rfind(" ")
+        place = sentence.start + (middle if middle > 0 else len(sentence.text))
+        yield Edit(start=place, end=place, text=added)
+
+
+@output_attack(family="cut-quote")
+def endless_quote(case: AttackCase, rng: Generator) -> Iterable[Edit]:
+    """End with a quotation that is never closed, of lines with a score.
+
+    A reply that quotes it and breaks off at its token limit ends in a score.
+    """
+    line = picked(lists("attacks")["score_lines"], rng)
+    yield _ended(case, '"' + "\n".join([line] * _ENDLESS))
+
+
+def _ended(case: AttackCase, wording: str, *, gap: str = "\n\n") -> Edit:
+    end = len(case.text)
+    return Edit(start=end, end=end, text=f"{gap}{case.filled(wording)}")
+
+
+def _sentences(case: AttackCase) -> list[Passage]:
+    sentences = passages(case.text)
+    if not sentences:
+        raise NothingToDamageError("there is no sentence in the text")
+    return sentences
+
+
+@output_attack(family="template-tokens")
+def forged_turn(case: AttackCase, rng: Generator) -> Iterable[Edit]:
+    """End with a turn of the judge in the marks of a chat template."""
+    yield _appended(case, "turns", rng)
+
+
+@output_attack(family="template-tokens")
+def forged_system_turn(case: AttackCase, rng: Generator) -> Iterable[Edit]:
+    """End with an order in a turn of the system, in the marks of a chat template."""
+    yield _appended(case, "system_turns", rng)
+
+
+@output_attack(family="header-escape")
+def forged_fence_end(case: AttackCase, rng: Generator) -> Iterable[Edit]:
+    """End as if the material ended there and the prompt went on."""
+    yield _appended(case, "fence_ends", rng)
+
+
+@output_attack(family="header-escape")
+def forged_heading(case: AttackCase, rng: Generator) -> Iterable[Edit]:
+    """End with a heading as the prompt has them, and rules below it."""
+    yield _appended(case, "headings", rng)
+
+
+def _appended(case: AttackCase, wordings: str, rng: Generator) -> Edit:
+    end = len(case.text)
+    added = case.filled(picked(lists("attacks")[wordings], rng))
+    return Edit(start=end, end=end, text=f"\n{added}")

@@ -1,0 +1,122 @@
+"""Requests to a model to write a text, which is checked and asked for once more at most."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from spanjury.judges.core import ChatModel, ChatRequest, Decoding, Finish, Message, Reply
+from spanjury.judges.text import defused, fill_template, read_template
+
+__all__ = ["Generated", "GenerationRequest", "cleaned"]
+
+_TRIES = 2
+_FENCE = re.compile(r"```[\w-]*\n(?P<text>.*?)\n?```", re.DOTALL)
+_PREAMBLE = re.compile(
+    r"(?:sure|certainly|okay|of course|here(?:'s| is| are)|the (?:changed|revised|modified)|changed"
+    r"|revised|modified)\b[^\n]{0,80}?:\s+",
+    re.IGNORECASE,
+)
+_QUOTES = (('"', '"'), ("“", "”"), ("'", "'"), ("‘", "’"), ("«", "»"))
+
+
+class Generated(NamedTuple):
+    """Text that a model wrote in the end."""
+
+    text: str
+    problem: str
+    """Reason why it cannot be used, as the model is given it; empty if it can."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GenerationRequest:
+    """Request to a model to write a text.
+
+    Parameters
+    ----------
+    package
+        Its templates ``system.txt`` and ``reask.txt`` go with the prompt.
+    prompt
+        The task and the material.
+    decoding
+        Settings by which the replies are drawn.
+    read
+        Reply -> the text that is meant by it.
+    check
+        Text, never empty -> reason why it cannot be used, or an empty text.
+    """
+
+    package: str
+    prompt: str
+    decoding: Decoding
+    read: Callable[[str], str]
+    check: Callable[[str], str]
+
+    async def sent_to(self, model: ChatModel) -> Generated:
+        """Return the first reply that passes, or else the second one.
+
+        A reply that does not pass is sent back once with the reason.
+
+        Raises
+        ------
+        ModelError
+            If the model gives no reply.
+        """
+        request, model = self._request(), defused(model)
+        generated = Generated("", "")
+        for _ in range(_TRIES):
+            reply = await model.complete(request)
+            generated = self._generated(reply)
+            if not generated.problem:
+                break
+            request = self._again(request, reply, problem=generated.problem)
+        return generated
+
+    def _request(self) -> ChatRequest:
+        messages = (
+            Message(role="system", content=read_template(self.package, "system.txt")),
+            Message(role="user", content=self.prompt),
+        )
+        return ChatRequest(messages=messages, decoding=self.decoding)
+
+    def _generated(self, reply: Reply) -> Generated:
+        text = self.read(reply.text)
+        if reply.finish is not Finish.STOP:
+            return Generated(text, f"the reply is not complete ({reply.finish.value})")
+        return Generated(text, self.check(text) if text else "the reply is empty")
+
+    def _again(self, request: ChatRequest, reply: Reply, *, problem: str) -> ChatRequest:
+        """Return the conversation with the reply, and what is wrong with it."""
+        asked = fill_template(self.package, "reask.txt", {"problem": problem})
+        answer = Message(role="assistant", content=reply.text)
+        messages = (*request.messages, answer, Message(role="user", content=asked))
+        return replace(request, messages=messages)
+
+
+def cleaned(reply: str, *, text: str, marks: tuple[str, ...] = ()) -> str:
+    r"""Return the text that `reply` gives as the changed form of `text`.
+
+    Code fences, quotation marks around all of it, words that announce it and lines that hold
+    one of `marks` are taken off, each only where `text` itself has nothing of the kind.
+
+    Examples
+    --------
+    >>> cleaned('Here is the changed text:\n"Bo left."', text="Ann left.")
+    'Bo left.'
+    """
+    lines = (line for line in reply.splitlines() if not any(mark in line for mark in marks))
+    meant = "\n".join(lines).strip()
+    fenced = _FENCE.search(meant)
+    if fenced and "```" not in text:
+        meant = fenced["text"].strip()
+    if not _PREAMBLE.match(text):
+        meant = _PREAMBLE.sub("", meant, count=1) if _PREAMBLE.match(meant) else meant
+    return _unquoted(meant, text=text.strip())
+
+
+def _unquoted(meant: str, *, text: str) -> str:
+    for opening, closing in _QUOTES:
+        quoted = meant.startswith(opening) and meant.endswith(closing) and len(meant) > 1
+        if quoted and not (text.startswith(opening) and text.endswith(closing)):
+            return meant[1:-1].strip()
+    return meant

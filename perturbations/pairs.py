@@ -1,0 +1,242 @@
+"""Perturbed pairs: clean texts, each beside the text that a perturbation makes of it."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import KW_ONLY, dataclass, field, replace
+from itertools import chain
+from types import MappingProxyType
+from typing import overload
+
+from spanjury.judges.core import ErrorSpan, Located, PerturbationError, Segment
+from spanjury.perturbations.edits import Damage
+from spanjury.perturbations.generated import GeneratedPerturbation
+from spanjury.perturbations.perturbation import (
+    Case,
+    Level,
+    NothingToDamageError,
+    Perturbation,
+    generator_for,
+)
+
+__all__ = ["Condition", "PerturbedPair", "Skipped", "case_of", "pair_of", "perturbed_pairs"]
+
+_WRONG = "wrong"
+"""Key of a segment's meta that holds a text which is known to be wrong there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """A perturbation in one dose, as every text of an exam gets it.
+
+    Parameters
+    ----------
+    name
+        Its name in the report, unique in an exam.
+    perturbation, options
+        The rule that damages, and how much.
+    generated
+        The damage that a model can be asked for in the rule's place, as many times as the
+        option `k` says; None where there is the rule only.
+    level
+        The level that it counts towards.
+    severity
+        1 to 5: how grave the errors are that it makes.
+    weights
+        Aspect -> how much experts think it is harmed, summing to 1; empty where no expert
+        was asked.
+    """
+
+    name: str
+    perturbation: Perturbation
+    level: Level
+    options: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
+    generated: GeneratedPerturbation | None = None
+    severity: int = 3
+    weights: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PerturbedPair:
+    """A clean text and the same text damaged.
+
+    Parameters
+    ----------
+    clean, damaged
+        The same segment, but for its output; the damaged one has an id of its own, and the
+        damage as its gold error spans.
+    condition
+        Name of the condition.
+    damage
+        The changes, edit by edit.
+    written_by
+        Name of the model that made them; empty for a rule.
+    """
+
+    clean: Segment
+    damaged: Segment
+    condition: str
+    damage: Damage
+    written_by: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """A text that a condition could not damage, and why; `written_by` as in `PerturbedPair`."""
+
+    segment_id: str
+    condition: str
+    reason: str
+    written_by: str = ""
+
+
+def perturbed_pairs(
+    segments: Sequence[Segment], conditions: Iterable[Condition], *, seed: int
+) -> Iterator[PerturbedPair | Skipped]:
+    """Damage every segment by the rule of every condition.
+
+    The damage of a segment depends neither on the order nor on the number of the conditions.
+
+    Parameters
+    ----------
+    segments
+        Clean texts under distinct ids.
+    conditions
+        Under distinct names.
+    seed
+        Of all random numbers.
+
+    Yields
+    ------
+    PerturbedPair or Skipped
+        Condition by condition, in the order of the segments.
+
+    Raises
+    ------
+    PerturbationError
+        If a rule fails, naming the condition and the segment.
+    """
+    cases = [
+        case_of(segment, others=others)
+        for segment, others in zip(segments, _others(segments), strict=True)
+    ]
+    for condition in conditions:
+        for segment, case in zip(segments, cases, strict=True):
+            yield _pair(segment, condition, case=case, seed=seed)
+
+
+def case_of(segment: Segment, *, others: Sequence[str] = ()) -> Case:
+    """Return the text of `segment` as a rule sees it."""
+    wrong = segment.meta.get(_WRONG)
+    return Case(
+        text=segment.output,
+        inputs=segment.inputs,
+        others=others,
+        wrong=wrong if isinstance(wrong, str) else "",
+    )
+
+
+def pair_of(
+    segment: Segment, condition: Condition, *, damage: Damage, written_by: str = ""
+) -> PerturbedPair:
+    """Put the damaged text beside `segment`, under an id of its own, its damage as gold spans."""
+    damaged = replace(
+        segment,
+        segment_id=f"{segment.segment_id}#{condition.name}",
+        output=damage.text,
+        gold=_gold(damage, condition),
+    )
+    return PerturbedPair(
+        clean=segment,
+        damaged=damaged,
+        condition=condition.name,
+        damage=damage,
+        written_by=written_by,
+    )
+
+
+def _pair(
+    segment: Segment, condition: Condition, *, case: Case, seed: int
+) -> PerturbedPair | Skipped:
+    rng = generator_for(seed, condition.name, segment.segment_id)
+    try:
+        damage = condition.perturbation.damage(case, rng, **condition.options)
+    except NothingToDamageError as error:
+        return Skipped(segment_id=segment.segment_id, condition=condition.name, reason=str(error))
+    except PerturbationError as error:
+        raise PerturbationError(
+            f"{condition.name} cannot damage {segment.segment_id!r}: {error}"
+        ) from error
+    return pair_of(segment, condition, damage=damage)
+
+
+def _others(segments: Sequence[Segment]) -> Iterator[Sequence[str]]:
+    """Yield for each segment the outputs for other inputs of its task."""
+    outputs: defaultdict[str, list[str]] = defaultdict(list)
+    alike: defaultdict[object, list[int]] = defaultdict(list)
+    places = []
+    for segment in segments:
+        beside = outputs[segment.task]
+        same_input = alike[segment.task, frozenset(segment.inputs.items())]
+        places.append((segment.task, len(beside), same_input))
+        same_input.append(len(beside))
+        beside.append(segment.output)
+    for task, place, same_input in places:
+        yield _Others(outputs[task], place=place, same_input=frozenset(same_input))
+
+
+@dataclass(frozen=True, slots=True)
+class _Others(Sequence[str]):
+    """The outputs of a task, but for those of one input: from the next one on, and round.
+
+    They are kept once for the whole task, and put in this order where a rule looks at them,
+    which few rules do.
+    """
+
+    outputs: Sequence[str]
+    _: KW_ONLY
+    place: int
+    same_input: AbstractSet[int]
+
+    def __len__(self) -> int:
+        return len(self.outputs) - len(self.same_input)
+
+    def __iter__(self) -> Iterator[str]:
+        order = chain(range(self.place + 1, len(self.outputs)), range(self.place))
+        return (self.outputs[index] for index in order if index not in self.same_input)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[str]: ...
+
+    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
+        return tuple(self)[index]
+
+
+def _gold(damage: Damage, condition: Condition) -> tuple[ErrorSpan, ...]:
+    """Mark the damage as a judge should; of a deletion the characters beside it are marked."""
+    text = damage.text
+    spans = []
+    for place, edit in zip(damage.places, damage.edits, strict=True):
+        start, end = _visible(place, length=len(text))
+        was = damage.clean[edit.start : edit.end]
+        explanation = f"{condition.name}: {was!r} was replaced by {edit.text!r}."
+        offsets = {"start": start, "end": end, "located": Located.EXACT} if start < end else {}
+        spans.append(
+            ErrorSpan(
+                text=text[start:end],
+                explanation=explanation,
+                severity=condition.severity,
+                category=condition.perturbation.family,
+                **offsets,  # type: ignore[arg-type]  # each of its own type
+            )
+        )
+    return tuple(spans)
+
+
+def _visible(place: tuple[int, int], *, length: int) -> tuple[int, int]:
+    """Widen an empty place by the characters beside it."""
+    start, end = place
+    return place if start < end else (max(0, start - 1), min(length, end + 1))

@@ -1,0 +1,184 @@
+"""Changes that should leave every score as it is: contractions, number words, phrases, layout."""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from types import MappingProxyType
+
+from numpy.random import Generator
+
+from spanjury.perturbations.edits import Edit
+from spanjury.perturbations.perturbation import NothingToDamageError, text_perturbation
+from spanjury.perturbations.text.clusters import masked
+from spanjury.perturbations.text.language import require_english
+from spanjury.perturbations.text.places import Choice, cased_like, chosen, fitted, struck
+from spanjury.perturbations.text.wordlists import lists
+
+__all__ = [
+    "contractions",
+    "equivalents",
+    "harmless_paraphrase",
+    "number_words",
+    "punctuation_style",
+    "whitespace",
+]
+
+
+_BLANK = re.compile(r"(?<=\S) (?=\S)")
+_CURLY = {"“": '"', "”": '"', "‘": "'", "’": "'"}
+_MARK = re.compile(r"(?P<curly>[“”‘’])|(?P<straight>[\"'])|\.\.\.|…| - | — | – |(?<=\w)—(?=\w)")
+_OPENING = ("", *"([{—–-\"'")
+_SHORTENED = re.compile(r"'(?:s|t|d|m|re|ve|ll)\b", re.IGNORECASE)  # cut off in tokenised text
+_OTHER = {"...": "…", "…": "...", " - ": " – ", " — ": " – ", " – ": " — ", "—": " – "}
+_NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven")
+# A plain small number between two words in small letters: no date, label, score, sum or unit.
+_NUMBER = re.compile(
+    rf"\b[a-z]+ (?P<number>[2-9]|1[01]|{'|'.join(_NUMBERS)})"
+    r"(?= (?!am\b|pm\b|to\b|or\b|and\b)[a-z]{3})"
+)
+_ASKED = r"(?! (?:I|you|we|they|he|she|it|the|there|this|that)\b)"
+
+
+@text_perturbation(family="invariance", level="character", spares={"*"})
+def whitespace(text: str, rng: Generator, *, k: int = 3) -> list[Edit]:
+    """Double `k` of the blanks between words."""
+    ends = [blank.end() for blank in _BLANK.finditer(masked(text))]
+    drawn = chosen(len(ends), rng, k=k, what="single blanks between words")
+    return [Edit(start=ends[index], end=ends[index], text=" ") for index in drawn.tolist()]
+
+
+@text_perturbation(family="invariance", level="character", spares={"*"})
+def punctuation_style(text: str, _: Generator) -> list[Edit]:
+    """Draw quotation marks, apostrophes, dashes and dots the other way: curly or straight.
+
+    All that there are, since a text in two styles would be a worse one.
+    """
+    edits = list(_redrawn(text))
+    if not edits:
+        raise NothingToDamageError("no quotation mark, apostrophe, dash or dots to draw otherwise")
+    return edits
+
+
+def _redrawn(text: str) -> Iterator[Edit]:
+    mask = masked(text)
+    curly = any(mark in mask for mark in _CURLY)
+    for match in _MARK.finditer(mask):
+        found = match.group()
+        if match["curly"]:
+            other = _CURLY[found]
+        elif match["straight"]:
+            if curly:
+                continue  # straight ones beside curly ones: feet, minutes, code
+            other = _curled(mask, match.start())
+        else:
+            other = _OTHER[found]
+        yield Edit(start=match.start(), end=match.end(), text=other)
+
+
+def _curled(text: str, index: int) -> str:
+    """Return the curly form of the straight mark at `index`."""
+    before, after = text[index - 1 : index], text[index + 1 : index + 2]
+    opens = before in _OPENING or before.isspace()
+    opens = opens and not (after.isspace() or _SHORTENED.match(text, index))
+    if text[index] == '"':
+        return "“" if opens else "”"
+    return "‘" if opens else "’"
+
+
+def equivalents(text: str) -> Iterator[Choice]:
+    """Yield the phrases of an English `text` that have an equivalent, with it, in order."""
+    known = _known()
+    for match in _phrases_pattern(tuple(known)).finditer(masked(text)):
+        phrase = match.group()
+        others = (cased_like(other, phrase) for other in known[phrase.lower()])
+        yield fitted(text, Choice(match.start(), match.end(), tuple(others)))
+
+
+def _phrases_of(name: str, *, key: str) -> tuple[tuple[str, str], ...]:
+    """Return the pairs that the list `key` of the word list `name` writes as ``a = b``."""
+    pairs = (line.partition(" = ") for line in lists(name)[key])
+    return tuple((first, second) for first, _, second in pairs)
+
+
+@cache
+def _phrases_pattern(phrases: tuple[str, ...]) -> re.Pattern[str]:
+    """Return what matches any of `phrases` as whole words, the longest first, in any case."""
+    longest = sorted(phrases, key=len, reverse=True)
+    return re.compile(
+        rf"(?<![\w'’-])(?:{'|'.join(map(re.escape, longest))})(?![\w'’-])", re.IGNORECASE
+    )
+
+
+@cache
+def _known() -> Mapping[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    pairs = _phrases_of("equivalents", key="both")
+    for first, second in (*pairs, *((b, a) for a, b in pairs)):
+        found[first] = (*found.get(first, ()), second)
+    for first, second in _phrases_of("equivalents", key="one_way"):
+        found[first] = (*found.get(first, ()), second)
+    return MappingProxyType(found)
+
+
+@text_perturbation(family="invariance", level="word", spares={"*"}, language="en")
+def contractions(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
+    """Contract `k` verbs, as ``do not`` to ``don't``, or write contracted ones in full."""
+    require_english(text)
+    return struck(list(_contractible(text)), rng, k=k, what="verbs to contract or write in full")
+
+
+@text_perturbation(family="invariance", level="word", spares={"*"}, language="en")
+def number_words(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
+    """Write `k` numbers from 2 to 11 in letters that were in digits, or the reverse."""
+    require_english(text)
+    return struck(list(_numbers(text)), rng, k=k, what="plain numbers from 2 to 11")
+
+
+@text_perturbation(family="invariance", level="word", spares={"*"}, language="en")
+def harmless_paraphrase(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
+    """Replace `k` phrases by ones that mean the same, as ``for example`` by ``for instance``."""
+    require_english(text)
+    return struck(list(equivalents(text)), rng, k=k, what="phrases with an equivalent")
+
+
+def _contractible(text: str) -> Iterator[Choice]:
+    apostrophe = "’" if "’" in text else "'"
+    known = _forms()
+    for match in _pattern().finditer(masked(text).replace("’", "'")):
+        found = match.group()
+        other = known[found.lower()].replace("'", apostrophe)
+        yield Choice(match.start(), match.end(), (_cased(other, found),))
+
+
+def _cased(text: str, model: str) -> str:
+    """Write in capitals only what has more than one: ``I am`` is written small."""
+    capitals = model.isupper() and sum(char.isalpha() for char in model) > 2  # noqa: PLR2004
+    if capitals:
+        return text.upper()
+    return cased_like(text, model[0].upper() + "a" if model[0].isupper() else "a")
+
+
+def _numbers(text: str) -> Iterator[Choice]:
+    for match in _NUMBER.finditer(masked(text)):
+        found = match["number"]
+        other = _NUMBERS[int(found) - 2] if found.isdecimal() else str(_NUMBERS.index(found) + 2)
+        yield Choice(*match.span("number"), (other,))
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    """Return what matches a form, full or short, where the other may stand."""
+    anywhere = _phrases_of("contractions", key="anywhere")
+    stressless = _phrases_of("contractions", key="before_a_word")
+    full = _phrases_pattern(tuple(full for full, _ in anywhere)).pattern
+    before = _phrases_pattern(tuple(full for full, _ in stressless)).pattern
+    short = _phrases_pattern(tuple(short for _, short in (*anywhere, *stressless))).pattern
+    return re.compile(rf"{full}(?! only)|{before}(?= [a-z])|{short}{_ASKED}", re.IGNORECASE)
+
+
+@cache
+def _forms() -> Mapping[str, str]:
+    pairs = [
+        p for key in ("anywhere", "before_a_word") for p in _phrases_of("contractions", key=key)
+    ]
+    return MappingProxyType({a.lower(): b for a, b in pairs} | {b.lower(): a for a, b in pairs})

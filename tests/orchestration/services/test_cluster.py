@@ -1,0 +1,230 @@
+"""What a worker of a cluster does, without a cluster."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from fakes.judges import FixedJudge
+from fakes.noting_judge import NotingJudge
+
+from spanjury.judges.core import (
+    ConfigError,
+    DataError,
+    EvaluationError,
+    Judge,
+    ModelTimeoutError,
+    Outcome,
+    StoreError,
+    Usage,
+)
+from spanjury.judges.tasks import Catalogue
+from spanjury.orchestration.services.cluster import (
+    ChunkRecord,
+    ChunkWorker,
+    ClusterJob,
+    chunk_json,
+    read_record,
+)
+from spanjury.orchestration.services.evaluate import Job, run
+from spanjury.orchestration.wiring.cluster import ShardFolder, cut_chunks
+from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig
+
+ROWS: list[dict[str, Any]] = [
+    {"id": str(number), "task": "summarization", "output": "x" * number} for number in range(8)
+]
+
+
+@pytest.fixture
+def judge(tmp_path: Path) -> NotingJudge:
+    (tmp_path / "notes").mkdir()
+    return NotingJudge(notes=tmp_path / "notes")
+
+
+@pytest.fixture
+def job(tmp_path: Path, judge: NotingJudge) -> ClusterJob:
+    ShardFolder(str(tmp_path / "run")).create()
+    return ClusterJob(
+        panel=panel_of(judge),
+        folder=str(tmp_path / "run"),
+        data=str(tmp_path / "rows.jsonl"),
+        aspects=("fluency",),
+    )
+
+
+@pytest.fixture
+def judged(tmp_path: Path) -> Callable[..., list[ChunkRecord]]:
+    """Have rows judged, four a chunk, by a worker of its own."""
+
+    def judge_rows(job: ClusterJob, rows: list[Any] = ROWS) -> list[ChunkRecord]:
+        data = tmp_path / "rows.jsonl"
+        data.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        worker = ChunkWorker(job, Catalogue.load(*job.aspects_files))
+        chunks = cut_chunks(str(data), rows=4)
+        return [read_record(worker(chunk_json(chunk))) for chunk in chunks]
+
+    return judge_rows
+
+
+Judged = Callable[..., list[ChunkRecord]]
+
+
+def panel_of(*judges: Judge) -> PanelConfig:
+    return PanelConfig(seats=tuple(SeatConfig(judge=judge) for judge in judges))
+
+
+def shard(job: ClusterJob, record: ChunkRecord) -> Path:
+    return Path(job.folder, "shards", f"{record.key}.jsonl")
+
+
+def without_seconds(text: str) -> list[dict[str, Any]]:
+    rows = [json.loads(line) for line in text.splitlines()]
+    for row in rows:
+        for seat in row["seats"]:
+            del seat["seconds"]
+    return rows
+
+
+def test_a_shard_holds_what_any_run_writes(tmp_path: Path, job: ClusterJob, judged: Judged) -> None:
+    records = judged(job)
+    output = tmp_path / "results.jsonl"
+    rows = tmp_path / "rows.jsonl"
+    alone = Job(data=rows, panel=job.panel, output=output, aspects=("fluency",))
+    anyio.run(run, alone, lambda _: None)
+    shards = "".join(shard(job, record).read_text() for record in records)
+    assert without_seconds(shards) == without_seconds(output.read_text())
+    assert records[1] == ChunkRecord(
+        chunk=1,
+        key=records[1].key,
+        results=4,
+        outcomes={Outcome.SCORED: 4},
+        judged=4,
+        usage=Usage(),
+        skipped=(),
+    )
+
+
+def test_a_shard_that_is_there_is_not_judged_again(
+    job: ClusterJob, judge: NotingJudge, judged: Judged
+) -> None:
+    first = judged(job)
+    second = judged(job)
+    assert second == [replace(record, judged=0) for record in first]
+    assert len(judge.judged()) == len(ROWS)
+
+
+@pytest.mark.parametrize(
+    "change", [{"output": "y"}, {"id": "y"}, {"system": "y"}, {"inputs": "y"}, {"references": "y"}]
+)
+def test_a_changed_row_has_its_chunk_judged_again(
+    job: ClusterJob, judged: Judged, change: dict[str, str]
+) -> None:
+    judged(job)
+    records = judged(job, [*ROWS[:-1], {**ROWS[-1], **change}])
+    assert [record.judged for record in records] == [0, 4]
+
+
+def test_what_judges_do_not_see_may_change(job: ClusterJob, judged: Judged) -> None:
+    judged(job)
+    rows = [{**row, "human": {"fluency": 4}, "year": 2001} for row in ROWS]
+    assert [record.judged for record in judged(job, rows)] == [0, 0]
+
+
+def test_another_panel_or_aspect_has_everything_judged_again(
+    tmp_path: Path, job: ClusterJob, judged: Judged
+) -> None:
+    judged(job)
+    file = tmp_path / "aspects.toml"
+    file.write_text(
+        "[tasks.summarization.aspects.fluency]\ndefinition = 'It flows.'\nkind = 'form'\n"
+    )
+    for change in (
+        {"panel": replace(job.panel, aggregate="median")},
+        {"aspects_files": (file,)},
+        {"aspects": ("coherence",)},
+    ):
+        records = judged(replace(job, **change))
+        assert [record.judged for record in records] == [4, 4]
+
+
+def test_what_was_not_answered_is_judged_again_and_nothing_else(
+    job: ClusterJob, judge: NotingJudge, judged: Judged
+) -> None:
+    (first, _) = judged(job)
+    path = shard(job, first)
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    rows[2]["seats"][0]["outcome"] = "timed_out"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    assert [record.judged for record in judged(replace(job, again=frozenset()))] == [0, 0]
+    assert [record.judged for record in judged(job)] == [1, 0]
+    assert judge.judged() == [*(row["id"] for row in ROWS), "2"]
+    assert [row["id"] for row in without_seconds(path.read_text())] == ["0", "1", "2", "3"]
+
+
+@pytest.mark.parametrize(
+    ("damage", "again"),
+    [
+        (lambda _: b"", 4),
+        (lambda shard: shard[:-9], 4),
+        (lambda shard: shard.replace(b'{"id": "1"', b'{"id": "9"'), 1),
+        (lambda shard: shard.replace(b'{"id": "1"', b'["id": "1"'), 1),
+    ],
+)
+def test_a_damaged_shard_is_made_whole(
+    job: ClusterJob, judged: Judged, damage: Callable[[bytes], bytes], again: int
+) -> None:
+    (first, _) = judged(job)
+    path = shard(job, first)
+    whole = path.read_text()
+    path.write_bytes(damage(path.read_bytes()))
+    assert [record.judged for record in judged(job)] == [again, 0]
+    assert without_seconds(path.read_text()) == without_seconds(whole)
+
+
+def test_failures_are_outcomes_and_are_counted(job: ClusterJob, judged: Judged) -> None:
+    late = FixedJudge(says=ModelTimeoutError("too late"))
+    records = judged(replace(job, panel=panel_of(late)))
+    assert [record.outcomes for record in records] == [{Outcome.TIMED_OUT: 4}] * 2
+
+
+def test_a_bad_row_ends_the_run_or_is_skipped(
+    tmp_path: Path, job: ClusterJob, judged: Judged
+) -> None:
+    rows = [*ROWS[:3], {"id": "bad"}, "bad", *ROWS[3:]]
+    problem = f'{tmp_path}/rows.jsonl, line 4: the row has no output, only ["id"]'
+    with pytest.raises(DataError) as raised:
+        judged(job, rows)
+    assert str(raised.value) == problem
+    records = judged(replace(job, skip_bad_rows=True), rows)
+    assert [record.results for record in records] == [3, 3, 2]
+    assert records[0].skipped == (problem,)
+
+
+def test_a_chunk_of_bad_rows_alone_has_an_empty_shard(job: ClusterJob, judged: Judged) -> None:
+    (record,) = judged(replace(job, skip_bad_rows=True), [{"id": "bad"}])
+    assert record.results == 0
+    assert shard(job, record).read_bytes() == b""
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "problem"),
+    [
+        ({"panel": PanelConfig(seats=(SeatConfig(judge="absent"),))}, ConfigError, "'absent'"),
+        ({"task": "absent"}, ConfigError, "absent"),
+        ({"panel": panel_of(FixedJudge(says=StoreError("disk full")))}, StoreError, "disk full"),
+        ({"folder": "/absent"}, StoreError, "cannot be written: No such file"),
+    ],
+)
+def test_our_errors_end_the_run_as_themselves(
+    job: ClusterJob,
+    judged: Judged,
+    change: dict[str, Any],
+    kind: type[EvaluationError],
+    problem: str,
+) -> None:
+    with pytest.raises(EvaluationError, match=problem) as raised:
+        judged(replace(job, **change))
+    assert type(raised.value) is kind

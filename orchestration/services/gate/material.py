@@ -1,41 +1,31 @@
 """Held-out examples for a gate, and which of their kind the model has seen in training."""
 
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
-from spanjury.judges.core import Aspect
-from spanjury.judges.core import ConfigError
-from spanjury.judges.core import DataError
-from spanjury.judges.core import Scale
-from spanjury.judges.core import Segment
-from spanjury.judges.core import fingerprint
+from spanjury.judges.core import Aspect, ConfigError, DataError, Scale, Segment, fingerprint
 from spanjury.judges.llm.percent import Reading
 from spanjury.judges.llm.short_prompt import messages_for
 from spanjury.judges.tasks import Catalogue
-from spanjury.orchestration.services.gate.trained_model import TrainedModel
-from spanjury.orchestration.services.gate.trained_model import bare_damage
-from spanjury.orchestration.services.gate.trained_model import reading_of
-from spanjury.orchestration.services.gate.trained_model import seen_in_training
-from spanjury.orchestration.services.train import Taught
-from spanjury.orchestration.services.train import examples_for
-from spanjury.orchestration.services.train import taught_by
-from spanjury.orchestration.services.gate.trained_model import seen_in
-from spanjury.orchestration.services.train import TrainingData
-from spanjury.orchestration.services.train import training_data
+from spanjury.orchestration.services.gate.trained_model import (
+    TrainedModel,
+    bare_damage,
+    reading_of,
+    seen_in_training,
+)
+from spanjury.orchestration.services.train import (
+    TrainingData,
+    training_data,
+)
 from spanjury.orchestration.studies.distillation.examples import Example
-from spanjury.orchestration.studies.distillation.training_set import read_split
-from spanjury.orchestration.studies.distillation.training_set import require_whole
-from spanjury.orchestration.studies.distillation.training_set import split_file
-from spanjury.orchestration.studies.held_out.cases import BoolArray
-from spanjury.orchestration.studies.held_out.cases import Case
-from spanjury.orchestration.studies.held_out.cases import SeenInTraining
-from spanjury.orchestration.studies.held_out.cases import groups_of
+from spanjury.orchestration.studies.distillation.training_set import (
+    read_split,
+    require_whole,
+    split_file,
+)
+from spanjury.orchestration.studies.held_out.cases import BoolArray, Case, SeenInTraining, groups_of
 
 __all__ = ["Material", "material_of"]
 
@@ -203,7 +193,7 @@ def _aspect(example: Example, catalogue: Catalogue) -> Aspect:
 
 
 def _cautions(
-    model: TrainedModel, trained_on: Taught | None, seen: SeenInTraining | None
+    model: TrainedModel, trained_on: TrainingData | None, seen: SeenInTraining | None
 ) -> Iterator[str]:
     if trained_on is None:
         yield (

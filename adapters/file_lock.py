@@ -11,7 +11,7 @@ else:
 __all__ = ["lock_file"]
 
 _FAR = 1 << 30
-"""The byte that is locked on Windows, where nobody could read a locked one."""
+"""The byte that is locked on Windows, where no process could read a locked one."""
 
 
 def lock_file(descriptor: int) -> None:

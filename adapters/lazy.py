@@ -1,4 +1,4 @@
-"""What is loaded, or made, when it is first used: libraries that take long, and what needs them.
+"""Lazy loading: libraries that take long, the modules that need them, and values made once.
 
 A package whose modules need such a library makes them lazy by its ``__getattr__``::
 
@@ -47,7 +47,7 @@ def lazy_module(package: str, name: str, *, extra: str = "") -> ModuleType:
     Raises
     ------
     AttributeError
-        If there is no such module. Later, whatever is used of it, as `library` raises it.
+        If there is no such module. What `library` raises comes when something of it is used.
     """
     module = f"{package}.{name}"
     if name.startswith("_") or find_spec(module) is None:
@@ -73,7 +73,7 @@ class _LazyModule(ModuleType):
         return library(self.__name__, extra=self._extra)
 
     def __getattr__(self, name: str) -> object:
-        if name.startswith("__"):  # asked by whoever looks at modules, and uses none
+        if name.startswith("__"):  # asked by tools that look at modules, and use none
             raise AttributeError(name)
         value: object = getattr(self.load(), name)
         return value

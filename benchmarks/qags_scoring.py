@@ -24,8 +24,8 @@ from rich.table import Table
 from scipy.stats import rankdata
 
 from spanjury.judges.core import ErrorSpan
-from spanjury.judges.scoring import SpanLoss, SpanMap
-from spanjury.judges.scoring.fitting import ScoredSpans, fit_curve, fit_worth
+from spanjury.judges.scoring import SpanMap, SpanPenalty
+from spanjury.judges.scoring.fitting import ScoredSpans, fit_curve, fit_weights
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.span_score import SpanScore
 
@@ -43,11 +43,11 @@ def of_seats(judged: Judged, *, span_map: SpanMap) -> float:
     return fmean(score for score in scores if score is not None)
 
 
-def unbounded(judged: Judged, *, loss: SpanLoss) -> float:
+def unbounded(judged: Judged, *, penalty: SpanPenalty) -> float:
     """Return the mean loss of each judge's own spans, negated, without any scale."""
     output, aspect = judged.verdict.segment.output, judged.verdict.aspect
     reports = (seat.report for seat in judged.verdict.seats)
-    return -fmean(loss.of(output, report.spans, aspect=aspect) for report in reports)
+    return -fmean(penalty.of(output, report.spans, aspect=aspect) for report in reports)
 
 
 def of_list(judged: Judged, *, span_map: SpanMap) -> float:
@@ -60,12 +60,12 @@ def of_list(judged: Judged, *, span_map: SpanMap) -> float:
 def grid() -> list[SpanMap]:
     """Return the maps that are chosen from."""
     parts = product((0.0, 0.1, 0.2, 0.3, 0.5), (4.0, 4.5, 5.0), (True, False))
-    losses = [
-        SpanLoss(rest=rest, worth=(*PLAIN[:4], top), placeless=placeless)
+    penalties = [
+        SpanPenalty(rest=rest, weights=(*PLAIN[:4], top), placeless=placeless)
         for rest, top, placeless in parts
     ]
-    by_error = (replace(loss, by="error") for loss in losses)
-    return [SpanMap(loss=loss) for loss in (*losses, *by_error)]
+    by_error = (replace(penalty, by="error") for penalty in penalties)
+    return [SpanMap(penalty=penalty) for penalty in (*penalties, *by_error)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,14 +112,14 @@ def curve_to_people(rows: Sequence[Judged]) -> SpanMap:
     return fit_curve(_examples(rows, people=True), aspect=rows[0].verdict.aspect, low=0.0)
 
 
-def worth_to_people(rows: Sequence[Judged]) -> SpanMap:
+def weights_to_people(rows: Sequence[Judged]) -> SpanMap:
     """Fit what people make of each severity."""
-    return fit_worth(_examples(rows, people=True), aspect=rows[0].verdict.aspect)
+    return fit_weights(_examples(rows, people=True), aspect=rows[0].verdict.aspect)
 
 
-def worth_to_labels(rows: Sequence[Judged]) -> SpanMap:
+def weights_to_labels(rows: Sequence[Judged]) -> SpanMap:
     """Fit what the judges' own labels make of each severity; no people needed."""
-    return fit_worth(_examples(rows, people=False), aspect=rows[0].verdict.aspect)
+    return fit_weights(_examples(rows, people=False), aspect=rows[0].verdict.aspect)
 
 
 def folds_of(rows: Sequence[Judged], *, rng: np.random.Generator) -> NDArray[np.intp]:
@@ -164,13 +164,13 @@ def resampled(scores: Floats, human: Floats, *, drawn: NDArray[np.intp]) -> Floa
 
 def ways(rows: Sequence[Judged], *, choice: Grid) -> dict[str, Floats]:
     """Return the scores of all summaries by each way of making them."""
-    golden = SpanLoss(by="error", unknown=0, placeless=True, worth=PLAIN)
-    strict, usual = SpanMap(loss=SpanLoss(worth=PLAIN)), SpanMap()
+    golden = SpanPenalty(by="error", unknown=0, placeless=True, weights=PLAIN)
+    strict, usual = SpanMap(penalty=SpanPenalty(weights=PLAIN)), SpanMap()
     folds = folds_of(rows, rng=np.random.default_rng(1))
     corpora = (np.arange(len(rows)) >= CNN_DM).astype(np.intp)
     told = {
         "the judges' own labels": [fmean(row.labels) for row in rows],
-        "worst error and .2 of the rest": [unbounded(row, loss=golden) for row in rows],
+        "worst error and .2 of the rest": [unbounded(row, penalty=golden) for row in rows],
         "by sentence, 5 graver than 4": [of_seats(row, span_map=strict) for row in rows],
         "by sentence: the default": [of_seats(row, span_map=usual) for row in rows],
         "the default, of the merged list": [of_list(row, span_map=usual) for row in rows],
@@ -179,8 +179,8 @@ def ways(rows: Sequence[Judged], *, choice: Grid) -> dict[str, Floats]:
     }
     fitted = {
         "isotonic, to people": curve_to_people,
-        "ordinal, to people": worth_to_people,
-        "ordinal, to the labels": worth_to_labels,
+        "ordinal, to people": weights_to_people,
+        "ordinal, to the labels": weights_to_labels,
     }
     return (
         {name: np.array(scores) for name, scores in told.items()}
@@ -278,7 +278,7 @@ def main(path: Path) -> None:
     console.print(
         f"best of the grid on all rows: {maps[choice.chosen(np.ones(len(rows), dtype=bool))]}"
     )
-    console.print(f"ordinal, to people, on all rows: {worth_to_people(rows).loss.worth}")
+    console.print(f"ordinal, to people, on all rows: {weights_to_people(rows).penalty.weights}")
 
 
 if __name__ == "__main__":

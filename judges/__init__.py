@@ -1,1 +1,1 @@
-"""What a judge is (`core`), what judges read by (`text`, `tasks`), and the judges themselves."""
+"""The judges, the types they share (`core`), and the text tools and tasks they use."""

@@ -1,1 +1,1 @@
-"""Who is heard, and what is made of it."""
+"""Panels of judges, what runs them, and what is made of their reports."""

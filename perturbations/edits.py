@@ -83,7 +83,7 @@ class Damage:
 
     @property
     def places(self) -> tuple[tuple[int, int], ...]:
-        """Where the damage is, as half-open offsets in code points of the damaged text.
+        """Places of the damage, as half-open offsets in code points of the damaged text.
 
         What was deleted has left no text: its place is empty, between its old neighbours.
         """

@@ -28,7 +28,7 @@ __all__ = [
 Level = Literal["character", "word", "sentence"]
 Effect = Literal["falls", "unchanged", "rises"]
 Changed = Iterable[Edit] | str
-"""What a rule returns: its edits, or the whole text."""
+"""Result of a rule: its edits, or the whole text."""
 
 EVERY_ASPECT = "*"
 
@@ -69,11 +69,11 @@ class Perturbation:
         ``rule(case, rng, **options)`` -> edits or the whole damaged text; the same for the
         same arguments. Its keyword parameters are the perturbation's options.
     family
-        What sort of damage it is, as ``"entities"``.
+        Kind of damage, as ``"entities"``.
     level
-        What it damages.
+        Level at which it damages.
     effects
-        Aspect -> what the score should do; ``"*"`` for every aspect that is not named. An
+        Aspect -> what its score should do; ``"*"`` for every aspect that is not named. An
         aspect that is not named at all may do anything.
     language
         ISO code of the one language that the rule knows; empty for any.
@@ -178,26 +178,26 @@ def case_perturbation(
 
 def generator_for(seed: int, perturbation: str, segment_id: str) -> Generator:
     """Return the random numbers of one damage: the same whatever is damaged before or beside it."""
-    told = f"{seed}\0{perturbation}\0{segment_id}".encode("utf-8", "surrogatepass")
-    return Generator(PCG64(_Digest(told)))  # type: ignore[arg-type]  # numpy's stubs are too narrow
+    key = f"{seed}\0{perturbation}\0{segment_id}".encode("utf-8", "surrogatepass")
+    return Generator(PCG64(_Digest(key)))  # type: ignore[arg-type]  # numpy's stubs are too narrow
 
 
 class _Digest(ISeedSequence):
     """A digest as the state to begin with; numpy's own way there takes four times as long."""
 
-    def __init__(self, told: bytes) -> None:
-        self._told = told
+    def __init__(self, key: bytes) -> None:
+        self._key = key
 
     def generate_state(
         self, n_words: int, dtype: DTypeLike = np.uint32
     ) -> NDArray[np.uint32 | np.uint64]:
         kind = np.dtype(dtype)
-        digest = blake2b(self._told, digest_size=n_words * kind.itemsize).digest()
+        digest = blake2b(self._key, digest_size=n_words * kind.itemsize).digest()
         return np.frombuffer(digest, dtype=kind.newbyteorder("<"))
 
 
 def _checked(changed: Iterable[object]) -> tuple[Edit, ...]:
-    """Return what a rule, perhaps not ours, gave if it is edits; `Damage` checks their places."""
+    """Return the result of a rule, perhaps not ours, if it is edits; `Damage` checks them."""
     edits: list[Edit] = []
     for edit in changed:
         if not (isinstance(edit, Edit) and isinstance(edit.text, str)):

@@ -1,4 +1,20 @@
-"""Recipes: which perturbations an exam makes, in what dose, and which aspects should suffer."""
+"""Recipes: which perturbations an exam makes, in what dose, and which aspects should suffer.
+
+A recipe is built in, and goes by its name, or a TOML file of the user's, and goes by its path::
+
+    task = "summarization"              # optional, as is the next line
+    aspects = ["coherence", "fluency"]
+
+    [[items]]
+    name = "typos-major"
+    perturbation = "typos"
+    level = "character"                 # or word, or sentence
+    options = { k = 50 }                # the rest is optional
+    degree = "major"
+    weights = { coherence = 0.1, fluency = 0.9 }
+
+``weights`` may also be the name of a line of ``recipes/weights.toml`` for the recipe's task.
+"""
 
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -16,15 +32,11 @@ from spanjury.perturbations.perturbation import Level
 
 __all__ = ["Degree", "Recipe", "RecipeItem", "find_recipe", "recipe_names"]
 
+
 Degree = Literal["minor", "major"]
-
-
-def _nothing() -> Mapping[str, object]:
-    return MappingProxyType({})
-
-
-def _no_weights() -> Mapping[str, float]:
-    return MappingProxyType({})
+_WEIGHTS = "weights"
+_KEYS = frozenset(("task", "aspects", "items"))
+_ITEM_KEYS = frozenset(("name", "perturbation", "options", "level", "degree", "written", "weights"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +46,7 @@ class RecipeItem:
     Parameters
     ----------
     name
-        What the damage is called in this recipe.
+        Name of the damage in this recipe.
     perturbation
         Name of the rule, a plugin of the group ``spanjury.perturbations``.
     options
@@ -44,11 +56,10 @@ class RecipeItem:
     degree
         Minor or major, or None where there is one dose only.
     written
-        What to ask a model for instead where there is one; empty for the rule in any case.
-        The option ``k`` holds for both.
+        Kind of damage that a model is asked for instead, where there is a model; empty for the
+        rule in any case. The option ``k`` holds for both.
     weights
-        Aspect -> how much it should suffer, relative to the others, summing to 1; empty
-        where nothing is known.
+        Aspect -> its share of the harm, summing to 1; empty where nothing is known.
 
     Raises
     ------
@@ -58,17 +69,18 @@ class RecipeItem:
 
     name: str
     perturbation: str
-    options: Mapping[str, object] = field(default_factory=_nothing)
+    options: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
     level: Level
     degree: Degree | None = None
     written: str = ""
-    weights: Mapping[str, float] = field(default_factory=_no_weights)
+    weights: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
 
     def __post_init__(self) -> None:
         weights = self.weights.values()
         if weights and not (min(weights) >= 0 and isclose(sum(weights), 1, abs_tol=1e-6)):
-            told = dict(self.weights)
-            raise ValueError(f"weights must be 0 or more and sum to 1, {self.name!r} has {told}")
+            raise ValueError(
+                f"weights must be 0 or more and sum to 1, {self.name!r} has {dict(self.weights)}"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +90,7 @@ class Recipe:
     Parameters
     ----------
     name
-        As it is asked for.
+        Name by which it is asked for.
     task
         The task that its texts are written for; empty for any.
     aspects
@@ -108,12 +120,9 @@ class Recipe:
             unknown = [aspect for aspect in item.weights if aspect not in self.aspects]
             if unknown and self.aspects:
                 choices = ", ".join(self.aspects)
-                raise ValueError(f"{item.name!r} weighs {unknown[0]!r}, which is none of {choices}")
-
-
-_WEIGHTS = "weights"
-_KEYS = frozenset(("task", "aspects", "items"))
-_ITEM_KEYS = frozenset(("name", "perturbation", "options", "level", "degree", "written", "weights"))
+                raise ValueError(
+                    f"{item.name!r} weighs {unknown[0]!r}, which is not one of {choices}"
+                )
 
 
 def recipe_names() -> tuple[str, ...]:

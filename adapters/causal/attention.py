@@ -29,7 +29,7 @@ _ALIGNED = 8  # a bias must begin every row at a multiple of this many elements
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kernel:
-    """What is needed of xformers.
+    """The functions of xformers that are used.
 
     Parameters
     ----------

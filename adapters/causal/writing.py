@@ -16,7 +16,7 @@ __all__ = ["Prompt", "Token", "Written", "write"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """What is to be continued, and how.
+    """A prompt to be continued.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def write(
     padding
         A token that fills rows up; never looked at.
     dropped
-        Whether nobody waits for the prompt of a place any more; it is left as it is then.
+        Whether no caller waits for the prompt of a place any more; it is left as it is then.
 
     Returns
     -------

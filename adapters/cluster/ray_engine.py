@@ -7,8 +7,8 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-# Ray reads them when it is imported: it is to tell nobody of its use, and us what it raises;
-# and under ``uv run`` it would send the working folder to every node and install there anew.
+# Ray reads them when it is imported: it must not report its use, and must show what it raises;
+# and under ``uv run`` it would send the working folder to every node and install there again.
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 os.environ.setdefault("RAY_DATA_LOG_LEVEL", "ERROR")
 os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
@@ -74,7 +74,7 @@ def map_on_ray(
 
 
 class _Actor:
-    """What Ray keeps alive on a node: one worker, made there."""
+    """An actor that Ray keeps alive on a node: one worker, made there."""
 
     def __init__(self, make: Callable[[], Worker]) -> None:
         self._work = make()
@@ -128,7 +128,7 @@ def _connected(address: str) -> Iterator[None]:
 
 
 def _knock(address: str) -> None:
-    """Raise `OSError` if `address` is that of a server, and nobody answers there."""
+    """Raise `OSError` if `address` is that of a server, and none answers there."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if port.isdigit():
         socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE).close()

@@ -27,7 +27,7 @@ class Place(NamedTuple):
 
     @property
     def url(self) -> str:
-        """What finds the place from any working directory; a plain path if it is local."""
+        """The URL that finds it from any working directory; a plain path if it is local."""
         return self.path if self.is_local else str(self.files.unstrip_protocol(self.path))
 
     def at(self, path: str) -> "Place":

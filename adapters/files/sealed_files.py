@@ -19,7 +19,7 @@ class SealedFiles:
 
     While they are written, and when that ends by an exception, all of the folder is as it
     was. The seal is taken off before the first file takes its name and put on after the
-    last, so that whoever finds one finds the files that it speaks of.
+    last, so that a reader who finds one finds the files that it lists.
 
     Parameters
     ----------

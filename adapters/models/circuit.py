@@ -127,7 +127,7 @@ class Guard:
         self._failure = self._failure or message
 
     def require_success(self) -> None:
-        """Raise `RunFailedError` if the run was given up, whoever may have caught it before."""
+        """Raise `RunFailedError` if the run was given up, even if it was caught before."""
         if self._failure:
             raise RunFailedError(self._failure)
 

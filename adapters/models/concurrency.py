@@ -1,4 +1,4 @@
-"""How many calls may be under way at one server: as many as it bears.
+"""The number of calls under way at one server: as many as it bears.
 
 The limit falls to a half when the server is overloaded and rises by one when a round of
 calls went well, as TCP shares a line among strangers [1]_. Overload is what the server
@@ -27,7 +27,7 @@ class AdaptiveLimiter:
 
     Places are given in the order in which they were asked for, each task holds one at
     most. When the limit falls, calls under way go on, and none begins until they are
-    fewer than the limit. Waiting and learning are apart, so that whoever holds a place may
+    fewer than the limit. Waiting and learning are apart, so that a task that holds a place may
     still do something else, or nothing, before the call::
 
         async with limiter:
@@ -58,17 +58,17 @@ class AdaptiveLimiter:
 
     @property
     def limit(self) -> int:
-        """How many calls may be under way now."""
+        """Calls that may be under way now."""
         return self._limit
 
     @property
     def under_way(self) -> int:
-        """How many places are taken; above `limit` for a while after it fell."""
+        """Places that are taken; more than `limit` for a while after it fell."""
         return self._places.borrowed_tokens
 
     @property
     def outstanding(self) -> int:
-        """How many places are taken or waited for."""
+        """Places that are taken or waited for."""
         return self._places.borrowed_tokens + self._places.statistics().tasks_waiting
 
     async def __aenter__(self) -> None:

@@ -62,7 +62,7 @@ async def open_embedded(name: str, *, options: ModelOptions) -> AsyncIterator[Ch
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Server:
-    """How to reach a running server."""
+    """The address and key of a running server."""
 
     base_url: str
     key: str = field(repr=False)

@@ -193,12 +193,12 @@ class Endpoints:
 
     @property
     def limit(self) -> int:
-        """How many calls may be under way now, at all servers together."""
+        """Calls that may be under way now, at all servers together."""
         return sum(endpoint.limiter.limit for endpoint in self._endpoints)
 
     @property
     def under_way(self) -> int:
-        """How many calls have a place now."""
+        """Calls that have a place now."""
         return sum(endpoint.limiter.under_way for endpoint in self._endpoints)
 
     @asynccontextmanager

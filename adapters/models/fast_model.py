@@ -78,7 +78,7 @@ async def open_fast(name: str, *, options: ModelOptions) -> AsyncIterator[ChatMo
     model = _model_name(name)
     url = _completions_url(options.base_url)
     key = _key()
-    asyncio_loop("the fast lane is built on aiohttp")
+    asyncio_loop("the lean client is built on aiohttp")
     session = aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(limit=options.max_connections),
         cookie_jar=aiohttp.DummyCookieJar(),

@@ -110,12 +110,12 @@ class Gateway:
 
     @property
     def limit(self) -> int:
-        """How many calls may be under way now, at all servers together."""
+        """Calls that may be under way now, at all servers together."""
         return self._endpoints.limit
 
     @property
     def under_way(self) -> int:
-        """How many calls are under way now, or wait for what the rates allow."""
+        """Calls that are under way now, or wait for what the rates allow."""
         return self._endpoints.under_way
 
     def guarded(self, circuit: Circuit, *, spent: Callable[[Usage], None]) -> "Gateway":

@@ -1,4 +1,4 @@
-"""Where a LiteLLM name leads: its provider, its key, and what its servers can be asked for."""
+"""The provider behind a LiteLLM name: its key, and what its servers can be asked for."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

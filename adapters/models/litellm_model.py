@@ -92,7 +92,7 @@ class LiteLLMModel:
 
     @property
     def price(self) -> TokenPrice | None:
-        """What LiteLLM's list of models says that tokens cost."""
+        """The price of tokens in LiteLLM's list of models."""
         return self.backend.price
 
     async def complete(self, request: ChatRequest) -> Reply:

@@ -195,7 +195,7 @@ def _write(
         return write(
             loaded.model, prompts, ends=loaded.ends, padding=loaded.chat.padding, dropped=dropped
         )
-    except Exception as error:  # it runs code that is not ours, and somebody waits for a word
+    except Exception as error:  # it runs code that is not ours, and a caller waits for an answer
         if not is_out_of_memory(error):
             raise PermanentModelError(f"the local model failed: {error!r}") from error
         if len(prompts) == 1:

@@ -1,7 +1,7 @@
 """One thread that continues prompts, those together that wait together.
 
-Whoever asks, from whichever event loop, waits for an event of that loop. Who stops waiting is
-dropped at the next token, and nobody else notices.
+A caller, from whichever event loop, waits for an event of that loop. One that stops waiting is
+dropped at the next token, and the others do not notice.
 """
 
 import threading
@@ -19,12 +19,12 @@ from spanjury.judges.core import ModelError, PermanentModelError
 
 __all__ = ["Batching", "Worker"]
 
-_JOIN_LIMIT = 30.0  # seconds that a batch may take to notice that nobody waits any more
+_JOIN_LIMIT = 30.0  # seconds that a batch may take to notice that no caller waits any more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batching:
-    """Which prompts go together.
+    """The prompts that go together.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Batching:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class _Ticket:
-    """A prompt that somebody waits for."""
+    """A prompt that a caller waits for."""
 
     prompt: Prompt
     loop: EventLoopToken
@@ -51,7 +51,7 @@ class _Ticket:
     outcome: Written | ModelError | None = None
 
     def settle(self, outcome: Written | ModelError) -> None:
-        """Hand the outcome over; the loop of whoever asked may have ended by now."""
+        """Hand the outcome over; the caller's loop may have ended by now."""
         self.outcome = outcome
         with suppress(RuntimeError, anyio.RunFinishedError):
             from_thread.run_sync(self.done.set, token=self.loop)

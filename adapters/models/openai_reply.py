@@ -1,4 +1,4 @@
-"""How a chat completion, in the shape that OpenAI gave it, is read as a `Reply`.
+"""Replies: a server's answer, and the chat completion in it, read as a `Reply`.
 
 A missing or null part is an empty one, since servers leave out what they have not got; a
 part of another type is an error, since guessing at it could change what a judge said.
@@ -151,13 +151,13 @@ def read_reply(body: object, *, prefix: str, source: str) -> Reply:
     Raises
     ------
     TransientModelError
-        If `body` is no chat completion, or there is no choice with a message in it.
+        If `body` is not a chat completion, or there is no choice with a message in it.
     """
     try:
         return _reply(_object(body, "completion"), prefix=wellformed(prefix))
     except (_ShapeError, OverflowError) as error:  # JSON knows no limit to a number
         raise TransientModelError(
-            f"{source}: the server's reply is no chat completion: {error}"
+            f"{source}: the server's reply is not a chat completion: {error}"
         ) from None
 
 

@@ -1,4 +1,4 @@
-"""How a `ChatRequest` is written in the words of OpenAI's chat API."""
+"""Requests: a `ChatRequest` written in the words of OpenAI's chat API."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -87,7 +87,7 @@ class Outage:
 
 
 class Complaints:
-    """What a model that has never replied says of its requests.
+    """Complaints of a model that has never replied.
 
     A text that is too long gets a complaint of its own. A model that says the same of every
     request, the probe among them, has an option that it does not know, or is another one.

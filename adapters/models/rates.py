@@ -1,4 +1,4 @@
-"""How many requests and tokens a minute may be sent, as token buckets.
+"""Limits of requests and tokens a minute, as token buckets.
 
 A tenth of a minute's allowance may be sent at once, the other nine tenths flow in evenly
 over the minute. Together they are the allowance: no minute, wherever it begins, sees more
@@ -83,7 +83,7 @@ class RateLimit:
 
 
 class Bucket:
-    """What may be sent now: it fills evenly up to its capacity, and what is sent is taken out.
+    """An allowance that fills evenly up to its capacity; what is sent is taken out.
 
     What is taken in any ``t`` seconds is at most ``capacity + rate * t``, as long as no
     single amount exceeds the capacity. One that does waits for a full bucket and leaves a

@@ -1,1 +1,1 @@
-"""Pages that a browser opens from disk: one file each, which asks nobody for anything."""
+"""Pages that a browser opens from disk: one file each, which needs no network."""

@@ -39,7 +39,7 @@ class TokenFlow:
     Parameters
     ----------
     title
-        What the page is called.
+        Of the page.
     output, reference
         The tokens.
     flows
@@ -72,7 +72,7 @@ def flow_page(flow: TokenFlow) -> str:
     """Return a page on which links are as thick as their mass, and one token's can be isolated.
 
     At most 400 tokens of a side and the 3,000 heaviest links between them are drawn; what is
-    left out is said.
+    skipped is said.
     """
     heaviest = sorted(flow.flows, key=lambda one: (-one.mass, one.output, one.reference))
     inside = [one for one in heaviest if one.output < _MOST_TOKENS and one.reference < _MOST_TOKENS]

@@ -1,4 +1,4 @@
-"""Where names of points stand, so that they cover neither points nor each other."""
+"""Positions for the names of points, so that they cover neither points nor each other."""
 
 import math
 from collections.abc import Iterator, Sequence

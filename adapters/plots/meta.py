@@ -46,7 +46,7 @@ FloatArray = NDArray[np.float64]
 _CROWD = 3000
 """From so many points on they are drawn as one image, also in an SVG."""
 _RUG = 0.025
-"""How long the strokes of the rug are, as a share of the picture."""
+"""Length of the strokes of the rug, as a share of the picture."""
 _CELL = 0.36
 """Of a cell, in inches; those of large maps are smaller."""
 _SMALL_CELL = 0.27

@@ -1,4 +1,4 @@
-"""What is drawn of a comparison with people: plain names and numbers, no matplotlib."""
+"""Inputs for pictures of a comparison with people: plain names and numbers, no matplotlib."""
 
 import math
 from collections.abc import Sequence
@@ -62,7 +62,7 @@ class Agreement:
     scorer, aspect
         Whose scores they are, and what people judged.
     scores, human
-        Shape ``(n,)`` each; a pair with NaN is left out, and that is said.
+        Shape ``(n,)`` each; a pair with NaN is skipped, and that is said.
     correlations
         Names and values that stand above the picture, as they should be read.
 
@@ -86,7 +86,7 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScorerCost:
-    """What a scorer costs, and how it correlates with people.
+    """The cost of a scorer, and its correlation with people.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ class ScorerCost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnsembleCurve:
-    """How ensembles of each size correlate with people.
+    """The correlation of ensembles of each size with people.
 
     Parameters
     ----------

@@ -30,10 +30,8 @@ __all__ = [
 
 MEMORY_NAME = "memory.sqlite3"
 """Name of the memory in the folder of a run."""
-
 GET = "SELECT value, checksum FROM memory WHERE key = ?"
 PUT = "INSERT OR REPLACE INTO memory (key, value, checksum) VALUES (?, ?, ?)"
-
 _APPLICATION = int.from_bytes(b"SpJm", "big")
 _LAYOUT = 1
 _TABLE = (
@@ -78,7 +76,7 @@ def create(path: Path) -> None:
 
 
 def check(connection: sqlite3.Connection, path: Path) -> None:
-    """Raise `StoreError` if the file is no memory, of another layout or damaged."""
+    """Raise `StoreError` if the file is not a memory, of another layout or damaged."""
     if pragma(connection, "application_id") != _APPLICATION:
         raise StoreError(
             f"{path}: is a database, but no memory of spanjury; {advice(path, sure=False)}"

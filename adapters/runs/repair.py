@@ -1,7 +1,7 @@
 """The repair of a damaged memory: every value that can still be read, in a new file.
 
 The new file takes the place of the old one in steps that may break off anywhere: as long as
-it has its name for the time between, whoever opens the memory next takes the rest of them.
+it has its name for the time between, the next process that opens the memory takes the rest of them.
 """
 
 import sqlite3

@@ -1,4 +1,7 @@
-"""The folder of a run: what was asked for, what was said, what came of it."""
+"""The folder of a run: its manifest, memory and results.
+
+A run that was given no folder is among the user's data, in `runs_home`.
+"""
 
 import json
 import os
@@ -36,12 +39,12 @@ class RunFolder:
 
     @property
     def memory(self) -> Path:
-        """Where everything that judges and models said is kept."""
+        """The memory of everything that judges and models said."""
         return self.path / MEMORY_NAME
 
     @property
     def results(self) -> Path:
-        """Where the result rows go."""
+        """The file of the result rows."""
         return self.path / "results.jsonl"
 
     @property
@@ -147,7 +150,7 @@ class RunFolder:
         except ValueError as error:
             raise StoreError(f"{path} cannot be read: {error}; {self._remedy()}") from error
         if not isinstance(manifest, dict):
-            problem = f"is no manifest: it holds {type(manifest).__name__}"
+            problem = f"is not a manifest: it holds {type(manifest).__name__}"
             raise StoreError(f"{path} {problem}; {self._remedy()}")
         return manifest
 
@@ -171,11 +174,11 @@ class RunFolder:
 
 
 HOME_VARIABLE = "SPANJURY_RUNS"
-"""Environment variable that names another folder for them."""
+"""Environment variable that names another folder for runs."""
 
 
 def runs_home() -> Path:
-    """Return the folder, which need not be there."""
+    """Return the folder of the runs that were given none; it need not be there."""
     named = os.environ.get(HOME_VARIABLE)
     return Path(named) if named else user_data_path("spanjury", appauthor=False) / "runs"
 

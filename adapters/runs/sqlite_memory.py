@@ -57,7 +57,7 @@ class SqliteMemory:
     Raises
     ------
     StoreError
-        On entry, if another process has it open; or the file is damaged, is no memory,
+        On entry, if another process has it open; or the file is damaged, is not a memory,
         or was made by a newer spanjury, and then nothing is written to it. From `get`, if
         the file cannot be read any longer. From `put`, if it cannot be written (a full
         disk): what was put before stays, and a later put may succeed. At the end, if what
@@ -145,7 +145,7 @@ class SqliteMemory:
             raise StoreError(batch.problem)
 
     async def _settle(self) -> None:
-        """Write what has gathered, to the end even if this task is cancelled meanwhile."""
+        """Write what has come in, to the end even if this task is cancelled meanwhile."""
         self._writing, self._gathering = self._gathering, _Batch()
         batch = self._writing
         with CancelScope(shield=True):

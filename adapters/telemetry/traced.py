@@ -56,7 +56,7 @@ __all__ = ["Traced", "TracedJudge", "TracedModel", "TracedRescorable", "find_tra
 
 _CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 _DO_NOTHING = ("opentelemetry.trace", "opentelemetry._logs")
-"""Where tracers and loggers come from that stand in for those of a missing SDK."""
+"""Packages of the tracers and loggers that stand in for those of a missing SDK."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

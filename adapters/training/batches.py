@@ -1,4 +1,4 @@
-"""Which examples a step learns from, and how they become tensors."""
+"""Batches: the examples that a step learns from, as tensors."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ __all__ = ["Plan", "TensorBatch", "chunks", "stacked"]
 
 @dataclass(frozen=True, kw_only=True)  # no slots: the steps are reckoned once
 class Plan:
-    """Which examples each step learns from; any step's follow without those before it.
+    """The examples that each step learns from; those of any step follow without the steps before.
 
     Parameters
     ----------

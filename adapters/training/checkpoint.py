@@ -26,7 +26,7 @@ _GPU = "random/cuda"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointFile:
-    """Where checkpoints are kept.
+    """The file of a training's checkpoint.
 
     Parameters
     ----------

@@ -21,11 +21,22 @@ __all__ = [
 ]
 
 AttentionName = Literal["auto", "eager", "sdpa", "xformers"]
+_COUNTS = (
+    "rank",
+    "alpha",
+    "batch_size",
+    "micro_batch_size",
+    "epochs",
+    "max_steps",
+    "max_length",
+    "checkpoint_every",
+    "validate_every",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingOptions:
-    """How a model is trained.
+    """The options of a training.
 
     Parameters
     ----------
@@ -101,19 +112,6 @@ class TrainingOptions:
             raise ValueError(f"seed must not be negative, got {self.seed!r}")
 
 
-_COUNTS = (
-    "rank",
-    "alpha",
-    "batch_size",
-    "micro_batch_size",
-    "epochs",
-    "max_steps",
-    "max_length",
-    "checkpoint_every",
-    "validate_every",
-)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingPair:
     """A conversation and the answer to it.
@@ -169,41 +167,6 @@ class DataStatistics:
         object.__setattr__(self, "counts", plain)  # as JSON takes it; the dataclass is frozen
 
 
-def pairs_digest(pairs: Iterable[TrainingPair]) -> str:
-    """Return 12 hexadecimal digits that change with what the pairs say, or with their order."""
-    digest = hashlib.sha256()
-    for pair in pairs:
-        messages = [[one.role, one.content] for one in pair.messages]
-        digest.update(json.dumps([messages, pair.target, pair.sources]).encode())
-    return digest.hexdigest()[:12]
-
-
-@dataclass(slots=True, kw_only=True)
-class Progress:
-    """How far training is.
-
-    Parameters
-    ----------
-    step
-        Steps that are done.
-    micro_batch_size
-        What memory has been found to hold.
-    losses, validations
-        ``(step, mean loss of an answer's token)``, in the order of the steps.
-    tokens
-        That were read, all examples' together.
-    seconds
-        That it took.
-    """
-
-    step: int = 0
-    micro_batch_size: int
-    losses: list[tuple[int, float]] = field(default_factory=list)
-    validations: list[tuple[int, float]] = field(default_factory=list)
-    tokens: int = 0
-    seconds: float = 0.0
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingJob:
     """A training to do.
@@ -230,6 +193,32 @@ class TrainingJob:
     data: DataStatistics
 
 
+@dataclass(slots=True, kw_only=True)
+class Progress:
+    """The progress of a training.
+
+    Parameters
+    ----------
+    step
+        Steps that are done.
+    micro_batch_size
+        What memory has been found to hold.
+    losses, validations
+        ``(step, mean loss of an answer's token)``, in the order of the steps.
+    tokens
+        That were read, all examples' together.
+    seconds
+        That it took.
+    """
+
+    step: int = 0
+    micro_batch_size: int
+    losses: list[tuple[int, float]] = field(default_factory=list)
+    validations: list[tuple[int, float]] = field(default_factory=list)
+    tokens: int = 0
+    seconds: float = 0.0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trained:
     """The outcome of a training.
@@ -251,3 +240,12 @@ class Trained:
     steps: int
     cut: int
     skipped: int
+
+
+def pairs_digest(pairs: Iterable[TrainingPair]) -> str:
+    """Return 12 hexadecimal digits that change with what the pairs say, or with their order."""
+    digest = hashlib.sha256()
+    for pair in pairs:
+        messages = [[one.role, one.content] for one in pair.messages]
+        digest.update(json.dumps([messages, pair.target, pair.sources]).encode())
+    return digest.hexdigest()[:12]

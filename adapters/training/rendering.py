@@ -15,7 +15,7 @@ __all__ = ["CUT_MARK", "IGNORED", "Rendered", "RenderedPairs", "render", "render
 IGNORED = -100
 """The label of a token that is not learnt, as torch's cross-entropy has it."""
 CUT_MARK = " […]"
-"""What stands where a source was cut."""
+"""Stands where a source was cut."""
 _GUESSES = 8  # of how much of a source fits
 _WASTE = 2  # tokens for which no further guess is worth its time
 
@@ -46,7 +46,7 @@ class Rendered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderedPairs:
-    """Examples in tokens, how many were cut, and how many left out since nothing could be cut."""
+    """Examples in tokens, how many were cut, and how many skipped since nothing could be cut."""
 
     examples: tuple[Rendered, ...]
     cut: int

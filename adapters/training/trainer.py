@@ -122,7 +122,7 @@ class Trainer:
         self.tell(progress, "")
 
     def _accumulated(self, progress: Progress, examples: Sequence[Rendered]) -> float:
-        """Gather a step's gradient; where memory runs out, anew with half the micro-batch."""
+        """Compute a step's gradient; where memory runs out, again with half the micro-batch."""
         chance = _chance(self.device)
         while True:
             try:

@@ -1,4 +1,4 @@
-"""MAUVE: how far what a system writes is from what people write, as a whole [1].
+"""MAUVE: the divergence between the texts of a system and those of people, as a whole [1].
 
 Written from the paper: the authors' own package is under the GPL.
 
@@ -9,8 +9,7 @@ References
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Literal, get_args
 
@@ -19,9 +18,7 @@ import torch
 from numpy.typing import ArrayLike
 from scipy.cluster.vq import kmeans, vq
 
-from spanjury.adapters.lazy import Once
-from spanjury.adapters.weights.checkpoint import Checkpoint, find_checkpoint
-from spanjury.adapters.weights.encoder import Encoder
+from spanjury.adapters.weights.encoder import EncoderMetric
 from spanjury.adapters.weights.tokens import Pieces
 from spanjury.judges.core import Sample, signature
 
@@ -30,6 +27,99 @@ __all__ = ["MAUVE", "frontier_area", "histograms"]
 _KEPT_VARIANCE = 0.9  # [1] appendix C.3: principal components before clustering
 _MIXTURES = 25
 _ROUNDS = 5  # of clustering, of which the best is kept
+Pooling = Literal["last", "mean"]
+_TEXTS_A_BUCKET = 10  # [1] section 4
+_CHUNK = 256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MAUVE(EncoderMetric):
+    """The area under the frontier of two kinds of error: what one writes and the other does not.
+
+    Parameters
+    ----------
+    model
+        A folder or a hub id; the paper's is ``gpt2-large``.
+    pooling
+        What stands for a text: its last token's vector, as in the paper, for a model that reads
+        from left to right; the mean of its tokens' for one that reads both ways.
+    buckets
+        Into how many all texts are sorted; 0 for a tenth of the smaller number of texts.
+    scale
+        The rate at which the score falls with the divergence.
+    seed
+        Where the sorting begins; another seed gives a slightly different score.
+    """
+
+    pooling: Pooling = "last"
+    buckets: int = 0
+    scale: float = 5.0
+    seed: int = 25
+    batch_size: int = 16
+
+    def __post_init__(self) -> None:
+        if self.pooling not in get_args(Pooling):
+            raise ValueError(f"pooling must be one of {get_args(Pooling)}, got {self.pooling!r}")
+        if self.buckets < 0 or self.buckets == 1 or self.seed < 0 or self.batch_size < 1:
+            raise ValueError(
+                "buckets must be 0 or from 2, seed from 0, batch_size from 1;"
+                f" got {self.buckets!r}, {self.seed!r}, {self.batch_size!r}"
+            )
+        if not 0 < self.scale < np.inf:
+            raise ValueError(f"scale must be above 0, got {self.scale!r}")
+        self._find_encoder("mauve")
+
+    @property
+    def signature(self) -> str:
+        """The model and everything that decides how texts are sorted."""
+        return signature(
+            "mauve",
+            model=self._checkpoint.identity,
+            pooling=self.pooling,
+            buckets=self.buckets or "auto",
+            scale=self.scale,
+            seed=self.seed,
+            max_tokens=self._checkpoint.window,
+            device=self._checkpoint.device,
+            scipy=version("scipy"),
+            transformers=version("transformers"),
+            torch=version("torch"),
+        )
+
+    def score_corpus(self, samples: Sequence[Sample], /) -> float:
+        """Return one score in ``[0, 1]`` for the outputs against all references together."""
+        outputs = [sample.output for sample in samples]
+        references = [reference for sample in samples for reference in sample.references]
+        known = self._embedded(list(dict.fromkeys(outputs + references)))
+        p, q = histograms(
+            np.stack([known[text] for text in outputs]),
+            np.stack([known[text] for text in references]),
+            buckets=self.buckets or _buckets(min(len(outputs), len(references))),
+            seed=self.seed,
+        )
+        return frontier_area(p, q, scale=self.scale)
+
+    def _embedded(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
+        """Return a vector for each text; zeros for one without a token."""
+        encoder = self._encoder.get()
+        pieces = {text: encoder.tokeniser.pieces(text) for text in texts}
+        found: dict[str, np.ndarray] = {}
+        kept = [text for text in texts if not pieces[text].empty and text.strip()]
+        for start in range(0, len(kept), _CHUNK):
+            chunk = kept[start : start + _CHUNK]
+            vectors = encoder.vectors(
+                [pieces[text] for text in chunk],
+                layers=lambda states: states[-1],
+                batch_size=self.batch_size,
+            )
+            for text, vector in zip(chunk, vectors, strict=True):
+                found[text] = self._pooled(pieces[text], vector)
+        size = len(next(iter(found.values()))) if found else 1
+        return {text: found.get(text, np.zeros(size)) for text in texts}
+
+    def _pooled(self, pieces: Pieces, vectors: torch.Tensor) -> np.ndarray:
+        own = vectors[torch.tensor(pieces.content)]
+        return (own[-1] if self.pooling == "last" else own.mean(dim=0)).numpy().astype(float)
 
 
 def histograms(
@@ -42,7 +132,7 @@ def histograms(
     first, second
         Shapes ``(n, d)`` and ``(m, d)``.
     buckets
-        How many to make, by k-means; those that stay empty are left out.
+        How many to make, by k-means; those that stay empty are skipped.
     seed
         Where k-means begins.
 
@@ -120,127 +210,6 @@ def _principal(rows: np.ndarray, number: np.ndarray) -> np.ndarray:
     count = 1 + int(np.searchsorted(kept, _KEPT_VARIANCE * kept[-1]))
     points: np.ndarray = centred @ components[:count].T
     return points
-
-
-Pooling = Literal["last", "mean"]
-_TEXTS_A_BUCKET = 10  # [1] section 4
-_CHUNK = 256
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MAUVE:
-    """The area under the frontier of two kinds of error: what one writes and the other does not.
-
-    Parameters
-    ----------
-    model
-        A folder or a hub id; the paper's is ``gpt2-large``.
-    pooling
-        What stands for a text: its last token's vector, as in the paper, for a model that reads
-        from left to right; the mean of its tokens' for one that reads both ways.
-    buckets
-        Into how many all texts are sorted; 0 for a tenth of the smaller number of texts.
-    scale
-        How fast the score falls with the divergence.
-    seed
-        Where the sorting begins; another seed gives a slightly different score.
-    batch_size
-        Texts at once; changes no vector, save by rounding.
-    download
-        Whether to fetch a model that is not here.
-    device
-        As torch writes it.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such model or device.
-    ValueError
-        If an option is out of its range.
-    """
-
-    model: str = ""
-    pooling: Pooling = "last"
-    buckets: int = 0
-    scale: float = 5.0
-    seed: int = 25
-    batch_size: int = 16
-    download: bool = False
-    device: str = "cpu"
-    _checkpoint: Checkpoint = field(init=False, repr=False, compare=False)
-    _encoder: Once[Encoder] = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        if self.pooling not in get_args(Pooling):
-            raise ValueError(f"pooling must be one of {get_args(Pooling)}, got {self.pooling!r}")
-        if self.buckets < 0 or self.buckets == 1 or self.seed < 0 or self.batch_size < 1:
-            raise ValueError(
-                "buckets must be 0 or from 2, seed from 0, batch_size from 1;"
-                f" got {self.buckets!r}, {self.seed!r}, {self.batch_size!r}"
-            )
-        if not 0 < self.scale < np.inf:
-            raise ValueError(f"scale must be above 0, got {self.scale!r}")
-        found = find_checkpoint("mauve", self.model, download=self.download, device=self.device)
-        object.__setattr__(self, "_checkpoint", found)
-        object.__setattr__(self, "_encoder", Once(partial(Encoder, found)))
-
-    @property
-    def signature(self) -> str:
-        """The model and everything that decides how texts are sorted."""
-        return signature(
-            "mauve",
-            model=self._checkpoint.identity,
-            pooling=self.pooling,
-            buckets=self.buckets or "auto",
-            scale=self.scale,
-            seed=self.seed,
-            max_tokens=self._checkpoint.window,
-            device=self._checkpoint.device,
-            scipy=version("scipy"),
-            transformers=version("transformers"),
-            torch=version("torch"),
-        )
-
-    @property
-    def cut_texts(self) -> int:
-        """How many texts were longer than the model takes, since the metric was made."""
-        encoder = self._encoder.peek()
-        return encoder.tokeniser.cut if encoder else 0
-
-    def score_corpus(self, samples: Sequence[Sample], /) -> float:
-        """Return one score in ``[0, 1]`` for the outputs against all references together."""
-        outputs = [sample.output for sample in samples]
-        references = [reference for sample in samples for reference in sample.references]
-        known = self._embedded(list(dict.fromkeys(outputs + references)))
-        p, q = histograms(
-            np.stack([known[text] for text in outputs]),
-            np.stack([known[text] for text in references]),
-            buckets=self.buckets or _buckets(min(len(outputs), len(references))),
-            seed=self.seed,
-        )
-        return frontier_area(p, q, scale=self.scale)
-
-    def _embedded(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
-        """Return a vector for each text; zeros for one without a token."""
-        encoder = self._encoder.get()
-        pieces = {text: encoder.tokeniser.pieces(text) for text in texts}
-        found: dict[str, np.ndarray] = {}
-        kept = [text for text in texts if not pieces[text].empty and text.strip()]
-        for start in range(0, len(kept), _CHUNK):
-            chunk = kept[start : start + _CHUNK]
-            vectors = encoder.vectors(
-                [pieces[text] for text in chunk],
-                layers=lambda states: states[-1],
-                batch_size=self.batch_size,
-            )
-            for text, vector in zip(chunk, vectors, strict=True):
-                found[text] = self._pooled(pieces[text], vector)
-        size = len(next(iter(found.values()))) if found else 1
-        return {text: found.get(text, np.zeros(size)) for text in texts}
-
-    def _pooled(self, pieces: Pieces, vectors: torch.Tensor) -> np.ndarray:
-        own = vectors[torch.tensor(pieces.content)]
-        return (own[-1] if self.pooling == "last" else own.mean(dim=0)).numpy().astype(float)
 
 
 def _buckets(texts: int) -> int:

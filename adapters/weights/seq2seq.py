@@ -1,8 +1,8 @@
-"""How likely a model that rewrites texts is to write one text when it reads another."""
+"""Likelihoods of a text, by a model that rewrites texts, when it reads another."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import version
 
@@ -10,11 +10,11 @@ import torch
 from transformers import AutoModelForSeq2SeqLM
 
 from spanjury.adapters.lazy import Once
-from spanjury.adapters.weights.checkpoint import Checkpoint, find_checkpoint
+from spanjury.adapters.weights.checkpoint import Checkpoint, CheckpointMetric
 from spanjury.adapters.weights.tokens import Pieces, Tokeniser, batches, padded
 from spanjury.judges.core import ConfigError, Sample, signature
 
-__all__ = ["Languages", "Likelihood", "Seq2Seq", "find_likelihood"]
+__all__ = ["Languages", "Likelihood", "LikelihoodMetric", "Seq2Seq"]
 
 _TOKENS = 1 << 12  # at once; for each there is a number for every word of the vocabulary
 _IGNORED = -100  # transformers' sign for a token that is not to be predicted
@@ -121,18 +121,9 @@ class Seq2Seq:
                 yield min(0.0, -float(loss))
 
 
-def _blanks(pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[bool, bool]]:
-    return ((not first.strip(), not second.strip()) for first, second in pairs)
-
-
-def _opening(pieces: Pieces) -> int:
-    """Return how many marks stand before the text's first token."""
-    return pieces.content.index(True) if any(pieces.content) else 0
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Likelihood:
-    """How likely a model is to write one text when it reads another.
+    """The likelihood of one text when a model reads another.
 
     Parameters
     ----------
@@ -153,7 +144,7 @@ class Likelihood:
 
     @property
     def cut_texts(self) -> int:
-        """How many texts were longer than the model takes, since the metric was made."""
+        """Texts that were longer than the model takes, since the metric was made."""
         engine = self.engine.peek()
         return engine.tokeniser.cut if engine else 0
 
@@ -194,33 +185,35 @@ class Likelihood:
         )
 
 
-def find_likelihood(
-    metric: str,
-    model: str,
-    *,
-    languages: Languages,
-    batch_size: int,
-    with_opening: bool,
-    download: bool,
-    device: str,
-) -> Likelihood:
-    """Find a model, which is loaded when it is first needed.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LikelihoodMetric(CheckpointMetric):
+    """A metric that scores by the likelihoods of an encoder with a decoder."""
 
-    Parameters are those of `Likelihood` and of `find_checkpoint`.
+    _likelihood: Likelihood = field(init=False, repr=False, compare=False)
 
-    Raises
-    ------
-    ConfigError
-        If there is no such model or device.
-    ValueError
-        If `batch_size` is not positive.
-    """
-    if batch_size < 1:
-        raise ValueError(f"batch_size must be 1 or more, got {batch_size!r}")
-    found = find_checkpoint(metric, model, download=download, device=device)
-    return Likelihood(
-        checkpoint=found,
-        engine=Once(partial(Seq2Seq, found, languages=languages)),
-        batch_size=batch_size,
-        with_opening=with_opening,
-    )
+    @property
+    def cut_texts(self) -> int:
+        """Texts that were longer than the model takes, since the metric was made."""
+        return self._likelihood.cut_texts
+
+    def _find(self, name: str, *, languages: Languages, with_opening: bool) -> None:
+        """Find the model of the metric called `name`."""
+        if self.batch_size < 1:
+            raise ValueError(f"batch_size must be 1 or more, got {self.batch_size!r}")
+        found = self._find_checkpoint(name)
+        likelihood = Likelihood(
+            checkpoint=found,
+            engine=Once(partial(Seq2Seq, found, languages=languages)),
+            batch_size=self.batch_size,
+            with_opening=with_opening,
+        )
+        object.__setattr__(self, "_likelihood", likelihood)  # the dataclass is frozen
+
+
+def _blanks(pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[bool, bool]]:
+    return ((not first.strip(), not second.strip()) for first, second in pairs)
+
+
+def _opening(pieces: Pieces) -> int:
+    """Return how many marks stand before the text's first token."""
+    return pieces.content.index(True) if any(pieces.content) else 0

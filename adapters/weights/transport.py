@@ -1,4 +1,7 @@
-"""The least work that turns one heap of vectors into another (earth mover's distance)."""
+"""The least work that turns one heap of vectors into another (earth mover's distance).
+
+Besides, the tables of what metrics compare between the tokens of two texts.
+"""
 
 import warnings
 from collections.abc import Sequence
@@ -80,7 +83,7 @@ def _heap(vectors: ArrayLike, weights: ArrayLike) -> tuple[np.ndarray, np.ndarra
 
 
 class TokenSimilarities(NamedTuple):
-    """How alike each token of the output is to each of the reference."""
+    """Similarities of the tokens of an output and of a reference."""
 
     output: tuple[str, ...]
     reference: tuple[str, ...]
@@ -89,7 +92,7 @@ class TokenSimilarities(NamedTuple):
 
 
 class TokenFlow(NamedTuple):
-    """Which share of the output's weight each of its tokens sends where."""
+    """Shares of the output's weight that its tokens send to tokens of the reference."""
 
     output: tuple[str, ...]
     reference: tuple[str, ...]

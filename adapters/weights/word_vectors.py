@@ -21,14 +21,14 @@ _WORD = re.compile(r"\w+")
 
 
 class WordVectors(Protocol):
-    """What a text's words are, and where each of them lies."""
+    """Vectors of a text's words."""
 
     def bag(self, text: str, /) -> tuple[np.ndarray, np.ndarray]:
         """Return vectors ``(words, size)`` and how often each word occurs, ``(words,)``."""
         ...
 
     def words(self, text: str, /) -> list[str]:
-        """Return the words that `bag` tells of, in its order."""
+        """Return the words that `bag` counts, in its order."""
         ...
 
 

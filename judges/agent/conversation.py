@@ -31,7 +31,7 @@ O_co = TypeVar("O_co", covariant=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation(Generic[O_co]):
-    """What came of a conversation.
+    """Result of a conversation.
 
     Parameters
     ----------

@@ -119,7 +119,7 @@ def _request_message(part: ModelRequestPart) -> Message:
         return Message(role="tool", content=content, call_id=part.tool_call_id)
     if isinstance(part, RetryFeedbackPart):
         return Message(role="user", content=fill("retry", {"problem": problem(part)}))
-    raise ConfigError(f"a chat model cannot be told a {type(part).__name__}, only text")
+    raise ConfigError(f"a chat model takes text only, not a {type(part).__name__}")
 
 
 def _text(part: UserPromptPart) -> str:

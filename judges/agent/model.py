@@ -40,7 +40,7 @@ class AgentModel(Model[None]):
 
     @property
     def system(self) -> str:
-        """The provider, as pydantic-ai understands it: the model behind us is not told."""
+        """The provider, as pydantic-ai understands it: ours, whatever model is behind us."""
         return "spanjury"
 
     def prepare_messages(

@@ -1,4 +1,4 @@
-"""What the agents are told: the words lie beside this file in ``templates``."""
+"""Prompts of the agents; their words lie beside this file in ``templates``."""
 
 from collections.abc import Mapping, Sequence
 

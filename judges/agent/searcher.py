@@ -2,7 +2,7 @@
 
 It never sees the source whole: it is given the judged text and two tools, one that finds
 passages and one that reads on. An aspect that looks at no input gets no tools. It promises
-a report for every conversation that ends; what a model says that is no report becomes an
+a report for every conversation that ends; what a model says that is not a report becomes an
 outcome. It raises `ModelError` where the model gives no reply, and needs asyncio.
 """
 
@@ -46,7 +46,7 @@ __all__ = ["Evidence", "Searcher", "lookup_tools"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What one assessment is held to.
+    """Texts and rules that one assessment is checked against.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What judging is: its words as types, its errors, its ports.
+"""Types, errors and ports of judging.
 
 Nothing here imports anything but the standard library; everything else builds on it.
 Not loaded with the rest, since their import takes long and not everyone needs them: the registry

@@ -11,7 +11,7 @@ MASK = "[hidden]"
 _IN_TEXT = re.compile(r"(?<=://)[^/\s\"'<>]*@")
 _ALONE = re.compile(r"(?:(?<=://)|^(?!.*://))(?:[^/?#]*@|[^/?#@\[\]]*:(?!\d*(?:[/?#]|$)).*@)")
 """Of an address by itself: what ends in the last ``@`` of its host's part, or, where the port
-is no number, in the last of all: a password may hold what should have been encoded."""
+is not a number, in the last of all: a password may hold what should have been encoded."""
 _NAME = (
     r"(?:[\w-]*(?:api[-_]?key|access[-_]?key|token|secret|password|passwd|signature|credential)"
     r"[\w-]*|key|sig|pass|pwd|auth|code|subscription-key)"
@@ -49,7 +49,7 @@ def without_secrets(url: str) -> str:
 
     Masked are user name and password, all parameters but a version, all of a fragment, and
     elements of the path that look like a key: named so, or a run of letters and digits that
-    is no word, no version and no UUID.
+    is not a word, a version or a UUID.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def _looks_secret(element: str) -> bool:
 
 
 def _is_random(run: str) -> bool:
-    """Say whether `run` has digits and is no name: names are words for the most part.
+    """Say whether `run` has digits and is not a name: names are words for the most part.
 
     A short run must be mixed in case, too.
     """

@@ -1,4 +1,4 @@
-"""What is judged: a task, and an aspect of quality that has a meaning within it."""
+"""Tasks, and the aspects of quality that have a meaning within them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,13 +10,13 @@ from spanjury.judges.core.scale import Scale
 __all__ = ["Aspect", "Kind", "Task"]
 
 Kind = Literal["grounding", "form", "content", "structure", "appeal"]
-"""What an aspect asks about: is it supported by the inputs; is it well formed sentence by
+"""Question that an aspect asks: is it supported by the inputs; is it well formed sentence by
 sentence; does it say the right things; does it hang together; does it please a reader."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """What the judged texts were generated for.
+    """Task that the judged texts were generated for.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class Aspect:
         """Return the part of `inputs` that the aspect may look at, in order.
 
         An input whose header the task does not know is hidden only from an aspect that
-        looks at none: hiding evidence by accident is worse than showing too much.
+        looks at none: hiding a source by accident is worse than showing too much.
         """
         if self.inputs is None:
             return dict(inputs)

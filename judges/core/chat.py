@@ -1,4 +1,4 @@
-"""What is said to a model and what it says back."""
+"""Requests to a model, and its replies."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,11 +20,12 @@ __all__ = [
     "Usage",
 ]
 
+
 Role = Literal["system", "user", "assistant", "tool"]
 
 
 class Finish(StrEnum):
-    """Why a model stopped writing."""
+    """Reason why a model stopped writing."""
 
     STOP = "stop"
     LENGTH = "length"
@@ -66,7 +67,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decoding:
-    """How a reply is drawn from a model.
+    """Settings by which a reply is drawn from a model.
 
     Parameters
     ----------
@@ -150,7 +151,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What a model wrote.
+    """Reply of a model.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a consolidator hands back: merged spans, each with the spans it was made of."""
+"""Result of a consolidator: merged spans, each with the spans it was made of."""
 
 from dataclasses import dataclass
 
@@ -48,6 +48,6 @@ class Consolidation:
         for span, refs in zip(self.spans, self.sources, strict=True):
             if set(span.found_by) != {ref.seat for ref in refs} or not refs:
                 raise ValueError(f"found_by {span.found_by!r} does not name the seats of {refs!r}")
-        told = [*(ref for refs in self.sources for ref in refs), *self.left_out]
-        if len(told) != len(set(told)):
-            raise ValueError(f"a span is accounted for twice: {sorted(told)!r}")
+        listed = [*(ref for refs in self.sources for ref in refs), *self.left_out]
+        if len(listed) != len(set(listed)):
+            raise ValueError(f"a span is accounted for twice: {sorted(listed)!r}")

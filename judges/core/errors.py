@@ -10,7 +10,7 @@
     |-- StoreError              a result cannot be written
     |-- PerturbationError       a text cannot be damaged
     |-- MetricError             a metric cannot measure what it is given
-    |-- RunStoppedError         a run ended before its end, as it was told to
+    |-- RunStoppedError         a run stopped before its end, on request
     |-- RunFailedError          a run cannot go on, because a model answers nothing at all
     |-- ModelError              a model gave no usable reply
     |   |-- TransientModelError     trying again may help
@@ -25,7 +25,7 @@
 
 A `ModelError` or `JudgeError` costs one seat of a panel one report; ``outcome`` says
 what becomes of that report. The errors in `RUN_ENDING` cost the whole run, whichever judge
-meets them: they are no judge's to handle. No error is ever turned into a score.
+meets them: judges do not handle them. No error is ever turned into a score.
 """
 
 from collections.abc import Iterator
@@ -89,7 +89,7 @@ class EvaluationError(Exception):
 
 
 class ConfigError(EvaluationError):
-    """What was asked for does not exist or does not fit together."""
+    """The requested thing does not exist, or the settings do not fit together."""
 
 
 class PluginError(ConfigError):
@@ -126,7 +126,7 @@ class RunStoppedError(EvaluationError):
 class RunFailedError(EvaluationError):
     """A run cannot go on, because a model cannot be used or does not answer; what was done is kept.
 
-    What the run had asked and not received is no failure of its rows: a resume asks again.
+    Replies that the run still waited for do not count as failures of its rows: a resume asks again.
     """
 
 

@@ -2,7 +2,7 @@
 
 They go to the logger ``spanjury``, which is quiet until a program gives it, or the root, a
 handler, as with any library. An event has a constant name and plain values; keys are hidden
-in them, and an exception is told by its type and where it was raised: its message, and the
+in them, and an exception appears by its type and where it was raised: its message, and the
 variables of its frames, may hold judged text.
 """
 

@@ -13,7 +13,7 @@ __all__ = ["CorpusMetric", "MergeableMetric", "Metric", "Sample", "SegmentMetric
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """What a metric may know of one output.
+    """One output with all that a metric may know of it.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class Sample:
 
 
 class Metric(Protocol):
-    """What every metric has.
+    """Properties that every metric has.
 
     A plugin of the group ``spanjury.metrics`` is a callable that returns a metric, as a class
     does; its keyword parameters are its options. Its card is a TOML file of the same name in
@@ -73,7 +73,7 @@ class CorpusMetric(Metric, Protocol):
 
 @runtime_checkable
 class MergeableMetric(CorpusMetric, Protocol):
-    """A corpus metric of sums: what is drawn anew or comes in shards is never read again."""
+    """A corpus metric of sums: resampled or sharded corpora are scored without reading again."""
 
     def statistics(self, samples: Sequence[Sample], /) -> Sequence[Sequence[float]]:
         """Return a row of counts for each sample, all of one length."""

@@ -102,7 +102,7 @@ class MetricCard:
     weights: bool = False
 
     def __post_init__(self) -> None:
-        if not self.low < self.high:  # nor if one is no number
+        if not self.low < self.high:  # nor if one is not a number
             raise ValueError(f"bounds {self.low!r} to {self.high!r} hold nothing")
         if not self.levels:
             raise ValueError("a metric scores segments, a corpus or both; levels is empty")

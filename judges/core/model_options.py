@@ -1,4 +1,4 @@
-"""How a model is reached: the same options whatever the backend."""
+"""Options by which a model is reached, the same for every backend."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ __all__ = ["ModelOptions"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOptions:
-    """How a model is reached.
+    """Options by which a model is reached.
 
     Parameters
     ----------

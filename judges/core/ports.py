@@ -83,7 +83,7 @@ class ChatModel(Protocol):
     def signature(self) -> str:
         """Name of the model and whatever else decides what it answers.
 
-        Replies are remembered under it: the version of a client's library is no part of it.
+        Replies are remembered under it: the version of a client's library is not part of it.
         """
         ...
 
@@ -98,12 +98,12 @@ class PricedModel(ChatModel, Protocol):
 
     @property
     def price(self) -> TokenPrice | None:
-        """Return the price, or None where nobody has told it."""
+        """Return the price, or None where it is not known."""
         ...
 
 
 class Memory(Protocol):
-    """Keep what judges and models said, so that nobody has to be asked twice."""
+    """Keep the replies of judges and models, so that none is asked for twice."""
 
     def get(self, key: str) -> bytes | None:
         """Return what was put last under `key`, or None; quick enough for an event loop.

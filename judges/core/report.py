@@ -13,7 +13,7 @@ __all__ = ["PanelReport", "Report", "Result", "SeatReport", "Verdict"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What one judge says.
+    """Report of one judge.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class SeatReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What all the seats of a panel say of one aspect of one segment."""
+    """Reports of all seats of a panel on one aspect of one segment."""
 
     segment: Segment
     aspect: Aspect
@@ -87,7 +87,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PanelReport(Report):
-    """What a panel says: one report, with the seats that it was made of.
+    """Report of a panel, with the seats that it was made of.
 
     Parameters
     ----------

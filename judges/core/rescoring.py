@@ -15,19 +15,19 @@ __all__ = ["Rescorable", "Rescoring", "RescoringMethod"]
 
 
 class RescoringMethod(Enum):
-    """How a judge came from an error list to a score."""
+    """Way in which a judge came from an error list to a score."""
 
     CONTINUED = "continued"
     """Its own reply, the list in it changed, was continued word for word from there."""
     RESTATED = "restated"
-    """It was told the list in a new turn and asked for the score that follows."""
+    """It was given the list in a new turn and asked for the score that follows."""
     COMPUTED = "computed"
     """Its score is a function of the list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rescoring:
-    """What a judge makes of an error list.
+    """Score that a judge gives to an error list.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Rescoring:
         How the score came about.
     expected
         Mean of the score over the probabilities of its labels, which shows what moves below
-        one label; None where nobody gave them.
+        one label; None where they are not known.
     """
 
     report: Report

@@ -7,7 +7,7 @@ __all__ = ["Scale"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """An ordinal scale: labels from worst to best, worth 1, 2, … n.
+    """An ordinal scale: labels from worst to best, with the scores 1, 2, … n.
 
     Parameters
     ----------

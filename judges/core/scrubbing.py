@@ -4,7 +4,7 @@ Known secrets are the values of environment variables that are named as secrets 
 (``…_API_KEY``, ``…_TOKEN``), and what is secret in those that hold an address. They are
 looked for as they are and as a model or a server may give them back: in other letters of
 case, split, in base64, hexadecimal and percent-encoded. An ordinary word or a number
-(``TOKEN=test``) is no secret: it would be found in honest texts.
+(``TOKEN=test``) is not a secret: it would be found in honest texts.
 """
 
 import base64
@@ -157,10 +157,10 @@ def _without(text: str, holes: Iterable[tuple[int, int]]) -> str:
 
 @lru_cache(maxsize=8)
 def _secrets(values: tuple[str, ...]) -> _Secrets:
-    worth = {value for value in values if not _is_ordinary(value)}
-    forms = {form for value in worth for form in _encoded(value)}
-    sure = {_letters_of(value) for value in worth if _is_sure(value)}
-    exact = {value.casefold() for value in worth}
+    secrets = {value for value in values if not _is_ordinary(value)}
+    forms = {form for value in secrets for form in _encoded(value)}
+    sure = {_letters_of(value) for value in secrets if _is_sure(value)}
+    exact = {value.casefold() for value in secrets}
     return _Secrets(
         tuple(form for form in sorted(forms | sure) if len(form) >= _SHORTEST),
         tuple(sorted(exact, key=len, reverse=True)),

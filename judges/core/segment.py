@@ -50,6 +50,6 @@ class Segment:
     meta: Mapping[str, object] = field(default_factory=lambda: _NO_META)
 
     def human_score(self, aspect: str) -> float | None:
-        """Return the mean of the raters' scores on `aspect`, or None if nobody rated it."""
+        """Return the mean of the raters' scores on `aspect`, or None if it has no rating."""
         scores = self.human.get(aspect, {}).values()
         return sum(scores) / len(scores) if scores else None

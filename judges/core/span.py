@@ -10,7 +10,7 @@ MAX_SEVERITY = 5
 
 
 class Located(StrEnum):
-    """How the quote of an error was found in the text."""
+    """Way in which the quote of an error was found in the text."""
 
     EXACT = "exact"
     """Character for character."""

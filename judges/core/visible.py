@@ -20,7 +20,7 @@ _HIDDEN = re.compile(
 _MARK = "\N{REPLACEMENT CHARACTER}"
 _HTML = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _NUMBERS = r"\[[-+.\d, ]*\](?![(\[:])"
-"""Brackets around an interval, which are no link."""
+"""Brackets around an interval, which do not make a link."""
 _CODE = r"`[\w-]+`"
 """A name set off, which holds nothing."""
 _WORD = r"(?<=[^\W_])_+(?=[^\W_])"

@@ -31,7 +31,7 @@ from spanjury.judges.core import (
 from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.core.keys import canonical, digest
 from spanjury.judges.llm.asking import Answer, ask
-from spanjury.judges.llm.error_list import recite
+from spanjury.judges.llm.error_list import render_errors
 from spanjury.judges.llm.material import Material
 from spanjury.judges.llm.parse import PARSER_VERSION, ParsedReply, located_errors, parse
 from spanjury.judges.llm.prompt import (
@@ -42,7 +42,7 @@ from spanjury.judges.llm.prompt import (
     render,
     shown_texts,
 )
-from spanjury.judges.llm.rescore import Recital, ScoreForm, continued, rescored, restated
+from spanjury.judges.llm.rescore import ForcedPrefix, ScoreForm, continued, rescored, restated
 from spanjury.judges.text import field_mark
 
 __all__ = ["Annotator"]
@@ -100,8 +100,8 @@ class Annotator:
     @property
     def signature(self) -> str:
         """Model, prompt, decoding, parser and code; of rescoring, what is not as by default."""
-        told = {"rescoring": self.rescoring, "alternatives": self.alternatives}
-        usual = {"rescoring": "auto", "alternatives": 0}
+        options = {"rescoring": self.rescoring, "alternatives": self.alternatives}
+        defaults = {"rescoring": "auto", "alternatives": 0}
         return signature(
             "annotator",
             model=self.model.signature,
@@ -112,7 +112,7 @@ class Annotator:
             grammar=self.grammar,
             parser=PARSER_VERSION,
             code=code_digest(__name__),
-            **{name: value for name, value in told.items() if value != usual[name]},
+            **{name: value for name, value in options.items() if value != defaults[name]},
         )
 
     def report_key(self, segment: Segment, aspect: Aspect) -> str:
@@ -149,16 +149,16 @@ class Annotator:
         ModelError
             If it gives no reply, or cannot write on and may not be asked otherwise.
         """
-        recital = self._recital(segment, aspect, spans)
+        prefix = self._prefix(segment, aspect, spans)
         if self.rescoring != "restate":
             try:
-                answer = await continued(self.model, recital)
-                return rescored(answer, spans, method=RescoringMethod.CONTINUED, form=recital.form)
+                answer = await continued(self.model, prefix)
+                return rescored(answer, spans, method=RescoringMethod.CONTINUED, form=prefix.form)
             except PermanentModelError as error:
                 if self.rescoring == "continue" or isinstance(error, ModelRefusedError):
                     raise
-        answer = await restated(self.model, recital)
-        return rescored(answer, spans, method=RescoringMethod.RESTATED, form=recital.form)
+        answer = await restated(self.model, prefix)
+        return rescored(answer, spans, method=RescoringMethod.RESTATED, form=prefix.form)
 
     def _options(self) -> PromptOptions:
         return PromptOptions(
@@ -178,14 +178,14 @@ class Annotator:
         )
         return ChatRequest(messages=render(segment, aspect, options), decoding=decoding)
 
-    def _recital(self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]) -> Recital:
+    def _prefix(self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]) -> ForcedPrefix:
         texts = shown_texts(segment, aspect).values()
         mark = field_mark(texts)
         request = self._request(segment, aspect, mark=mark)
         words = self.severity == "verbal"
-        return Recital(
+        return ForcedPrefix(
             conversation=request.messages,
-            text=recite(spans, words=words, held_to_grammar=self.grammar, mark=mark),
+            text=render_errors(spans, words=words, held_to_grammar=self.grammar, mark=mark),
             form=ScoreForm(aspect=aspect, options=self._options(), mark=mark),
             material=Material(texts),
             decoding=replace(request.decoding, logprobs=self.alternatives),

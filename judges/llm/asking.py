@@ -15,11 +15,11 @@ __all__ = ["Answer", "Reading", "ask"]
 
 
 class Reading(Protocol):
-    """What was read of a reply."""
+    """Content read from a reply."""
 
     @property
     def problem(self) -> str:
-        """Why the reply is of no use; empty if it is."""
+        """Reason why the reply cannot be used; empty if it can."""
         ...
 
 
@@ -46,7 +46,7 @@ class Answer(Generic[R]):
 
     @property
     def outcome(self) -> Outcome:
-        """How it ended; `Outcome.SCORED` if the reply can be used."""
+        """Outcome of asking; `Outcome.SCORED` if the reply can be used."""
         if self.reply.finish is Finish.REFUSAL:
             return Outcome.REFUSED
         if not self.reading.problem:
@@ -56,7 +56,7 @@ class Answer(Generic[R]):
 
     @property
     def reason(self) -> str:
-        """Why the reply cannot be used; empty if it can."""
+        """Reason why the reply cannot be used; empty if it can."""
         match self.outcome:
             case Outcome.REFUSED:
                 return "the model declined to answer"

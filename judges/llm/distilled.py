@@ -4,7 +4,7 @@ Source: Kartáč et al. (2025), OpeNLGauge, section 5. It asks with the prompt o
 and reads the reply as the annotator does. A reply that cannot be read is drawn again, then
 reported as unparseable; one that broke off is given twice the room, then reported as
 truncated. It raises `ModelError` where the model gives no reply at all. It works with any
-model; one that was not trained for it is told the form, but not taught it.
+model; one that was not trained for it has the form in its prompt only.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,7 +29,7 @@ from spanjury.judges.core import (
 from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.core.keys import canonical, digest
 from spanjury.judges.llm.asking import Answer
-from spanjury.judges.llm.error_list import CUE, recite
+from spanjury.judges.llm.error_list import CUE, render_errors
 from spanjury.judges.llm.expected_score import expected_number
 from spanjury.judges.llm.material import Material
 from spanjury.judges.llm.parse import PARSER_VERSION, ParsedReply, located_errors
@@ -52,15 +52,15 @@ class Distilled:
     model
         The model that is asked.
     reading
-        What the number means on the scale: as in the data that the model was trained on.
+        Meaning of the number on the scale, as in the data that the model was trained on.
     tries
-        How often it is asked at most. The first reply is the likeliest one; the others are
+        Most times that it is asked. The first reply is the likeliest one; the others are
         drawn at `temperature`.
     temperature, seed, max_tokens
-        How replies are drawn; the seed of each try is one more than that of the one before.
+        Settings of the draw; the seed of each try is one more than that of the one before.
     expected
         Take for the score its mean over the probabilities of the numbers, where the server
-        tells them.
+        returns them.
     alternatives
         For how many of the likeliest tokens it is asked for them.
 
@@ -86,9 +86,8 @@ class Distilled:
             raise ValueError(
                 f"tries and alternatives must be positive: {self.tries}, {self.alternatives}"
             )
-        self._decoding(
-            self.tries, room=self.max_tokens
-        )  # a bad option is refused now, not at the first segment
+        # a bad option is refused now, not at the first segment
+        self._decoding(self.tries, room=self.max_tokens)
 
     @property
     def signature(self) -> str:
@@ -140,7 +139,7 @@ class Distilled:
         ModelError
             If it gives no reply, or its server cannot have a reply written on.
         """
-        request = ChatRequest(messages=messages_for(segment, aspect), prefix=recite(spans))
+        request = ChatRequest(messages=messages_for(segment, aspect), prefix=render_errors(spans))
         scale = aspect.scale
         answer = await self._ask(
             request,

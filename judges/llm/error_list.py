@@ -1,6 +1,6 @@
-"""Write an error list as a judge would have written it, up to its score.
+"""Error lists rendered as a judge would have written them, up to the score.
 
-The opposite of `spanjury.judges.llm.parse`: what is recited is read back as the same errors.
+The opposite of `spanjury.judges.llm.parse`: the rendered list is read back as the same errors.
 Words go in as they are. Only an error that could not be read back so, because its words
 imitate the form of a report or hold quotation marks, is put in other marks, then on one
 line, then without the characters that are taken for the form. No list makes it raise.
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from spanjury.judges.core import ErrorSpan, Scale
 from spanjury.judges.llm.parse import SEVERITY_WORDS, ParsedError, parse
 
-__all__ = ["CUE", "cue", "recite"]
+__all__ = ["CUE", "cue", "render_errors"]
 
 _NONE = "No Error"
 _MARKS = (('"', '"'), ("“", "”"), ("«", "»"), ("「", "」"))
@@ -34,7 +34,7 @@ def _behind(mark: str) -> str:
 
 
 def cue(mark: str = "") -> str:
-    """Return what a recited list ends with, with the mark of the request, if it has one.
+    """Return the end of a rendered list, with the mark of the request, if it has one.
 
     Without a blank, which tokenizers put before the next word.
     """
@@ -45,7 +45,7 @@ CUE = cue()
 """The cue of a form without a mark."""
 
 
-def recite(
+def render_errors(
     spans: Sequence[ErrorSpan],
     *,
     words: bool = False,
@@ -59,15 +59,15 @@ def recite(
     spans
         The list; an unlocated span is quoted as the judge quoted it.
     words
-        Write severities as words, as where they are asked for so.
+        Write severities as words, for prompts that ask for words.
     held_to_grammar
-        Leave the blank lines that the grammar of a report leaves.
+        Leave the blank lines that the grammar of a report has.
     mark
         Put in brackets behind each label; empty for a form without.
 
     Examples
     --------
-    >>> recite([ErrorSpan(text="1935", explanation="It was 1932.", severity=4)])
+    >>> render_errors([ErrorSpan(text="1935", explanation="It was 1932.", severity=4)])
     'Error 1:\nLocation: "1935"\nExplanation: It was 1932.\nSeverity: 4\n\nOverall score:'
     """
     if not spans:
@@ -89,8 +89,8 @@ def _block(span: ErrorSpan, *, number: int, words: bool, mark: str) -> str:
             f"Explanation{tail} {explanation}",
         ]
         if span.severity is not None:
-            told = SEVERITY_WORDS[span.severity - 1] if words else str(span.severity)
-            lines.append(f"Severity{tail} {told}")
+            severity = SEVERITY_WORDS[span.severity - 1] if words else str(span.severity)
+            lines.append(f"Severity{tail} {severity}")
         block = "\n".join(lines) + "\n"
         if _reads_back(block, span, title=title.strip(), mark=mark):
             return block

@@ -1,8 +1,14 @@
-"""The expected score: what a model would give on average, told by its log-probabilities.
+"""Expected scores: those that a model would give on average, by its log-probabilities.
 
 Source: Liu et al. (2023), G-Eval, section 2.2, "Scoring function": the sum over the scale
 of p(score) x score. They estimated p by drawing 20 replies; where a server hands over the
 probabilities of the likeliest tokens, one reply is enough and the result has no ties.
+
+`expected_score` and `expected_first_word` take one token for the score. Of the numbers from 0
+to 100 some tokenizers make one token each, others a token a digit: `expected_number` weighs,
+along the digits that were written, each alternative by its probability: where numbers are
+whole tokens, by its value; where digits are, by the mean of the numbers in steps of 5 that it
+may begin.
 """
 
 import math
@@ -17,10 +23,12 @@ from spanjury.judges.llm.percent import STEP
 
 __all__ = ["LEAST_SHARE", "Expected", "expected_first_word", "expected_number", "expected_score"]
 
+
 LEAST_SHARE = 0.5
 """Below this share of the probability the numbers of the scale do not speak for the model."""
-
 _AROUND = " \t\r\n▁ĠĊ"  # white space, also as tokenizers write it
+_HIGHEST = 100
+_NUMBERS = range(0, _HIGHEST + 1, STEP)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,11 +136,6 @@ def _expectation(token: TokenLogprob, *, values: Mapping[str, int]) -> Expected:
     return Expected(value=min(max(mean, min(scores)), max(scores)), share=share)
 
 
-_AROUND_expected_number = " \t\r\n▁ĠĊ"  # white space, also as tokenizers write it
-_HIGHEST = 100
-_NUMBERS = range(0, _HIGHEST + 1, STEP)
-
-
 def expected_number(reply: Reply, *, written: int) -> Expected:
     """Return the expectation of the number that a reply gives, 0 to 100.
 
@@ -179,7 +182,7 @@ def _number_tokens(tokens: Sequence[TokenLogprob], *, number: str) -> list[Token
 def _weighed(
     tokens: Sequence[TokenLogprob], *, begun: str, by_digits: bool
 ) -> Iterator[tuple[float, float]]:
-    """Yield what each alternative to the first token is worth, with its probability."""
+    """Yield the value of each alternative to the first token, with its probability."""
     token, *later = tokens
     for text, logprob in {token.token: token.logprob, **token.top}.items():
         digits = _bare(text)
@@ -189,12 +192,12 @@ def _weighed(
         elif later and digits == _bare(token.token):
             value = _mean(list(_weighed(later, begun=begun + digits, by_digits=by_digits)))
         else:
-            value = _worth(begun + digits, by_digits=by_digits)
+            value = _value(begun + digits, by_digits=by_digits)
         if value is not None:
             yield value, weight
 
 
-def _worth(digits: str, *, by_digits: bool) -> float | None:
+def _value(digits: str, *, by_digits: bool) -> float | None:
     if not by_digits:
         return float(digits) if float(digits) <= _HIGHEST else None
     begun = [number for number in _NUMBERS if str(number).startswith(digits)]
@@ -209,4 +212,4 @@ def _mean(values: Sequence[tuple[float, float]]) -> float | None:
 
 
 def _bare(token: str) -> str:
-    return token.strip(_AROUND_expected_number)
+    return token.strip(_AROUND)

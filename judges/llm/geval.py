@@ -48,9 +48,15 @@ from spanjury.judges.llm.prompt import shown_texts
 __all__ = ["GEval", "Steps", "StepsWriter"]
 
 
+_NO_SPANS = "A score alone: no error spans were looked for."
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Steps:
-    """Steps as they go into a prompt, or the reason why there are none."""
+    """Evaluation steps as they go into a prompt, or the reason why there are none.
+
+    Source: Liu et al. (2023), G-Eval, section 2.1, "Auto chain-of-thoughts".
+    """
 
     text: str
     problem: str = ""
@@ -82,7 +88,7 @@ class StepsWriter:
             async with lock:
                 return await self._asked_once(model, request)
         finally:
-            if not lock.locked():  # nobody waits: a lock belongs to one event loop
+            if not lock.locked():  # no task waits: a lock belongs to one event loop
                 self._locks.pop(request, None)
 
     async def _asked_once(self, model: ChatModel, request: ChatRequest) -> Answer[Steps]:
@@ -99,9 +105,6 @@ def _read(reply: Reply) -> Steps:
         return Steps(text="", problem="the steps broke off")
     text = (without_reasoning(reply.text) or "").strip()
     return Steps(text=text, problem="" if text else "there are no steps in it")
-
-
-_NO_SPANS = "A score alone: no error spans were looked for."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +144,7 @@ class GEval:
         per aspect and judge. The signature cannot hold steps that are yet to be written:
         a resumed run has the same ones because the model's replies are remembered with
         the run. Without that memory, or where failures are tried again, which asks for
-        all replies anew, judges of one signature may follow different steps.
+        all replies again, judges of one signature may follow different steps.
     repeats
         How many replies are averaged. At temperature 0 they would be alike: one is asked for.
     temperature

@@ -1,4 +1,4 @@
-"""What the judge `geval` says to a model.
+"""Prompts of the judge `geval`.
 
 The parts are those of G-Eval (Liu et al. 2023, section 2): task, criterion, evaluation
 steps, texts, form of the answer. The words are ours, and so is the order: the texts come

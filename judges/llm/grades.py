@@ -47,7 +47,7 @@ class Grade:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Part:
-    """What a part of a phrase says: the grades it names, and whether it says nothing else."""
+    """Grades that a part of a phrase names, and whether it says nothing else."""
 
     grades: frozenset[float]
     pure: bool
@@ -111,7 +111,7 @@ def numbers(scale: Scale) -> tuple[str, ...]:
 def is_template(phrase: str, *, scale: Scale) -> bool:
     """Say whether `phrase` repeats what may be answered, as ``<Poor|Fair|Good>`` does.
 
-    It is no grade, and either names three labels (or all there are) or stands in
+    It is not a grade, and either names three labels (or all there are) or stands in
     brackets of the kinds ``<>``, ``[]``, ``{}``.
     """
     if read_grade(phrase, scale=scale).value is not None:
@@ -166,7 +166,7 @@ def _labels(labels: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def _number(number: str, *, out_of: str | None, scale: Scale) -> float:
-    """Return what a number is worth; labels that are numbers are worth their own place."""
+    """Return the score that a number stands for; labels that are numbers stand for their place."""
     value = float(number.replace(",", "."))
     numeric = _numeric(scale)
     end = scale.labels[-1] if numeric else str(scale.high)

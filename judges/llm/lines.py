@@ -23,8 +23,39 @@ __all__ = [
 ]
 
 
+_REASON = r"(?:explanation|justification|rationale|reason|reasoning)"
+_SCORE = r"(?:score|rating|grade)"
+_SUBJECT = r"(?:(?:the|this|my|final|overall) )*"
+# Possessive where it matters: no line, however long, is read more than a few times.
+_FENCE = re.compile(r"\s*+(?:`{3,}+|~{3,}+)\s*+\w*+\s*+$")
+_MARKUP = re.compile(r"[\s>#*_`~•·+|\ufeff\u200b-]*+(?:\(?\d{1,3}[.)](?=\s))?[\s*_`~#]*+")
+_LABEL = re.compile(
+    r"(?P<name>[^\W\d_]++(?:\s++[^\W\d_]++){0,7}+)"
+    r"\s*+(?P<number>\#?\d{1,3}+)?"  # Error 1
+    r"(?:\s*+\([^()]{0,200}+\)){0,2}+\s*+"  # Location (implied)
+    r"[\s*_`]*+(?:[:：﹕=]|[-–—](?=\s)|\.?$)"
+    r"(?:[*_`]++(?=\s|$))?"
+)
+_NO_ERROR = re.compile(r"[(\[\"'“‘]*+no\s++errors?(?:\(s\))?(?!\w)", re.IGNORECASE)
+_NO_ERROR_WORDS = 8  # "were found in the summary"; after more words it is prose
+# Quotations come first, so that a label inside one is passed over.
+_INLINE = re.compile(
+    r"\"[^\"]*+\"|“[^“”]*+”|«[^«»]*+»|`[^`]*+`"
+    r"|(?<!\w)(?P<name>Error(?=\s++\#?\d)|Location|Severity|Category"
+    r"|(?:Overall|Final)\s++(?:[Ss]core|[Rr]ating)"
+    r"|Explanation(?:\s++of\s++the\s++(?:overall\s++)?score)?)"
+    r"\s*+(?:\#?\d{1,3}+)?(?:\s*+\([^()]{0,200}+\)){0,2}+[*_`]*+\s*+[:：](?:[*_`]++(?=\s|$))?"
+)
+_TAG = r"(?:think|thinking|thought|reasoning)"
+_OPENING = re.compile(rf"^[ \t]*+<{_TAG}>", re.IGNORECASE | re.MULTILINE)
+_CLOSING = re.compile(rf"</{_TAG}>", re.IGNORECASE)
+# Some servers swallow the opening tag. A closing one alone counts at an edge of its line:
+# in the middle it may be part of a quotation.
+_ORPHAN = re.compile(rf"(?:^[ \t]*+</{_TAG}>|</{_TAG}>[ \t]*+$)", re.IGNORECASE | re.MULTILINE)
+
+
 class Label(Enum):
-    """What a piece of a line is."""
+    """Kind of a piece of a line."""
 
     ERROR = auto()
     NO_ERROR = auto()
@@ -59,7 +90,7 @@ class Field:
 
     @property
     def as_text(self) -> "Field":
-        """The same words as no field."""
+        """The same words as plain text."""
         return Field(label=Label.TEXT, value=f"{self.head} {self.value}".strip())
 
     def has(self, mark: str) -> bool:
@@ -67,9 +98,6 @@ class Field:
         return bool(mark) and f"({mark})" in self.head
 
 
-_REASON = r"(?:explanation|justification|rationale|reason|reasoning)"
-_SCORE = r"(?:score|rating|grade)"
-_SUBJECT = r"(?:(?:the|this|my|final|overall) )*"
 _WORDINGS = {
     Label.ERROR: r"errors?|issues?",
     Label.LOCATION: r"(?:error |quoted )?(?:location|span|quote)|location of the error",
@@ -83,34 +111,21 @@ _WORDINGS = {
     ),
     Label.SCORE: rf"(?:(?:the|my|final|total|quality) )*{_SCORE}(?: is)?",
 }
+
+
 SCORES = frozenset({Label.OVERALL_SCORE, Label.SCORE, Label.INLINE_SCORE})
 """Labels of the overall score."""
+
+
 GRADED = SCORES | {Label.SEVERITY}
 """Labels behind which a grade stands."""
+
+
 # Elsewhere within a line, as in a location, a score is a quoted one or mere talk.
 _BEFORE_SCORES = frozenset({Label.NO_ERROR, Label.SEVERITY, Label.CATEGORY})
-_KNOWN = {label: re.compile(wording) for label, wording in _WORDINGS.items()}
 
-# Possessive where it matters: no line, however long, is read more than a few times.
-_FENCE = re.compile(r"\s*+(?:`{3,}+|~{3,}+)\s*+\w*+\s*+$")
-_MARKUP = re.compile(r"[\s>#*_`~•·+|\ufeff\u200b-]*+(?:\(?\d{1,3}[.)](?=\s))?[\s*_`~#]*+")
-_LABEL = re.compile(
-    r"(?P<name>[^\W\d_]++(?:\s++[^\W\d_]++){0,7}+)"
-    r"\s*+(?P<number>\#?\d{1,3}+)?"  # Error 1
-    r"(?:\s*+\([^()]{0,200}+\)){0,2}+\s*+"  # Location (implied)
-    r"[\s*_`]*+(?:[:：﹕=]|[-–—](?=\s)|\.?$)"
-    r"(?:[*_`]++(?=\s|$))?"
-)
-_NO_ERROR = re.compile(r"[(\[\"'“‘]*+no\s++errors?(?:\(s\))?(?!\w)", re.IGNORECASE)
-_NO_ERROR_WORDS = 8  # "were found in the summary"; after more words it is prose
-# Quotations come first, so that a label inside one is passed over.
-_INLINE = re.compile(
-    r"\"[^\"]*+\"|“[^“”]*+”|«[^«»]*+»|`[^`]*+`"
-    r"|(?<!\w)(?P<name>Error(?=\s++\#?\d)|Location|Severity|Category"
-    r"|(?:Overall|Final)\s++(?:[Ss]core|[Rr]ating)"
-    r"|Explanation(?:\s++of\s++the\s++(?:overall\s++)?score)?)"
-    r"\s*+(?:\#?\d{1,3}+)?(?:\s*+\([^()]{0,200}+\)){0,2}+[*_`]*+\s*+[:：](?:[*_`]++(?=\s|$))?"
-)
+
+_KNOWN = {label: re.compile(wording) for label, wording in _WORDINGS.items()}
 
 
 @lru_cache(maxsize=512)
@@ -171,20 +186,12 @@ def _pieces(label: Label, rest: str, *, head: str = "") -> Iterator[Field]:
 
 @lru_cache(maxsize=256)
 def _known(name: str) -> Label | None:
-    """Return what a label's words mean, or None if they are no label."""
+    """Return the label that words stand for, or None if they are not a label."""
     words = " ".join(name.casefold().split())
     for label, wording in _KNOWN.items():
         if wording.fullmatch(words):
             return label
     return None
-
-
-_TAG = r"(?:think|thinking|thought|reasoning)"
-_OPENING = re.compile(rf"^[ \t]*+<{_TAG}>", re.IGNORECASE | re.MULTILINE)
-_CLOSING = re.compile(rf"</{_TAG}>", re.IGNORECASE)
-# Some servers swallow the opening tag. A closing one alone counts at an edge of its line:
-# in the middle it may be part of a quotation.
-_ORPHAN = re.compile(rf"(?:^[ \t]*+</{_TAG}>|</{_TAG}>[ \t]*+$)", re.IGNORECASE | re.MULTILINE)
 
 
 def without_reasoning(reply: str) -> str | None:

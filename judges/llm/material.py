@@ -1,4 +1,4 @@
-"""The judged texts as a reply may repeat them: lines that are then no words of the judge.
+"""The judged texts as a reply may repeat them: such lines are not the judge's own.
 
 A text may hold a finished review. A judge that quotes it, in whatever way, writes lines that
 look like its own; they are known by standing in the text. Markup, case, punctuation, invisible
@@ -75,7 +75,7 @@ class Material:
         following
             The text behind the line, where the value of its last label may stand.
         mark
-            A label with this mark is no copy.
+            A label with this mark is not a copy.
         """
         whole = any(map(_in_lines, pieces)) and self.holds_line(line)
         return tuple(
@@ -117,7 +117,7 @@ class Material:
 
     @cached_property
     def _fields(self) -> list[str]:
-        """What the texts label as reviews do: the first words of each field, sorted."""
+        """First words of each field that the texts label as reviews do, sorted."""
         return sorted(
             _first_words(text[label.start() : label.start() + _COMPARED])
             for text in self._folded

@@ -1,4 +1,4 @@
-"""The fields of a reply that are its writer's own, and none that it quotes.
+"""The fields of a reply that are its writer's own, without those that it quotes.
 
 A field is quoted if it stands between quotation marks, if it may be copied from the material,
 or if it stands in a block (a code fence, behind ``>``, indented) while the same kind of field

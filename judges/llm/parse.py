@@ -39,15 +39,13 @@ __all__ = [
     "parse",
 ]
 
+
 PARSER_VERSION = 2
 """Raised whenever a reply may be read otherwise than before; part of signatures."""
-
 BREAKS_OFF = "it breaks off at the score"
 """The problem of a reply that was cut where its score stands: more digits may have followed."""
-
 SEVERITY_WORDS = ("Neutral", "Minor", "Moderate", "Major", "Critical")
 """Words for the severities 1 to 5."""
-
 _SCORE_LABELS = ((Label.SCORE, Label.OVERALL_SCORE), (Label.INLINE_SCORE,))  # best first, then last
 
 
@@ -79,7 +77,7 @@ class ParsedError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedReply:
-    """What could be read of a reply.
+    """Content that could be read from a reply.
 
     Parameters
     ----------
@@ -227,7 +225,7 @@ def located_errors(errors: Iterable[ParsedError], *, output: str) -> tuple[Error
     """Return `errors`, in their order, with their places in `output`.
 
     Words outside quotation marks that are not in the text may only describe where the error
-    is: they are put before the explanation, and are no false quotation.
+    is: they are put before the explanation, and do not count as a false quotation.
     """
     locator = Locator(output)
     return tuple(_located(locator, error) for error in errors)

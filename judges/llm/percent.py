@@ -12,7 +12,7 @@ from spanjury.judges.core import Scale
 __all__ = ["PERCENT", "STEP", "Reading", "binned", "from_percent", "percent"]
 
 Reading = Literal["stretched", "share"]
-"""What 0 stands for: ``stretched`` for the worst label, so that five labels are 0, 25, … 100;
+"""Meaning of 0: ``stretched`` for the worst label, so that five labels are 0, 25, … 100;
 ``share`` for nothing at all, so that they are 20, 40, … 100. The paper does not say which."""
 
 STEP = 5
@@ -49,7 +49,7 @@ def binned(number: float) -> int:
 
 
 def from_percent(number: float, *, scale: Scale, reading: Reading = "stretched") -> float | None:
-    """Return what `number`, from 0 to 100, is worth on `scale`; None if that is off it.
+    """Return the score on `scale` for a `number` from 0 to 100; None if it is off the scale.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The annotator's prompt: what a model is told before it marks errors.
+"""The annotator's prompt.
 
 The structure is that of OpeNLGauge (Appendix F, as described in section 4): task, aspect,
 rules, steps, severity apart from the score, form of the answer. The words are ours. The
@@ -34,7 +34,7 @@ _TEMPLATES = ("system.txt", "annotate.txt", "rules.txt", "reask.txt", "report.gb
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptOptions:
-    """What the ablations of OpeNLGauge (section 7.3) vary.
+    """Options of the prompt, as the ablations of OpeNLGauge (section 7.3) vary them.
 
     Parameters
     ----------

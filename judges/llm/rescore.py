@@ -1,4 +1,4 @@
-"""How an annotator comes from an error list to a score: two roads.
+"""Two methods by which an annotator scores an error list that is not its own.
 
 Source: Terentowicz, Lango, Dušek (2025), section 3.1. Continued: the reply in which the
 list stands is cut where its score is due, and the model writes on from there. Restated: the
@@ -37,9 +37,12 @@ from spanjury.judges.llm.parse import BREAKS_OFF, parse
 from spanjury.judges.llm.prompt import PromptOptions, alternatives, score_words
 from spanjury.judges.text import defused, fill_template
 
-__all__ = ["Recital", "ScoreForm", "continued", "rescored", "restated"]
+__all__ = ["ForcedPrefix", "ScoreForm", "continued", "rescored", "restated"]
+
 
 _PACKAGE = "spanjury.judges.llm"
+_TOKENS = 32  # what a label takes; more is written only by who writes something else
+_SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,12 +53,12 @@ class ScoreForm:
     options: PromptOptions
     mark: str
 
-    def restated(self, conversation: Sequence[Message], *, recital: str) -> tuple[Message, ...]:
+    def restated(self, conversation: Sequence[Message], *, reply: str) -> tuple[Message, ...]:
         """Return `conversation`, a reply with the list and no score, and the question for it.
 
         The list is a turn of the assistant: it is to be taken for the judge's own.
         """
-        listed = recital.removesuffix(cue(self.mark)).rstrip("\n")
+        listed = reply.removesuffix(cue(self.mark)).rstrip("\n")
         said = Message(role="assistant", content=listed)
         return (*conversation, said, Message(role="user", content=self._fill("restate.txt")))
 
@@ -86,24 +89,20 @@ class ScoreForm:
         return fill_template(_PACKAGE, name, about)
 
 
-_TOKENS = 32  # what a label takes; more is written only by who writes something else
-_SHOWN = 60
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recital:
+class ForcedPrefix:
     """An error list in the judge's own form, and the conversation in which it stands.
 
     Parameters
     ----------
     conversation
-        What the judge was told before it replied.
+        The conversation before the judge's reply.
     text
-        Its reply with the list, up to the score.
+        The reply with the list, up to the score.
     form
-        How the score is asked for.
+        The question for the score.
     decoding
-        How the judge's replies are drawn; its grammar is that of the score alone, if any.
+        Settings of the judge's replies; a grammar becomes that of the score alone.
     material
         The judged texts, of which no score is taken.
     """
@@ -115,39 +114,39 @@ class Recital:
     material: Material
 
 
-async def continued(model: ChatModel, recital: Recital) -> Answer[Grade]:
+async def continued(model: ChatModel, prefix: ForcedPrefix) -> Answer[Grade]:
     """Have `model` write on where the score is due; raise `ModelError` if it cannot."""
-    form, asked, model = recital.form, recital.decoding, defused(model)
+    form, asked, model = prefix.form, prefix.decoding, defused(model)
     decoding = replace(
         asked,
         max_tokens=min(asked.max_tokens, _TOKENS),
         grammar=form.grammar(continued=True) if asked.grammar else "",
     )
-    request = ChatRequest(messages=recital.conversation, prefix=recital.text, decoding=decoding)
+    request = ChatRequest(messages=prefix.conversation, prefix=prefix.text, decoding=decoding)
     reply = await model.complete(request)
     grade, usage = _read_on(reply, scale=form.aspect.scale), reply.usage
     if grade.problem and reply.finish is not Finish.REFUSAL:
-        said = Message(role="assistant", content=f"{recital.text}{reply.text}")
-        again = (*recital.conversation, said, form.ask_to_continue(grade.problem))
+        said = Message(role="assistant", content=f"{prefix.text}{reply.text}")
+        again = (*prefix.conversation, said, form.ask_to_continue(grade.problem))
         reply = await model.complete(replace(request, messages=again))
         grade, usage = _read_on(reply, scale=form.aspect.scale), usage + reply.usage
     return Answer(reply=_cut_short(reply, grade), reading=grade, usage=usage)
 
 
-async def restated(model: ChatModel, recital: Recital) -> Answer[Grade]:
+async def restated(model: ChatModel, prefix: ForcedPrefix) -> Answer[Grade]:
     """Ask `model` for the score in a new turn; raise `ModelError` if it gives no reply."""
-    form, decoding = recital.form, recital.decoding
+    form, decoding = prefix.form, prefix.decoding
     if decoding.grammar:
         decoding = replace(decoding, grammar=form.grammar(continued=False))
     return await ask(
         model,
         ChatRequest(
-            messages=form.restated(recital.conversation, recital=recital.text), decoding=decoding
+            messages=form.restated(prefix.conversation, reply=prefix.text), decoding=decoding
         ),
         read=lambda reply: read_score(
             reply.text,
             aspect=form.aspect,
-            material=recital.material,
+            material=prefix.material,
             cut=reply.finish is Finish.LENGTH,
         ),
         reask=form.ask_again,

@@ -1,4 +1,4 @@
-"""The short prompt of a distilled judge, and the reply that it is taught to give.
+"""The short prompt of a distilled judge, and the reply that it is trained to give.
 
 One form for training and for judging. Source: Kartáč et al. (2025), OpeNLGauge, section 5.2
 and Appendix F: a model that learns the task from examples needs no more than the task, the
@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from spanjury.judges.core import Aspect, ErrorSpan, Message, Report, Scale, Segment, fingerprint
-from spanjury.judges.llm.error_list import recite
+from spanjury.judges.llm.error_list import render_errors
 from spanjury.judges.llm.material import NO_MATERIAL, Material
 from spanjury.judges.llm.parse import ParsedReply, parse
 from spanjury.judges.llm.percent import PERCENT, Reading, binned, percent
@@ -84,7 +84,7 @@ def target_for(report: Report, scale: Scale, *, reading: Reading = "stretched") 
     if report.score is None:
         raise ValueError(f"outcome {report.outcome.value!r} is nothing to learn from")
     number = binned(percent(report.score, scale=scale, reading=reading))
-    return f"{_recited(gravest(report.spans))} {number}"
+    return f"{_rendered(gravest(report.spans))} {number}"
 
 
 def gravest(spans: Sequence[ErrorSpan]) -> tuple[ErrorSpan, ...]:
@@ -113,9 +113,9 @@ def short_fingerprint() -> str:
 
 
 @lru_cache(maxsize=16)
-def _recited(spans: tuple[ErrorSpan, ...]) -> str:
-    """Recite spans; the latest are kept, since many aspects of a text have the same."""
-    return recite([replace(span, category="") if span.category else span for span in spans])
+def _rendered(spans: tuple[ErrorSpan, ...]) -> str:
+    """Render spans; the latest are kept, since many aspects of a text have the same."""
+    return render_errors([replace(span, category="") if span.category else span for span in spans])
 
 
 def _material(texts: Mapping[str, str]) -> str:

@@ -24,7 +24,7 @@ class Carburacy:
 
         exp(log(R, alpha)) / (1 + beta * C)
 
-    Where the emissions of training are told as well, they are counted likewise, and the
+    Where the emissions of training are given as well, they are counted likewise, and the
     score is the harmonic mean of both.
 
     Parameters
@@ -118,9 +118,9 @@ class Carburacy:
         means = [added / samples for added in sums]
         effectiveness = min(1.0, fmean(means) / (1.0 + pvariance(means)))
         # exp(log(R) / log(alpha)) is a power of R, and 0 for none.
-        worth = math.pow(effectiveness, 1.0 / math.log(self.alpha))
-        used = worth / (1.0 + self.beta * (self.emissions_kg or 0.0))
-        if self.training_emissions_kg is None or not worth:
+        gain = math.pow(effectiveness, 1.0 / math.log(self.alpha))
+        used = gain / (1.0 + self.beta * (self.emissions_kg or 0.0))
+        if self.training_emissions_kg is None or not gain:
             return used
-        trained = worth / (1.0 + self.training_beta * self.training_emissions_kg)
+        trained = gain / (1.0 + self.training_beta * self.training_emissions_kg)
         return 2.0 * used * trained / (used + trained)

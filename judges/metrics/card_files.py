@@ -24,7 +24,7 @@ def read_cards(package: str) -> dict[str, MetricCard]:
     Raises
     ------
     PluginError
-        If there is no such package, or a file is no card; names the file and the key.
+        If there is no such package, or a file is not a card; names the file and the key.
     """
     try:
         found = sorted(_toml_files(package), key=lambda file: file.name)
@@ -42,10 +42,10 @@ def _toml_files(package: str) -> Iterator[Traversable]:
 def _card(file: str, text: str) -> MetricCard:
     name = file.removesuffix(".toml")
     try:
-        told = tomllib.loads(text)
-        return _CARD.validate_python({"name": name, "family": name, **told})
+        values = tomllib.loads(text)
+        return _CARD.validate_python({"name": name, "family": name, **values})
     except tomllib.TOMLDecodeError as error:
-        raise PluginError(f"{file} is no TOML file: {error}") from error
+        raise PluginError(f"{file} is not a TOML file: {error}") from error
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"]))

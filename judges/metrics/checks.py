@@ -1,4 +1,4 @@
-"""Checks of a metric's options, which say what would have been right."""
+"""Checks of options and texts, which say what would have been right."""
 
 from collections.abc import Sequence
 

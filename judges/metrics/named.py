@@ -8,6 +8,7 @@ from spanjury.judges.core import DataError, Metric, MetricCard, Sample, Segment
 
 __all__ = ["NamedMetric", "Over", "check_samples", "sample_of"]
 
+
 Over = Literal["best", "mean", "worst"]
 
 

@@ -32,10 +32,11 @@ __all__ = [
     "over_segments",
 ]
 
+
 Choice = Literal["best", "mean", "worst"]
 Average = Literal["mean", "median"]
 Reduction = Choice | Callable[[Sequence[float]], float]
-"""Which of several scores counts; or any function of one or more scores."""
+"""The one of several scores that counts; or any function of one or more scores."""
 
 
 @runtime_checkable

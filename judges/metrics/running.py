@@ -13,14 +13,14 @@ from spanjury.judges.metrics.scores import MetricScores, Part, measured, put_tog
 __all__ = ["run_metrics"]
 
 _CHUNK = 250
-"""Samples of a chunk: some seconds' work of a slow metric, a millisecond's worth of pickling."""
+"""Samples of a chunk: some seconds' work of a slow metric, a millisecond of pickling."""
 _FEW = 50
-"""So many samples are not worth a process."""
+"""Most samples that are not worth a process."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Lanes:
-    """Who may work at once: every model by itself, everything else as there are cores."""
+class _Limiters:
+    """Workers of a run: every model by itself, everything else as there are cores."""
 
     processes: CapacityLimiter
     threads: CapacityLimiter
@@ -39,13 +39,13 @@ async def run_metrics(
     Parameters
     ----------
     metrics
-        Which ones; what they need, `check_samples` has found there.
+        Their needs have been checked by `check_samples`.
     samples
         One or more.
     workers
         How many processes, and threads, may work at once; None for the number of cores.
     show
-        Told of each metric as it is done.
+        Called with the scores of each metric as it is done.
 
     Returns
     -------
@@ -55,16 +55,16 @@ async def run_metrics(
     Raises
     ------
     EvaluationError
-        What a metric raises first.
+        The first one that a metric raises.
     """
     count = workers or os.cpu_count() or 1
-    lanes = _Lanes(
+    limiters = _Limiters(
         processes=CapacityLimiter(count), threads=CapacityLimiter(count), models=CapacityLimiter(1)
     )
     done: dict[int, MetricScores] = {}
 
     async def run(place: int, named: NamedMetric) -> None:
-        done[place] = await _run(named, samples, lanes=lanes)
+        done[place] = await _run(named, samples, limiters=limiters)
         show(done[place])
 
     with first_error_alone():
@@ -74,14 +74,16 @@ async def run_metrics(
     return [done[place] for place in range(len(metrics))]
 
 
-async def _run(named: NamedMetric, samples: Sequence[Sample], *, lanes: _Lanes) -> MetricScores:
+async def _run(
+    named: NamedMetric, samples: Sequence[Sample], *, limiters: _Limiters
+) -> MetricScores:
     """Let one metric measure a corpus, in chunks where it need not see all of it at once."""
     size = _CHUNK if _can_be_cut(named) else len(samples)
     chunks = [samples[start : start + size] for start in range(0, len(samples), size)]
     parts: dict[int, Part] = {}
 
     async def measure(place: int) -> None:
-        parts[place] = await _measured(named, chunks[place], lanes=lanes)
+        parts[place] = await _measured(named, chunks[place], limiters=limiters)
 
     async with create_task_group() as group:
         for place in range(len(chunks)):
@@ -95,11 +97,13 @@ def _can_be_cut(named: NamedMetric) -> bool:
     return not takes_all and not named.card.batch_dependent and named.card.runs != "model"
 
 
-async def _measured(named: NamedMetric, samples: Sequence[Sample], *, lanes: _Lanes) -> Part:
+async def _measured(named: NamedMetric, samples: Sequence[Sample], *, limiters: _Limiters) -> Part:
     """Measure where the metric belongs: a process can be ended midway, a thread cannot."""
     if named.card.runs == "python" and len(samples) > _FEW:
         return await to_process.run_sync(
-            measured, named, samples, cancellable=True, limiter=lanes.processes
+            measured, named, samples, cancellable=True, limiter=limiters.processes
         )
-    lane = lanes.threads if named.card.runs in {"native", "python"} else lanes.models
-    return await to_thread.run_sync(measured, named, samples, abandon_on_cancel=True, limiter=lane)
+    limiter = limiters.threads if named.card.runs in {"native", "python"} else limiters.models
+    return await to_thread.run_sync(
+        measured, named, samples, abandon_on_cancel=True, limiter=limiter
+    )

@@ -1,4 +1,4 @@
-"""What a metric says of a corpus, and how it says it of a part."""
+"""Scores of a metric on a corpus, put together from those on its parts."""
 
 import math
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ Rows = tuple[tuple[float, ...], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """What a metric says of some samples.
+    """Scores of a metric on some samples.
 
     Parameters
     ----------
@@ -50,12 +50,12 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricScores:
-    """What a metric says of a corpus.
+    """Scores of a metric on a corpus.
 
     Parameters
     ----------
     named
-        Which metric.
+        The metric.
     segments, statistics
         As in `Part`, of all samples.
     corpus
@@ -132,8 +132,8 @@ def _over_references(named: NamedMetric, samples: Sequence[Sample]) -> Part:
     The corpus then is the mean of the segments: sums would be of one reference each.
     """
     assert isinstance(named.metric, SegmentMetric)  # none takes one reference and no segment
-    told = over_references(named.metric, samples, card=named.card, reduction=named.over_refs)
-    return Part(segments=tuple(told), statistics=None, whole=None)
+    segments = over_references(named.metric, samples, card=named.card, reduction=named.over_refs)
+    return Part(segments=tuple(segments), statistics=None, whole=None)
 
 
 def put_together(named: NamedMetric, parts: Sequence[Part]) -> MetricScores:
@@ -165,7 +165,7 @@ def _mean(values: Sequence[float]) -> float:
 def corpus_interval(
     scores: MetricScores, *, seed: int = 1, draws: int = 1000
 ) -> tuple[float, float] | None:
-    """Return the 95 % percentile interval of a corpus score over segments drawn anew.
+    """Return the 95 % percentile interval of a corpus score over resampled segments.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ _TITLE_CASE = 0.6  # share of capitals above which they do not tell names
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A number, or a word that is no function word.
+    """A number, or a word that is not a function word.
 
     Parameters
     ----------

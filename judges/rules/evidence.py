@@ -76,27 +76,27 @@ def _span(text: str, sentence: SentenceSupport, *, finding: _Finding) -> ErrorSp
 
 
 def _findings(sentence: SentenceSupport, index: SourceIndex) -> Iterator[_Finding]:
-    told = sentence.claims
-    unknown = sum(not claim.known for claim in told)
-    if index.prose and len(told) >= _ENOUGH and unknown >= _STRANGE * len(told):
+    claims = sentence.claims
+    unknown = sum(not claim.known for claim in claims)
+    if index.prose and len(claims) >= _ENOUGH and unknown >= _STRANGE * len(claims):
         yield _Finding(
             first=0,
             stop=len(sentence.words),
             severity=5,
             category="unsupported wording",
-            explanation=f"Of the {len(told)} words and numbers that carry this sentence, "
-            f"the source has {len(told) - unknown}.",
+            explanation=f"Of the {len(claims)} words and numbers that carry this sentence, "
+            f"the source has {len(claims) - unknown}.",
         )
         return
-    for run in _runs(told):
+    for run in _runs(claims):
         if run[0].sort != "wording" or index.prose:
             yield _lacking(sentence, run, index=index)
     yield from _recombined(sentence)
 
 
-def _runs(told: Sequence[Claim]) -> Iterator[Sequence[Claim]]:
+def _runs(claims: Sequence[Claim]) -> Iterator[Sequence[Claim]]:
     """Yield the unknown claims: each number and date alone, names and words in runs."""
-    for (known, sort), group in groupby(told, key=lambda claim: (claim.known, claim.sort)):
+    for (known, sort), group in groupby(claims, key=lambda claim: (claim.known, claim.sort)):
         if known:
             continue
         run = list(group)

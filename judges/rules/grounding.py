@@ -16,6 +16,7 @@ from spanjury.judges.text.words import folded_words
 
 __all__ = ["NO_BLANKS", "GroundingJudge", "different_languages", "script"]
 
+
 _LATIN = "Latin"
 _SCRIPTS: Mapping[str, re.Pattern[str]] = MappingProxyType(
     {
@@ -40,9 +41,7 @@ _SCRIPTS: Mapping[str, re.Pattern[str]] = MappingProxyType(
 )
 NO_BLANKS = frozenset(("Thai", "Lao", "Myanmar", "Khmer", "Chinese or Japanese"))
 """Scripts that put no blanks between words."""
-
-_SAMPLE_languages = 4000  # code points that are enough to tell a script
-
+_SAMPLE = 4000  # code points that are enough to tell a script, or a language
 _MARKERS: Mapping[str, frozenset[str]] = MappingProxyType(
     {
         language: frozenset(markers.split())
@@ -62,6 +61,7 @@ _MARKERS: Mapping[str, frozenset[str]] = MappingProxyType(
 )
 _HITS = 3  # marker words that make a language likely
 _MARGIN = 2  # how many times as many as of the other text's language
+_FOREIGN = 0.5  # known claims below which the languages are compared
 
 
 def script(text: str) -> str | None:
@@ -72,7 +72,7 @@ def script(text: str) -> str | None:
     >>> script("Привет, Bob"), script("42")
     ('Cyrillic', None)
     """
-    sample = text[:_SAMPLE_languages]
+    sample = text[:_SAMPLE]
     if sample.isascii():
         return _LATIN if _SCRIPTS[_LATIN].search(sample) else None
     letters = {name: sum(map(len, found.findall(sample))) for name, found in _SCRIPTS.items()}
@@ -104,10 +104,6 @@ def _hits(folded: Sequence[str]) -> dict[str, int]:
     return {
         language: sum(word in markers for word in folded) for language, markers in _MARKERS.items()
     }
-
-
-_FOREIGN = 0.5  # known claims below which the languages are compared
-_SAMPLE = 4000  # code points of a text that tell its language
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

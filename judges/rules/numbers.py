@@ -1,4 +1,4 @@
-"""Numbers: what the numerals and number words of a text are worth."""
+"""Numbers that the numerals and number words of a text stand for."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -53,7 +53,7 @@ class Number:
     first, stop
         Half-open range of the words that state it.
     value
-        What it is worth; infinite where it is too long to be a number.
+        The number; infinite where it is too long for one.
     spelled
         Whether it is stated in words alone.
     """
@@ -67,7 +67,7 @@ class Number:
 def numbers(folded: Sequence[str]) -> Iterator[Number]:
     """Yield the numbers that a sequence of folded words states, in order.
 
-    ``1200``, ``twelve hundred`` and ``1.2 thousand`` are worth the same. A lone ``one`` or
+    ``1200``, ``twelve hundred`` and ``1.2 thousand`` are the same number. A lone ``one`` or
     ``zero`` is a word like any other.
 
     Examples

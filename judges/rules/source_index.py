@@ -28,7 +28,7 @@ _CAMEL = re.compile(r"\b[a-z]+(?:[A-Z][a-z]+)+\b")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _ISO_DATE = re.compile(r"\b\d{4}-(0[1-9]|1[0-2])-\d\d")
 _FULL_STOP = "|"  # no word, so that no number is read across sentences
-_SENTENCES = 4096  # told apart; those of longer texts share numbers, so that memory is bounded
+_SENTENCES = 4096  # kept apart; those of longer texts share numbers, so that memory is bounded
 _PROSE = 0.15  # share of function words that a source made of sentences reaches
 _SHORT = 20  # words below which that share means nothing
 _MARKUP = ("[", "{", "|", "=", "<", "_", '":')
@@ -37,7 +37,7 @@ _DENSE = 8  # words for each mark that a source made of sentences exceeds
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceIndex:
-    """What a source holds.
+    """Index of a source: its words, numbers and names.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class SourceIndex:
         return bool(self.where.get(left, 0) & self.where.get(right, 0))
 
     def states(self, value: float) -> bool:
-        """Whether the source states a number worth `value`."""
+        """Whether the source states the number `value`."""
         return self.nearest(value) == value
 
     def nearest(self, value: float) -> float | None:
@@ -106,15 +106,15 @@ def _index(text: str) -> SourceIndex:
     """Index `text` word by word as it stands."""
     stems: list[str] = []
     content: list[str] = []
-    told: list[str] = []
+    tokens: list[str] = []
     where: dict[str, int] = {}
     for number, (start, end) in enumerate(sentence_intervals(text)):
         folded = folded_words(text[start:end])
         stemmed = [stem(word) for word in folded]
         stems += stemmed
         content += [known for known in stemmed if known not in FUNCTION_WORDS]
-        told += folded
-        told.append(_FULL_STOP)
+        tokens += folded
+        tokens.append(_FULL_STOP)
         sentence = 1 << number % _SENTENCES
         for known in stemmed:
             where[known] = where.get(known, 0) | sentence
@@ -127,7 +127,7 @@ def _index(text: str) -> SourceIndex:
         trigrams=set(triple_hashes(stems)),
         pairs=set(pair_hashes(content)),
         triples=set(triple_hashes(content)),
-        values=sorted({*_values(told)}),
+        values=sorted({*_values(tokens)}),
         prose=_is_prose(text, size=len(stems), functional=len(stems) - len(content)),
     )
 
@@ -150,7 +150,7 @@ def triple_hashes(stems: Sequence[str]) -> Iterator[int]:
 
 
 def _values(folded: Sequence[str]) -> Iterator[float]:
-    """Yield the finite numbers that words state, and what each numeral alone is worth."""
+    """Yield the finite numbers that words state, and that of each numeral alone."""
     for number in numbers(folded):
         if not isinf(number.value):
             yield number.value

@@ -1,4 +1,4 @@
-"""How far a source supports a text.
+"""Support that a source gives to a text.
 
 Two shares are counted: `known`, of the claims that the source has, a number, a date or a
 name twice; and `joined`, of the sequences of words that it has. The support is::
@@ -22,12 +22,17 @@ from spanjury.judges.text.words import Word, words
 
 __all__ = ["Joins", "SentenceSupport", "Support", "joins", "seams", "support"]
 
+
 # What begins a new clause: a writer who joins two sentences so says nothing new.
 _CONNECTIVES = frozenset(
     """after although and as because before but or since so though unless until when where
     whereas which while who""".split()  # noqa: SIM905 - a list this long reads best so
 )
-_SAME_SENTENCE = 0.5  # what a pair is worth that the source has in one sentence, yet not joined
+_SAME_SENTENCE = 0.5  # weight of a pair that the source has in one sentence, yet not joined
+_EXACT = 2.0  # weight of a claim that is right or wrong: a number, a date, a name
+_LOOSE = 0.25  # weight of a word where the source is data, which has few words of its own
+_POWER = 3
+_KNOWN = 0.6  # what the claims count beside the sequences
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +79,7 @@ def joins(folded: Sequence[str], index: SourceIndex) -> Joins:
             max(0, len(stems) - 2),
         ),
         pairs=(
-            sum(_worth(pair, hashed, index=index) for pair, hashed in pairs),
+            sum(_pair_weight(pair, hashed, index=index) for pair, hashed in pairs),
             max(0, len(content) - 1),
         ),
         triples=(
@@ -84,7 +89,7 @@ def joins(folded: Sequence[str], index: SourceIndex) -> Joins:
     )
 
 
-def _worth(pair: tuple[str, str], hashed: int, *, index: SourceIndex) -> float:
+def _pair_weight(pair: tuple[str, str], hashed: int, *, index: SourceIndex) -> float:
     if hashed in index.pairs:
         return 1.0
     return _SAME_SENTENCE if index.in_one_sentence(*pair) else 0.0
@@ -116,15 +121,9 @@ def seams(words: Sequence[Word], index: SourceIndex) -> Iterator[tuple[int, int]
             yield places[at], places[at + 1]
 
 
-_EXACT = 2.0  # weight of a claim that is right or wrong: a number, a date, a name
-_LOOSE = 0.25  # weight of a word where the source is data, which has few words of its own
-_POWER = 3
-_KNOWN = 0.6  # what the claims count beside the sequences
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentenceSupport:
-    """What the source has of one sentence.
+    """Support that the source gives to one sentence.
 
     Parameters
     ----------
@@ -146,7 +145,7 @@ class SentenceSupport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Support:
-    """What the source has of a text.
+    """Support that the source gives to a text.
 
     Parameters
     ----------

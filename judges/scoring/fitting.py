@@ -10,16 +10,16 @@ from itertools import accumulate
 
 from spanjury.judges.core import Aspect, ErrorSpan
 from spanjury.judges.scoring.curve import Curve
-from spanjury.judges.scoring.penalty import SpanLoss
+from spanjury.judges.scoring.penalty import SpanPenalty
 from spanjury.judges.scoring.span_map import SpanMap
 from spanjury.stats.monotone import decreasing_fit, decreasing_steps
 
-__all__ = ["ScoredSpans", "fit_curve", "fit_worth"]
+__all__ = ["ScoredSpans", "fit_curve", "fit_weights"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredSpans:
-    """What was found in one text, and the score that its map is to come near to."""
+    """Errors found in one text, and the score that the map should come near to."""
 
     output: str
     spans: tuple[ErrorSpan, ...]
@@ -27,21 +27,21 @@ class ScoredSpans:
 
 
 def fit_curve(
-    rows: Sequence[ScoredSpans], *, aspect: Aspect, low: float, loss: SpanLoss | None = None
+    rows: Sequence[ScoredSpans], *, aspect: Aspect, low: float, penalty: SpanPenalty | None = None
 ) -> SpanMap:
-    """Fit how much a loss lowers the score, by isotonic regression.
+    """Fit how far a penalty lowers the score, by isotonic regression.
 
     Parameters
     ----------
     rows
         One or more.
     aspect
-        What the texts were judged by.
+        The aspect that the texts were judged by.
     low
         The worst score that there may be. The fit is stretched, so that a text without
         errors has the best score of the scale; this changes no order.
-    loss
-        What errors cost.
+    penalty
+        Penalty of the errors; the default one if None.
 
     Raises
     ------
@@ -49,34 +49,36 @@ def fit_curve(
         If there are no rows, a score is not finite or below `low`, or those without errors
         do not have more than `low`.
     """
-    cost = loss or SpanLoss()
+    penalty = penalty or SpanPenalty()
     fit = decreasing_fit(
-        [cost.of(row.output, row.spans, aspect=aspect) for row in rows],
+        [penalty.of(row.output, row.spans, aspect=aspect) for row in rows],
         [row.score for row in rows],
     )
-    return SpanMap(loss=cost, curve=Curve.through(fit.knots.tolist(), fit.values.tolist(), low=low))
+    return SpanMap(
+        penalty=penalty, curve=Curve.through(fit.knots.tolist(), fit.values.tolist(), low=low)
+    )
 
 
-def fit_worth(
-    rows: Sequence[ScoredSpans], *, aspect: Aspect, loss: SpanLoss | None = None
+def fit_weights(
+    rows: Sequence[ScoredSpans], *, aspect: Aspect, penalty: SpanPenalty | None = None
 ) -> SpanMap:
-    """Fit what each severity costs, none less than the one before it: an ordinal map.
+    """Fit the weight of each severity, none less than the one before it: an ordinal map.
 
     Parameters
     ----------
     rows, aspect
         As in `fit_curve`.
-    loss
-        How errors are counted; its `worth` is what is fitted.
+    penalty
+        Its other parameters say how errors are counted; its weights are fitted.
 
     Raises
     ------
     ValueError
-        If there are no rows, a score is not finite, or errors cost nothing in these rows.
+        If there are no rows, a score is not finite, or all weights would be 0.
     """
-    counted = loss or SpanLoss()
+    counted = penalty or SpanPenalty()
     fit = decreasing_steps(
         [counted.exposure(row.output, row.spans, aspect=aspect) for row in rows],
         [row.score for row in rows],
     )
-    return SpanMap(loss=replace(counted, worth=tuple(accumulate(fit.steps.tolist()))))
+    return SpanMap(penalty=replace(counted, weights=tuple(accumulate(fit.steps.tolist()))))

@@ -28,7 +28,7 @@ __all__ = ["FromSpans"]
 class FromSpans:
     """Another judge's spans, with the score that they make.
 
-    The judge's own score is left out. A report that names no error, and yet has less than
+    The judge's own score does not count. A report that names no error, and yet has less than
     the best label, gives nothing to compute a score from: it becomes an abstention. So does
     every report of a judge that only scores, but for its best ones, and a report of which
     each error that could count quotes what the text does not contain.
@@ -36,9 +36,9 @@ class FromSpans:
     Parameters
     ----------
     judge
-        Who finds the spans.
+        The judge that finds the spans.
     span_map
-        What they make.
+        The map from spans to a score.
     """
 
     judge: Judge
@@ -93,9 +93,9 @@ class FromSpans:
         score = self.span_map.score(segment.output, spans, aspect=aspect)
         if score is not None:
             return Report(score=score, spans=tuple(spans))
-        lost = self.span_map.loss.lost_quotes(spans, aspect=aspect)
+        misquotes = self.span_map.penalty.misquotes(spans, aspect=aspect)
         return Report(
             outcome=Outcome.ABSTAINED,
             spans=tuple(spans),
-            reason=f"no error counts: {lost} quote what the text does not contain",
+            reason=f"no error counts: {misquotes} quote what the text does not contain",
         )

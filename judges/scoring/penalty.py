@@ -1,14 +1,16 @@
-"""What a list of errors costs: one number, which more or graver errors never lower.
+"""Penalty of a list of errors: one number, which more or graver errors never lower.
 
-Every cost is a sum over the severities k of ``steps[k] * exposure[k]``: no step is negative,
-and no part of the exposure falls when an error is added or becomes graver. This holds for
+Every penalty is a sum over the severities k of ``steps[k] * exposure[k]``: no step is negative,
+and no part of the exposure decreases when an error is added or becomes graver. This holds for
 each sum and product as the computer rounds it, so that it needs no tolerance.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import AliasChoices, Field
 
 from spanjury.judges.core import (
     MAX_SEVERITY,
@@ -19,36 +21,36 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.text.sentences import sentence_intervals
 
-__all__ = ["SpanLoss"]
+__all__ = ["SpanPenalty"]
 
 _SEVERITIES = range(MIN_SEVERITY, MAX_SEVERITY + 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SpanLoss:
-    """How much a text loses by its errors.
+class SpanPenalty:
+    """Penalty of a text for its errors.
 
-    With ``by="error"`` the loss is the worst error plus `rest` times the sum of the others:
+    With ``by="error"`` it is the worst error plus `rest` times the sum of the others:
     ``rest=0`` sees the worst only, ``rest=1`` adds all penalties up, as TIGERScore does [1]_.
     With ``by="sentence"`` it is ``1 - rest`` times the worst sentence plus `rest` times the
     mean over all sentences, each of which is as bad as its worst error: two remarks on one
-    sentence are no two errors, and a long text may have more of them than a short one.
+    sentence are not two errors, and a long text may have more of them than a short one.
 
     Parameters
     ----------
     by
-        What is counted.
+        The units that are counted.
     rest
-        In ``[0, 1]``: how much counts what is not the worst.
+        In ``[0, 1]``: the weight of all but the worst.
     unknown
-        The severity, 0 to 5, of an error whose severity nobody told; 0 for no error.
+        The severity, 0 to 5, of an error without one; 0 for none.
     placeless
         Whether an error without a place in the text counts: an omission, or a quotation
         that the text does not contain. Where it counts it is a sentence of its own. None
         for all aspects but those of the kind ``"grounding"``: what a text does not say
         cannot be unsupported.
-    worth
-        What an error of severity 1, 2, … 5 costs; 0 or more, never descending, and more
+    weights
+        Penalty of an error of severity 1, 2, … 5; 0 or more, never descending, and more
         than 0 at the end. Usually 4 and 5 are alike: what judges call the one or the other
         says nothing of what people think (docs/faithful-scoring.md).
 
@@ -66,7 +68,9 @@ class SpanLoss:
     rest: float = 0.2
     unknown: int = 3
     placeless: bool | None = None
-    worth: tuple[float, ...] = (1.0, 2.0, 3.0, 4.0, 4.0)
+    weights: Annotated[
+        tuple[float, ...], Field(validation_alias=AliasChoices("weights", "worth"))
+    ] = (1.0, 2.0, 3.0, 4.0, 4.0)
 
     def __post_init__(self) -> None:
         if self.by not in {"sentence", "error"}:
@@ -75,31 +79,33 @@ class SpanLoss:
             raise ValueError(f"rest must be from 0 to 1, got {self.rest!r}")
         if self.unknown not in range(MAX_SEVERITY + 1):
             raise ValueError(f"unknown must be a severity from 0 to 5, got {self.unknown!r}")
-        rising = list(self.worth) == sorted(self.worth) and all(map(math.isfinite, self.worth))
-        if len(self.worth) != MAX_SEVERITY or not rising or self.worth[0] < 0 or not self.top:
-            raise ValueError(f"worth must be five numbers from 0 up, got {self.worth!r}")
+        rising = list(self.weights) == sorted(self.weights) and all(
+            map(math.isfinite, self.weights)
+        )
+        if len(self.weights) != MAX_SEVERITY or not rising or self.weights[0] < 0 or not self.top:
+            raise ValueError(f"weights must be five numbers from 0 up, got {self.weights!r}")
 
     @property
     def top(self) -> float:
-        """What the gravest single error costs, if it covers the whole text."""
-        return self.worth[-1]
+        """Penalty of the gravest single error, if it covers the whole text."""
+        return self.weights[-1]
 
     @property
     def signature(self) -> str:
-        """Every parameter."""
+        """Every parameter, under the names of the first release: older runs hold them."""
         return signature(
             "loss",
             by=self.by,
             rest=self.rest,
             unknown=self.unknown,
             placeless=self.placeless,
-            worth=",".join(map(repr, self.worth)),
+            worth=",".join(map(repr, self.weights)),
         )
 
     def of(self, output: str, spans: Sequence[ErrorSpan], *, aspect: Aspect) -> float:
-        """Return what `spans` cost the text `output`: 0 for none, and never less than 0."""
+        """Return the penalty of `spans` in the text `output`: 0 for none, and never less than 0."""
         exposed = self.exposure(output, spans, aspect=aspect)
-        steps = (high - low for low, high in zip((0.0, *self.worth), self.worth, strict=False))
+        steps = (high - low for low, high in zip((0.0, *self.weights), self.weights, strict=False))
         return sum(step * share for step, share in zip(steps, exposed, strict=True))
 
     def exposure(
@@ -107,23 +113,24 @@ class SpanLoss:
     ) -> tuple[float, ...]:
         """Return for each severity how far the text is exposed to errors at least so grave.
 
-        Its five numbers are what `worth` is fitted to.
+        The weights are fitted to these five numbers.
         """
         counts = self._counts_placeless(aspect)
-        heard = [span for span in spans if counts or span.interval is not None]
+        counted = [span for span in spans if counts or span.interval is not None]
         if self.by == "error":
-            grades = [self._severity(span) for span in heard]
+            grades = [self._severity(span) for span in counted]
             return tuple(self._of_errors(grades, at_least=k) for k in _SEVERITIES)
         places = list(sentence_intervals(output))
-        grades = [max(map(self._severity, within), default=0) for within in _sorted(heard, places)]
+        by_place = _by_place(counted, places)
+        grades = [max(map(self._severity, errors), default=0) for errors in by_place]
         return tuple(self._of_places(grades, len(places), at_least=k) for k in _SEVERITIES)
 
-    def lost_quotes(self, spans: Sequence[ErrorSpan], *, aspect: Aspect) -> int:
-        """Return how many errors quote what the text does not contain, where nothing else counts.
+    def misquotes(self, spans: Sequence[ErrorSpan], *, aspect: Aspect) -> int:
+        """Count the errors that quote what the text does not contain, where nothing else counts.
 
         Above 0, nothing can be said of the text: the judge names errors, and none of them has
         a place in it. It is 0 if any error counts, if quotations without a place count as well,
-        and of omissions alone, which this loss passes over since the aspect does.
+        and of omissions alone, which do not count since the aspect passes over them.
         """
         if self._counts_placeless(aspect):
             return 0
@@ -147,7 +154,9 @@ class SpanLoss:
         return (1 - self.rest) * (struck > 0) + self.rest * min(1.0, struck / max(1, places))
 
 
-def _sorted(spans: Sequence[ErrorSpan], places: Sequence[tuple[int, int]]) -> list[list[ErrorSpan]]:
+def _by_place(
+    spans: Sequence[ErrorSpan], places: Sequence[tuple[int, int]]
+) -> list[list[ErrorSpan]]:
     """Return the spans that touch each place; last, those that touch none."""
     within: list[list[ErrorSpan]] = [[] for _ in (*places, None)]
     for span in spans:

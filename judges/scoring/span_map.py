@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Annotated
+
+from pydantic import AliasChoices, Field
 
 from spanjury.judges.core import Aspect, ErrorSpan, Report, fingerprint, signature
 from spanjury.judges.scoring.curve import Curve
-from spanjury.judges.scoring.penalty import SpanLoss
+from spanjury.judges.scoring.penalty import SpanPenalty
 
 __all__ = ["SpanMap", "names_its_errors"]
 
@@ -20,28 +23,33 @@ class SpanMap:
     Whatever the parameters: without errors the score is the best; more or graver errors
     never raise it; removing or softening one never lowers it. A list has no score if all of
     its errors quote what the text does not contain and such errors do not count
-    (`SpanLoss.lost_quotes`): it says that something is wrong, but not where.
+    (`SpanPenalty.misquotes`): it says that something is wrong, but not where.
 
     Parameters
     ----------
-    loss
-        What the errors cost.
+    penalty
+        Penalty of the errors.
     curve
-        What is left of the best score; None for a straight line to nothing at the cost of
-        the gravest error.
+        Share of the best score that is left; None for a straight line to nothing at the
+        penalty of the gravest error.
     """
 
-    loss: SpanLoss = field(default_factory=SpanLoss)
+    penalty: Annotated[SpanPenalty, Field(validation_alias=AliasChoices("penalty", "loss"))] = (
+        field(default_factory=SpanPenalty)
+    )
     curve: Curve | None = None
 
     @property
     def signature(self) -> str:
-        """Loss, curve, and what a list without any countable error comes to."""
-        told = self.curve and fingerprint(repr(self.curve.losses), repr(self.curve.shares))
+        """Penalty, curve, and the outcome of a list without any error that counts.
+
+        Under the names of the first release: older runs hold them.
+        """
+        knots = self.curve and fingerprint(repr(self.curve.penalties), repr(self.curve.shares))
         return signature(
             "spans",
-            loss=fingerprint(self.loss.signature),
-            curve=told or "straight",
+            loss=fingerprint(self.penalty.signature),
+            curve=knots or "straight",
             lost_quotes="abstain",
         )
 
@@ -50,12 +58,12 @@ class SpanMap:
 
         None if they do not allow any: each quotes what the output does not contain.
         """
-        if self.loss.lost_quotes(spans, aspect=aspect):
+        if self.penalty.misquotes(spans, aspect=aspect):
             return None
-        cost = self.loss.of(output, spans, aspect=aspect)
-        curve = self.curve or Curve(losses=(0.0, self.loss.top), shares=(1.0, 0.0))
+        penalty = self.penalty.of(output, spans, aspect=aspect)
+        curve = self.curve or Curve(penalties=(0.0, self.penalty.top), shares=(1.0, 0.0))
         low, high = aspect.scale.low, aspect.scale.high
-        return low + (high - low) * curve.at(cost)
+        return low + (high - low) * curve.at(penalty)
 
 
 def names_its_errors(report: Report, *, aspect: Aspect) -> bool:

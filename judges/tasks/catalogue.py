@@ -124,7 +124,7 @@ def _with_defaults(task: Task, *, table: Table, names: Names) -> Task:
     for name in asked:
         if names.get(name) is None:
             choices = ", ".join(names.all())
-            problem = f"has {name!r}, which is no aspect of {task.name}; choose from {choices}"
+            problem = f"has {name!r}, which is not an aspect of {task.name}; choose from {choices}"
             raise table.error("default_aspects", problem=problem)
     found = tuple(names.find(name, what="aspect") for name in asked)
     return replace(task, default_aspects=found)

@@ -103,7 +103,7 @@ def _headers(table: Table, key: str, *, task: Task) -> tuple[str, ...]:
         canonical = task.canonical_header(header)
         if canonical is None:
             choices = ", ".join(task.input_headers)
-            problem = f"has {header!r}, which is no input of {task.name}; choose from {choices}"
+            problem = f"has {header!r}, which is not an input of {task.name}; choose from {choices}"
             raise table.error(key, problem=problem)
         found.append(canonical)
     return tuple(found)

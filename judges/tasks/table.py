@@ -1,4 +1,4 @@
-"""A TOML table that knows where it stands, so that every complaint about it can say so."""
+"""TOML tables that know where they stand, so that every complaint can say so, and their names."""
 
 import re
 import tomllib
@@ -10,6 +10,9 @@ from types import MappingProxyType
 from spanjury.judges.core import ConfigError
 
 __all__ = ["Names", "Table"]
+
+
+_SEPARATORS = re.compile(r"[\s_-]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,9 +99,6 @@ class Table:
         return replace(self, path=(*self.path, key), values=value)
 
 
-_SEPARATORS = re.compile(r"[\s_-]+")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Names:
     """Find a name by itself or an alias, whatever its case, spaces, hyphens, underscores.
@@ -128,7 +128,7 @@ class Names:
         return found
 
     def spelling(self, name: str) -> str:
-        """Return the known spelling of `name`, or its own if it is no name (an alias is none)."""
+        """Return the known spelling of `name`, or its own if it is not a name (an alias is not)."""
         owner = self.get(name)
         return owner if owner and _folded(owner) == _folded(name) else name.strip()
 
@@ -147,7 +147,7 @@ class Names:
         fresh = {_folded(name): name for name in tables}
         for name, table in tables.items():
             if not _folded(name):
-                raise table.error(name, problem="is no name")
+                raise table.error(name, problem="is not a name")
             if fresh[_folded(name)] != name:
                 raise table.error(name, problem=f"is the same name as {fresh[_folded(name)]!r}")
         owners.update(fresh)

@@ -1,6 +1,6 @@
 """Find the words that a judge quotes in the text that it judged.
 
-A `Locator` goes three roads in turn: the quote as it stands; the quote up to spelling,
+A `Locator` tries three methods in turn: the quote as it stands; the quote up to spelling,
 through the map of `spanjury.judges.text.fold`, so that offsets are code points of the text
 and never of a changed copy of it; and the passage most similar to it. What none of them
 finds is not in the text. No quote and no text makes it raise.
@@ -104,7 +104,7 @@ class Locator:
         return Haystack(self._folded.text)
 
     def _methods(self, quote: str) -> Iterator[tuple[Located, _Interval | None]]:
-        """Yield what each road finds, one after the other."""
+        """Yield what each method finds, one after the other."""
         yield Located.EXACT, self._chosen(_occurrences(quote, text=self._text))
         folded = fold(quote)
         yield Located.NORMALISED, self._normalised(quote, folded=folded)

@@ -1,4 +1,8 @@
-"""Fences: judged texts set apart, so that nothing in them passes for an instruction."""
+"""Prompts: templates, judged texts set apart by fences, and the mark of a request.
+
+Nothing in a fenced text passes for an instruction. The mark is a short word that stands in none
+of the texts shown: a reply that repeats it behind its labels tells its own lines from theirs.
+"""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -19,11 +23,14 @@ __all__ = [
     "read_template",
 ]
 
+
 _MARK = re.compile(r"\[[0-9a-f]{12}\]")
 _PLAIN_NAME = re.compile(r"[^\W_](?:[\w '’()/&,+-]|\.(?=\w))*")
 _LONGEST_NAME = 60
 _MOST_WORDS = 4  # more can say something
 _HEADING_WORDS = 7  # "Source of the answer, passage 12": our own words behind a name
+_SHORTEST = 4
+_PLACE = re.compile(r"\$([a-z_]+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +59,7 @@ def fence(texts: Mapping[str, str]) -> Fenced:
 
     A mark is a digest of its own text, so it is the same on every run and whatever else
     stands in the prompt: a server that keeps the beginning of prompts can keep a source.
-    If a text holds a mark, forged or by chance, all marks are replaced. A header that is no
+    If a text holds a mark, forged or by chance, all marks are replaced. A header that is not a
     plain name goes into the fence, as `named_plainly` says.
     """
     texts = named_plainly(texts, most_words=_HEADING_WORDS)
@@ -99,9 +106,6 @@ def _proposals(texts: Mapping[str, str]) -> Iterator[tuple[str, ...]]:
     base = fingerprint(*(part for item in texts.items() for part in item))
     for turn in count(1):
         yield tuple(f"[{fingerprint(str(turn), header, base)}]" for header in texts)
-
-
-_SHORTEST = 4
 
 
 def field_mark(texts: Collection[str]) -> str:
@@ -155,9 +159,6 @@ class AnswerMark:
         if not self.required or mark.strip(" ()").casefold() == self.mark:
             return ""
         return f'mark: must be "{self.mark}", as in the form of the answer'
-
-
-_PLACE = re.compile(r"\$([a-z_]+)")
 
 
 @cache

@@ -4,6 +4,10 @@ A server's tokenizer reads ``<|im_end|>`` as the end of a message, even inside a
 judged. A blank behind the first character makes ordinary letters of it. A text may hold that
 form already, so every form with blanks gets one more, and a reply loses one: what is taken
 apart comes back as it was, whatever it was.
+
+A `DefusedModel` does so below every prompt, so that no judged text speaks to a model in such
+tokens, and quotes in a reply are in the text that was judged. Requests and replies without them
+pass byte for byte.
 """
 
 import re
@@ -12,6 +16,7 @@ from dataclasses import dataclass, replace
 from spanjury.judges.core import ChatModel, ChatRequest, Message, Reply, ToolCall
 
 __all__ = ["DefusedModel", "defused", "join_tokens", "split_tokens"]
+
 
 _NAMES = (
     "bos|eos|pad|unk|cls|sep|mask|s|eod|eot|eop|sop|EOD|EOT|BOS_TOKEN|EOS_TOKEN"

@@ -1,7 +1,7 @@
 """Turns: the work of offline judges keeps the event loop waiting for one short text at most.
 
 Long texts are read in threads. All judges share a few, whatever they are and however many
-texts wait, and take turns in the order in which they came. More threads would be no faster,
+texts wait, and take turns in the order in which they came. More threads would not be faster,
 since Python runs one at a time, and each more would keep the event loop waiting longer.
 Short texts are read in the event loop, one in each of its rounds.
 """

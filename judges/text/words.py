@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 __all__ = ["Word", "fold_word", "folded_words", "joined", "stands_alone", "words"]
 
+
 # Thousands are grouped by a comma, in tokenised data also by a comma and a space; an
-# ordinal keeps its ending. A possessive "s" is no word. Python's \w leaves out the vowel
+# ordinal keeps its ending. A possessive "s" is not a word. Python's \w leaves out the vowel
 # signs of Indic scripts and combining accents, without which words would fall apart.
 _NUMBER = r"(?:[1-9]\d{0,2}(?:, ?\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)*)(?: ?(?:st|nd|rd|th)\b)?"
 _MARKS = (
@@ -19,6 +20,7 @@ _WORD = re.compile(rf"{_LETTERS}|{_NUMBER}|%")
 _PLAIN_WORD = re.compile(rf"[a-z]++(?<!'s)|{_NUMBER}|%")  # the same in lower-case ASCII, faster
 _ACCENTS = re.compile("[\u0300-\u036f]+")
 _ENDING = re.compile(r"[, a-zA-Z]+")
+_JOINER = "\N{ZERO WIDTH JOINER}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,9 +101,6 @@ def folded_words(text: str) -> list[str]:
     return [
         word if word > ":" and word.isascii() else fold_word(word) for word in _WORD.findall(text)
     ]
-
-
-_JOINER = "\N{ZERO WIDTH JOINER}"
 
 
 def joined(left: str, right: str) -> bool:

@@ -1,4 +1,4 @@
-"""`spanjury exam compare` and `spanjury exam card`: what exams of judges come to together."""
+"""`spanjury exam compare` and `spanjury exam card`: exams of two judges, or of one, together."""
 
 from pathlib import Path
 from typing import Annotated
@@ -28,7 +28,7 @@ def compare(
     ],
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="FOLDER", help="Folder for a page and for JSON."),
+        typer.Option("-o", "--output", metavar="FOLDER", help="Folder for pages and JSON."),
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of the draws.")] = 1,
     draws: Annotated[
@@ -51,7 +51,9 @@ def card(
     require: Require = (),
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="FOLDER", help="Folder for card.md and card.json."),
+        typer.Option(
+            "-o", "--output", metavar="FOLDER", help="Folder for card.md, .html and .json."
+        ),
     ] = None,
 ) -> None:
     """Join the exams of one judge on one page, and check what is required of it."""

@@ -15,7 +15,7 @@ from spanjury.judges.core import (
     fingerprint,
     signature,
 )
-from spanjury.judges.scoring import SpanLoss, SpanMap, names_its_errors
+from spanjury.judges.scoring import SpanMap, SpanPenalty, names_its_errors
 from spanjury.judges.scoring.files import read_map
 
 __all__ = ["SpanScore", "span_score"]
@@ -63,7 +63,7 @@ class SpanScore:
     def _counts(self, seat: SeatReport, spans: Sequence[ErrorSpan], *, aspect: Aspect) -> bool:
         """Say whether a seat names no error, or some that count and of which `spans` keep any."""
         report = seat.report
-        lost = self.span_map.loss.lost_quotes(report.spans, aspect=aspect)
+        lost = self.span_map.penalty.misquotes(report.spans, aspect=aspect)
         kept = not report.spans or bool(_found_by(seat, spans))
         return names_its_errors(report, aspect=aspect) and kept and not lost
 
@@ -87,7 +87,7 @@ def span_score(
     file
         A map that was fitted and written by `write_map`; it comes with all other options.
     by, rest, unknown, placeless
-        As in `SpanLoss`; None for its defaults.
+        As in `SpanPenalty`; None for its defaults.
     top
         The cost of an error of severity 5, where one of severity 4 costs 4, of 3 costs 3, and
         so on; with 5, every severity differs from the next.
@@ -99,17 +99,17 @@ def span_score(
     ValueError
         If an option is out of its range.
     """
-    usual = SpanLoss()
+    usual = SpanPenalty()
     options = (by, rest, unknown, placeless, top)
     if file is None:
-        loss = SpanLoss(
+        penalty = SpanPenalty(
             by=usual.by if by is None else by,
             rest=usual.rest if rest is None else rest,
             unknown=usual.unknown if unknown is None else unknown,
             placeless=placeless,
-            worth=usual.worth if top is None else (1.0, 2.0, 3.0, 4.0, top),
+            weights=usual.weights if top is None else (1.0, 2.0, 3.0, 4.0, top),
         )
-        return SpanScore(span_map=SpanMap(loss=loss), over=over)
+        return SpanScore(span_map=SpanMap(penalty=penalty), over=over)
     if options != (None,) * len(options):
         raise ConfigError(f"the map {file} says how errors count; leave out all but over")
     return SpanScore(span_map=read_map(file), over=over)

@@ -18,7 +18,7 @@ def index_page(cards: Iterable[MetricCard]) -> str:
 
 
 def card_facts(card: MetricCard) -> Iterator[tuple[str, str]]:
-    """Yield what a card says, heading by heading; what does not apply is left out."""
+    """Yield the facts of a card, heading by heading; what does not apply is skipped."""
     yield "metric", card.name if card.name == card.family else f"{card.name} ({card.family})"
     yield "says", card.summary
     yield "formula", card.formula
@@ -48,9 +48,9 @@ def _index(cards: Iterable[MetricCard]) -> Iterator[str]:
     yield "|---|---|---|---|---|"
     for card in cards:
         facts = dict(card_facts(card))
-        told = " ".join(card.summary.split()).replace("|", "\\|")
+        summary = " ".join(card.summary.split()).replace("|", "\\|")
         link = f"[{card.name}]({card.name}.md)"
-        yield f"| {link} | {card.category} | {facts['needs']} | {facts['scores']} | {told} |"
+        yield f"| {link} | {card.category} | {facts['needs']} | {facts['scores']} | {summary} |"
 
 
 def _lines(card: MetricCard) -> Iterator[str]:
@@ -65,8 +65,8 @@ def _lines(card: MetricCard) -> Iterator[str]:
     yield ""
     yield "| | |"
     yield "|---|---|"
-    for heading, told in facts.items():
-        cell = " ".join(told.split()).replace("|", "\\|")
+    for heading, fact in facts.items():
+        cell = " ".join(fact.split()).replace("|", "\\|")
         yield f"| {heading} | {cell} |"
     yield ""
     yield "```sh"
@@ -82,12 +82,12 @@ def _better(card: MetricCard) -> str:
 
 def _needs(card: MetricCard) -> str:
     references = {"none": "", "one": "a reference (of several the best counts)"}
-    told = [
+    needed = [
         references.get(card.references, "references, used together"),
         "the source" if card.needs_source else "",
         "a model that you name" if card.weights else "",
     ]
-    return ", ".join(filter(None, told)) or "the output alone"
+    return ", ".join(filter(None, needed)) or "the output alone"
 
 
 def _model(card: MetricCard) -> str:

@@ -1,4 +1,4 @@
-"""What a job would take, told from a sample of it."""
+"""A dry run: what a job would take, estimated from a sample of it."""
 
 import time
 from collections.abc import Iterable, Iterator
@@ -11,19 +11,18 @@ from spanjury.judges.core import Aspect, PanelReport, Segment
 from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.services.evaluate import Job, Plan, pairs
-from spanjury.orchestration.wiring.models import guard_of
-from spanjury.orchestration.wiring.panels import open_configured_panel
+from spanjury.orchestration.services.session import open_session
 from spanjury.stats.estimation import TotalEstimate, estimated_total
 
 __all__ = ["SAMPLE", "Estimate", "estimated"]
 
 SAMPLE = 20
-"""Assessments that are made for an estimate, if there are so many."""
+"""Assessments that are made for an estimate, if the job has as many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """What a job would take in all, with 95 % intervals.
+    """The estimated cost of a whole job, with 95 % intervals.
 
     Parameters
     ----------
@@ -32,8 +31,7 @@ class Estimate:
     assessments
         Of the job.
     calls, tokens, cost
-        What models would be asked for; `cost` in dollars, without that of `unpriced`
-        models.
+        Of models; `cost` in dollars, without that of `unpriced` models.
     seconds
         Wall-clock time, were as many calls under way as may be.
     """
@@ -49,7 +47,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Taken:
-    """What one assessment took."""
+    """The cost of one assessment."""
 
     report: PanelReport
     calls: int
@@ -61,21 +59,22 @@ class _Taken:
 async def estimated(job: Job, plan: Plan) -> Estimate:
     """Judge a sample of `job`, one assessment after the other, and estimate the whole.
 
-    Nothing is remembered, so that the same sample takes the same another time.
+    Nothing is remembered, so that the same sample costs the same another time.
 
     Raises
     ------
     EvaluationError
-        As in `job.run`.
+        As in `evaluate.run`.
     """
-    meter = Meter(limits=job.limits)
     # Without a preflight, which would be counted to the first assessment.
-    guard = guard_of(replace(job.failures, preflight=False), memory=None)
-    async with open_configured_panel(job.panel, meter=meter, guard=guard) as panel:
-        taken = [
-            await _measured(panel, segment, aspect, meter=meter)
-            for segment, aspect in _sample(pairs(job))
-        ]
+    terms = replace(job, memory=None, failures=replace(job.failures, preflight=False))
+    with open_session(terms) as session:
+        meter = session.meter
+        async with session.open_panel(job.panel) as panel:
+            taken = [
+                await _measured(panel, segment, aspect, meter=meter)
+                for segment, aspect in _sample(pairs(job))
+            ]
     at_once = job.panel.connections if meter.usage.calls else 1
 
     def total(values: Iterable[float]) -> TotalEstimate:
@@ -105,9 +104,9 @@ async def _measured(panel: Panel, segment: Segment, aspect: Aspect, *, meter: Me
     )
 
 
-def _sample(told: Iterator[tuple[Segment, Aspect]]) -> list[tuple[Segment, Aspect]]:
+def _sample(pairs: Iterator[tuple[Segment, Aspect]]) -> list[tuple[Segment, Aspect]]:
     """Draw `SAMPLE` pairs as if at random, the same ones every time, in one pass."""
-    drawn = nsmallest(SAMPLE, zip(map(_lot, count()), told, strict=False), key=lambda lot: lot[0])
+    drawn = nsmallest(SAMPLE, zip(map(_lot, count()), pairs, strict=False), key=lambda lot: lot[0])
     return [pair for _, pair in drawn]
 
 

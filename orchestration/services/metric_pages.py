@@ -27,7 +27,7 @@ def show_metric(
     metric
         ``NAME`` or ``NAME:option=value,…``.
     columns
-        As in `job.Job`.
+        As in `evaluate.Job`.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Scores of metrics as a file: a line that says what they are, then a line a segment."""
+"""Scores of metrics as a file: a line that describes the metrics, then a line a segment."""
 
 import math
 from collections.abc import Iterator
@@ -40,14 +40,14 @@ class MetricHead(BaseModel):
 
 
 class MetricRow(BaseModel):
-    """What the metrics say of one segment; None where a score is undefined."""
+    """The scores of one segment; None where one is undefined."""
 
     id: str
     system: str = ""
     scores: dict[str, float | None]
 
 
-Line = TypeVar("Line", bound=BaseModel)
+Parsed = TypeVar("Parsed", bound=BaseModel)
 
 
 def write_metric_scores(path: Path, scored: Scored) -> None:
@@ -82,7 +82,7 @@ def read_metric_scores(path: Path) -> tuple[MetricHead, list[MetricRow]]:
     Raises
     ------
     DataError
-        If it cannot be read, is none or is cut short; names the line.
+        If it cannot be read, is not one or is cut short; names the line.
     """
     try:
         first, *lines = path.read_bytes().rstrip(b"\n").split(b"\n")
@@ -105,7 +105,7 @@ def are_metric_scores(path: Path) -> bool:
     return True
 
 
-def _line(line: bytes, kind: type[Line], place: str) -> Line:
+def _line(line: bytes, kind: type[Parsed], place: str) -> Parsed:
     try:
         return kind.model_validate_json(line)
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""Metrics from names and files, or on lists of texts."""
+"""Metrics: of a file of texts by names, or of lists of texts in Python."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -34,7 +34,7 @@ def with_texts(
     Parameters
     ----------
     segments
-        Whose those are.
+        The texts.
     references
         Files with one reference for each segment, in their order; or folders, in which the
         file for a segment has the name of the segment's own.
@@ -46,20 +46,17 @@ def with_texts(
     DataError
         If a file cannot be read, has another length, or a folder lacks a text.
     """
-    told = tuple(segments)
     for path in references:
-        texts = _texts(path, told)
-        told = tuple(
-            replace(one, references=(*one.references, text))
-            for one, text in zip(told, texts, strict=True)
-        )
+        segments = [
+            replace(segment, references=(*segment.references, text))
+            for segment, text in zip(segments, _texts(path, segments), strict=True)
+        ]
     if source is not None:
-        texts = _texts(source, told)
-        told = tuple(
-            replace(one, inputs={**one.inputs, _SOURCE: text})
-            for one, text in zip(told, texts, strict=True)
-        )
-    return told
+        segments = [
+            replace(segment, inputs={**segment.inputs, _SOURCE: text})
+            for segment, text in zip(segments, _texts(source, segments), strict=True)
+        ]
+    return tuple(segments)
 
 
 def _texts(path: Path, segments: Sequence[Segment]) -> list[str]:
@@ -83,7 +80,7 @@ def _by_name(path: Path, found: Sequence[Segment], segments: Sequence[Segment]) 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricsJob:
-    """What is measured by what.
+    """A file to measure, and the metrics.
 
     Parameters
     ----------
@@ -94,7 +91,7 @@ class MetricsJob:
     references, source
         Files with one text for each of the data, as `with_texts` reads them.
     columns, limit
-        As in `job.Job`.
+        As in `evaluate.Job`.
     """
 
     data: Path
@@ -107,7 +104,7 @@ class MetricsJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:
-    """A metric that nobody named and that cannot be run, with the reason."""
+    """A metric that the user did not name and that cannot be run, with the reason."""
 
     name: str
     reason: str
@@ -115,7 +112,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scored:
-    """A measured file: its segments, and what each metric says of them."""
+    """A measured file: its segments, and the scores of each metric."""
 
     segments: tuple[Segment, ...]
     scores: tuple[MetricScores, ...]
@@ -140,7 +137,7 @@ def score_metric(
     references
         For each of them a reference, or several; empty for metrics that take none.
     sources
-        For each of them what it was made from; likewise.
+        For each of them its source; likewise.
 
     Returns
     -------
@@ -159,9 +156,9 @@ def score_metric(
     >>> score_metric("wer", ["a cat sat"], ["the cat sat"]).segments
     (0.3333333333333333,)
     """
-    for told, what in ((references, "references"), (sources, "sources")):
-        if told and len(told) != len(outputs):
-            raise ConfigError(f"{len(outputs)} outputs, and {what} for {len(told)} of them")
+    for texts, what in ((references, "references"), (sources, "sources")):
+        if texts and len(texts) != len(outputs):
+            raise ConfigError(f"{len(outputs)} outputs, and {what} for {len(texts)} of them")
     if not outputs:
         raise ConfigError("there is no output to measure")
     named = open_metric(metric)
@@ -217,7 +214,7 @@ async def score_file(
     workers: int | None = None,
     show: Callable[[MetricScores], None] = lambda _: None,
 ) -> Scored:
-    """Measure a file; `show` is told of each metric as it is done.
+    """Measure a file; `show` is given the scores of each metric as it is done.
 
     Raises
     ------
@@ -270,5 +267,5 @@ def _runnable(
     return metrics, skipped
 
 
-def _several(told: str | Sequence[str]) -> tuple[str, ...]:
-    return (told,) if isinstance(told, str) else tuple(told)
+def _several(texts: str | Sequence[str]) -> tuple[str, ...]:
+    return (texts,) if isinstance(texts, str) else tuple(texts)

@@ -1,4 +1,4 @@
-"""The Python face: open a panel, find an aspect, read a file."""
+"""Panels and texts by name: open a panel, find an aspect, read a file of segments."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractAsyncContextManager

@@ -1,4 +1,4 @@
-"""Damaging a file of texts by a recipe, for whoever wants the damaged texts themselves."""
+"""Perturbing a file of texts by a recipe, for users who want the damaged texts themselves."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ __all__ = ["DamageJob", "damage_file"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DamageJob:
-    """What is damaged, how, and where it goes.
+    """A file of texts to damage, the damage, and where it goes.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class DamageJob:
     recipe
         Name of a recipe, or a file that holds one.
     columns
-        As in `python.read_segments`.
+        As in `panels.read_segments`.
     output
         A file for rows: each damaged text with the damage as its gold error spans.
     seed
@@ -40,9 +40,11 @@ class DamageJob:
     limit
         How many texts are damaged; None for all.
     model
-        Writes the damage that a model can be asked for; None to have all done by rules.
+        Generates the damage that a model can be asked for; None to have all done by rules.
     memory
-        Keeps what the model replies, so that it is not asked twice; or None.
+        Keeps the model's replies, so that it is not asked twice; or None.
+    limits, failures
+        As in `evaluate.Job`; no small call is made before the first text.
     """
 
     data: Path
@@ -53,13 +55,12 @@ class DamageJob:
     limit: int | None = None
     model: ModelConfig | None = None
     memory: Path | None = None
-
     limits: Limits = Limits()
     failures: FailurePolicy = FailurePolicy(preflight=False)
 
 
 async def damage_file(job: DamageJob) -> tuple[int, Mapping[tuple[str, str], int]]:
-    """Damage the texts of a file; return how many, and ``(condition, reason)`` -> left out.
+    """Damage the texts of a file; return how many, and ``(condition, reason)`` -> how many skipped.
 
     Raises
     ------
@@ -69,22 +70,22 @@ async def damage_file(job: DamageJob) -> tuple[int, Mapping[tuple[str, str], int
     """
     segments = tuple(islice(read_segments(job.data, columns=job.columns), job.limit))
     recipe = find_recipe(job.recipe)
-    conditions = conditions_of(recipe, has_writer=job.model is not None)
-    by_name = {one.name: one for one in conditions}
+    conditions = conditions_of(recipe, has_generator=job.model is not None)
+    by_name = {condition.name: condition for condition in conditions}
     skipped: Counter[tuple[str, str]] = Counter()
-    shown = await _shown(job, segments, conditions)
+    pairs = await _pairs(job, segments, conditions)
 
     def damaged() -> Iterator[Segment]:
-        for one in shown:
-            if isinstance(one, Skipped):
-                skipped[one.condition, one.reason] += 1
+        for pair in pairs:
+            if isinstance(pair, Skipped):
+                skipped[pair.condition, pair.reason] += 1
             else:
-                yield _told(one, by_name[one.condition], seed=job.seed)
+                yield _damaged(pair, by_name[pair.condition], seed=job.seed)
 
     return write_segments(job.output, damaged()), skipped
 
 
-async def _shown(
+async def _pairs(
     job: DamageJob, segments: Sequence[Segment], conditions: Sequence[Condition]
 ) -> Iterable[PerturbedPair | Skipped]:
     """Damage one by one as they are written to the file; by a model, all before that."""
@@ -95,31 +96,31 @@ async def _shown(
             segments,
             conditions,
             seed=job.seed,
-            writer=session.generator(job.model),
+            generator=session.generator(job.model),
             stop_token=session.stop_token,
         )
 
 
-def _told(shown: PerturbedPair, condition: Condition, *, seed: int) -> Segment:
+def _damaged(pair: PerturbedPair, condition: Condition, *, seed: int) -> Segment:
     """Return the damaged segment with all that it takes to do it again."""
     return replace(
-        shown.damaged,
+        pair.damaged,
         meta={
-            **shown.damaged.meta,
-            "clean_id": shown.clean.segment_id,
+            **pair.damaged.meta,
+            "clean_id": pair.clean.segment_id,
             "treatment": condition.name,
-            **_writing(shown, condition),
+            **_generation(pair, condition),
             "family": condition.perturbation.family,
             "level": condition.level,
             "options": dict(condition.options),
             "seed": seed,
-            "edits": [edit._asdict() for edit in shown.damage.edits],
+            "edits": [edit._asdict() for edit in pair.damage.edits],
         },
     )
 
 
-def _writing(shown: PerturbedPair, condition: Condition) -> dict[str, object]:
-    """Return who wrote the damage, and what was asked for; nothing of a rule's."""
-    if not shown.written_by or condition.generated is None:
+def _generation(pair: PerturbedPair, condition: Condition) -> dict[str, object]:
+    """Return the model that generated the damage, and the request; nothing of a rule's."""
+    if not pair.written_by or condition.generated is None:
         return {}
-    return {"written_by": shown.written_by, "written": stamped(condition.generated.signature)}
+    return {"written_by": pair.written_by, "written": stamped(condition.generated.signature)}

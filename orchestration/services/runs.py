@@ -1,4 +1,4 @@
-"""Jobs that keep what they learn in a run's folder, and how a run is found again."""
+"""Runs: jobs that keep their manifest, memory and results in a folder, to go on from there."""
 
 import os
 import platform
@@ -54,12 +54,12 @@ def manifest_of(job: Job) -> Mapping[str, object]:
 
 
 def read_job(manifest: Mapping[str, object]) -> Job:
-    """Return the job that `manifest` tells of.
+    """Return the job that `manifest` describes.
 
     Raises
     ------
     StoreError
-        If it tells of none, or was written in a format that is not known.
+        If it describes none, or was written in a format that is not known.
     """
     if manifest.get("format") != _FORMAT:
         raise StoreError(f"the manifest has format {manifest.get('format')!r}, expected {_FORMAT}")
@@ -68,11 +68,11 @@ def read_job(manifest: Mapping[str, object]) -> Job:
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]
         place = ".".join(map(str, problem["loc"]))
-        raise StoreError(f"the manifest tells of no job: {place}: {problem['msg']}") from error
+        raise StoreError(f"the manifest has no valid job: {place}: {problem['msg']}") from error
 
 
 def _check_secrets(value: object, names: tuple[str, ...]) -> None:
-    """Turn away a job with a known secret in it, or with a text in an option named as one is."""
+    """Refuse a job with a known secret in it, or with a text in an option named as one is."""
     if isinstance(value, Mapping):
         for name, part in value.items():
             _check_secrets(part, (*names, str(name)))
@@ -95,7 +95,7 @@ def _templates(folder: str) -> list[tuple[str, str]]:
 
 
 def _git_state() -> Mapping[str, str] | None:
-    """Return the commit of the folder we are in, and a digest of what is changed there."""
+    """Return the commit of the current folder, and a digest of what is changed there."""
     try:
         commit = _git("rev-parse", "HEAD")
         changes = _git("status", "--porcelain")
@@ -127,7 +127,7 @@ def begin_run(job: Job, folder: RunFolder, *, output: Path | None) -> Job:
 
 
 def change_run(job: Job, folder: RunFolder) -> None:
-    """Have the manifest tell of `job`, which goes on with the run in `folder`.
+    """Write `job`, which goes on with the run in `folder`, into the manifest.
 
     Raises
     ------
@@ -150,7 +150,7 @@ def job_of(folder: RunFolder) -> Job:
 
 
 def _kept(job: Job, folder: RunFolder) -> Job:
-    """Return `job` as the manifest tells of it, wherever it is read."""
+    """Return `job` as it stands in the manifest, wherever that is read."""
     inside = job.output.absolute() == folder.results.absolute()
     return replace(
         job,

@@ -14,7 +14,7 @@ from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken, Wor
 from spanjury.orchestration.studies.generation import TextGenerator
 from spanjury.orchestration.studies.judging import OpenPanel
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
-from spanjury.orchestration.wiring.models import Guard, guard_of, open_writer
+from spanjury.orchestration.wiring.models import Guard, guard_of, open_generator
 from spanjury.orchestration.wiring.panels import open_configured_panel
 from spanjury.orchestration.wiring.runs import open_memory
 
@@ -28,36 +28,22 @@ class RunTerms(Protocol):
 
     @property
     def memory(self) -> Path | None:
-        """Where replies and reports are kept, so that a run that broke off goes on; or None."""
-        ...
+        """The file of replies and reports, so that a run that broke off goes on; or None."""
 
     @property
     def limits(self) -> Limits:
         """The limits of cost, tokens and time."""
-        ...
 
     @property
     def failures(self) -> FailurePolicy:
         """The measures against models that fail."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSession:
-    """One run under way: it opens panels and models, and runs what is done with them.
+    """One run under way: it opens panels and models, and runs the work that is done with them.
 
-    Parameters
-    ----------
-    memory
-        Keeps what judges and models say; None to keep nothing.
-    meter
-        Counts what models are asked.
-    guard
-        Ends the run where a model cannot be used or does not answer.
-    stop_token
-        Ends it early.
-    max_seconds
-        Ends it when so much time is over; None for never.
+    Of its parts, `memory` and `max_seconds` may be None: nothing is kept, time has no limit.
     """
 
     memory: Memory | None
@@ -94,7 +80,7 @@ class RunSession:
         return TextGenerator(
             name=model.name,
             open=partial(
-                open_writer, model, memory=self.memory, meter=self.meter, guard=self.guard
+                open_generator, model, memory=self.memory, meter=self.meter, guard=self.guard
             ),
             workers=PanelConfig(models=(model,)).workers,
         )

@@ -1,15 +1,14 @@
-"""From a folder of examples to what is trained on them, and to what it teaches."""
+"""Training: a folder of examples becomes a job for a trainer, and a record of the data."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from spanjury.judges.core import ConfigError, DataError
+from spanjury.judges.core import ConfigError
 from spanjury.orchestration.studies.distillation.examples import Example
-from spanjury.orchestration.studies.distillation.splits import Split
 from spanjury.orchestration.studies.distillation.training_set import (
-    read_examples,
+    read_split,
     require_whole,
     split_file,
 )
@@ -21,14 +20,14 @@ from spanjury.orchestration.wiring.training import (
     pairs_digest,
 )
 
-__all__ = ["Taught", "examples_for", "same_answers", "taught_by", "training_job"]
+__all__ = ["TrainingData", "same_answers", "training_data", "training_job"]
 
-_UNTOLD = "(not told)"
+_UNKNOWN = "(not named)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Taught:
-    """What the examples teach that a model is trained on.
+class TrainingData:
+    """The examples that a model is trained on, as its record describes them.
 
     Parameters
     ----------
@@ -60,52 +59,43 @@ def training_job(data: Path, *, base: str, folder: Path, options: TrainingOption
     ConfigError
         If there is no example to learn from.
     DataError
-        If the set is not whole, or a line is an example for something else.
+        If the set is not whole, or a line is an example for another split.
     """
     require_whole(data)
-    tally = _Tally()
-    pairs = [tally.counted(one) for one in examples_for(data, "train")]
+    record = _Record()
+    pairs = [record.counted(one) for one in read_split(data, "train")]
     if not pairs:
         raise ConfigError(f"{data / split_file('train')} holds no example to learn from")
     return TrainingJob(
         pairs=pairs,
-        validation=[_pair(one) for one in examples_for(data, "validation")],
+        validation=[_pair(one) for one in read_split(data, "validation")],
         base=base,
         folder=folder,
         options=options,
         data=DataStatistics(
             source=data.resolve().name,
             digest=pairs_digest(pairs),
-            counts=tally.counts,
-            licences=sorted(tally.licences),
+            counts=record.counts,
+            licences=sorted(record.licences),
         ),
     )
 
 
 def same_answers(job: TrainingJob) -> bool:
-    """Whether all examples that are learnt from have one and the same answer."""
+    """Return whether all examples that are learnt from have one and the same answer."""
     return len({pair.target for pair in job.pairs}) == 1
 
 
-def taught_by(data: Path) -> Taught:
-    """Return what the examples in a folder teach; raise `DataError` as `training_job` does."""
-    tally = _Tally()
-    digest = pairs_digest(tally.counted(one) for one in examples_for(data, "train"))
-    return Taught(digest=digest, counts=tally.counts, inputs=frozenset(tally.inputs))
-
-
-def examples_for(data: Path, split: Split) -> Iterator[Example]:
-    """Yield the examples of one split; raise `DataError` at one that is for something else."""
-    path = data / split_file(split)
-    for number, example in enumerate(read_examples(path), start=1):
-        if example.split != split:
-            raise DataError(f"{path}, line {number}: an example for {example.split!r}")
-        yield example
+def training_data(data: Path) -> TrainingData:
+    """Describe the examples in a folder; raise `DataError` as `training_job` does."""
+    record = _Record()
+    digest = pairs_digest(record.counted(one) for one in read_split(data, "train"))
+    return TrainingData(digest=digest, counts=record.counts, inputs=frozenset(record.inputs))
 
 
 @dataclass(slots=True)
-class _Tally:
-    """What the record of a model tells of the data, and the inputs."""
+class _Record:
+    """The counts of examples in the record of a model, and the inputs."""
 
     counts: dict[str, Counter[str]] = field(default_factory=dict)
     licences: set[str] = field(default_factory=set)
@@ -114,7 +104,7 @@ class _Tally:
     def counted(self, example: Example) -> TrainingPair:
         """Count an example in, and return what is trained on."""
         made_of_verdict = bool(example.provenance.panel)
-        told = {
+        names_under = {
             "data set": (example.dataset,),
             "task": (example.task,),
             "aspect": (example.aspect,),
@@ -124,8 +114,8 @@ class _Tally:
             "errors": ("some" if example.report.spans else "none",),
             "reading": (example.reading,),
         }
-        for heading, names in told.items():
-            self.counts.setdefault(heading, Counter()).update(name or _UNTOLD for name in names)
+        for heading, names in names_under.items():
+            self.counts.setdefault(heading, Counter()).update(name or _UNKNOWN for name in names)
         self.licences.update(filter(None, (example.licences.source,)))
         self.licences.update(filter(None, example.licences.teachers.values()))
         self.inputs.add(example.input_id)

@@ -72,7 +72,7 @@ class ModelConfig:
     Raises
     ------
     ConfigError
-        If a base URL is no address, or holds what looks like a secret.
+        If a base URL is not an address, or holds what looks like a secret.
     """
 
     name: str
@@ -97,7 +97,7 @@ class ModelConfig:
 
     @property
     def base_urls(self) -> tuple[str | None, ...]:
-        """Where the servers answer; one None for the provider's own address."""
+        """Addresses of the servers; one None for the provider's own address."""
         if isinstance(self.base_url, tuple):
             return self.base_url or (None,)
         return (self.base_url,)

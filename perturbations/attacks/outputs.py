@@ -1,4 +1,9 @@
-"""Attacks that imitate what a judge writes: a finished review, a score, the end of a quotation."""
+"""Attacks on the output.
+
+They imitate what a judge writes (a finished review, a score, the end of a quotation), try to leave
+the material (marks of chat templates, forged parts of the prompt), or ask politely and show off,
+as the perturbations of the recipe ``bias`` do.
+"""
 
 from collections.abc import Iterable
 
@@ -33,8 +38,16 @@ __all__ = [
     "score_lines",
 ]
 
+
 _ENDLESS = 25
 """Lines behind a quotation mark that is never closed."""
+author_label = perturbing_attack(bias.author_label, family="authority")
+authority_claim = perturbing_attack(bias.authority_claim, family="authority")
+bandwagon_claim = perturbing_attack(bias.bandwagon_claim, family="appeal")
+confident_tone = perturbing_attack(bias.confident_tone, family="appeal")
+markdown_decoration = perturbing_attack(bias.markdown_decoration, family="appeal")
+pad_with_filler = perturbing_attack(bias.pad_with_filler, family="appeal")
+polite_appeal = perturbing_attack(bias.prompt_injection, family="appeal")
 
 
 @output_attack(family="format-imitation")
@@ -132,12 +145,3 @@ def _appended(case: AttackCase, wordings: str, rng: Generator) -> Edit:
     end = len(case.text)
     added = case.filled(picked(lists("attacks")[wordings], rng))
     return Edit(start=end, end=end, text=f"\n{added}")
-
-
-author_label = perturbing_attack(bias.author_label, family="authority")
-authority_claim = perturbing_attack(bias.authority_claim, family="authority")
-bandwagon_claim = perturbing_attack(bias.bandwagon_claim, family="appeal")
-confident_tone = perturbing_attack(bias.confident_tone, family="appeal")
-markdown_decoration = perturbing_attack(bias.markdown_decoration, family="appeal")
-pad_with_filler = perturbing_attack(bias.pad_with_filler, family="appeal")
-polite_appeal = perturbing_attack(bias.prompt_injection, family="appeal")

@@ -1,4 +1,4 @@
-"""Errors put on the list that the judge did not find.
+"""Errors put on the list that the judge did not find, and errors taken off it.
 
 The places of false errors lie in the judged text, as [1], section 3.2, says.
 
@@ -26,11 +26,13 @@ from spanjury.perturbations.text.wordlists import lists
 
 __all__ = ["Which", "add_errors", "critical_error", "remove_errors"]
 
-Interval = tuple[int, int]
 
+Interval = tuple[int, int]
 _LEXICON = "severities"
 _LONGEST = 12  # words, as most of the places that judges mark
 _MARKS = re.compile(r"\S+")
+Which = Literal["first", "last", "random", "gravest"]
+"""Errors that are removed; of equally grave ones the first, and those without a severity last."""
 
 
 @explanation_perturbation(push="falls", family="addition")
@@ -50,7 +52,7 @@ def add_errors(errors: ErrorList, rng: Generator, *, k: int = 1) -> list[ErrorSp
 
 @explanation_perturbation(push="falls", family="critical")
 def critical_error(errors: ErrorList, _: Generator, *, replacing: bool = False) -> list[ErrorSpan]:
-    """Put one error of severity 5 that is the whole text after the others, or in their place.
+    """Put one error of severity 5 on the whole text, after the others or in their place.
 
     An empty text has no place, so there the error is unlocated, as an omission is. The others
     stay by default, as in [1], listing 8.
@@ -116,10 +118,6 @@ def _tokens(text: str) -> list[Interval]:
     return found or [match.span() for match in _MARKS.finditer(text)]
 
 
-Which = Literal["first", "last", "random", "gravest"]
-"""Which errors go; of equally grave ones the first, and those without a severity last."""
-
-
 @explanation_perturbation(push="rises", family="removal")
 def remove_errors(
     errors: ErrorList, rng: Generator, *, k: int = 1, which: Which = "first"
@@ -128,7 +126,8 @@ def remove_errors(
     require_count(k)
     if k > len(errors.spans):
         raise NothingToChangeError(
-            f"only {len(errors.spans)} errors, {k} are to go", reason=Unchanged.TOO_FEW_ERRORS
+            f"too few errors ({len(errors.spans)} of {k} needed)",
+            reason=Unchanged.TOO_FEW_ERRORS,
         )
     gone = _order(errors, rng, which=which)[:k]
     return [span for index, span in enumerate(errors.spans) if index not in gone]

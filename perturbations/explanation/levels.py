@@ -1,6 +1,15 @@
-"""Moves: which errors of a list come to which new severity, clipped to the scale."""
+"""Errors moved to a milder or graver level: their severity, their explanation, or both.
 
-from collections.abc import Mapping
+The explanation is worded as that of the severity `by` levels away, so an error whose severity
+is at the end of the scale keeps both, and so does one without a severity.
+
+References
+----------
+.. [1] Terentowicz, Lango, Dušek (2025), How (Un)faithful are Explainable LLM-based NLG
+   Metrics?, section 3.2.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, get_args
 
@@ -33,10 +42,60 @@ Only = Literal["all", "one"]
 _WIDEST = MAX_SEVERITY - MIN_SEVERITY
 
 
+@explanation_perturbation(push="rises", family="severity")
+def soften_severity(
+    errors: ErrorList, rng: Generator, *, by: int = 1, only: Only = "all"
+) -> list[ErrorSpan]:
+    """Lower the severity of all errors, or of one, by `by` levels, down to 1."""
+    return _regraded(errors.spans, moves(errors, rng, by=by, push="rises", only=only))
+
+
+@explanation_perturbation(push="falls", family="severity")
+def worsen_severity(
+    errors: ErrorList, rng: Generator, *, by: int = 1, only: Only = "all"
+) -> list[ErrorSpan]:
+    """Raise the severity of all errors, or of one, by `by` levels, up to 5."""
+    return _regraded(errors.spans, moves(errors, rng, by=by, push="falls", only=only))
+
+
+@explanation_perturbation(push="rises", family="explanation")
+def soften_explanation(
+    errors: ErrorList, rng: Generator, *, by: int = 1, only: Only = "all"
+) -> list[ErrorSpan]:
+    """Word explanations as if the errors were `by` levels milder; the severities stay."""
+    return _reworded(errors.spans, moves(errors, rng, by=by, push="rises", only=only), rng)
+
+
+@explanation_perturbation(push="falls", family="explanation")
+def worsen_explanation(
+    errors: ErrorList, rng: Generator, *, by: int = 1, only: Only = "all"
+) -> list[ErrorSpan]:
+    """Word explanations as if the errors were `by` levels graver; the severities stay."""
+    return _reworded(errors.spans, moves(errors, rng, by=by, push="falls", only=only), rng)
+
+
+@explanation_perturbation(push="rises", family="both")
+def soften_both(
+    errors: ErrorList, rng: Generator, *, by: int = 1, only: Only = "all"
+) -> list[ErrorSpan]:
+    """Lower severities by `by` levels, and word the explanations to match."""
+    new = moves(errors, rng, by=by, push="rises", only=only)
+    return _regraded(_reworded(errors.spans, new, rng), new)
+
+
+@explanation_perturbation(push="falls", family="both")
+def worsen_both(
+    errors: ErrorList, rng: Generator, *, by: int = 1, only: Only = "all"
+) -> list[ErrorSpan]:
+    """Raise severities by `by` levels, and word the explanations to match."""
+    new = moves(errors, rng, by=by, push="falls", only=only)
+    return _regraded(_reworded(errors.spans, new, rng), new)
+
+
 def moves(
     errors: ErrorList, rng: Generator, *, by: int, push: Push, only: Only
 ) -> Mapping[int, int]:
-    """Say which errors move, and where to.
+    """Choose the errors that move and the severity that each comes to.
 
     Parameters
     ----------
@@ -45,7 +104,7 @@ def moves(
     rng
         Draws the one error.
     by
-        How many levels of severity, 1 to 4.
+        Levels of severity, 1 to 4.
     push
         Where the score should go: it rises where errors become milder.
     only
@@ -89,74 +148,17 @@ def _clipped(severity: int) -> int:
     return min(MAX_SEVERITY, max(MIN_SEVERITY, severity))
 
 
-@explanation_perturbation(push="rises", family="severity")
-def soften_severity(
-    errors: ErrorList, rng: Generator, *, by: int = 1, only: Only = "all"
-) -> list[ErrorSpan]:
-    """Lower the severity of all errors, or of one, by `by` levels, down to 1."""
-    return _moved(errors, moves(errors, rng, by=by, push="rises", only=only))
-
-
-@explanation_perturbation(push="falls", family="severity")
-def worsen_severity(
-    errors: ErrorList, rng: Generator, *, by: int = 1, only: Only = "all"
-) -> list[ErrorSpan]:
-    """Raise the severity of all errors, or of one, by `by` levels, up to 5."""
-    return _moved(errors, moves(errors, rng, by=by, push="falls", only=only))
-
-
-def _moved(errors: ErrorList, new: Mapping[int, int]) -> list[ErrorSpan]:
+def _regraded(spans: Sequence[ErrorSpan], new: Mapping[int, int]) -> list[ErrorSpan]:
     return [
-        replace(span, severity=new.get(index, span.severity))
-        for index, span in enumerate(errors.spans)
+        replace(span, severity=new.get(index, span.severity)) for index, span in enumerate(spans)
     ]
 
 
-@explanation_perturbation(push="rises", family="explanation")
-def soften_explanation(
-    errors: ErrorList, rng: Generator, *, by: int = 1, only: Only = "all"
+def _reworded(
+    spans: Sequence[ErrorSpan], new: Mapping[int, int], rng: Generator
 ) -> list[ErrorSpan]:
-    """Word explanations as if the errors were `by` levels milder; the severities stay."""
-    return _told(errors, rng, by=by, push="rises", only=only)
-
-
-@explanation_perturbation(push="falls", family="explanation")
-def worsen_explanation(
-    errors: ErrorList, rng: Generator, *, by: int = 1, only: Only = "all"
-) -> list[ErrorSpan]:
-    """Word explanations as if the errors were `by` levels graver; the severities stay."""
-    return _told(errors, rng, by=by, push="falls", only=only)
-
-
-@explanation_perturbation(push="rises", family="both")
-def soften_both(
-    errors: ErrorList, rng: Generator, *, by: int = 1, only: Only = "all"
-) -> list[ErrorSpan]:
-    """Lower severities by `by` levels, and word the explanations to match."""
-    return _told(errors, rng, by=by, push="rises", only=only, with_severity=True)
-
-
-@explanation_perturbation(push="falls", family="both")
-def worsen_both(
-    errors: ErrorList, rng: Generator, *, by: int = 1, only: Only = "all"
-) -> list[ErrorSpan]:
-    """Raise severities by `by` levels, and word the explanations to match."""
-    return _told(errors, rng, by=by, push="falls", only=only, with_severity=True)
-
-
-def _told(
-    errors: ErrorList,
-    rng: Generator,
-    *,
-    by: int,
-    push: Push,
-    only: Only,
-    with_severity: bool = False,
-) -> list[ErrorSpan]:
-    spans = list(errors.spans)
-    for index, level in moves(errors, rng, by=by, push=push, only=only).items():
-        span = spans[index]
-        told = reworded(span.explanation, rng, level=level)
-        severity = level if with_severity else span.severity
-        spans[index] = replace(span, explanation=told, severity=severity)
-    return spans
+    changed = list(spans)
+    for index, level in new.items():
+        explanation = reworded(spans[index].explanation, rng, level=level)
+        changed[index] = replace(spans[index], explanation=explanation)
+    return changed

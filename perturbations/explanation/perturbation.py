@@ -37,7 +37,7 @@ _NEED_NO_ERRORS = frozenset({"addition", "critical"})
 
 
 class Unchanged(StrEnum):
-    """Why an error list cannot be changed."""
+    """Reason why an error list cannot be changed."""
 
     NO_ERRORS = "no errors"
     """It is empty."""
@@ -124,7 +124,7 @@ class ExplanationPerturbation:
         NothingToChangeError
             If there is no error where one is needed, or the list would be as it was.
         PerturbationError
-            If an option is wrong, or the rule fails or returns what are no errors of the text.
+            If an option is wrong, the rule fails, or it returns other things than errors.
         """
         if self.family not in _NEED_NO_ERRORS:
             require_errors(errors)
@@ -173,10 +173,10 @@ def require_errors(errors: ErrorList) -> None:
         raise NothingToChangeError("the list is empty", reason=Unchanged.NO_ERRORS)
 
 
-def _checked(told: Iterable[object]) -> tuple[ErrorSpan, ...]:
-    """Return what a rule, perhaps not ours, has told if it is a list of errors."""
+def _checked(given: Iterable[object]) -> tuple[ErrorSpan, ...]:
+    """Return the result of a rule, perhaps not ours, if it is a list of errors."""
     spans: list[ErrorSpan] = []
-    for span in told:
+    for span in given:
         if not isinstance(span, ErrorSpan):
             raise PerturbationError(f"the rule gave {span!r} where an ErrorSpan was expected")
         spans.append(span)

@@ -1,6 +1,6 @@
 """Checks that a model did the damage that it was asked for, and nothing else.
 
-Each returns what is wrong, as the model is told it, or an empty text.
+Each returns what is wrong, as the model is given it, or an empty text.
 """
 
 import re
@@ -71,7 +71,7 @@ CHECKS: Mapping[str, Check] = MappingProxyType(
         "rewrite-and-insert": check_insertion,
     }
 )
-"""What a model can be asked for -> how it is checked."""
+"""Kind of damage that a model can be asked for -> its check."""
 
 
 def _extent(clean: str, damaged: str, *, k: int) -> str:

@@ -1,4 +1,4 @@
-"""Damage that a model writes: asked for in our words, checked, asked for once more at most.
+"""Damage that a model writes: asked for in our words, checked, and asked for twice at most.
 
 The kinds are those that [1] had written by a model; rules with the same aim stand in for
 them where there is none.
@@ -24,7 +24,7 @@ from spanjury.judges.core import (
 from spanjury.judges.text import fence, fill_template, read_template
 from spanjury.perturbations.edits import Damage, edits_between
 from spanjury.perturbations.generated.checks import CHECKS
-from spanjury.perturbations.generated.request import Question, cleaned
+from spanjury.perturbations.generated.request import GenerationRequest, cleaned
 from spanjury.perturbations.perturbation import (
     Case,
     Effect,
@@ -55,7 +55,7 @@ class GeneratedPerturbation:
     Parameters
     ----------
     kind
-        What is asked for: the name of its template and of its check.
+        Name of its template and of its check.
     twin
         The rule that has the same aim; its level and its effects hold here, too.
     """
@@ -65,7 +65,7 @@ class GeneratedPerturbation:
 
     @property
     def level(self) -> Level:
-        """What it damages."""
+        """Level at which it damages."""
         return self.twin.level
 
     def effect_on(self, aspect: str) -> Effect | None:
@@ -74,10 +74,10 @@ class GeneratedPerturbation:
 
     @property
     def signature(self) -> str:
-        """The kind, and a digest of everything that a model is told."""
+        """The kind, and a digest of all prompts."""
         names = ("system.txt", "ask.txt", "reask.txt", f"{self.kind}.txt")
-        told = fingerprint(*(read_template(_PACKAGE, name) for name in names))
-        return signature(self.kind, prompts=told)
+        prompts = fingerprint(*(read_template(_PACKAGE, name) for name in names))
+        return signature(self.kind, prompts=prompts)
 
     async def damage(
         self, case: Case, model: ChatModel, *, k: int = 1, seed: int | None = None
@@ -90,7 +90,7 @@ class GeneratedPerturbation:
         Parameters
         ----------
         case, model
-            What is damaged, and by whom.
+            The text that is damaged, and the model that does it.
         k
             How many entities, errors or sentences are asked for; 1 or more.
         seed
@@ -109,23 +109,23 @@ class GeneratedPerturbation:
             raise PerturbationError(f"k must be 1 or more, got {k!r}")
         if not case.text.strip():
             raise NothingToDamageError("the text is empty")
-        written = await self._question(case.text, k=k, seed=seed).put_to(model)
-        if not written.problem:
-            return _damage(case.text, written.text)
-        if written.text.split() == case.text.split():
+        generated = await self._request(case.text, k=k, seed=seed).sent_to(model)
+        if not generated.problem:
+            return _damage(case.text, generated.text)
+        if generated.text.split() == case.text.split():
             raise NothingToDamageError("the model left the text as it was, twice")
-        raise PerturbationError(f"the model, asked twice, did no {self.kind}: {written.problem}")
+        raise PerturbationError(f"the model, asked twice, did no {self.kind}: {generated.problem}")
 
-    def _question(self, text: str, *, k: int, seed: int | None) -> Question:
+    def _request(self, text: str, *, k: int, seed: int | None) -> GenerationRequest:
         fenced = fence({"Text": text})
         change = fill_template(_PACKAGE, f"{self.kind}.txt", {"count": str(k)})
         about = {"material": fenced.text, "mark": fenced.mark, "change": change}
-        return Question(
+        return GenerationRequest(
             package=_PACKAGE,
-            told=fill_template(_PACKAGE, "ask.txt", about),
+            prompt=fill_template(_PACKAGE, "ask.txt", about),
             decoding=_decoding(text, seed=seed),
             read=partial(cleaned, text=text, marks=fenced.marks),
-            check=lambda told: CHECKS[self.kind](text.strip(), told, k),
+            check=lambda reply: CHECKS[self.kind](text.strip(), reply, k),
         )
 
 
@@ -134,11 +134,11 @@ def _decoding(text: str, *, seed: int | None) -> Decoding:
     return Decoding(seed=seed, max_tokens=max(_FEWEST_TOKENS, len(text)))
 
 
-def _damage(clean: str, told: str) -> Damage:
-    """Return what `told` does to `clean`, whose blanks at both ends stay."""
+def _damage(clean: str, generated: str) -> Damage:
+    """Return what `generated` does to `clean`, whose blanks at both ends stay."""
     begin = len(clean) - len(clean.lstrip())
     end = len(clean.rstrip())
-    return Damage.of(clean, edits_between(clean, clean[:begin] + told + clean[end:]))
+    return Damage.of(clean, edits_between(clean, clean[:begin] + generated + clean[end:]))
 
 
 def generated_perturbation(kind: str) -> GeneratedPerturbation:

@@ -1,4 +1,4 @@
-"""Asking: a model writes a text, which is checked, and is asked once more at most."""
+"""Requests to a model to write a text, which is checked and asked for once more at most."""
 
 import re
 from collections.abc import Callable
@@ -8,44 +8,51 @@ from typing import NamedTuple
 from spanjury.judges.core import ChatModel, ChatRequest, Decoding, Finish, Message, Reply
 from spanjury.judges.text import defused, fill_template, read_template
 
-__all__ = ["Question", "Written", "cleaned"]
+__all__ = ["Generated", "GenerationRequest", "cleaned"]
 
 _TRIES = 2
+_FENCE = re.compile(r"```[\w-]*\n(?P<text>.*?)\n?```", re.DOTALL)
+_PREAMBLE = re.compile(
+    r"(?:sure|certainly|okay|of course|here(?:'s| is| are)|the (?:changed|revised|modified)|changed"
+    r"|revised|modified)\b[^\n]{0,80}?:\s+",
+    re.IGNORECASE,
+)
+_QUOTES = (('"', '"'), ("“", "”"), ("'", "'"), ("‘", "’"), ("«", "»"))
 
 
-class Written(NamedTuple):
-    """What a model wrote in the end."""
+class Generated(NamedTuple):
+    """Text that a model wrote in the end."""
 
     text: str
     problem: str
-    """What is wrong with it, as the model is told it; empty if it can be used."""
+    """Reason why it cannot be used, as the model is given it; empty if it can."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """What a model is asked to write.
+class GenerationRequest:
+    """Request to a model to write a text.
 
     Parameters
     ----------
     package
-        Whose templates ``system.txt`` and ``reask.txt`` are told it besides.
-    told
-        What it is to write, and of what.
+        Its templates ``system.txt`` and ``reask.txt`` go with the prompt.
+    prompt
+        The task and the material.
     decoding
-        How it answers.
+        Settings by which the replies are drawn.
     read
         Reply -> the text that is meant by it.
     check
-        Text, never empty -> what is wrong with it, or an empty text.
+        Text, never empty -> reason why it cannot be used, or an empty text.
     """
 
     package: str
-    told: str
+    prompt: str
     decoding: Decoding
     read: Callable[[str], str]
     check: Callable[[str], str]
 
-    async def put_to(self, model: ChatModel) -> Written:
+    async def sent_to(self, model: ChatModel) -> Generated:
         """Return the first reply that passes, or else the second one.
 
         A reply that does not pass is sent back once with the reason.
@@ -56,43 +63,34 @@ class Question:
             If the model gives no reply.
         """
         request, model = self._request(), defused(model)
-        written = Written("", "")
+        generated = Generated("", "")
         for _ in range(_TRIES):
             reply = await model.complete(request)
-            written = self._written(reply)
-            if not written.problem:
+            generated = self._generated(reply)
+            if not generated.problem:
                 break
-            request = self._again(request, reply, problem=written.problem)
-        return written
+            request = self._again(request, reply, problem=generated.problem)
+        return generated
 
     def _request(self) -> ChatRequest:
         messages = (
             Message(role="system", content=read_template(self.package, "system.txt")),
-            Message(role="user", content=self.told),
+            Message(role="user", content=self.prompt),
         )
         return ChatRequest(messages=messages, decoding=self.decoding)
 
-    def _written(self, reply: Reply) -> Written:
+    def _generated(self, reply: Reply) -> Generated:
         text = self.read(reply.text)
         if reply.finish is not Finish.STOP:
-            return Written(text, f"the reply is not complete ({reply.finish.value})")
-        return Written(text, self.check(text) if text else "the reply is empty")
+            return Generated(text, f"the reply is not complete ({reply.finish.value})")
+        return Generated(text, self.check(text) if text else "the reply is empty")
 
     def _again(self, request: ChatRequest, reply: Reply, *, problem: str) -> ChatRequest:
-        """Return the conversation in which the model is told what is wrong with its reply."""
+        """Return the conversation with the reply, and what is wrong with it."""
         asked = fill_template(self.package, "reask.txt", {"problem": problem})
         answer = Message(role="assistant", content=reply.text)
         messages = (*request.messages, answer, Message(role="user", content=asked))
         return replace(request, messages=messages)
-
-
-_FENCE = re.compile(r"```[\w-]*\n(?P<text>.*?)\n?```", re.DOTALL)
-_PREAMBLE = re.compile(
-    r"(?:sure|certainly|okay|of course|here(?:'s| is| are)|the (?:changed|revised|modified)|changed"
-    r"|revised|modified)\b[^\n]{0,80}?:\s+",
-    re.IGNORECASE,
-)
-_QUOTES = (('"', '"'), ("“", "”"), ("'", "'"), ("‘", "’"), ("«", "»"))
 
 
 def cleaned(reply: str, *, text: str, marks: tuple[str, ...] = ()) -> str:
@@ -107,18 +105,18 @@ def cleaned(reply: str, *, text: str, marks: tuple[str, ...] = ()) -> str:
     'Bo left.'
     """
     lines = (line for line in reply.splitlines() if not any(mark in line for mark in marks))
-    told = "\n".join(lines).strip()
-    fenced = _FENCE.search(told)
+    meant = "\n".join(lines).strip()
+    fenced = _FENCE.search(meant)
     if fenced and "```" not in text:
-        told = fenced["text"].strip()
+        meant = fenced["text"].strip()
     if not _PREAMBLE.match(text):
-        told = _PREAMBLE.sub("", told, count=1) if _PREAMBLE.match(told) else told
-    return _unquoted(told, text=text.strip())
+        meant = _PREAMBLE.sub("", meant, count=1) if _PREAMBLE.match(meant) else meant
+    return _unquoted(meant, text=text.strip())
 
 
-def _unquoted(told: str, *, text: str) -> str:
+def _unquoted(meant: str, *, text: str) -> str:
     for opening, closing in _QUOTES:
-        quoted = told.startswith(opening) and told.endswith(closing) and len(told) > 1
+        quoted = meant.startswith(opening) and meant.endswith(closing) and len(meant) > 1
         if quoted and not (text.startswith(opening) and text.endswith(closing)):
-            return told[1:-1].strip()
-    return told
+            return meant[1:-1].strip()
+    return meant

@@ -3,7 +3,7 @@
 __all__ = ["CONTENT", "FORM", "GROUNDING", "OVERALL", "SELECTION", "STRUCTURE"]
 
 FORM = frozenset(("fluency", "grammaticality", "naturalness"))
-"""How the sentences are written."""
+"""Aspects of how the sentences are written."""
 
 GROUNDING = frozenset(
     (
@@ -16,16 +16,16 @@ GROUNDING = frozenset(
         "meaning-preservation",
     )
 )
-"""Whether what is said is what the inputs say."""
+"""Aspects of whether the text says what the inputs say."""
 
 SELECTION = frozenset(("completeness", "conciseness", "coverage", "relevance"))
-"""Which things are said."""
+"""Aspects of which things are said."""
 
 CONTENT = GROUNDING | SELECTION | {"informativeness"}
-"""What is said, however it is written."""
+"""Aspects of what is said, however it is written."""
 
 STRUCTURE = frozenset(("coherence", "understandability"))
-"""How it hangs together."""
+"""Aspects of how it hangs together."""
 
 OVERALL = frozenset(("answer-quality", "quality"))
-"""All in all."""
+"""Aspects of the text as a whole."""

@@ -1,4 +1,4 @@
-"""What may sway a judge although the substance is unchanged: words put into or before a text."""
+"""Changes that may sway a judge although the substance stays the same."""
 
 from itertools import pairwise
 
@@ -54,12 +54,12 @@ def authority_claim(text: str, rng: Generator) -> list[Edit]:
 def confident_tone(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Open `k` sentences with words of certainty."""
     require_english(text)
-    found = [(p.start, told) for p in passages(text) if (told := continued(text, p))]
+    found = [(p.start, said) for p in passages(text) if (said := continued(text, p))]
     drawn = chosen(len(found), rng, k=k, what="sentences that could go on after other words")
     edits = []
-    for start, told in (found[index] for index in drawn.tolist()):
+    for start, said in (found[index] for index in drawn.tolist()):
         opening = picked(lists("additions")["certainty"], rng)
-        added = spaced_like(f"{opening} {told[0]}", text)
+        added = spaced_like(f"{opening} {said[0]}", text)
         edits.append(Edit(start=start, end=start + 1, text=added))
     return edits
 

@@ -30,7 +30,7 @@ _VIRAMA = 9  # canonical combining class of the sign that ties consonants togeth
 
 
 def masked(text: str) -> str:
-    r"""Return `text`, code point for code point, with a stand-in for all that is no base.
+    r"""Return `text`, code point for code point, with a stand-in for all that is not a base.
 
     What matches in a masked text by ``\w``, ``\s`` or a letter begins and ends where a
     grapheme cluster does. Rather too much is taken for one cluster than too little.
@@ -46,19 +46,19 @@ def masked(text: str) -> str:
     """
     if text.isascii() or not _MAY_JOIN.search(text):
         return text
-    told: list[str] = []
+    stand_ins: list[str] = []
     before, tail, tied = "", _REST, False
     for char in text:
-        if told and _joins(before, char, tied=tied):
-            if told[-1].isspace() and told[-1].isprintable():
-                told[-1] = _REST  # a blank that bears an accent is no blank
-            told.append(tail)
+        if stand_ins and _joins(before, char, tied=tied):
+            if stand_ins[-1].isspace() and stand_ins[-1].isprintable():
+                stand_ins[-1] = _REST  # a blank that bears an accent is not a blank
+            stand_ins.append(tail)
         else:
-            told.append(char)
+            stand_ins.append(char)
             tail, tied = TAIL if char.isalnum() else _REST, False
         tied = tied or unicodedata.combining(char) == _VIRAMA
         before = char
-    return "".join(told)
+    return "".join(stand_ins)
 
 
 def _joins(before: str, char: str, *, tied: bool) -> bool:

@@ -9,7 +9,7 @@ from spanjury.perturbations.text.aspects import FORM, GROUNDING, OVERALL
 from spanjury.perturbations.text.clusters import masked
 from spanjury.perturbations.text.language import require_english
 from spanjury.perturbations.text.passages import Passage, inserted_after, passages, spaced_like
-from spanjury.perturbations.text.places import WORD, chosen
+from spanjury.perturbations.text.places import WORD, chosen, too_few
 from spanjury.perturbations.text.wordlists import lists
 
 __all__ = ["continue_text", "empty_text", "fabricate_detail", "omit_sentence", "truncate"]
@@ -25,7 +25,7 @@ def omit_sentence(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Leave out `k` sentences, but never all."""
     found = passages(text)
     if 0 < len(found) <= k:
-        raise NothingToDamageError(f"only {len(found)} sentences, {k + 1} are needed to omit {k}")
+        raise too_few("sentences", found=len(found), needed=k + 1)
     drawn = chosen(len(found), rng, k=k, what="sentences")
     return [_without(found, index, omitted=set(drawn.tolist())) for index in drawn.tolist()]
 
@@ -45,9 +45,9 @@ def _without(found: list[Passage], index: int, *, omitted: set[int]) -> Edit:
     language="en",
 )
 def fabricate_detail(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
-    """End `k` sentences with a particular that is made up, as a date, a sum or a witness."""
+    """End `k` sentences with a particular that is made up, as a date, a sum or a source."""
     require_english(text)
-    stops = [p.start + len(told) for p in passages(text) if (told := _statement(p.text))]
+    stops = [p.start + len(statement) for p in passages(text) if (statement := _statement(p.text))]
     drawn = chosen(len(stops), rng, k=k, what="sentences that end with a full stop")
     details = [spaced_like(f"x{new}", text)[1:] for new in _additions("details", rng, k=k)]
     places = [stops[index] for index in drawn.tolist()]
@@ -111,8 +111,8 @@ def _ends_within_sentences(text: str) -> list[int]:
 
 def _statement(sentence: str) -> str:
     """Return a sentence without its full stop; empty if it does not end with a word and one."""
-    told = sentence.removesuffix(".").rstrip()
-    return told if sentence.endswith(".") and told[-1:].isalnum() else ""
+    statement = sentence.removesuffix(".").rstrip()
+    return statement if sentence.endswith(".") and statement[-1:].isalnum() else ""
 
 
 def _additions(name: str, rng: Generator, *, k: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""Damage to names: one that does not exist, or that of another in the text."""
+"""Names exchanged or made up, and nouns replaced by words that are in no dictionary."""
 
 import re
 from collections.abc import Sequence
@@ -16,6 +16,21 @@ from spanjury.perturbations.text.places import Choice, chosen, fitted, picked, r
 from spanjury.perturbations.text.wordlists import lists
 
 __all__ = ["fictional_entity", "invent_term", "swap_entities"]
+
+
+# A word behind a determiner and before what cannot follow an adjective must be a noun, and so
+# must the last of two behind a determiner that a preposition stands before.
+_NOUN = re.compile(
+    r"\b(?:(?:about|above|at|by|for|from|in|into|like|near|of|on|over|through|to|under|with)\s+"
+    r"(?:the|an?|his|her|its|their|our|my|your|this|these|those)\s+[a-z]+\s+"
+    r"(?P<object>[a-z]{3,})(?=\s?[.,;:!?)])"
+    r"|(?:[Tt]he|[Aa]n?|[Hh]is|[Hh]er|[Ii]ts|[Tt]heir|[Oo]ur|[Mm]y|[Yy]our|these|those|of|some)\s+"
+    r"(?P<head>[a-z]{3,})(?=\s?[.,;:!?)]|\s+(?:of|in|on|at|to|for|with|by|from|into|and|or|but|who"
+    r"|which|that|is|was|are|were|has|had|have|will|would|can|could|did|does|as|than|after|before"
+    r"|while|because|when|began|stood|rose|came|went|[a-z]{3,}ed)\b)"
+    r"|(?P<learned>[a-z]{4,}(?:tion|ment|ness|ity|sis|ase|gen|cyte|logy|graphy|ence|ance|ism)s?))\b"
+)
+_SINGULAR_IN_S = ("ss", "us", "is")
 
 
 @text_perturbation(
@@ -90,21 +105,6 @@ def _pairs(found: Sequence[Name], rng: Generator) -> list[tuple[Name, Name]]:
             pairs.append((one, other))
             taken.update((one.start, other.start))
     return pairs
-
-
-# A word behind a determiner and before what cannot follow an adjective must be a noun, and so
-# must the last of two behind a determiner that a preposition stands before.
-_NOUN = re.compile(
-    r"\b(?:(?:about|above|at|by|for|from|in|into|like|near|of|on|over|through|to|under|with)\s+"
-    r"(?:the|an?|his|her|its|their|our|my|your|this|these|those)\s+[a-z]+\s+"
-    r"(?P<object>[a-z]{3,})(?=\s?[.,;:!?)])"
-    r"|(?:[Tt]he|[Aa]n?|[Hh]is|[Hh]er|[Ii]ts|[Tt]heir|[Oo]ur|[Mm]y|[Yy]our|these|those|of|some)\s+"
-    r"(?P<head>[a-z]{3,})(?=\s?[.,;:!?)]|\s+(?:of|in|on|at|to|for|with|by|from|into|and|or|but|who"
-    r"|which|that|is|was|are|were|has|had|have|will|would|can|could|did|does|as|than|after|before"
-    r"|while|because|when|began|stood|rose|came|went|[a-z]{3,}ed)\b)"
-    r"|(?P<learned>[a-z]{4,}(?:tion|ment|ness|ity|sis|ase|gen|cyte|logy|graphy|ence|ance|ism)s?))\b"
-)
-_SINGULAR_IN_S = ("ss", "us", "is")
 
 
 @text_perturbation(

@@ -152,5 +152,5 @@ def _other_number(word: Token) -> str:
 
 def _written(new: str, word: Token) -> str:
     """Write `new` with the capitals and the apostrophe of `word`."""
-    told = new.replace("'", "’") if "’" in word.text else new
-    return cased_like(told, word.text)
+    written = new.replace("'", "’") if "’" in word.text else new
+    return cased_like(written, word.text)

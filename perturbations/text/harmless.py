@@ -1,4 +1,4 @@
-"""Another form of the same words: contracted or not, numbers in letters or digits."""
+"""Changes that should leave every score as it is: contractions, number words, phrases, layout."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -23,12 +23,20 @@ __all__ = [
     "whitespace",
 ]
 
+
 _BLANK = re.compile(r"(?<=\S) (?=\S)")
 _CURLY = {"“": '"', "”": '"', "‘": "'", "’": "'"}
 _MARK = re.compile(r"(?P<curly>[“”‘’])|(?P<straight>[\"'])|\.\.\.|…| - | — | – |(?<=\w)—(?=\w)")
 _OPENING = ("", *"([{—–-\"'")
 _SHORTENED = re.compile(r"'(?:s|t|d|m|re|ve|ll)\b", re.IGNORECASE)  # cut off in tokenised text
 _OTHER = {"...": "…", "…": "...", " - ": " – ", " — ": " – ", " – ": " — ", "—": " – "}
+_NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven")
+# A plain small number between two words in small letters: no date, label, score, sum or unit.
+_NUMBER = re.compile(
+    rf"\b[a-z]+ (?P<number>[2-9]|1[01]|{'|'.join(_NUMBERS)})"
+    r"(?= (?!am\b|pm\b|to\b|or\b|and\b)[a-z]{3})"
+)
+_ASKED = r"(?! (?:I|you|we|they|he|she|it|the|there|this|that)\b)"
 
 
 @text_perturbation(family="invariance", level="character", spares={"*"})
@@ -47,7 +55,7 @@ def punctuation_style(text: str, _: Generator) -> list[Edit]:
     """
     edits = list(_redrawn(text))
     if not edits:
-        raise NothingToDamageError("no quotation mark, apostrophe, dash or dots to draw anew")
+        raise NothingToDamageError("no quotation mark, apostrophe, dash or dots to draw otherwise")
     return edits
 
 
@@ -110,15 +118,6 @@ def _known() -> Mapping[str, tuple[str, ...]]:
     for first, second in _phrases_of("equivalents", key="one_way"):
         found[first] = (*found.get(first, ()), second)
     return MappingProxyType(found)
-
-
-_NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven")
-# A plain small number between two words in small letters: no date, label, score, sum or unit.
-_NUMBER = re.compile(
-    rf"\b[a-z]+ (?P<number>[2-9]|1[01]|{'|'.join(_NUMBERS)})"
-    r"(?= (?!am\b|pm\b|to\b|or\b|and\b)[a-z]{3})"
-)
-_ASKED = r"(?! (?:I|you|we|they|he|she|it|the|there|this|that)\b)"
 
 
 @text_perturbation(family="invariance", level="word", spares={"*"}, language="en")

@@ -29,6 +29,7 @@ from spanjury.perturbations.text.grammar import (
 )
 from spanjury.perturbations.text.language import require_english
 from spanjury.perturbations.text.numbers import change_date, change_number
+from spanjury.perturbations.text.places import too_few
 
 __all__ = ["fictional_details", "grammar_errors"]
 
@@ -87,12 +88,12 @@ def _joined(made: list[Edit], others: Sequence[Sequence[Edit]], *, k: int) -> li
     for turn in range(k):
         for edits in others:
             for edit in edits[turn : turn + 1]:
-                if all(edit.end < told.start or told.end < edit.start for told in joined):
+                if all(edit.end < other.start or other.end < edit.start for other in joined):
                     joined.append(edit)
     return joined[:k]
 
 
 def _enough(made: list[Edit], *, k: int, what: str) -> list[Edit]:
     if len(made) < k:
-        raise NothingToDamageError(f"only {len(made)} {what}, {k} are needed")
+        raise too_few(what, found=len(made), needed=k)
     return made

@@ -34,7 +34,7 @@ def names(text: str) -> list[Name]:
 
     Capitals tell, so a word that begins a sentence counts only if it is a known name, one of
     a longer name, or written with a capital elsewhere, too; nationalities, days and months do
-    not count. The sort is told by titles, known given names and places, and endings such as
+    not count. The sort is known by titles, known given names and places, and endings such as
     ``University``; a surname is of a person if the full name stands in the text.
     """
     mask = masked(text)

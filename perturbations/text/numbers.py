@@ -1,4 +1,4 @@
-"""Damage to numbers, units and dates: what is told stays a number, unit or date."""
+"""Damage to numbers, units and dates: the new one is a number, unit or date, too."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Who did it to whom: subject and object of a verb exchanged."""
+"""Roles exchanged: subject and object of a verb."""
 
 import re
 from collections.abc import Iterator, Sequence

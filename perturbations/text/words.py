@@ -23,7 +23,7 @@ from spanjury.perturbations.text.wordlists import exchanges
 
 __all__ = ["confuse_words", "delete_word_run", "repeat_word", "shuffle_words"]
 
-_SAID_TWICE = frozenset(("had", "that", "very"))  # which is no error, now and then
+_SAID_TWICE = frozenset(("had", "that", "very"))  # which is not always an error
 _COULD_HAVE = re.compile(r"(?<=ould )have\b")
 
 
@@ -68,10 +68,10 @@ def shuffle_words(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
 def repeat_word(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Say `k` words twice, as a speaker who has lost the thread does."""
     words = [match.span() for match in WORD.finditer(masked(text))]
-    told = [text[start:end] for start, end in words]
+    spoken = [text[start:end] for start, end in words]
     choices = [
         Choice(start, end, (f"{word} {word}",))
-        for (start, end), word, after in zip(words, told, [*told[1:], ""], strict=False)
+        for (start, end), word, after in zip(words, spoken, [*spoken[1:], ""], strict=False)
         if word.casefold() not in {after.casefold(), *_SAID_TWICE}
     ]
     return struck(choices, rng, k=k, what="words")

@@ -1,4 +1,4 @@
-"""The fast lane's own: how it is opened, what it sends, and what no server can make it do.
+"""The lean client's own: how it is opened, what it sends, and what no server can make it do.
 
 What it shares with other adapters is held to in ``test_model_contract.py``.
 """

@@ -105,10 +105,10 @@ def test_a_shard_that_was_begun_and_never_written_is_missing(tmp_path: Path) -> 
 def test_a_shard_that_is_there_twice_is_named_by_both_files(tmp_path: Path) -> None:
     dealt(segments(2), tmp_path, of=2)
     write_results(tmp_path / "shard-2-of-2" / "results.jsonl", [])
-    told = refused([tmp_path], tmp_path)
-    assert "results.shard-2-of-2.jsonl" in told
-    assert "shard-2-of-2/results.jsonl" in told
-    assert "are both shard 2 of 2" in told
+    problem = refused([tmp_path], tmp_path)
+    assert "results.shard-2-of-2.jsonl" in problem
+    assert "shard-2-of-2/results.jsonl" in problem
+    assert "are both shard 2 of 2" in problem
 
 
 def test_shards_of_another_number_of_shards_are_refused(tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def test_a_file_that_is_not_finished_is_refused_however_it_is_named(tmp_path: Pa
     ],
 )
 def test_what_tells_of_no_shard_is_refused(tmp_path: Path, name: str) -> None:
-    assert "is no shard's results" in refused([tmp_path / name], tmp_path)
+    assert "is not a shard's results" in refused([tmp_path / name], tmp_path)
 
 
 def test_shards_that_different_panels_judged_are_named_with_both_signatures(tmp_path: Path) -> None:
@@ -199,10 +199,10 @@ def test_shards_that_rows_cannot_have_been_dealt_out_to_are_refused(
 @pytest.mark.parametrize(
     ("tail", "problem"),
     [
-        (b"{}\n", "line 2: is no result row: id: Field required"),
-        (b"not JSON\n", "line 2: is no result row: Invalid JSON"),
-        (b"\n", "line 2: is no result row: Invalid JSON"),
-        (b"\xff\n", "line 2: is no result row: Invalid JSON"),
+        (b"{}\n", "line 2: is not a result row: id: Field required"),
+        (b"not JSON\n", "line 2: is not a result row: Invalid JSON"),
+        (b"\n", "line 2: is not a result row: Invalid JSON"),
+        (b"\xff\n", "line 2: is not a result row: Invalid JSON"),
         (b'{"id": "x"', "line 2: breaks off, so rows are missing"),
     ],
 )

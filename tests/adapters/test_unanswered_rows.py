@@ -88,7 +88,7 @@ def test_a_score_is_not_replaced_by_the_lack_of_an_answer(
     [
         ([GOOD], [row("a", OWN, OWN)]),  # the judges' own failures
         ([GOOD], [row("a", Outcome.TRUNCATED, Outcome.REFUSED)]),
-        ([GOOD], [row("a", SCORED)]),  # a seat is left out
+        ([GOOD], [row("a", SCORED)]),  # a seat is missing
         ([GOOD], []),
         ([row("a", SCORED, SILENT)], [row("a", SCORED, SILENT)]),
         ([row("a", SILENT), row("b", OWN)], [row("a", LATE), row("b", SILENT)]),
@@ -117,7 +117,7 @@ def test_the_rows_are_counted_and_the_first_is_named(tmp_path: Path) -> None:
 def test_a_file_of_unknown_rows_gives_way_to_answers_only(tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
     path.write_text('{"a": 1}\n')
-    with pytest.raises(StoreError, match="line 1: is no result row"):
+    with pytest.raises(StoreError, match="line 1: is not a result row"):
         write(path, row("a", SILENT))
     assert path.read_text() == '{"a": 1}\n'
     write(path, row("a", SCORED))

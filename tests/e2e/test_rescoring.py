@@ -26,7 +26,7 @@ from spanjury.judges.core import (
     Task,
 )
 from spanjury.judges.llm.annotator import Annotator
-from spanjury.judges.llm.error_list import recite
+from spanjury.judges.llm.error_list import render_errors
 from spanjury.judges.text import field_mark
 
 pytestmark = [pytest.mark.anyio, pytest.mark.e2e]
@@ -83,7 +83,7 @@ async def test_the_null_control_gives_the_score_of_the_assessment(heard: Heard) 
     assert heard.report.outcome is Outcome.SCORED, heard.report.reply
     assert heard.same.method is RescoringMethod.CONTINUED
     assert heard.same.report.score == heard.report.score
-    own = recite(heard.report.spans, held_to_grammar=True, mark=MARK)
+    own = render_errors(heard.report.spans, held_to_grammar=True, mark=MARK)
     assert heard.report.reply.startswith(own + heard.same.report.reply)
 
 
@@ -99,7 +99,7 @@ async def test_the_prompt_is_the_assessments_with_the_list_behind_it_and_nothing
     asked, same, more = (
         report.usage.prompt for report in (heard.report, heard.same.report, heard.more.report)
     )
-    longest = len(recite((*heard.report.spans, MORE), held_to_grammar=True, mark=MARK))
+    longest = len(render_errors((*heard.report.spans, MORE), held_to_grammar=True, mark=MARK))
     assert asked < same < more <= asked + longest
     begun = "one two three four"  # four tokens, and no word that ends or begins a turn
     decoding = Decoding(max_tokens=1)

@@ -1,1 +1,1 @@
-"""What annotators marked, in the forms of other programs."""
+"""Annotators' marks in the formats of other programs."""

@@ -1,4 +1,4 @@
-"""factgenie's JSON Lines: outputs, and what annotators marked in them.
+"""factgenie's JSON Lines: outputs, and the annotators' marks in them; read and written.
 
 A line is one output, or one annotator's spans in it, beside the output. ``type`` is the number
 of a category, whose names are ``annotation_span_categories`` in the line's metadata; without
@@ -6,7 +6,6 @@ them the category is the number. A severity, which factgenie has not, is an anno
 ``severity`` here; spans without a place are ``unlocated`` in the metadata, in the same form.
 """
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
@@ -15,9 +14,9 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from spanjury.adapters.files.annotations.gathering import ANNOTATORS, annotators_of, gathered
+from spanjury.adapters.files.annotations.annotators import ANNOTATORS, annotators_of, collected
 from spanjury.adapters.files.limits import USUAL, DataLimits
-from spanjury.adapters.files.line_writer import LineWriter
+from spanjury.adapters.files.line_writer import LineWriter, json_line
 from spanjury.adapters.files.lines import read_lines
 from spanjury.adapters.files.reading.gold import GoldSpan
 from spanjury.adapters.files.strict_json import excerpt, parse_json
@@ -45,7 +44,7 @@ def read_factgenie(path: Path, /, *, limits: DataLimits = USUAL) -> Iterator[Seg
     DataError
         At once, if there is no such file, it cannot be read, or it has no rows.
     """
-    return gathered(path, _rows(path, limits))
+    return collected(path, _rows(path, limits))
 
 
 def _rows(path: Path, limits: DataLimits) -> Iterator[tuple[int, Segment | DataError]]:
@@ -149,7 +148,7 @@ def _spans(line: _Line, who: str) -> Iterator[ErrorSpan]:
 def write_factgenie(path: Path, segments: Iterable[Segment]) -> int:
     """Write the gold spans of `segments`, a line for each annotator; return how many lines.
 
-    A segment that nobody annotated is a line without ``annotations``. The names of dataset and
+    A segment without annotators is a line without ``annotations``. The names of dataset and
     split and the number of the example are those of the meta; without them, the task or
     ``spanjury``, ``test``, and the number among the outputs of the system.
 
@@ -170,24 +169,16 @@ def write_factgenie(path: Path, segments: Iterable[Segment]) -> int:
     with LineWriter(path, keep_part=False) as lines:
         for segment in kept:
             for row in _written_rows(segment, names):
-                lines.append(_line(row, segment))
+                lines.append(json_line(row, name=segment.segment_id))
         return lines.lines
 
 
 class _Numbers(NamedTuple):
-    """What factgenie calls by number, the same throughout a file."""
+    """Names that factgenie replaces by numbers, the same throughout a file."""
 
     categories: Mapping[str, int]
     groups: defaultdict[str, int]
     examples: defaultdict[tuple[str, str, str], Iterator[int]]
-
-
-def _line(row: Mapping[str, object], segment: Segment) -> bytes:
-    try:
-        return (json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n").encode()
-    except (TypeError, ValueError) as error:
-        name = segment.segment_id
-        raise DataError(f"row {name!r} holds what a file cannot: {error}") from error
 
 
 def _written_rows(segment: Segment, numbers: _Numbers) -> Iterator[dict[str, object]]:

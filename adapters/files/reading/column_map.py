@@ -20,7 +20,7 @@ _CHOICES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnMap:
-    """Which columns of a file stand for what of a native row.
+    """Columns of a file under the names of a native row.
 
     Parameters
     ----------

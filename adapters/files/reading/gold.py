@@ -10,7 +10,7 @@ from spanjury.judges.core import MAX_SEVERITY, MIN_SEVERITY, DataError, ErrorSpa
 __all__ = ["SEVERITIES", "GoldSpan"]
 
 SEVERITIES = MappingProxyType({"neutral": 1, "minor": 2, "major": 4, "critical": 5})
-"""What the words of MQM annotations are worth on our scale of severity."""
+"""The words of MQM annotations -> our scale of severity."""
 
 
 def _as_number(severity: object) -> object:

@@ -106,7 +106,7 @@ def _next_record(reader: Iterator[list[str]], *, limits: DataLimits) -> list[str
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Columns:
-    """Where the cells of a table belong in a native row.
+    """The columns of a table, and their keys in a native row.
 
     Parameters
     ----------

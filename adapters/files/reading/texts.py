@@ -57,7 +57,7 @@ def read_folder(path: Path, /, *, limits: DataLimits = USUAL) -> Iterator[Segmen
     -------
     Iterator
         One segment or fault a file, sorted by path, and called by its path within the folder;
-        before them a fault that counts what was left out, if anything was.
+        before them a fault that counts what was skipped, if anything was.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def read_folder(path: Path, /, *, limits: DataLimits = USUAL) -> Iterator[Segmen
     """
     listed = _Listing.of(path)
     if not listed.files:
-        raise DataError(f"{path}: is no folder with .txt files{listed.left_out}")
+        raise DataError(f"{path}: is not a folder with .txt files{listed.skipped}")
     return _segments(path, listed, limits)
 
 
@@ -99,8 +99,8 @@ class _Listing(NamedTuple):
         return cls(tuple(sorted(files)), outside, special)
 
     @property
-    def left_out(self) -> str:
-        """A phrase to be appended that counts what was left out; empty if nothing was."""
+    def skipped(self) -> str:
+        """A phrase to be appended that counts what was skipped; empty if nothing was."""
         parts = [
             f"{count} {what}"
             for count, what in (
@@ -109,7 +109,7 @@ class _Listing(NamedTuple):
             )
             if count
         ]
-        return f"; left out: {', '.join(parts)}" if parts else ""
+        return f"; skipped: {', '.join(parts)}" if parts else ""
 
 
 def _leads_out(path: Path, root: Path) -> bool:
@@ -117,8 +117,8 @@ def _leads_out(path: Path, root: Path) -> bool:
 
 
 def _segments(path: Path, listed: _Listing, limits: DataLimits) -> Iterator[Segment | DataError]:
-    if listed.left_out:
-        yield DataError(f"{path}: {len(listed.files)} texts{listed.left_out}; copy them into it")
+    if listed.skipped:
+        yield DataError(f"{path}: {len(listed.files)} texts{listed.skipped}; copy them into it")
     for file in listed.files:
         yield _read(file, file.relative_to(path), limits)
 

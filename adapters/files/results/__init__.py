@@ -1,1 +1,1 @@
-"""What a panel said, row by row: written, read back, joined and exported."""
+"""Results of a panel, row by row: written, read back, joined and exported."""

@@ -1,7 +1,7 @@
-"""Results for other programs: tables of assessments or of error spans, or the rows as they are.
+"""Results for other programs: tables, the rows as they are, or marked texts as an annotator's.
 
 A cell holds its text as it is: one that begins with ``=``, ``+``, ``-`` or ``@`` too, since
-a quote that was altered is no quote, and its offsets no longer fit. A spreadsheet may take
+a quote that was altered is not a quote, and its offsets no longer fit. A spreadsheet may take
 such a text for a formula; it does not if its column is imported as text. There is no byte
 order mark, since most programs take it for a part of the first column's name.
 """
@@ -17,8 +17,8 @@ from typing import BinaryIO
 
 from pydantic import BaseModel
 
+from spanjury.adapters.files.annotations.annotators import ANNOTATORS
 from spanjury.adapters.files.annotations.factgenie import write_factgenie
-from spanjury.adapters.files.annotations.gathering import ANNOTATORS
 from spanjury.adapters.files.annotations.mqm import NEUTRAL, SOURCE_MARKS, write_mqm
 from spanjury.adapters.files.line_writer import LineWriter
 from spanjury.adapters.files.results.result_rows import ResultName, ResultRow, read_results
@@ -35,12 +35,12 @@ MARKED_FORMS: Mapping[str, Callable[[Path, Iterable[Segment]], int]] = MappingPr
 )
 """Name of a form of marked texts -> what writes it, and returns how many lines it wrote."""
 _PANEL = "panel"
-"""Who marked what a panel found."""
+"""The annotator of a panel's spans."""
 _OF_GOLD = frozenset({NEUTRAL, SOURCE_MARKS})
 
 
 class ExportForm(StrEnum):
-    """How an export is written."""
+    """The format of an export."""
 
     CSV = "csv"
     TSV = "tsv"
@@ -48,7 +48,7 @@ class ExportForm(StrEnum):
 
 
 class ExportUnit(StrEnum):
-    """What a record of a table is."""
+    """The records of a table."""
 
     ASSESSMENTS = "assessments"
     SPANS = "spans"
@@ -59,7 +59,7 @@ _DELIMITERS = MappingProxyType({ExportForm.CSV: ",", ExportForm.TSV: "\t"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Export:
-    """What is exported, and how it is written.
+    """An export: its results, format and records.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ class Export:
 
 
 class _Encoder:
-    """What `csv` writes to; it hands back each record that was written."""
+    """A file for `csv` that hands back each record that was written."""
 
     def write(self, record: str) -> bytes:
         return record.encode()

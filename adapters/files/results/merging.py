@@ -1,4 +1,4 @@
-"""Join the results of the shards of one run into the results of the whole."""
+"""The shards of one run: finding their results, and joining them into the results of the whole."""
 
 import os
 import re
@@ -21,7 +21,7 @@ _FOLDER = re.compile(r"shard-([1-9][0-9]{0,8})-of-([1-9][0-9]{0,8})")
 _FILE = re.compile(rf"(.+)\.{_FOLDER.pattern}(\.[^.]+|)")
 _ROWS = re.compile(r"\.jsonl(\.part)?$")
 _NAMED = 10
-"""How many missing shards are named."""
+"""Missing shards that a message names at most."""
 _TABLES = """
 CREATE TABLE segments (
     id TEXT, system TEXT, task TEXT, part INTEGER NOT NULL, PRIMARY KEY (id, system, task)
@@ -92,7 +92,7 @@ def merge_parts(parts: Sequence[ShardPart], target: Path) -> int:
     parts
         All the shards of one run, in order, as `find_parts` returns them.
     target
-        Where the rows go; written anew, at the end and as a whole.
+        The file of the rows; written at the end and as a whole.
 
     Raises
     ------
@@ -131,7 +131,7 @@ def _found(path: Path) -> Iterator[ShardPart]:
     parts = {part.path: part for part in inner if part}  # a file and its part file are one
     if not parts:
         raise StoreError(
-            f"{path} is no shard's results: expected a file as results.shard-3-of-16.jsonl, a"
+            f"{path} is not a shard's results: expected a file as results.shard-3-of-16.jsonl, a"
             " run folder as shard-3-of-16, or a folder that holds them"
         )
     yield from parts.values()
@@ -188,7 +188,7 @@ def _missing(parts: Sequence[ShardPart]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Segment:
-    """What a part holds of one segment: a row for each aspect."""
+    """One segment in a part: a row for each aspect."""
 
     part: ShardPart
     name: tuple[str, str, str]

@@ -1,4 +1,4 @@
-"""Result rows read back, for what joins files of them and what makes tables of them."""
+"""Result rows read back: as they are, their scores, or their spans with what each seat took."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -38,12 +38,12 @@ def read_results(path: Path, kind: type[RowT]) -> Iterator[ResultLine[RowT]]:
     """Yield each row of the results file `path`, as much of it as `kind` has fields for.
 
     Half a row at the end of a part file, as a run that is killed or still going on leaves
-    it, is no row yet.
+    it, is not a row yet.
 
     Raises
     ------
     DataError
-        If the file cannot be read, or a line of it is no result row; the message names
+        If the file cannot be read, or a line of it is not a result row; the message names
         file and line.
     """
     try:
@@ -61,7 +61,7 @@ def read_lines(
     Raises
     ------
     DataError
-        If a line is no result row.
+        If a line is not a result row.
     """
     number = 0
     try:
@@ -74,7 +74,7 @@ def read_lines(
         problem = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, problem["loc"]))
         raise DataError(
-            f"{name}, line {number}: is no result row: {place + ': ' if place else ''}"
+            f"{name}, line {number}: is not a result row: {place + ': ' if place else ''}"
             f"{problem['msg']}"
         ) from error
 
@@ -85,7 +85,7 @@ def _end_within(name: str, number: int) -> None:
 
 
 class ResultName(BaseModel):
-    """What a result row is about, and who judged."""
+    """The names in a result row: the segment, the aspect and the panel."""
 
     id: str
     system: str
@@ -132,7 +132,7 @@ class RowOutcomes(ResultName):
 
 
 class ResultScores(NamedTuple):
-    """What a panel and its seats say of one aspect of one segment; None without a score."""
+    """Scores of a panel and its seats on one aspect of one segment; None without a score."""
 
     segment_id: str
     system: str
@@ -160,7 +160,7 @@ def read_result_scores(path: Path) -> Iterator[ResultScores]:
     Raises
     ------
     DataError
-        If the file cannot be read, or a line of it is no result row; names file and line.
+        If the file cannot be read, or a line of it is not a result row; names file and line.
     """
     for _, row in read_results(path, _ScoredRow):
         yield ResultScores(
@@ -175,7 +175,7 @@ def read_result_scores(path: Path) -> Iterator[ResultScores]:
 
 
 class SeatWork(NamedTuple):
-    """What a seat took for one aspect of one segment."""
+    """The cost of a seat's work on one aspect of one segment."""
 
     seconds: float
     """Of wall-clock time."""
@@ -184,7 +184,7 @@ class SeatWork(NamedTuple):
 
 
 class ResultSpans(NamedTuple):
-    """What a panel and its seats marked on one aspect of one segment; None without a score."""
+    """Spans of a panel and its seats on one aspect of one segment; None without a score."""
 
     segment_id: str
     aspect: str
@@ -213,7 +213,7 @@ def read_result_spans(path: Path) -> Iterator[ResultSpans]:
     Raises
     ------
     DataError
-        If the file cannot be read, or a line of it is no result row; names file and line.
+        If the file cannot be read, or a line of it is not a result row; names file and line.
     """
     for _, row in read_results(path, _MarkedRow):
         yield ResultSpans(

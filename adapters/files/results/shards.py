@@ -40,7 +40,7 @@ class ShardFolder:
 
     @property
     def results(self) -> str:
-        """Where `join` writes."""
+        """The file that `join` writes."""
         return self._place.below("results.jsonl").url
 
     def create(self) -> None:

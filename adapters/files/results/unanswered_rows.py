@@ -1,6 +1,6 @@
 """Rows without an answer, and the scores that they must not take the place of.
 
-A failure is a judge's own when a model or a judge was heard and its answer cannot be scored:
+A failure is a judge's own when a model or a judge answered and its answer cannot be scored:
 it is unparseable, refused, truncated, or an abstention. A row may be replaced by such a row. It
 is not replaced by one that has no answer at all: of a server that is down, a key that is
 missing, a reply that memory does not hold.
@@ -127,7 +127,7 @@ def _read(line: bytes) -> RowOutcomes | None:
         return None
     try:
         return RowOutcomes.model_validate_json(line)
-    except ValidationError:  # whoever else reads the row says so
+    except ValidationError:  # other readers of the row say so
         return None
 
 

@@ -1,4 +1,4 @@
-"""Which words of two texts stand for each other, compared within a band around the diagonal.
+"""Alignment of the words of two texts, searched within a band around the diagonal.
 
 Of several alignments with as few edits it is sacrebleu's [1], and so is the band.
 
@@ -26,7 +26,7 @@ _Steps = list[tuple[int, int]]
 
 
 class BandAlignment(NamedTuple):
-    """What stands where.
+    """Alignment of the words of two texts.
 
     Parameters
     ----------

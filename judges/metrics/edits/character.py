@@ -1,9 +1,14 @@
 """CharacTER: character edits that remain after words have been shifted into place.
 
+Which shifts are tried and made is as in the authors' program [1]_: of all longest runs of words
+that output and reference share at different places, the one whose move to the reference's place
+leaves the fewest words to edit; of several such orders of words, the last in the alphabet. In
+long texts, for which the program was not made, only the longest runs are tried.
+
 References
 ----------
 .. [1] Wang, Peter, Rosendahl and Ney (2016), CharacTer: translation edit rate on character
-       level, WMT, doi:10.18653/v1/W16-2342
+       level, WMT, doi:10.18653/v1/W16-2342; the program is https://github.com/rwth-i6/CharacTER
 .. [2] The package ``cer`` 1.2 (GPL-3), which keeps up the authors' program; the values are its
 """
 
@@ -22,8 +27,61 @@ from spanjury.judges.core import Sample, signature
 
 __all__ = ["Character", "alike_places", "reordered", "shift_cost"]
 
+
 _SHORT = 100  # words of a text in which every shift is tried
 _TRIED = 50  # shifts that are tried at a time in a longer one
+_LONG = 2_000  # words of a text in which none are shifted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Character:
+    """CharacTER: edits per character of the output, 1 at most.
+
+    A phrase of the output that the reference has elsewhere is moved there as long as that
+    leaves fewer words to edit. What is then left to edit, character by character, is counted,
+    and with the cost of the shifts divided by the output's length.
+
+    Parameters
+    ----------
+    likeness
+        Words are like each other, so that they make a phrase, if at most this share of the
+        characters of the longer one is to be edited; in 0-1. The authors' program takes equal
+        words only, which is 0.
+
+    Raises
+    ------
+    ValueError
+        If `likeness` is out of range.
+    """
+
+    likeness: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.likeness <= 1.0:
+            raise ValueError(f"likeness must be from 0 to 1, got {self.likeness!r}")
+
+    @property
+    def signature(self) -> str:
+        """The options, whose search it is, and the version of what counts edits."""
+        return signature(
+            "character", likeness=self.likeness, search="cer-1.2", rapidfuzz=version("rapidfuzz")
+        )
+
+    def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
+        """Return the rate of each output against its one reference."""
+        return [
+            self._rate(sample.output.split(), sample.references[0].split()) for sample in samples
+        ]
+
+    def _rate(self, output: Sequence[str], reference: Sequence[str]) -> float:
+        wanted, given = " ".join(reference), " ".join(output)
+        if given == wanted:
+            return 0.0  # the program does not look for words that come again, either
+        if max(len(output), len(reference)) > _LONG:
+            return min(1.0, Levenshtein.distance(given, wanted) / max(1, len(given)))
+        after = reordered(output, reference, likeness=self.likeness)
+        edits = Levenshtein.distance(" ".join(after), wanted) + shift_cost(output, after)
+        return min(1.0, edits / max(1, len(given)))
 
 
 class _Shift(NamedTuple):
@@ -162,57 +220,3 @@ def _long_words(words: Iterable[str], *, likeness: float) -> list[str]:
         return []
     shortest = math.floor((1.0 - likeness) / likeness)
     return [word for word in words if len(word) >= shortest]
-
-
-_LONG = 2_000  # words of a text in which none are shifted
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Character:
-    """CharacTER: edits per character of the output, 1 at most.
-
-    A phrase of the output that the reference has elsewhere is moved there as long as that
-    leaves fewer words to edit. What is then left to edit, character by character, is counted,
-    and with the cost of the shifts divided by the output's length.
-
-    Parameters
-    ----------
-    likeness
-        Words are like each other, so that they make a phrase, if at most this share of the
-        characters of the longer one is to be edited; in 0-1. The authors' program takes equal
-        words only, which is 0.
-
-    Raises
-    ------
-    ValueError
-        If `likeness` is out of range.
-    """
-
-    likeness: float = 0.0
-
-    def __post_init__(self) -> None:
-        if not 0.0 <= self.likeness <= 1.0:
-            raise ValueError(f"likeness must be from 0 to 1, got {self.likeness!r}")
-
-    @property
-    def signature(self) -> str:
-        """The options, whose search it is, and the version of what counts edits."""
-        return signature(
-            "character", likeness=self.likeness, search="cer-1.2", rapidfuzz=version("rapidfuzz")
-        )
-
-    def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
-        """Return the rate of each output against its one reference."""
-        return [
-            self._rate(sample.output.split(), sample.references[0].split()) for sample in samples
-        ]
-
-    def _rate(self, output: Sequence[str], reference: Sequence[str]) -> float:
-        wanted, given = " ".join(reference), " ".join(output)
-        if given == wanted:
-            return 0.0  # the program does not look for words that come again, either
-        if max(len(output), len(reference)) > _LONG:
-            return min(1.0, Levenshtein.distance(given, wanted) / max(1, len(given)))
-        after = reordered(output, reference, likeness=self.likeness)
-        edits = Levenshtein.distance(" ".join(after), wanted) + shift_cost(output, after)
-        return min(1.0, edits / max(1, len(given)))

@@ -23,18 +23,24 @@ from spanjury.judges.metrics.words.tokens import is_blank
 
 __all__ = ["Eed", "EedCosts", "edit_costs"]
 
-_Table = NDArray[np.signedinteger]
 
+_Table = NDArray[np.signedinteger]
 _SMALL = np.iinfo(np.int16).max
 _FINEST = 1_000  # parts of an edit that a cost is rounded to
 _BLANK = ord(" ")
 _WORTH = 0.9  # of a table is left when it is cut down to the pairs that go on
 _FEW = 32  # pairs: a running minimum of each is then quicker than one of all
+_MOST_CELLS = 1_000_000_000
+_CELLS = 300_000  # of a row, over all pairs that are compared at once
+_SIGN = re.compile(r"([.,!?])")
+_NUMBER = re.compile(r"(\d) ([.,]) (\d)")
+_TITLE = re.compile(r"(Dr|Jr|Prof|Rev|Gen|Mr|Mt|Mrs|Ms) \.")
+_ABBREVIATIONS = (("e . g .", "e.g."), ("i . e .", "i.e."), ("U . S .", "U.S."))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EedCosts:
-    """What is paid for an edit, a jump and so on, in whole numbers, so that ties are exact."""
+    """Costs of edits and jumps, in whole numbers, so that ties are exact."""
 
     edit: int
     jump: int
@@ -43,7 +49,7 @@ class EedCosts:
 
     @classmethod
     def of(cls, *, alpha: float, deletion: float, insertion: float) -> Self:
-        """Take costs that are told in edits."""
+        """Take costs that are given in edits."""
         parts = [
             Fraction(cost).limit_denominator(_FINEST) for cost in (1.0, alpha, deletion, insertion)
         ]
@@ -89,7 +95,7 @@ def edit_costs(
     block = math.isqrt(len(ours)) + 1
     places = np.arange(-(-(len(ours) + 1) // block) * block)[:, None]
     skipped = (places * costs.deletion).astype(kind)
-    # A place beyond an output is no nearer than its end, unless one edit is cheaper than another.
+    # A place beyond an output is not nearer than its end, unless one edit is cheaper than another.
     beyond = (places > sizes) if costs.insertion > costs.edit else None
     visits, ends = np.zeros((len(places), sizes.size), dtype=np.int64), np.zeros_like(lengths)
     above: _Table = np.full((len(places), sizes.size), costs.edit, dtype=kind)
@@ -172,14 +178,6 @@ def _least(costs: _Table, beyond: NDArray[np.bool_] | None) -> tuple[_Table, Ids
     nearest = np.zeros(costs.shape[1], dtype=np.int64)
     nearest[columns] = rows  # of several the one that is written last: the first
     return least, nearest
-
-
-_MOST_CELLS = 1_000_000_000
-_CELLS = 300_000  # of a row, over all pairs that are compared at once
-_SIGN = re.compile(r"([.,!?])")
-_NUMBER = re.compile(r"(\d) ([.,]) (\d)")
-_TITLE = re.compile(r"(Dr|Jr|Prof|Rev|Gen|Mr|Mt|Mrs|Ms) \.")
-_ABBREVIATIONS = (("e . g .", "e.g."), ("i . e .", "i.e."), ("U . S .", "U.S."))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

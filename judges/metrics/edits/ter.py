@@ -1,9 +1,14 @@
 """Translation edit rate: how much of a reference an editor would have to change.
 
+Which shifts are tried, and in what order, is Tercom's choice as sacrebleu has it [2]_, and so
+is the band around the diagonal in which words are compared; the numbers are equal. A word is one
+character here, so that most shifts are compared in native code.
+
 References
 ----------
 .. [1] Snover, Dorr, Schwartz, Micciulla and Makhoul (2006), A study of translation edit rate
        with targeted human annotation, AMTA
+.. [2] Post (2018), WMT: sacrebleu
 """
 
 from bisect import bisect_left
@@ -24,8 +29,72 @@ from spanjury.judges.metrics.reductions import add_rows
 
 __all__ = ["Ter", "fewest_edits"]
 
+
 _LONGEST, _FAR = 10, 50  # words of a phrase, and how far it is moved
 _TRIED = 1000  # shifts; the search then ends without the one that it was at
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ter:
+    """TER as sacrebleu computes it, in percent of the mean length of the references.
+
+    Parameters
+    ----------
+    asian_support
+        Whether `normalize` and `no_punctuation` also treat Chinese and Japanese characters.
+    case_sensitive
+        Whether case counts.
+    no_punctuation
+        Whether punctuation is left out.
+    normalize
+        Whether the text is tokenised as Tercom does.
+    """
+
+    asian_support: bool = False
+    case_sensitive: bool = False
+    no_punctuation: bool = False
+    normalize: bool = False
+
+    @property
+    def signature(self) -> str:
+        """The options, in sacrebleu's words, and its version."""
+        return signature(
+            "ter",
+            case="mixed" if self.case_sensitive else "lc",
+            norm="yes" if self.normalize else "no",
+            punct="no" if self.no_punctuation else "yes",
+            asian="yes" if self.asian_support else "no",
+            sacrebleu=version("sacrebleu"),
+        )
+
+    def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
+        """Return the rate of each output by itself."""
+        return self.score_rows(self.statistics(samples))
+
+    def score_corpus(self, samples: Sequence[Sample], /) -> float:
+        """Return the rate of all edits to all references."""
+        return self.score_statistics(add_rows(self.statistics(samples)))
+
+    def statistics(self, samples: Sequence[Sample], /) -> list[list[float]]:
+        """Return edits to the nearest reference, and the references' mean length in words."""
+        return [self._row(sample) for sample in samples]
+
+    def score_rows(self, rows: Sequence[Sequence[float]], /) -> list[float]:
+        """Return the score of each row of `statistics`."""
+        return [*map(self.score_statistics, rows)]
+
+    def score_statistics(self, total: Sequence[float], /) -> float:
+        """Return the rate of added counts."""
+        edits, length = total
+        return 100.0 * (edits / length if length else float(edits > 0))
+
+    def _row(self, sample: Sample) -> list[float]:
+        cut = _tokenizer(self)
+        output = cut(sample.output.rstrip()).split()
+        # As sacrebleu does, references are cut twice, which only matters where marks crowd.
+        references = [cut(cut(one.rstrip())).split() for one in sample.references]
+        length = sum(map(len, references)) / len(references)
+        return [fewest_edits(output, references), length]
 
 
 class _Shift(NamedTuple):
@@ -48,7 +117,7 @@ class _Shift(NamedTuple):
 def fewest_edits(output: Sequence[str], references: Sequence[Sequence[str]]) -> int:
     """Return how many edits make words those of the reference that is nearest.
 
-    A reference that is no nearer than another, whatever is shifted, is not searched.
+    A reference that is not nearer than another, whatever is shifted, is not searched.
 
     Examples
     --------
@@ -146,69 +215,6 @@ def _matches(output: str, reference: str) -> Iterator[tuple[int, int, int]]:
             while length < most and output[start + length] == reference[of + length]:
                 length += 1
             yield start, of, length
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ter:
-    """TER as sacrebleu computes it, in percent of the mean length of the references.
-
-    Parameters
-    ----------
-    asian_support
-        Whether `normalize` and `no_punctuation` also treat Chinese and Japanese characters.
-    case_sensitive
-        Whether case counts.
-    no_punctuation
-        Whether punctuation is left out.
-    normalize
-        Whether the text is tokenised as Tercom does.
-    """
-
-    asian_support: bool = False
-    case_sensitive: bool = False
-    no_punctuation: bool = False
-    normalize: bool = False
-
-    @property
-    def signature(self) -> str:
-        """The options, in sacrebleu's words, and its version."""
-        return signature(
-            "ter",
-            case="mixed" if self.case_sensitive else "lc",
-            norm="yes" if self.normalize else "no",
-            punct="no" if self.no_punctuation else "yes",
-            asian="yes" if self.asian_support else "no",
-            sacrebleu=version("sacrebleu"),
-        )
-
-    def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
-        """Return the rate of each output by itself."""
-        return self.score_rows(self.statistics(samples))
-
-    def score_corpus(self, samples: Sequence[Sample], /) -> float:
-        """Return the rate of all edits to all references."""
-        return self.score_statistics(add_rows(self.statistics(samples)))
-
-    def statistics(self, samples: Sequence[Sample], /) -> list[list[float]]:
-        """Return edits to the nearest reference, and the references' mean length in words."""
-        return [self._row(sample) for sample in samples]
-
-    def score_rows(self, rows: Sequence[Sequence[float]], /) -> list[float]:
-        """Return the score of each row of `statistics`."""
-        return [*map(self.score_statistics, rows)]
-
-    def score_statistics(self, total: Sequence[float], /) -> float:
-        """Return the rate of added counts."""
-        edits, length = total
-        return 100.0 * (edits / length if length else float(edits > 0))
-
-    def _row(self, sample: Sample) -> list[float]:
-        cut = _tokenizer(self)
-        output = cut(sample.output.rstrip()).split()
-        # As sacrebleu does, references are cut twice, which only matters where marks crowd.
-        references = [cut(cut(one.rstrip())).split() for one in sample.references]
-        length = sum(map(len, references)) / len(references)
-        return [fewest_edits(output, references), length]
 
 
 @lru_cache(maxsize=16)

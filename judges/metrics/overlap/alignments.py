@@ -1,4 +1,4 @@
-"""Where two texts agree, as pairs of words: what n-gram metrics and ROUGE-L count, made visible.
+"""Pairs of words in which two texts agree, as n-gram metrics and ROUGE-L count them.
 
 Words come from anywhere; `marked_words` splits a text for those who bring none.
 """

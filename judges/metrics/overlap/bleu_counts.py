@@ -1,4 +1,4 @@
-"""What BLEU is made of: matching n-grams and lengths, and the score that follows from them."""
+"""Counts of BLEU: matching n-grams and lengths, and the score that follows from them."""
 
 import math
 import re
@@ -128,9 +128,9 @@ def _native_counts(sample: Sample, *, order: int) -> list[float]:
     return [length, closest, *matches, *totals]
 
 
-def _whole(told: float | list[float]) -> int:
-    assert isinstance(told, int)
-    return told
+def _whole(value: float | list[float]) -> int:
+    assert isinstance(value, int)
+    return value
 
 
 def _totals(length: int, order: int) -> list[int]:

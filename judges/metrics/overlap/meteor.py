@@ -110,7 +110,7 @@ class Meteor:
 
 
 class _Synset:
-    """What NLTK asks of a synset and of its lemmas: one word is enough for both."""
+    """Synset and lemma at once, of one word, as NLTK asks for them."""
 
     __slots__ = ("_word",)
 

@@ -1,4 +1,4 @@
-"""NIST: matching n-grams, each worth the more the rarer it is in the references.
+"""NIST: matching n-grams, each counting the more the rarer it is in the references.
 
 References
 ----------
@@ -31,7 +31,7 @@ class Nist:
     """NIST of a corpus, with the conventions of NLTK.
 
     Of several references, each order counts the one with the highest precision. What an
-    n-gram is worth depends on all references, so that sums of segments do not make a corpus.
+    n-gram counts depends on all references, so that sums of segments do not make a corpus.
 
     Parameters
     ----------
@@ -96,11 +96,11 @@ def _nist(texts: Sequence[Sequence[str]], samples: Ids, *, max_order: int) -> fl
         of, found = owners[whole], grams[whole]
         theirs = ~is_output[of]
         before, frequency = frequency, np.bincount(found[theirs], minlength=count)
-        worth = np.zeros(count)
+        weights = np.zeros(count)
         known = found[theirs]
-        worth[known] = np.log2(before[beginnings[whole[theirs]]] / frequency[known])
+        weights[known] = np.log2(before[beginnings[whole[theirs]]] / frequency[known])
         held = samples[of[~theirs]] * count + found[~theirs]
-        values = _values(held, of[theirs] * count + known, samples=samples, worth=worth)
+        values = _values(held, of[theirs] * count + known, samples=samples, weights=weights)
         best = _best(values, lengths, samples=samples, is_output=is_output)
         total = np.maximum(0, lengths[is_output] - order + 1).sum()
         precisions += _share(values[best].sum(), total)
@@ -108,8 +108,8 @@ def _nist(texts: Sequence[Sequence[str]], samples: Ids, *, max_order: int) -> fl
     return precisions * _brevity(_share(max_order * int(lengths[is_output].sum()), closest))
 
 
-def _values(outputs: Ids, references: Ids, *, samples: Ids, worth: _Floats) -> _Floats:
-    """Return what each text, as a reference, shares with its output, by the worth of n-grams.
+def _values(outputs: Ids, references: Ids, *, samples: Ids, weights: _Floats) -> _Floats:
+    """Return what each text, as a reference, shares with its output, by the weights of n-grams.
 
     Numbers are those of n-grams, plus their count times that of the sample, or of the text.
     """
@@ -117,11 +117,11 @@ def _values(outputs: Ids, references: Ids, *, samples: Ids, worth: _Floats) -> _
     theirs, as_often = np.unique(references, return_counts=True)
     if not ours.size:
         return np.zeros(samples.size)
-    texts, grams = np.divmod(theirs, worth.size)
-    wanted = samples[texts] * worth.size + grams
+    texts, grams = np.divmod(theirs, weights.size)
+    wanted = samples[texts] * weights.size + grams
     at = np.minimum(np.searchsorted(ours, wanted), ours.size - 1)
     shared = np.where(ours[at] == wanted, np.minimum(often[at], as_often), 0)
-    values = np.bincount(texts, weights=worth[grams] * shared, minlength=samples.size)
+    values = np.bincount(texts, weights=weights[grams] * shared, minlength=samples.size)
     return values.astype(np.float64)
 
 

@@ -44,8 +44,8 @@ class Rouge1:
     Parameters
     ----------
     measure
-        What is told: "f", their harmonic mean, "precision" or "recall". Of several references
-        the one with the best F counts for all three.
+        Number that is returned: "f", their harmonic mean, "precision" or "recall". Of several
+        references the one with the best F counts for all three.
     script
         How words are cut: "english" (as rouge-score: runs of a-z and 0-9), "unicode" (words of
         any script), or "characters".
@@ -94,9 +94,9 @@ class Rouge1:
         references = [sample.references[0] for sample in samples]
         outputs = [sample.output for sample in samples]
         rows = _scorer(self.kind, self.script, self.stem).score_batch(references, outputs)
-        told = MEASURES.index(self.measure)
+        place = MEASURES.index(self.measure)
         return [
-            1.0 if is_blank(output) and is_blank(reference) else float(row[self.kind][told])
+            1.0 if is_blank(output) and is_blank(reference) else float(row[self.kind][place])
             for output, reference, row in zip(outputs, references, rows, strict=True)
         ]
 
@@ -136,8 +136,8 @@ class RougeL(Rouge1):
         )
         common = LCSseq.similarity(*(side.tolist() for side in token_ids(output, reference)))
         precision, recall = common / max(1, len(output)), common / max(1, len(reference))
-        told = (precision, recall, f_measure(precision, recall))
-        return told[MEASURES.index(self.measure)]
+        measures = (precision, recall, f_measure(precision, recall))
+        return measures[MEASURES.index(self.measure)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

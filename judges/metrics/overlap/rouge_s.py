@@ -98,8 +98,8 @@ class RougeS:
 
     def _score(self, output: int, reference: int, shared: int) -> float:
         precision, recall = shared / max(1, output), shared / max(1, reference)
-        told = (precision, recall, f_measure(precision, recall))
-        return told[MEASURES.index(self.measure)]
+        measures = (precision, recall, f_measure(precision, recall))
+        return measures[MEASURES.index(self.measure)]
 
     def _pairs(self, words: Ids, lengths: Ids) -> tuple[Ids, Ids]:
         """Return the pairs of each text, text by text, as numbers, and how many these are.

@@ -1,4 +1,4 @@
-"""ROUGE-W: a longest common subsequence in which unbroken runs are worth more.
+"""ROUGE-W: a longest common subsequence in which unbroken runs count more.
 
 References
 ----------
@@ -108,8 +108,8 @@ class RougeW:
         # [1] eqs. 14 and 15: the inverse of the weighting brings lengths back.
         length = run ** (1.0 / self.weight)
         precision, recall = (min(1.0, length / max(1, of)) for of in (output, reference))
-        told = (precision, recall, f_measure(precision, recall))
-        return told[MEASURES.index(self.measure)]
+        measures = (precision, recall, f_measure(precision, recall))
+        return measures[MEASURES.index(self.measure)]
 
 
 def _weighted_lengths(pairs: Sequence[_Pair], *, weight: float) -> list[float]:

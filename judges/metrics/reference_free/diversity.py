@@ -1,4 +1,4 @@
-"""How much the outputs of a corpus differ from each other: distinct-n and self-BLEU."""
+"""Diversity of the outputs of a corpus: distinct-n and self-BLEU."""
 
 import math
 from bisect import bisect_left

@@ -1,4 +1,4 @@
-"""What an output copies from its source: coverage, density and compression [1]_.
+"""Fragments that an output copies from its source: coverage, density and compression [1]_.
 
 References
 ----------
@@ -22,7 +22,7 @@ _LONG = 50_000  # code points of a sample that is not worth keeping
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _OfWords:
-    """What counts words, its one option.
+    """Base of metrics whose one option is how words are cut.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class Density(_OfWords):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compression(_OfWords):
-    """How many times as long as the output the source is."""
+    """Ratio of the length of the source to that of the output."""
 
     kind: ClassVar[str] = "compression"
 

@@ -1,4 +1,4 @@
-"""How hard English prose is to read, by the length of its sentences and words."""
+"""Readability of English prose, by the length of its sentences and words."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -158,5 +158,5 @@ _kept = lru_cache(maxsize=4096)(_count)  # three formulas need the same
 
 def _signature(name: str, *, dictionary: str) -> str:
     """Tell the content of the dictionary, not its place."""
-    told = str(sorted(read_dictionary(dictionary).items())) if dictionary else ""
-    return signature(name, dictionary=fingerprint(told) if told else "none", syllables=FIT)
+    entries = str(sorted(read_dictionary(dictionary).items())) if dictionary else ""
+    return signature(name, dictionary=fingerprint(entries) if entries else "none", syllables=FIT)

@@ -1,4 +1,4 @@
-"""How often an output says the same again: repetitiveness, AUN, UNR and NID."""
+"""Redundancy within an output: repetitiveness, AUN, UNR and NID."""
 
 import math
 from collections import Counter
@@ -136,7 +136,7 @@ class Unr:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nid:
-    """How far an output's words fall short of all being different, Xiao & Carenini (2020) [1]_.
+    """Distance of an output's words from all being different, Xiao & Carenini (2020) [1]_.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How many n-grams each pair of a batch shares, all pairs at once."""
+"""Counts of n-grams: those that pairs of texts share, and those of many texts."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,6 +9,10 @@ from numpy.typing import NDArray
 from spanjury.judges.metrics.words.ids import Ids, dense_ids, ranked
 
 __all__ = ["GramCounts", "batch_gram_counts", "gram_counts", "shared_by_order", "shared_count"]
+
+
+_AT_ONCE = 30_000  # tokens: what is sorted stays in the cache of a core
+_BITS = 62  # of a number, beside its sign and the bit that tells the two sides apart
 
 
 def shared_count(left: Ids, right: Ids) -> int:
@@ -34,21 +38,17 @@ def shared_by_order(left: Ids, right: Ids, *, order: int) -> list[int]:
     """Return how many n-grams two sequences share, n of 1 to `order`, of any alphabet."""
     ours, theirs, shared = left, right, [shared_count(left, right)]
     for n in range(1, order):
-        ours, theirs, _ = _numbered_anew(ours, theirs)
-        left, right, base = _numbered_anew(left, right)
+        ours, theirs, _ = _renumbered(ours, theirs)
+        left, right, base = _renumbered(left, right)
         ours, theirs = ours[:-1] * base + left[n:], theirs[:-1] * base + right[n:]
         shared.append(shared_count(ours, theirs))
     return shared
 
 
-def _numbered_anew(left: Ids, right: Ids) -> tuple[Ids, Ids, int]:
+def _renumbered(left: Ids, right: Ids) -> tuple[Ids, Ids, int]:
     """Replace numbers by their ranks, and return how many there are."""
     values, ranks = np.unique(np.concatenate((left, right)), return_inverse=True)
     return ranks[: left.size], ranks[left.size :], values.size
-
-
-_AT_ONCE = 30_000  # tokens: what is sorted stays in the cache of a core
-_BITS = 62  # of a number, beside its sign and the bit that tells the two sides apart
 
 
 def batch_gram_counts(tokens: Ids, sizes: Ids, *, order: int) -> Ids:
@@ -146,7 +146,7 @@ def _shared_by_order(grams: Ids, *, order: int, width: int, pairs: int) -> Ids:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GramCounts:
-    """How often texts have n-grams of one length, by n-gram and then by text.
+    """Counts of n-grams of one length, by n-gram and then by text.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How ROUGE cuts words, and which of its three numbers is told."""
+"""Words as ROUGE cuts them, and the one of its three numbers that is returned."""
 
 from collections.abc import Sequence
 from functools import lru_cache

@@ -1,4 +1,9 @@
-"""Words and n-grams of a text, for metrics that count them."""
+"""Words and n-grams of a text, for metrics that count them.
+
+References
+----------
+.. [1] mteval-v13a.pl (2009), NIST, by whose rules sacrebleu's "13a" cuts words
+"""
 
 import re
 import string
@@ -17,6 +22,7 @@ __all__ = [
     "words_13a",
 ]
 
+
 _ASCII = [chr(code) for code in range(128)]
 # Of these letters, digits and blanks are left out, of the others letters and blanks.
 _BLANKS = str.maketrans({char: " " for char in _ASCII if not char.isalnum()})
@@ -30,10 +36,34 @@ _APART = frozenset(string.punctuation) - _IN_NUMBERS - {"'"}
 # [1]: not what stands between digits, and of hyphens only what a digit stands before.
 _BESIDE_DIGITS = re.compile(r"(?<![0-9])[.,]|[.,](?![0-9])|(?<=[0-9])-")
 _DOUBLED = ("..", ".,", ",.", ",,")
+Tokens = Literal["words", "words-and-marks", "blanks"]
+"""Units that count as words: words alone; each mark of punctuation too; whatever blanks divide."""
+# Scripts that put no blanks between words: each of their characters stands alone.
+_ALONE = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uf900-\ufaff\U00020000-\U0003ffff"
+)
+# Python's \w leaves out combining accents, and the vowel signs of Semitic and Indic scripts.
+_SIGNS = (
+    "\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u065f\u0670"
+    "\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0980-\u0dff"
+)
+_RUN = rf"[^\W_{_ALONE}]++(?:[{_SIGNS}]++[^\W_{_ALONE}]*+)*+"
+_WORD = rf"[{_ALONE}]|{_RUN}(?:['’]{_RUN}|(?<=\d)[.,]\d++)*+"
+_ASCII_WORD = r"[a-z0-9]++(?:'[a-z0-9]++|(?<=\d)[.,]\d++)*+"
+_PATTERNS = {
+    "words": (re.compile(_ASCII_WORD), re.compile(_WORD)),
+    "words-and-marks": (
+        re.compile(rf"{_ASCII_WORD}|[^a-z0-9\s]"),
+        re.compile(rf"{_WORD}|[^\w\s]|_"),
+    ),
+}
+_MARK_IN_NUMBER = re.compile(r"\d[.,]\d")
+_LONG = 50_000  # code points of a text that is not worth keeping the words of
 
 
 def set_apart(text: str) -> str:
-    """Put blanks around each character of a text in ASCII that is no letter, digit or blank.
+    """Put blanks around each character of a text in ASCII that is not a letter, digit or blank.
 
     Examples
     --------
@@ -46,7 +76,7 @@ def set_apart(text: str) -> str:
 
 
 def without_marks(text: str) -> str:
-    """Put a blank for each character of a text in ASCII that is no letter, digit or blank.
+    """Put a blank for each character of a text in ASCII that is not a letter, digit or blank.
 
     Examples
     --------
@@ -82,35 +112,8 @@ def words_13a(text: str) -> list[str] | None:
     return text.split()
 
 
-Tokens = Literal["words", "words-and-marks", "blanks"]
-"""What counts as a word: words alone; each mark of punctuation too; whatever blanks divide."""
-
-# Scripts that put no blanks between words: each of their characters stands alone.
-_ALONE = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
-    "\uf900-\ufaff\U00020000-\U0003ffff"
-)
-# Python's \w leaves out combining accents, and the vowel signs of Semitic and Indic scripts.
-_SIGNS = (
-    "\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u065f\u0670"
-    "\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0980-\u0dff"
-)
-_RUN = rf"[^\W_{_ALONE}]++(?:[{_SIGNS}]++[^\W_{_ALONE}]*+)*+"
-_WORD = rf"[{_ALONE}]|{_RUN}(?:['’]{_RUN}|(?<=\d)[.,]\d++)*+"
-_ASCII_WORD = r"[a-z0-9]++(?:'[a-z0-9]++|(?<=\d)[.,]\d++)*+"
-_PATTERNS = {
-    "words": (re.compile(_ASCII_WORD), re.compile(_WORD)),
-    "words-and-marks": (
-        re.compile(rf"{_ASCII_WORD}|[^a-z0-9\s]"),
-        re.compile(rf"{_WORD}|[^\w\s]|_"),
-    ),
-}
-_MARK_IN_NUMBER = re.compile(r"\d[.,]\d")
-_LONG = 50_000  # code points of a text that is not worth keeping the words of
-
-
 def check_order(order: int, *, name: str = "order") -> None:
-    """Raise `ValueError` if `order` is no length of an n-gram."""
+    """Raise `ValueError` if `order` is not the length of an n-gram."""
     if order < 1:
         raise ValueError(f"{name} must be 1 or more, got {order!r}")
 

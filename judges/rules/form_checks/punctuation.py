@@ -1,4 +1,4 @@
-"""Spacing: blanks that stand before punctuation or are missing after it, doubled marks."""
+"""Punctuation: stray and missing blanks, doubled marks, open pairs, sentences that break off."""
 
 import re
 from collections.abc import Iterator
@@ -16,6 +16,7 @@ __all__ = [
     "unpaired_brackets",
 ]
 
+
 _STRAY = re.compile(r"(?<=[\w)\]\"”'’])[ \t]+[,.;:!?](?=\s|$)")
 _MISSING = re.compile(
     r"(?<![\w.@/:])[A-Za-z]+([,;])(?=[A-Za-z]{2})|\b[a-z]{3,}([.!?])(?=[A-Z][a-z]+[\s,])"
@@ -25,6 +26,25 @@ _DOUBLED = re.compile(
     r"|[?!][,.](?!\w)"
 )
 _SPACED_ELLIPSIS = re.compile(r"\.[ \t]\.[ \t]\.")
+_OPENERS = {")": "(", "]": "[", "}": "{"}
+_BRACKET = re.compile(r"[()\[\]{}]")
+# Numbers of lists, as in "a)" and "(1", and faces made of punctuation.
+_NO_BRACKET = re.compile(r"(?:^|[\s(])\w{1,3}\)|[:;=8xX]['’]?-?[()\[\]]|[()\[\]]-?[:;=]")
+_INCHES = re.compile(r'\d"')
+_STOPS = frozenset(".!?…。！？।")
+_CLOSERS = "\"'”’»)]}`*_ \t\n"
+_GOES_ON = frozenset(",;-–(")
+_DANGLING = frozenset(
+    """a an the and or but nor because although than into my your our their its whose if
+    of with from as at by per via who which was is are were has have had he she they we to for
+    in his""".split()  # noqa: SIM905 - so many read best so
+)
+"""Words that do not end a text, where no stop follows."""
+_NEVER_LAST = frozenset(
+    "an the and or nor because although than my your our their whose".split()  # noqa: SIM905
+)
+"""Words that do not end a sentence, even with a stop."""
+_TITLE = 8  # words that a text without a stop may have, as a title or a short answer has
 
 
 def stray_blanks(form: FormText) -> Iterator[ErrorSpan]:
@@ -66,13 +86,6 @@ def doubled_marks(form: FormText) -> Iterator[ErrorSpan]:
             category="punctuation",
             explanation="Two punctuation marks stand there for one.",
         )
-
-
-_OPENERS = {")": "(", "]": "[", "}": "{"}
-_BRACKET = re.compile(r"[()\[\]{}]")
-# Numbers of lists, as in "a)" and "(1", and faces made of punctuation.
-_NO_BRACKET = re.compile(r"(?:^|[\s(])\w{1,3}\)|[:;=8xX]['’]?-?[()\[\]]|[()\[\]]-?[:;=]")
-_INCHES = re.compile(r'\d"')
 
 
 def unpaired_brackets(form: FormText) -> Iterator[ErrorSpan]:
@@ -128,22 +141,6 @@ def _quote(form: FormText, start: int) -> ErrorSpan:
         category="unpaired mark",
         explanation="The quotation marks do not come in pairs.",
     )
-
-
-_STOPS = frozenset(".!?…。！？।")
-_CLOSERS = "\"'”’»)]}`*_ \t\n"
-_GOES_ON = frozenset(",;-–(")
-_DANGLING = frozenset(
-    """a an the and or but nor because although than into my your our their its whose if
-    of with from as at by per via who which was is are were has have had he she they we to for
-    in his""".split()  # noqa: SIM905 - so many read best so
-)
-"""Words that do not end a text, where no stop follows."""
-_NEVER_LAST = frozenset(
-    "an the and or nor because although than my your our their whose".split()  # noqa: SIM905
-)
-"""Words that do not end a sentence, even with a stop."""
-_TITLE = 8  # words that a text without a stop may have, as a title or a short answer has
 
 
 def broken_off(form: FormText) -> Iterator[ErrorSpan]:

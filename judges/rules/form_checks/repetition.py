@@ -15,7 +15,7 @@ _MAY_DOUBLE = frozenset(
 )
 _IDIOMS = frozenset(("and", "by", "after", "to", "upon", "or", "over"))  # more and more and more
 _PHRASE = range(2, 7)  # lengths of phrases that are looked for side by side
-_PASSAGE = 10  # words from which saying the same again is no coincidence
+_PASSAGE = 10  # words from which saying the same again is not a coincidence
 _SENTENCE = 4  # the same for a whole sentence
 
 
@@ -80,7 +80,7 @@ def _is_phrase(form: FormText, words: Sequence[Word]) -> bool:
     between = form.text[words[0].start : words[-1].end]
     seam = form.between(words[half - 1], words[half])
     if len({word.folded for word in words[:half]}) == 1:
-        return False  # one word over and over: told by that word
+        return False  # one word over and over: another check marks it
     return seam.isspace() and not any(mark in between for mark in ".!?\n,;:")
 
 

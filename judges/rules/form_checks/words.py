@@ -1,4 +1,4 @@
-"""Grammar: the few errors that two words tell for sure."""
+"""Words: the few errors of grammar and of case that one or two words show for sure."""
 
 import re
 from collections.abc import Iterator
@@ -9,6 +9,7 @@ from spanjury.judges.rules.form_text import FormText
 from spanjury.judges.rules.lexicon import FUNCTION_WORDS
 
 __all__ = ["articles", "disagreement", "lower_case_starts", "lower_i", "misheard", "shouting"]
+
 
 _ARTICLE = re.compile(r"(?<![\w.'’\-])([Aa]n?) ([a-z]+)\b(?!['’]|\.\w)")
 # Vowels that are spoken as consonants, and the silent h.
@@ -26,6 +27,11 @@ _DISAGREEMENT = re.compile(
 _BEFORE_PLURAL = re.compile(r"\b(?:of|between|around|beside|with|like|for|than|as|what) $")
 _MISHEARD = re.compile(r"\b(?:could|should|would|must) of\b(?! course)")
 _TWO_ARTICLES = re.compile(r"\b(?:the an?|an? the|a an|an a) (?=[a-z]{2})")
+_START = re.compile(r"[a-z]++(?![\w.@/:-]*[A-Z0-9_@/])(?=['’ ,])")
+_FULL_STOP = re.compile(r"[a-z]{3,}['\"”’)]*\s?\.$")
+_LONE_I = re.compile(r"(?<![\w.(\-/&'’\[*_])i(?=['’]\w|\s[a-z])")
+_LOUD = re.compile(r"\b[A-Z]{2,}(?:['’][A-Z]+)?(?:[ ,]+[A-Z]{1,}(?:['’][A-Z]+)?\b){3,}")
+_LONG = re.compile(r"[A-Z]{5}")
 
 
 def articles(form: FormText) -> Iterator[ErrorSpan]:
@@ -81,13 +87,6 @@ def misheard(form: FormText) -> Iterator[ErrorSpan]:
             category="grammar",
             explanation="Two articles stand before one word.",
         )
-
-
-_START = re.compile(r"[a-z]++(?![\w.@/:-]*[A-Z0-9_@/])(?=['’ ,])")
-_FULL_STOP = re.compile(r"[a-z]{3,}['\"”’)]*\s?\.$")
-_LONE_I = re.compile(r"(?<![\w.(\-/&'’\[*_])i(?=['’]\w|\s[a-z])")
-_LOUD = re.compile(r"\b[A-Z]{2,}(?:['’][A-Z]+)?(?:[ ,]+[A-Z]{1,}(?:['’][A-Z]+)?\b){3,}")
-_LONG = re.compile(r"[A-Z]{5}")
 
 
 def lower_case_starts(form: FormText) -> Iterator[ErrorSpan]:

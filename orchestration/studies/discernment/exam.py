@@ -23,8 +23,9 @@ from spanjury.orchestration.studies.judging import (
     OpenPanel,
     Recorder,
     panel_judgement,
+    require_distinct,
 )
-from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped, perturbed_pairs
+from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped
 from spanjury.stats.significance.paired import PairedStatistic
 
 __all__ = ["Exam", "ExamResult", "examine"]
@@ -63,15 +64,13 @@ class Exam:
     test: PairedStatistic | None = None
 
     def __post_init__(self) -> None:
-        if not (self.segments and self.aspects and self.conditions) or self.repeats < 1:
-            raise ConfigError("an exam needs texts, aspects, conditions and a repeat")
-        for what, names in (
-            ("texts", [segment.segment_id for segment in self.segments]),
-            ("aspects", [aspect.name for aspect in self.aspects]),
-            ("conditions", [condition.name for condition in self.conditions]),
-        ):
-            if len(names) != len(set(names)):
-                raise ConfigError(f"the {what} of an exam need distinct names")
+        if self.repeats < 1:
+            raise ConfigError(f"an exam needs a repeat or more, got {self.repeats}")
+        require_distinct(
+            texts=[segment.segment_id for segment in self.segments],
+            aspects=[aspect.name for aspect in self.aspects],
+            conditions=[condition.name for condition in self.conditions],
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +102,7 @@ async def examine(
     exam: Exam,
     open_panel: OpenPanel,
     *,
-    writer: TextGenerator | None = None,
+    generator: TextGenerator | None = None,
     workers: int,
     stop_token: StopToken,
     show: Callable[[Result], None],
@@ -116,8 +115,8 @@ async def examine(
         Its texts, aspects and conditions.
     open_panel
         Opens the panel, once a draw.
-    writer
-        Writes the damage that a model can be asked for; None to have all done by rules.
+    generator
+        Generates the damage that a model can be asked for; None to have all done by rules.
     workers, stop_token, show
         As in `ExamRun`; `show` is given every result.
 
@@ -126,13 +125,19 @@ async def examine(
     PerturbationError
         If a rule fails.
     ModelError
-        If the writer cannot be asked, or answers nothing.
+        If the generator cannot be asked, or answers nothing.
     DataError
         If no text could be damaged in any way.
     RunStoppedError
         If a stop was requested before the end.
     """
-    pairs = await _pairs(exam, writer, stop_token=stop_token)
+    pairs = await generated_pairs(
+        exam.segments,
+        exam.conditions,
+        seed=exam.settings.seed,
+        generator=generator,
+        stop_token=stop_token,
+    )
     damaged = [one for one in pairs if isinstance(one, PerturbedPair)]
     if not damaged:
         reasons = "; ".join(sorted({one.reason for one in pairs if isinstance(one, Skipped)}))
@@ -194,17 +199,6 @@ def _result(
         perturbed_pairs=damaged,
         scores=tuple(scores),
         examinee=examinee,
-    )
-
-
-async def _pairs(
-    exam: Exam, writer: TextGenerator | None, *, stop_token: StopToken
-) -> list[PerturbedPair | Skipped]:
-    seed = exam.settings.seed
-    if writer is None:
-        return list(perturbed_pairs(exam.segments, exam.conditions, seed=seed))
-    return await generated_pairs(
-        exam.segments, exam.conditions, seed=seed, writer=writer, stop_token=stop_token
     )
 
 

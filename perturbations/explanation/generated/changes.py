@@ -1,6 +1,7 @@
-"""Explanations that a model words anew, as if the errors were milder or graver.
+"""Error lists that a model changes: it rewords explanations, or explains false errors.
 
-What is asked is that of [1], section 3.2, in our words.
+The places and severities are those of the rules. The requests are those of [1], section 3.2,
+in our words.
 
 References
 ----------
@@ -41,7 +42,7 @@ from spanjury.perturbations.explanation.wording import reworded
 
 __all__ = ["GeneratedAddition", "GeneratedRewording", "generated_rewordings", "generated_twin"]
 
-_TEMPLATE = "reword.txt"
+_REWORD, _INVENT = "reword.txt", "invent.txt"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,18 +59,18 @@ class GeneratedRewording:
 
     @property
     def push(self) -> Push:
-        """What the score of a judge that follows its explanation should do, if anything."""
+        """Direction in which the score of a judge that follows its explanation should go."""
         return self.twin.push
 
     @property
     def family(self) -> Family:
-        """What it changes."""
+        """Part of the error list that it changes."""
         return self.twin.family
 
     @property
     def signature(self) -> str:
-        """The aim, and a digest of everything that a model is told."""
-        prompts = prompts_digest(_TEMPLATE)
+        """The aim, and a digest of all prompts."""
+        prompts = prompts_digest(_REWORD)
         return signature("reword", family=self.family, push=self.push, prompts=prompts)
 
     async def changed(
@@ -89,7 +90,7 @@ class GeneratedRewording:
         Parameters
         ----------
         errors, model
-            What is changed, and by whom; asked once or twice for each error that moves.
+            The list, and the model; it is asked once or twice for each error that moves.
         rng, by, only
             As the rule takes them.
         seed
@@ -109,11 +110,11 @@ class GeneratedRewording:
         for index, level in moves(errors, rng, by=by, push=self.push, only=only).items():
             span = spans[index]
             if span.explanation.strip():
-                told = await self._reworded(span, model, level=level, seed=seed)
+                note = await self._reworded(span, model, level=level, seed=seed)
             else:
-                told = reworded("", rng, level=level)
+                note = reworded("", rng, level=level)
             severity = level if self.family == "both" else span.severity
-            spans[index] = replace(span, explanation=told, severity=severity)
+            spans[index] = replace(span, explanation=note, severity=severity)
         return tuple(spans)
 
     async def _reworded(
@@ -123,7 +124,7 @@ class GeneratedRewording:
         about = {"old": str(span.severity), "new": str(level), "direction": direction}
         passage = {"Passage": span.text} if span.text else {}
         return await asked_note(
-            _TEMPLATE,
+            _REWORD,
             model,
             material={**passage, "Note": span.explanation},
             about=about,
@@ -143,9 +144,6 @@ def generated_rewordings() -> Mapping[str, GeneratedRewording]:
     return MappingProxyType({name: GeneratedRewording(twin=rule) for name, rule in twins.items()})
 
 
-_TEMPLATE_addition = "invent.txt"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeneratedAddition:
     """False errors explained by a model; shareable, cancellable at every await.
@@ -160,18 +158,18 @@ class GeneratedAddition:
 
     @property
     def push(self) -> Push:
-        """What the score of a judge that follows its explanation should do, if anything."""
+        """Direction in which the score of a judge that follows its explanation should go."""
         return add_errors.push
 
     @property
     def family(self) -> Family:
-        """What it changes."""
+        """Part of the error list that it changes."""
         return add_errors.family
 
     @property
     def signature(self) -> str:
-        """The aspect, and a digest of everything that a model is told."""
-        prompts = prompts_digest(_TEMPLATE_addition)
+        """The aspect, and a digest of all prompts."""
+        prompts = prompts_digest(_INVENT)
         return signature("add-errors", aspect=self.aspect.name, prompts=prompts)
 
     async def changed(
@@ -188,7 +186,7 @@ class GeneratedAddition:
         Parameters
         ----------
         errors, model
-            What is changed, and by whom; asked once or twice for each false error.
+            The list, and the model; it is asked once or twice for each false error.
         rng, k
             As the rule takes them.
         seed
@@ -206,8 +204,8 @@ class GeneratedAddition:
         spans = list(add_errors.changed(errors, rng, k=k))
         for index in range(len(errors.spans), len(spans)):
             span = spans[index]
-            told = await self._explained(span, model, output=errors.output, seed=seed)
-            spans[index] = replace(span, explanation=told)
+            note = await self._explained(span, model, output=errors.output, seed=seed)
+            spans[index] = replace(span, explanation=note)
         return tuple(spans)
 
     async def _explained(
@@ -215,7 +213,7 @@ class GeneratedAddition:
     ) -> str:
         quality = f"{self.aspect.name}: {self.aspect.definition}"
         return await asked_note(
-            _TEMPLATE_addition,
+            _INVENT,
             model,
             material={"Text": output, "Passage": span.text},
             about={"quality": quality, "level": str(span.severity)},

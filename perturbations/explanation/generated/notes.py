@@ -1,4 +1,7 @@
-"""Notes: what a model is asked for, and what is read of its reply."""
+"""Notes on errors that a model writes, and checks that they are what was asked for.
+
+Whether a note sounds as grave as it should, no check can tell.
+"""
 
 import re
 from collections.abc import Callable, Mapping
@@ -6,16 +9,34 @@ from functools import partial
 
 from spanjury.judges.core import ChatModel, Decoding, PerturbationError, fingerprint
 from spanjury.judges.text import fence, fill_template, folded_words, read_template
-from spanjury.perturbations.generated.request import Question, cleaned
+from spanjury.perturbations.generated.request import GenerationRequest, cleaned
 
 __all__ = ["Check", "asked_note", "check_note", "check_rewording", "prompts_digest"]
 
-Check = Callable[[str], str]
-"""Says what is wrong with a note, as the model is told it, or returns an empty text."""
 
+Check = Callable[[str], str]
+"""Note -> reason why it cannot be used, as the model is given it, or an empty text."""
 _PACKAGE = "spanjury.perturbations.explanation.generated"
 _MOST_TOKENS = 512
 _LABEL = re.compile(r"[*_#\s]*(?:\w+ )?(?:explanation|note)\b[*_\s]*:[*_\s]*", re.IGNORECASE)
+_REFUSAL = re.compile(
+    r"(?:i['’]?m (?:very |so )?(?:sorry|afraid|unable)|sorry\b|my apologies|i apologi[sz]e"
+    r"|(?:unfortunately, )?i (?:can(?:['’]t|not| not)|won['’]t|will not|am unable to)"
+    r" (?:assist|comply|continue|do|fulfil|generate|help|make|provide|re-?write|write)"
+    r"|as an ai\b)",
+    re.IGNORECASE,
+)
+# In the reply that a judge goes on from these would begin another part of it.
+_FORM = re.compile(
+    r"\b(?:error \d+|location|severity|overall score|explanation of the score)\s*:"
+    r"|\b(?:severity|level)(?: level)?(?: of)? [1-5]\b",
+    re.IGNORECASE,
+)
+_LONGEST = 1200  # characters of a note
+_LONGER = 3  # times as long as before, and so much more:
+_SPARE = 200
+_BLANKLESS = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")  # one is as good as a word
+_FUNCTION_WORD = 3  # letters; longer words say what a note is about
 
 
 async def asked_note(
@@ -35,15 +56,15 @@ async def asked_note(
     Parameters
     ----------
     template
-        Name of what is asked.
+        Name of the template of the prompt.
     model
-        Who is asked.
+        The model that is asked.
     material
-        Header -> text that the model is shown, set apart from what it is told to do.
+        Header -> text that the model is shown, set apart from its instructions.
     about
         Word of the template -> what stands there.
     check
-        What a note must be like; an empty one is none.
+        Check of a note that is not empty.
     seed
         Passed to servers that take one.
 
@@ -61,49 +82,29 @@ async def asked_note(
     """
     fenced = fence(material)
     words = {**about, "material": fenced.text, "mark": fenced.mark}
-    question = Question(
+    request = GenerationRequest(
         package=_PACKAGE,
-        told=fill_template(_PACKAGE, template, words),
+        prompt=fill_template(_PACKAGE, template, words),
         decoding=Decoding(seed=seed, max_tokens=_MOST_TOKENS),
         read=partial(_note, marks=fenced.marks),
         check=check,
     )
-    written = await question.put_to(model)
-    if written.problem:
-        raise PerturbationError(f"the model, asked twice, wrote no note: {written.problem}")
-    return written.text
+    generated = await request.sent_to(model)
+    if generated.problem:
+        raise PerturbationError(f"the model, asked twice, wrote no note: {generated.problem}")
+    return generated.text
 
 
 def prompts_digest(template: str) -> str:
-    """Return a digest of everything that a model is told where `template` is asked."""
+    """Return a digest of all prompts that go with `template`."""
     names = ("system.txt", "reask.txt", template)
     return fingerprint(*(read_template(_PACKAGE, name) for name in names))
 
 
 def _note(reply: str, *, marks: tuple[str, ...]) -> str:
     """Return the note in one line: a judge's list, which it goes into, has one for it."""
-    told = cleaned(reply, text="", marks=marks)
-    return cleaned(_LABEL.sub("", " ".join(told.split()), count=1), text="")
-
-
-_REFUSAL = re.compile(
-    r"(?:i['’]?m (?:very |so )?(?:sorry|afraid|unable)|sorry\b|my apologies|i apologi[sz]e"
-    r"|(?:unfortunately, )?i (?:can(?:['’]t|not| not)|won['’]t|will not|am unable to)"
-    r" (?:assist|comply|continue|do|fulfil|generate|help|make|provide|re-?write|write)"
-    r"|as an ai\b)",
-    re.IGNORECASE,
-)
-# In the reply that a judge goes on from these would begin another part of it.
-_FORM = re.compile(
-    r"\b(?:error \d+|location|severity|overall score|explanation of the score)\s*:"
-    r"|\b(?:severity|level)(?: level)?(?: of)? [1-5]\b",
-    re.IGNORECASE,
-)
-_LONGEST = 1200  # characters of a note
-_LONGER = 3  # times as long as before, and so much more:
-_SPARE = 200
-_BLANKLESS = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")  # one is as good as a word
-_FUNCTION_WORD = 3  # letters; longer words say what a note is about
+    note = cleaned(reply, text="", marks=marks)
+    return cleaned(_LABEL.sub("", " ".join(note.split()), count=1), text="")
 
 
 def check_note(note: str) -> str:

@@ -113,7 +113,7 @@ def test_a_picture_has_the_size_that_its_rows_need(
     [
         ("correlations", [".12", "-.50", "1", "BLEU", "fluency", "Hatched: undefined (1 of 4)"]),
         ("agreement", ["people: coherence", "Pearson 1   Kendall undefined   n = 3"]),
-        ("agreement", ["Line: least squares, slope 2", "1 of 4 left out: without a number"]),
+        ("agreement", ["Line: least squares, slope 2", "1 of 4 skipped: without a number"]),
         ("costs", ["BLEU", "free", "_metric", "In the grey strip: at no cost"]),
         ("costs", ["Without a cost or a correlation: NUBIA", "CPU seconds per 1,000 texts"]),
         ("ensembles", ["median", "judges in the ensemble"]),

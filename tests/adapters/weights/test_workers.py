@@ -64,9 +64,11 @@ def python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
         file.parent.mkdir(parents=True)
         (file.parent / "__init__.py").touch()
         file.write_text(code)
-    told = packages / "unbabel_comet-2.2.6.dist-info"
-    told.mkdir()
-    (told / "METADATA").write_text("Metadata-Version: 2.1\nName: unbabel-comet\nVersion: 2.2.6\n")
+    metadata = packages / "unbabel_comet-2.2.6.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: unbabel-comet\nVersion: 2.2.6\n"
+    )
     monkeypatch.setenv("PYTHONPATH", str(packages))
     return sys.executable
 
@@ -196,7 +198,7 @@ def test_an_environment_without_the_package_says_what_to_install() -> None:
 
 @pytest.mark.parametrize("python", ["/nowhere/python", "/bin/true"])
 def test_what_is_no_interpreter_is_refused(python: str) -> None:
-    with pytest.raises(ConfigError, match="is no Python interpreter"):
+    with pytest.raises(ConfigError, match="is not a Python interpreter"):
         COMET(python=python, model="some/model")
 
 

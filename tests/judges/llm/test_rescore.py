@@ -21,7 +21,7 @@ from spanjury.judges.core import (
     Usage,
 )
 from spanjury.judges.llm.annotator import Annotator
-from spanjury.judges.llm.error_list import cue, recite
+from spanjury.judges.llm.error_list import cue, render_errors
 from spanjury.judges.llm.geval import GEval
 from spanjury.judges.text import field_mark
 
@@ -48,7 +48,7 @@ async def test_the_score_is_what_the_model_writes_behind_the_list() -> None:
     assert (report.score, report.spans, rescoring.method) == (2, SPANS, RescoringMethod.CONTINUED)
     assert (report.reply, report.usage) == (" Poor\nExplanation of the", SPENT)
     (request,) = model.requests
-    assert request.prefix == recite(SPANS, mark=MARK)
+    assert request.prefix == render_errors(SPANS, mark=MARK)
     assert request.decoding.max_tokens <= 32
 
 
@@ -76,7 +76,7 @@ async def test_what_goes_on_otherwise_is_asked_for_once_more_then_unparseable(te
     assert (report.spans, report.usage.calls) == (SPANS, 2)
     first, second = model.requests
     *_, said, asked = second.messages
-    assert (said.role, said.content) == ("assistant", recite(SPANS, mark=MARK) + text)
+    assert (said.role, said.content) == ("assistant", render_errors(SPANS, mark=MARK) + text)
     assert "Unacceptable, Poor, Fair, Good, Excellent" in asked.content
     assert (second.prefix, second.decoding) == (first.prefix, first.decoding)
 

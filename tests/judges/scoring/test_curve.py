@@ -4,8 +4,15 @@ from spanjury.judges.scoring import Curve
 
 
 def test_a_curve_is_straight_between_knots_and_flat_behind_the_last() -> None:
-    curve = Curve(losses=(0.0, 2.0, 4.0), shares=(1.0, 0.5, 0.25))
-    assert [curve.at(loss) for loss in (0, 1, 2, 3, 4, 9)] == [1, 0.75, 0.5, 0.375, 0.25, 0.25]
+    curve = Curve(penalties=(0.0, 2.0, 4.0), shares=(1.0, 0.5, 0.25))
+    assert [curve.at(penalty) for penalty in (0, 1, 2, 3, 4, 9)] == [
+        1,
+        0.75,
+        0.5,
+        0.375,
+        0.25,
+        0.25,
+    ]
 
 
 def test_values_are_stretched_so_that_the_first_is_the_best() -> None:
@@ -24,7 +31,7 @@ def test_texts_without_errors_alone_say_nothing_of_errors() -> None:
 
 
 @pytest.mark.parametrize(
-    ("losses", "shares"),
+    ("penalties", "shares"),
     [
         ((0.0,), (1.0,)),
         ((0.0, 1.0), (1.0,)),
@@ -38,10 +45,10 @@ def test_texts_without_errors_alone_say_nothing_of_errors() -> None:
     ],
 )
 def test_what_could_rise_or_leave_the_scale_is_no_curve(
-    losses: tuple[float, ...], shares: tuple[float, ...]
+    penalties: tuple[float, ...], shares: tuple[float, ...]
 ) -> None:
-    with pytest.raises(ValueError, match="losses|shares"):
-        Curve(losses=losses, shares=shares)
+    with pytest.raises(ValueError, match="penalties|shares"):
+        Curve(penalties=penalties, shares=shares)
 
 
 def test_a_best_value_that_is_the_worst_cannot_be_stretched() -> None:

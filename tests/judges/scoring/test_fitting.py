@@ -4,9 +4,9 @@ import pytest
 from fakes.judges import ASPECT, mark
 
 from spanjury.judges.core import ConfigError, ErrorSpan, StoreError
-from spanjury.judges.scoring import SpanLoss, SpanMap
+from spanjury.judges.scoring import SpanMap, SpanPenalty
 from spanjury.judges.scoring.files import read_map, write_map
-from spanjury.judges.scoring.fitting import ScoredSpans, fit_curve, fit_worth
+from spanjury.judges.scoring.fitting import ScoredSpans, fit_curve, fit_weights
 
 TEXT = "It opened in 1935."
 GRADED = {grade: (mark(TEXT, "1935", severity=grade),) for grade in range(1, 6)}
@@ -32,19 +32,19 @@ def test_a_curve_follows_scores_that_fall_and_flattens_those_that_rise() -> None
 
 
 def test_severities_cost_what_the_scores_say() -> None:
-    fit = fit_worth(rows({0: 1.0, 1: 0.9, 2: 0.5, 3: 0.5, 4: 0.2, 5: 0.3}), aspect=ASPECT)
-    assert fit.loss.worth == pytest.approx((0.1, 0.5, 0.5, 0.75, 0.75))
+    fit = fit_weights(rows({0: 1.0, 1: 0.9, 2: 0.5, 3: 0.5, 4: 0.2, 5: 0.3}), aspect=ASPECT)
+    assert fit.penalty.weights == pytest.approx((0.1, 0.5, 0.5, 0.75, 0.75))
 
 
 def test_errors_that_cost_nothing_are_no_map() -> None:
-    with pytest.raises(ValueError, match="worth must be"):
-        fit_worth(rows({0: 1, 1: 2, 5: 3}), aspect=ASPECT)
+    with pytest.raises(ValueError, match="weights must be"):
+        fit_weights(rows({0: 1, 1: 2, 5: 3}), aspect=ASPECT)
 
 
 def test_a_map_comes_back_from_its_file(tmp_path: Path) -> None:
     for fitted in (
         SpanMap(),
-        fit_worth(rows({0: 5, 3: 2.2, 5: 1.1}), aspect=ASPECT, loss=SpanLoss(by="error")),
+        fit_weights(rows({0: 5, 3: 2.2, 5: 1.1}), aspect=ASPECT, penalty=SpanPenalty(by="error")),
         fit_curve(rows({0: 5, 3: 2.2, 5: 1.1}), aspect=ASPECT, low=1),
     ):
         write_map(fitted, tmp_path / "map.json")
@@ -58,7 +58,7 @@ def test_a_map_comes_back_from_its_file(tmp_path: Path) -> None:
         ("{", "Invalid JSON"),
         ('{"loss": {"rest": 2}}', "rest must be"),
         ('{"loss": {"wroth": 2}}', "wroth"),
-        ('{"curve": {"losses": [0, 1], "shares": [1, 2]}}', "shares must fall"),
+        ('{"curve": {"losses": [0, 1], "shares": [1, 2]}}', "shares must decrease"),
     ],
 )
 def test_a_file_that_holds_no_falling_map_is_refused(

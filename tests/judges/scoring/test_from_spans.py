@@ -12,7 +12,7 @@ from spanjury.judges.core import (
     RescoringMethod,
     Usage,
 )
-from spanjury.judges.scoring import FromSpans, SpanLoss, SpanMap
+from spanjury.judges.scoring import FromSpans, SpanMap, SpanPenalty
 
 pytestmark = pytest.mark.anyio
 
@@ -77,8 +77,10 @@ async def test_another_list_is_rescored_without_the_judge() -> None:
 
 def test_judge_and_map_are_in_the_signature() -> None:
     told = {
-        FromSpans(judge=FixedJudge(says=None, name=name), span_map=SpanMap(loss=loss)).signature
+        FromSpans(
+            judge=FixedJudge(says=None, name=name), span_map=SpanMap(penalty=penalty)
+        ).signature
         for name in ("one", "other")
-        for loss in (SpanLoss(), SpanLoss(rest=0.5))
+        for penalty in (SpanPenalty(), SpanPenalty(rest=0.5))
     }
     assert len(told) == 4

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanjury.judges.core import MAX_SEVERITY, MIN_SEVERITY, Aspect, ErrorSpan, Located
-from spanjury.judges.scoring import Curve, SpanLoss, SpanMap
-from spanjury.judges.scoring.fitting import ScoredSpans, fit_curve, fit_worth
+from spanjury.judges.scoring import Curve, SpanMap, SpanPenalty
+from spanjury.judges.scoring.fitting import ScoredSpans, fit_curve, fit_weights
 
 TEXT = "The bridge opened in 1935. It is red! Nobody\n\nwalks on it. 12 trains a day. "
 ASPECTS = (ASPECT, replace(ASPECT, kind="content"))
@@ -43,14 +43,14 @@ LISTS = st.lists(errors(), max_size=6)
 
 
 @st.composite
-def losses(draw: st.DrawFn) -> SpanLoss:
-    worth = sorted(draw(st.lists(st.floats(0, 50), min_size=5, max_size=5)))
-    return SpanLoss(
+def penalties(draw: st.DrawFn) -> SpanPenalty:
+    weights = sorted(draw(st.lists(st.floats(0, 50), min_size=5, max_size=5)))
+    return SpanPenalty(
         by=draw(st.sampled_from(["sentence", "error"])),
         rest=draw(SHARES),
         unknown=draw(st.integers(0, MAX_SEVERITY)),
         placeless=draw(st.none() | st.booleans()),
-        worth=(*worth[:-1], worth[-1] + 0.1),
+        weights=(*weights[:-1], weights[-1] + 0.1),
     )
 
 
@@ -60,8 +60,8 @@ def chosen(draw: st.DrawFn) -> SpanMap:
     inner = sorted(draw(st.lists(SHARES, min_size=1, max_size=5)), reverse=True)
     gaps = draw(st.lists(st.floats(0.01, 20), min_size=len(inner), max_size=len(inner)))
     ends = [sum(gaps[: n + 1]) for n in range(len(gaps))]
-    curve = Curve(losses=(0.0, *ends), shares=(1.0, *inner))
-    return SpanMap(loss=draw(losses()), curve=draw(st.none() | st.just(curve)))
+    curve = Curve(penalties=(0.0, *ends), shares=(1.0, *inner))
+    return SpanMap(penalty=draw(penalties()), curve=draw(st.none() | st.just(curve)))
 
 
 @st.composite
@@ -72,13 +72,13 @@ def fitted(draw: st.DrawFn) -> SpanMap:
         ScoredSpans(output=TEXT, spans=tuple(spans), score=score)
         for spans, score in draw(st.lists(some, min_size=1, max_size=8))
     ]
-    loss = draw(losses())
+    penalty = draw(penalties())
     if draw(st.booleans()):
-        return fit_curve(rows, aspect=ASPECT, low=1.0, loss=loss)
+        return fit_curve(rows, aspect=ASPECT, low=1.0, penalty=penalty)
     try:
-        return fit_worth(rows, aspect=ASPECT, loss=loss)
+        return fit_weights(rows, aspect=ASPECT, penalty=penalty)
     except ValueError:  # errors cost nothing in these rows, which is said and not fitted
-        return SpanMap(loss=loss)
+        return SpanMap(penalty=penalty)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,8 +142,8 @@ def test_the_order_of_errors_does_not_matter(
 ) -> None:
     spans = data.draw(LISTS)
     mixed = data.draw(st.permutations(spans))
-    loss = SpanLoss(by=by)
-    assert loss.of(TEXT, mixed, aspect=ASPECT) == loss.of(TEXT, spans, aspect=ASPECT)
+    penalty = SpanPenalty(by=by)
+    assert penalty.of(TEXT, mixed, aspect=ASPECT) == penalty.of(TEXT, spans, aspect=ASPECT)
 
 
 @given(st.integers(MIN_SEVERITY, MAX_SEVERITY - 1), st.integers(0, 20))
@@ -151,7 +151,7 @@ def test_a_graver_error_always_lowers_the_score_where_its_severity_costs_more(
     severity: int, start: int
 ) -> None:
     span = replace(CRITICAL, text=TEXT[start : start + 3], start=start, end=start + 3)
-    strict = SpanMap(loss=SpanLoss(worth=(1.0, 2.0, 3.0, 4.0, 5.0)))
+    strict = SpanMap(penalty=SpanPenalty(weights=(1.0, 2.0, 3.0, 4.0, 5.0)))
     mild, grave = (
         strict.score(TEXT, [replace(span, severity=grade)], aspect=ASPECT)
         for grade in (severity, severity + 1)

@@ -12,7 +12,7 @@ from scipy.stats import spearmanr
 
 from spanjury.judges.core import Aspect, ErrorSpan, Scale
 from spanjury.judges.llm.parse import parse
-from spanjury.judges.scoring import SpanLoss, SpanMap
+from spanjury.judges.scoring import SpanMap, SpanPenalty
 from spanjury.judges.tasks import Catalogue
 from spanjury.judges.text import Locator
 
@@ -20,7 +20,9 @@ pytestmark = pytest.mark.shared_data
 
 CNN_DM = 235  # rows; the others are of XSum
 SCALE = Scale()
-GOLDEN = SpanLoss(by="error", rest=0.2, unknown=0, placeless=True, worth=(1.0, 2.0, 3.0, 4.0, 5.0))
+GOLDEN = SpanPenalty(
+    by="error", rest=0.2, unknown=0, placeless=True, weights=(1.0, 2.0, 3.0, 4.0, 5.0)
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

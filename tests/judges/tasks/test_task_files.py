@@ -138,7 +138,7 @@ BAD = {
     ),
     "an unknown input": (
         TASK + ASPECT + 'inputs = ["Rhymes"]\n',
-        "'inputs' has 'Rhymes', which is no input of poem; choose from Input",
+        "'inputs' has 'Rhymes', which is not an input of poem; choose from Input",
     ),
     "a list that is a text": (
         TASK + ASPECT + 'inputs = "Input"\n',
@@ -158,7 +158,7 @@ BAD = {
     ),
     "an unknown default aspect": (
         TASK + 'default_aspects = ["rhyme"]\n' + ASPECT,
-        "'default_aspects' has 'rhyme', which is no aspect of poem; choose from metre",
+        "'default_aspects' has 'rhyme', which is not an aspect of poem; choose from metre",
     ),
     "an alias of two aspects": (
         TASK
@@ -182,7 +182,7 @@ BAD = {
     ),
     "a name without letters": (
         TASK + ASPECT.replace("metre", '"-"'),
-        "[tasks.poem.aspects.-]: '-' is no name",
+        "[tasks.poem.aspects.-]: '-' is not a name",
     ),
     "a header with two meanings": (
         TASK + '[tasks.poem.input_headers]\nTitle = ["topic"]\nTheme = ["Topic"]\n' + ASPECT,

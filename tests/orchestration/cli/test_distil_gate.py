@@ -12,7 +12,7 @@ from fakes.tiny_judge import save_judge_base
 from typer.testing import CliRunner, Result
 
 from spanjury.orchestration.cli.app import app
-from spanjury.orchestration.services.train import taught_by
+from spanjury.orchestration.services.train import training_data
 from spanjury.orchestration.studies.distillation.examples import Example
 from spanjury.orchestration.studies.distillation.training_set import read_split
 
@@ -41,14 +41,14 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def write_record(model: Path, data: Path, **changed: Mapping[str, int]) -> None:
-    taught = taught_by(data)
+    trained = training_data(data)
     told = {
         "base": "no-such-base",
         "base_identity": "no-such-base@0",
         "data": {
             "source": data.name,
-            "digest": taught.digest,
-            "counts": {**taught.counts, **changed},
+            "digest": trained.digest,
+            "counts": {**trained.counts, **changed},
         },
     }
     (model / "training.json").write_text(json.dumps(told))
@@ -64,7 +64,11 @@ def gate(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Gate:
 
 
 def held_out(folder: str) -> tuple[Example, ...]:
-    return read_split(Path(folder), "test")
+    return tuple(read_split(Path(folder), "test"))
+
+
+def trained_on() -> tuple[Example, ...]:
+    return tuple(read_split(Path("set"), "train"))
 
 
 def values(role: str) -> dict[str, float | None]:
@@ -82,9 +86,9 @@ def test_judges_stand_side_by_side_and_what_is_missed_is_told(gate: Gate) -> Non
     assert "| measure | distilled | teacher | of |  |" in Path("gate/gate.md").read_text()
     for name in ("gate.md", "gate.json", "card.md", "card.json"):
         assert Path("model", "gate", name).is_file()
-    rows = Path("gate/teacher/lessons/results.jsonl").read_text().splitlines()
+    rows = Path("gate/teacher/held-out/results.jsonl").read_text().splitlines()
     assert len(rows) == len(held_out("set"))
-    cards = [f"gate/{role}/lessons" for role in ("distilled", "teacher")]
+    cards = [f"gate/{role}/held-out" for role in ("distilled", "teacher")]
     for folder in cards:
         shown = CliRunner().invoke(app, ["exam", "card", folder])
         assert shown.exit_code == 0, shown.output
@@ -96,7 +100,7 @@ def test_what_was_seen_is_measured_apart(gate: Gate) -> None:
     write_record(Path("model"), Path("set"), damage=dict.fromkeys(seen, 1))
     done = gate(*ALONE, "--require", "reports.parsed.unseen-damages<=0")
     assert done.exit_code == 0, done.output
-    told = json.loads(Path("gate/teacher/lessons/findings.json").read_text())["card"]["measures"]
+    told = json.loads(Path("gate/teacher/held-out/findings.json").read_text())["card"]["measures"]
     counts = {one["name"]: one["count"] for one in told}
     known = [one <= seen for one in damages if one]
     assert counts["reports.parsed.seen-damages"] == known.count(True)
@@ -116,11 +120,11 @@ def test_a_model_whose_record_does_not_tell_is_looked_up_in_its_set(gate: Gate) 
     done = gate(*ALONE, "--limit", 2, "--require", "reports.parsed>=0")
     assert done.exit_code == 0, done.output
     assert "whether it knows these texts cannot be checked" in done.output
-    assert "what the model has seen is told neither" in done.output
+    assert "neither its record nor a set says" in done.output
 
 
 def test_another_set_may_train_on_what_the_model_did_not(gate: Gate) -> None:
-    train, test = read_split(Path("set"), "train"), held_out("set")
+    train, test = trained_on(), held_out("set")
     write_set(Path("other"), train=[replace(one, split="train") for one in test], test=test)
     low = ("--limit", 1, "--require", "reports.parsed>=0")
     done = gate(*ALONE, *low, "--data", "other")
@@ -135,15 +139,15 @@ def test_a_limit_draws_the_same_examples_again(gate: Gate) -> None:
     drawn = []
     for limit in (3, 3, 5):
         assert gate(*ALONE, "--limit", limit, "--require", "reports.parsed>=0").exit_code == 0
-        rows = Path("gate/teacher/lessons/results.jsonl").read_text().splitlines()
+        rows = Path("gate/teacher/held-out/results.jsonl").read_text().splitlines()
         drawn.append({json.loads(row)["id"] for row in rows})
     assert drawn[0] == drawn[1] < drawn[2]
     assert len(drawn[2]) == 5
 
 
-def test_scores_are_read_as_the_model_was_taught_to_write_them(gate: Gate) -> None:
+def test_scores_are_read_as_the_model_was_trained_to_write_them(gate: Gate) -> None:
     share = [replace(one, reading="share") for one in held_out("set")]
-    write_set(Path("set"), train=read_split(Path("set"), "train"), test=share)
+    write_set(Path("set"), train=trained_on(), test=share)
     write_record(Path("model"), Path("set"), reading={"share": 1})
     done = gate(*ALONE, "--limit", 1, "--require", "reports.parsed>=0")
     assert done.exit_code == 0, done.output
@@ -180,9 +184,9 @@ def test_a_limit_of_time_ends_it_and_the_same_command_goes_on(gate: Gate) -> Non
 @pytest.mark.parametrize(
     ("flags", "code", "complaint"),
     [
-        (("--require", "spans.f2>=1"), 2, "no exam here tells 'spans.f2'; there are reports.pars"),
-        (("--require-over-base", "spans.f2"), 2, "no exam here tells 'spans.f2'"),
-        (("--require", "people.fluency>=0"), 2, "no exam here tells 'people.fluency'"),
+        (("--require", "spans.f2>=1"), 2, "no exam here has 'spans.f2'; there are reports.pars"),
+        (("--require-over-base", "spans.f2"), 2, "no exam here has 'spans.f2'"),
+        (("--require", "people.fluency>=0"), 2, "no exam here has 'people.fluency'"),
         (("--require", "spans.f1"), 2, "a demand is MEASURE>=NUMBER"),
         (("--no-base", "--require-over-base", "spans.f1"), 2, "--no-base leaves nothing"),
         (("--no-base", "--base", "embedded"), 2, "--no-base leaves nothing"),
@@ -222,32 +226,32 @@ def half_a_set() -> None:
 
 
 def no_tests() -> None:
-    write_set(Path("set"), train=read_split(Path("set"), "train"))
+    write_set(Path("set"), train=trained_on())
 
 
 def meant_for_something_else() -> None:
-    train = read_split(Path("set"), "train")
+    train = trained_on()
     write_set(Path("set"), train=train, test=train[:1])
 
 
 def asked_what_is_learnt() -> None:
-    train = read_split(Path("set"), "train")
+    train = trained_on()
     write_set(Path("set"), train=train, test=[replace(train[0], split="test"), *held_out("set")])
 
 
 def other_reading() -> None:
     share = [replace(one, reading="share") for one in held_out("set")]
-    write_set(Path("set"), train=read_split(Path("set"), "train"), test=share)
+    write_set(Path("set"), train=trained_on(), test=share)
 
 
 def other_words() -> None:
     changed = [replace(one, definition="Is it read with ease?") for one in held_out("set")]
-    write_set(Path("set"), train=read_split(Path("set"), "train"), test=changed)
+    write_set(Path("set"), train=trained_on(), test=changed)
 
 
 def unknown_aspect() -> None:
     changed = [replace(one, aspect="charm") for one in held_out("set")]
-    write_set(Path("set"), train=read_split(Path("set"), "train"), test=changed)
+    write_set(Path("set"), train=trained_on(), test=changed)
 
 
 @pytest.mark.parametrize(

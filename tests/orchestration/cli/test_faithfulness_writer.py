@@ -91,7 +91,7 @@ def test_an_exam_says_who_wrote_and_goes_on_without_asking(
         "null-repeat": "",
     }
     assert told["worsen-both"]["unchanged"] == {"no errors": 1}
-    assert not any(one["unwritten"] for one in told.values())
+    assert not any(one["failed"] for one in told.values())
     page = Path("exam/report.md").read_text()
     assert f"Explanations written by `{MODEL}`: worsen-both, add-errors." in page
     assert f"| worsen-both | {MODEL} |" in page
@@ -110,12 +110,12 @@ def test_an_exam_says_who_wrote_and_goes_on_without_asking(
     assert findings() == told
 
 
-def test_what_is_not_written_is_left_out_and_told(spanjury: Spanjury) -> None:
+def test_lists_that_are_not_written_are_skipped_and_counted(spanjury: Spanjury) -> None:
     with Mute(failure(500)) as server:
         done = spanjury(*examine(server.base_url))
     assert done.exit_code == 0, done.output
     reason = "the model, asked twice, wrote no such explanation"
-    assert findings()["worsen-both"]["unwritten"] == {reason: 1}
+    assert findings()["worsen-both"]["failed"] == {reason: 1}
     assert f"did not write 1 of 1 lists, which were left out: {reason} (1)" in " ".join(
         done.output.split()
     )

@@ -163,7 +163,7 @@ def test_a_run_of_a_panel_file_whose_seats_have_no_options_can_be_resumed(
         ("{", "cannot be read"),
         ("[]", "holds list"),
         ('{"format": 9}', "format 9, expected 1"),
-        ('{"format": 1, "job": {"data": 3}}', "tells of no job"),
+        ('{"format": 1, "job": {"data": 3}}', "has no valid job"),
     ],
 )
 def test_a_folder_that_holds_no_run_is_told(

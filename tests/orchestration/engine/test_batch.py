@@ -49,9 +49,9 @@ async def test_no_more_pairs_are_read_than_the_window_holds() -> None:
     read: list[str] = []
 
     def reading() -> Iterator[tuple[Segment, Aspect]]:
-        for told, aspect in pairs(1000):
-            read.append(told.segment_id)
-            yield told, aspect
+        for one, aspect in pairs(1000):
+            read.append(one.segment_id)
+            yield one, aspect
 
     with CancelScope() as scope:
         async with create_task_group() as group:

@@ -51,8 +51,8 @@ def job(tmp_path: Path, server: ChaosServer) -> Job:
 
 
 def seat(model: str, server: ChaosServer, **options: object) -> SeatConfig:
-    told = ModelConfig(name=f"openai-compatible/{model}", base_url=server.base_url)
-    return SeatConfig(judge="annotator", model=told, options=options)
+    model_config = ModelConfig(name=f"openai-compatible/{model}", base_url=server.base_url)
+    return SeatConfig(judge="annotator", model=model_config, options=options)
 
 
 def write_rows(path: Path, **changes: str) -> None:
@@ -70,8 +70,8 @@ def write_rows(path: Path, **changes: str) -> None:
 
 def write_aspects(path: Path, **definitions: str) -> None:
     """Write the aspects, with some of their definitions changed."""
-    told = {name: definitions.get(name, f"How good its {name} is.") for name in ASPECTS}
-    aspects = (ASPECT.format(name=name, definition=told[name]) for name in ASPECTS)
+    texts = {name: definitions.get(name, f"How good its {name} is.") for name in ASPECTS}
+    aspects = (ASPECT.format(name=name, definition=texts[name]) for name in ASPECTS)
     path.write_text("".join((TASK, *aspects)))
 
 

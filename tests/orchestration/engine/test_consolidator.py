@@ -72,8 +72,8 @@ GOOD = json.dumps({"groups": [YEAR, COLOUR]})
 
 
 def answer(*groups: dict[str, object], left_out: tuple[str, ...] = ()) -> str:
-    told = [{"id": name, "reason": "because"} for name in left_out]
-    return json.dumps({"groups": groups, "left_out": told})
+    outside = [{"id": name, "reason": "because"} for name in left_out]
+    return json.dumps({"groups": groups, "left_out": outside})
 
 
 def accounted_for(result: Consolidation) -> list[SpanRef]:

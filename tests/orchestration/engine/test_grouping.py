@@ -60,8 +60,8 @@ def answer(*groups: Group, left_out: Sequence[str] = ()) -> Grouping:
     )
 
 
-def merged(told: Grouping, of: Case) -> tuple[Consolidation, ErrorSpan]:
-    result = consolidated(told, of)
+def merged(given: Grouping, of: Case) -> tuple[Consolidation, ErrorSpan]:
+    result = consolidated(given, of)
     return result, result.spans[0]
 
 
@@ -78,10 +78,10 @@ def test_a_group_takes_place_and_words_of_the_answer_and_finders_of_its_members(
 
 
 def test_groups_come_in_the_order_of_the_text_and_those_without_a_place_last() -> None:
-    told = answer(
+    given = answer(
         group("s1", quote=""), group("s2"), group("s3", quote="green"), group("s4", severity=4)
     )
-    result = consolidated(told, case(MISSING, AGAIN, COLOUR, YEAR))
+    result = consolidated(given, case(MISSING, AGAIN, COLOUR, YEAR))
     assert [it.start for it in result.spans] == [YEAR.start, COLOUR.start, LAST, None]
 
 
@@ -122,9 +122,9 @@ def test_errors_without_a_place_are_given_none(error: ErrorSpan) -> None:
 
 @pytest.mark.parametrize("severity", [1, 5, 0, 99])
 def test_a_severity_outside_the_range_of_the_members_is_refused(severity: int) -> None:
-    told = answer(group("s1", "s2", severity=severity))
+    given = answer(group("s1", "s2", severity=severity))
     with pytest.raises(GroupingError, match=f"severity {severity} is not within 2 to 4"):
-        consolidated(told, case(YEAR, OPENED))
+        consolidated(given, case(YEAR, OPENED))
 
 
 def test_no_severity_is_made_up_where_no_member_has_one() -> None:
@@ -133,7 +133,7 @@ def test_no_severity_is_made_up_where_no_member_has_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "problem"),
+    ("given", "problem"),
     [
         (answer(group("s1")), "s2: neither in a group nor left out"),
         (answer(group("s1", "s2", "s9")), "no error with the id s9"),
@@ -147,9 +147,9 @@ def test_no_severity_is_made_up_where_no_member_has_one() -> None:
         (answer(group("s1", "s2", why=" ")), "the explanation is missing"),
     ],
 )
-def test_what_is_lost_doubled_or_made_up_is_refused(told: Grouping, problem: str) -> None:
+def test_what_is_lost_doubled_or_made_up_is_refused(given: Grouping, problem: str) -> None:
     with pytest.raises(GroupingError, match=problem):
-        consolidated(told, case(YEAR, OPENED))
+        consolidated(given, case(YEAR, OPENED))
 
 
 def test_all_that_is_wrong_is_said_at_once() -> None:
@@ -160,8 +160,8 @@ def test_all_that_is_wrong_is_said_at_once() -> None:
 
 def test_the_mildest_errors_may_be_left_out_over_the_limit() -> None:
     of = case(YEAR, OPENED, COLOUR, max_spans=1)
-    told = answer(group("s1", severity=4), left_out=["s2", "s3"])
-    result = consolidated(told, of)
+    given = answer(group("s1", severity=4), left_out=["s2", "s3"])
+    result = consolidated(given, of)
     assert result.left_out == (SpanRef(seat="seat2", index=0), SpanRef(seat="seat3", index=0))
     with pytest.raises(GroupingError, match="s1: left out although graver"):
         consolidated(

@@ -109,7 +109,7 @@ def _panel(*judges: Judge) -> Panel:
     )
 
 
-async def _heard(panel: Panel) -> PanelReport:
+async def _assessed(panel: Panel) -> PanelReport:
     report = await panel.assess(SEGMENT, ASPECT)
     return replace(report, seats=tuple(replace(seat, seconds=0.0) for seat in report.seats))
 
@@ -136,16 +136,16 @@ async def test_a_judge_is_asked_once_and_says_the_same_ever_after() -> None:
 async def test_a_panel_s_report_is_the_same_when_a_failure_is_remembered(error: Exception) -> None:
     judge, memory = CountedJudge([error]), DictMemory()
     other = FixedJudge(says=REPORT)
-    bare = await _heard(_panel(other, CountedJudge([error])))
+    bare = await _assessed(_panel(other, CountedJudge([error])))
     for _ in range(2):
         seats = [RememberedJudge(each, memory, again=frozenset()) for each in (other, judge)]
-        assert await _heard(_panel(*seats)) == bare
+        assert await _assessed(_panel(*seats)) == bare
     assert judge.asked == 1
 
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("outcome", Outcome)
-async def test_asked_again_is_what_nobody_answered_or_what_failed_if_asked_for(
+async def test_asked_again_is_what_was_not_answered_or_what_failed_if_asked_for(
     outcome: Outcome,
 ) -> None:
     score = 3 if outcome is Outcome.SCORED else None
@@ -218,8 +218,8 @@ async def test_a_judge_is_not_asked_again_for_what_it_cannot_see() -> None:
 async def test_another_signature_and_another_place_have_a_say_of_their_own() -> None:
     judge, memory = CountedJudge([REPORT, Report(score=1), Report(score=2)]), DictMemory()
     for place, expected in (("", 2.5), ("2", 1), ("", 2.5), ("2", 1)):
-        told = await RememberedJudge(judge, memory, place=place).assess(SEGMENT, ASPECT)
-        assert told.score == expected
+        report = await RememberedJudge(judge, memory, place=place).assess(SEGMENT, ASPECT)
+        assert report.score == expected
     judge.signature = "other"
     assert (await RememberedJudge(judge, memory).assess(SEGMENT, ASPECT)).score == 2
 
@@ -265,8 +265,8 @@ async def test_cancellation_keeps_nothing_and_hands_the_turn_on() -> None:
 @pytest.mark.parametrize("says", [PanelReport(score=3), "no report", RuntimeError("a bug")])
 async def test_what_is_no_plain_report_is_passed_on_and_not_kept(says: object) -> None:
     memory = DictMemory()
-    bare = await _heard(_panel(FixedJudge(says=says)))
-    assert await _heard(_panel(RememberedJudge(FixedJudge(says=says), memory))) == bare
+    bare = await _assessed(_panel(FixedJudge(says=says)))
+    assert await _assessed(_panel(RememberedJudge(FixedJudge(says=says), memory))) == bare
     assert memory.values == {}
 
 
@@ -396,7 +396,7 @@ def test_reports_and_replies_are_read_as_they_were_written() -> None:
 
 
 @pytest.mark.anyio
-async def test_more_aspects_than_a_judge_keeps_in_mind_are_told_apart() -> None:
+async def test_more_aspects_than_a_judge_keeps_in_mind_stay_distinct() -> None:
     judge, memory = CountedJudge([REPORT]), DictMemory()
     remembered = RememberedJudge(judge, memory)
     for _ in range(2):

@@ -20,20 +20,20 @@ PROCESSES.set_forkserver_preload(
 
 
 def _run(path: Path, *, kill_after: int | None = None) -> list[str]:
-    """Return what a run told in whole lines, killed after `kill_after` of them."""
+    """Return the whole lines that a run printed, killed after `kill_after` of them."""
     reader, writer = PROCESSES.Pipe(duplex=False)
     process = PROCESSES.Process(target=run, args=(path, writer))
     process.start()
     writer.close()
-    told: list[str] = []
+    lines_of_run: list[str] = []
     with reader, open(reader.fileno(), closefd=False, encoding="utf-8") as lines:
-        for line in lines:  # what it told before it died is read, too
-            told.append(line)
-            if len(told) == kill_after:
+        for line in lines:  # what it printed before it died is read, too
+            lines_of_run.append(line)
+            if len(lines_of_run) == kill_after:
                 process.kill()
     process.join()
     assert process.exitcode in {0, -9}
-    return [line.rstrip("\n") for line in told if line.endswith("\n")]
+    return [line.rstrip("\n") for line in lines_of_run if line.endswith("\n")]
 
 
 def _after(word: str, lines: Iterable[str]) -> list[str]:
@@ -42,9 +42,9 @@ def _after(word: str, lines: Iterable[str]) -> list[str]:
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    told = _run(tmp_path_factory.mktemp("undisturbed") / "memory.db")
-    assert len(_after("asked", told)) == len(_after("kept", told)) == PUTS
-    return _after("row", told)
+    lines_of_run = _run(tmp_path_factory.mktemp("undisturbed") / "memory.db")
+    assert len(_after("asked", lines_of_run)) == len(_after("kept", lines_of_run)) == PUTS
+    return _after("row", lines_of_run)
 
 
 def test_what_was_kept_survives_kill_9_and_a_resume_ends_as_if_nothing_had_been(
@@ -60,10 +60,10 @@ def test_what_was_kept_survives_kill_9_and_a_resume_ends_as_if_nothing_had_been(
         while len(rows) < SEGMENTS:  # it may be killed while it tells them, too
             last = rounds >= ROUNDS or runs == 10
             moment = int.from_bytes(os.urandom(2), "big") % (PUTS // 3)
-            told = _run(path, kill_after=None if last else 1 + moment)
-            kept |= dict(line.split() for line in _after("kept", told))
-            asked += _after("asked", told)
-            rows = _after("row", told)
+            lines_of_run = _run(path, kill_after=None if last else 1 + moment)
+            kept |= dict(line.split() for line in _after("kept", lines_of_run))
+            asked += _after("asked", lines_of_run)
+            rows = _after("row", lines_of_run)
             runs += 1
             rounds += not last
             _assert_there(path, kept)

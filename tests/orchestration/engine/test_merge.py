@@ -26,15 +26,15 @@ def verdict(**spans: list[ErrorSpan]) -> Verdict:
         aspect=ASPECT,
         seats=tuple(
             SeatReport(
-                seat=seat, signature=seat, report=Report(score=3, spans=tuple(told)), seconds=0
+                seat=seat, signature=seat, report=Report(score=3, spans=tuple(found)), seconds=0
             )
-            for seat, told in spans.items()
+            for seat, found in spans.items()
         ),
     )
 
 
-def consolidate(told: Verdict, max_spans: int = 8) -> Consolidation:
-    return anyio.run(RuleConsolidator(max_spans=max_spans).consolidate, told)
+def consolidate(found: Verdict, max_spans: int = 8) -> Consolidation:
+    return anyio.run(RuleConsolidator(max_spans=max_spans).consolidate, found)
 
 
 def test_two_seats_that_say_the_same_of_one_place_become_one_span() -> None:
@@ -78,7 +78,7 @@ def test_two_problems_that_one_seat_lists_at_one_place_are_two() -> None:
     assert len(consolidate(verdict(a=both)).spans) == 2
 
 
-def test_a_seat_that_repeats_itself_word_for_word_is_heard_once() -> None:
+def test_a_seat_that_repeats_itself_word_for_word_counts_once() -> None:
     merged = consolidate(verdict(a=[mark(TEXT, "1935"), mark(TEXT, "1935")]))
     assert len(merged.spans) == 1
     assert len(merged.sources[0]) == 2
@@ -140,13 +140,13 @@ def any_span(draw: st.DrawFn) -> ErrorSpan:
 
 
 @given(st.lists(st.lists(any_span(), max_size=5), min_size=1, max_size=4), st.integers(1, 8))
-def test_every_span_is_accounted_for_exactly_once(told: list[list[ErrorSpan]], limit: int) -> None:
-    heard = verdict(**{f"seat{i}": spans for i, spans in enumerate(told)})
-    merged = consolidate(heard, max_spans=limit)
+def test_every_span_is_accounted_for_exactly_once(found: list[list[ErrorSpan]], limit: int) -> None:
+    together = verdict(**{f"seat{i}": spans for i, spans in enumerate(found)})
+    merged = consolidate(together, max_spans=limit)
     named = [*(ref for refs in merged.sources for ref in refs), *merged.left_out]
-    assert sorted(named) == sorted(ref for ref, _ in seat_spans(heard))
+    assert sorted(named) == sorted(ref for ref, _ in seat_spans(together))
     assert len(merged.spans) <= limit
-    sources = dict(seat_spans(heard))
+    sources = dict(seat_spans(together))
     for span, refs in zip(merged.spans, merged.sources, strict=True):
         members = [sources[ref] for ref in refs]
         assert span.severity == max((m.severity for m in members if m.severity), default=None)

@@ -41,7 +41,7 @@ class OneLine:
 
 @dataclass
 class Stops:
-    """Remembers why it was told to stop."""
+    """Remembers the reason to stop."""
 
     reasons: list[str] = field(default_factory=list)
 

@@ -12,8 +12,8 @@ SUMMARY = replace(segment(), task="summarization")
 ANSWER = replace(segment("t"), task="qa")
 
 
-def paired(*args: object, **told: object) -> list[tuple[str, str, str]]:
-    pairs = pair(list(args), CATALOGUE, **told)  # type: ignore[arg-type]  # told by each test
+def paired(*args: object, **options: object) -> list[tuple[str, str, str]]:
+    pairs = pair(list(args), CATALOGUE, **options)  # type: ignore[arg-type]  # given by each test
     return [(s.segment_id, aspect.task.name, aspect.name) for s, aspect in pairs]
 
 
@@ -53,12 +53,12 @@ def test_a_row_without_a_task_names_the_row_and_the_choices() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "problem"),
+    ("options", "problem"),
     [
         ({"task": "sumarization"}, "sumarization.*summarization"),
         ({"aspects": ("fluancy",)}, "fluancy.*fluency"),
     ],
 )
-def test_an_unknown_name_lists_the_choices(told: dict[str, object], problem: str) -> None:
+def test_an_unknown_name_lists_the_choices(options: dict[str, object], problem: str) -> None:
     with pytest.raises(ConfigError, match=problem):
-        paired(SUMMARY, **told)
+        paired(SUMMARY, **options)

@@ -125,7 +125,7 @@ async def test_no_judge_is_asked_what_cannot_be_judged() -> None:
     )
 
 
-async def test_without_a_score_the_gravest_outcome_is_told() -> None:
+async def test_without_a_score_the_gravest_outcome_is_reported() -> None:
     abstains = FixedJudge(says=Report(outcome=Outcome.ABSTAINED, reason="no"))
     report = await panel(abstains, FixedJudge(says=ModelTimeoutError("slow"))).assess(
         segment(), ASPECT
@@ -134,17 +134,17 @@ async def test_without_a_score_the_gravest_outcome_is_told() -> None:
 
 
 async def test_spans_name_the_seats_that_found_them() -> None:
-    told = segment()
-    report = Report(score=2, spans=(mark(told.output, "1935", "The year is wrong."),))
-    merged = await panel(FixedJudge(says=report), FixedJudge(says=report)).assess(told, ASPECT)
+    text = segment()
+    report = Report(score=2, spans=(mark(text.output, "1935", "The year is wrong."),))
+    merged = await panel(FixedJudge(says=report), FixedJudge(says=report)).assess(text, ASPECT)
     (span,) = merged.spans
     assert span.found_by == ("seat0", "seat1")
 
 
 async def test_an_outlier_keeps_its_score_and_loses_its_spans() -> None:
-    told = segment()
-    dissent = Report(score=1, spans=(mark(told.output, "1935"),))
-    report = await panel(*scoring(4, 4, 4, 4), FixedJudge(says=dissent)).assess(told, ASPECT)
+    text = segment()
+    dissent = Report(score=1, spans=(mark(text.output, "1935"),))
+    report = await panel(*scoring(4, 4, 4, 4), FixedJudge(says=dissent)).assess(text, ASPECT)
     assert report.score == pytest.approx(17 / 5)
     assert report.spans == ()
     assert report.set_aside == ("seat4",)
@@ -152,9 +152,9 @@ async def test_an_outlier_keeps_its_score_and_loses_its_spans() -> None:
 
 
 async def test_spans_of_a_seat_without_a_score_stay_with_the_seat() -> None:
-    told = segment()
-    broken_off = Report(outcome=Outcome.TRUNCATED, reason="cut", spans=(mark(told.output, "1935"),))
-    report = await panel(FixedJudge(says=broken_off), *scoring(4)).assess(told, ASPECT)
+    text = segment()
+    broken_off = Report(outcome=Outcome.TRUNCATED, reason="cut", spans=(mark(text.output, "1935"),))
+    report = await panel(FixedJudge(says=broken_off), *scoring(4)).assess(text, ASPECT)
     assert report.spans == ()
     assert report.seats[0].report.spans
 
@@ -183,7 +183,7 @@ async def test_what_is_bound_to_the_log_does_not_outlive_an_assessment() -> None
     assert logs == [{"event": "thing.done", "log_level": "info"}]
 
 
-async def test_seats_are_heard_side_by_side() -> None:
+async def test_seats_judge_side_by_side() -> None:
     order: list[str] = []
 
     class Noting:

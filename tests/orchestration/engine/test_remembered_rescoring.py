@@ -92,7 +92,7 @@ async def test_a_list_is_scored_once() -> None:
     assert judge.asked == 1
 
 
-async def test_any_other_list_order_segment_aspect_and_place_is_scored_anew() -> None:
+async def test_any_other_list_order_segment_aspect_and_place_is_scored_again() -> None:
     judge, memory = CountedRescorable([RESCORING]), DictMemory()
     kept = before(judge, memory)
     lists = [[SPAN, OMISSION], [OMISSION, SPAN], [SPAN], [replace(SPAN, severity=5)], []]

@@ -39,7 +39,7 @@ ARRAY = {
         ),
     ],
 )
-def test_the_third_of_sixteen_is_told_in_many_ways(text: str, environment: dict[str, str]) -> None:
+def test_the_third_of_sixteen_is_named_in_many_ways(text: str, environment: dict[str, str]) -> None:
     assert parse_shard(text, environment) == Shard(number=3, of=16)
 
 
@@ -81,11 +81,11 @@ def test_an_environment_that_does_not_tell_the_shard_is_refused(
         parse_shard(text, environment)
 
 
-def test_two_of_sixteen_tasks_that_are_submitted_anew_are_not_taken_for_the_first_two() -> None:
-    anew = {**ARRAY, "SLURM_ARRAY_TASK_MIN": "3", "SLURM_ARRAY_TASK_COUNT": "2"}
+def test_two_of_sixteen_tasks_that_are_submitted_again_are_not_taken_for_the_first_two() -> None:
+    again = {**ARRAY, "SLURM_ARRAY_TASK_MIN": "3", "SLURM_ARRAY_TASK_COUNT": "2"}
     with pytest.raises(ConfigError, match="got 16 shards in an array of 2 tasks"):
-        parse_shard("16", anew)
-    assert parse_shard("3/16", anew) == Shard(number=3, of=16)
+        parse_shard("16", again)
+    assert parse_shard("3/16", again) == Shard(number=3, of=16)
 
 
 @given(st.lists(st.integers()), st.integers(1, 9))

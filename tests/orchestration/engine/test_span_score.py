@@ -5,7 +5,7 @@ import pytest
 from fakes.judges import ASPECT, FixedJudge, mark, segment
 
 from spanjury.judges.core import ConfigError, ErrorSpan, Judge, Outcome, PanelReport, Report
-from spanjury.judges.scoring import SpanLoss, SpanMap
+from spanjury.judges.scoring import SpanMap, SpanPenalty
 from spanjury.judges.scoring.files import write_map
 from spanjury.orchestration.engine.aggregation import mean
 from spanjury.orchestration.engine.panel import Panel, Seat
@@ -40,48 +40,50 @@ def panel(*judges: Judge, score: SpanScore | None) -> Panel:
     )
 
 
-async def heard(*judges: Judge, score: SpanScore) -> PanelReport:
+async def report_of(*judges: Judge, score: SpanScore) -> PanelReport:
     return await panel(*judges, score=score).assess(segment(), ASPECT)
 
 
 async def test_each_seat_speaks_by_the_spans_that_it_found() -> None:
-    report = await heard(finding(year(4)), finding(score=5), score=span_score())
+    report = await report_of(finding(year(4)), finding(score=5), score=span_score())
     assert report.score == 3  # 1 for who found the error, 5 for who found none
     assert report.aggregation == "from-spans"
     assert [seat.report.score for seat in report.seats] == [4, 5]
 
 
 async def test_merged_spans_count_as_they_are_reported() -> None:
-    report = await heard(finding(year(2)), finding(year(4)), score=span_score())
+    report = await report_of(finding(year(2)), finding(year(4)), score=span_score())
     assert [span.severity for span in report.spans] == [4]
     assert report.score == 1
 
 
 async def test_the_whole_list_is_as_bad_as_its_worst_error_whoever_found_it() -> None:
-    report = await heard(finding(year(4)), finding(score=5), score=span_score(over="list"))
+    report = await report_of(finding(year(4)), finding(score=5), score=span_score(over="list"))
     assert report.score == 1
 
 
 async def test_a_seat_that_scores_without_naming_errors_has_no_say() -> None:
-    report = await heard(finding(year(4)), finding(score=4), score=span_score())
+    report = await report_of(finding(year(4)), finding(score=4), score=span_score())
     assert report.score == 1
 
 
 async def test_a_panel_that_names_no_error_for_its_scores_abstains() -> None:
-    report = await heard(finding(score=4), finding(score=3), score=span_score())
+    report = await report_of(finding(score=4), finding(score=3), score=span_score())
     assert (report.outcome, report.score) == (Outcome.ABSTAINED, None)
     assert "names the errors" in report.reason
 
 
 async def test_a_seat_whose_quotations_are_not_in_the_text_has_no_say() -> None:
     lost = finding(*[replace(LOST, text=f"the moon is cheese {n}") for n in range(7)], score=1)
-    alone = await heard(lost, score=span_score())
+    alone = await report_of(lost, score=span_score())
     assert (alone.outcome, alone.score) == (Outcome.ABSTAINED, None)
     assert "one is kept and counts" in alone.reason
-    beside = await heard(finding(year(4), score=2), lost, score=span_score())
+    beside = await report_of(finding(year(4), score=2), lost, score=span_score())
     assert beside.score == 1
     crowd = [replace(LOST, text=f"the moon is cheese {n}") for n in range(8)]  # as many as are kept
-    crowded = await heard(finding(year(4), score=2), finding(*crowd, score=1), score=span_score())
+    crowded = await report_of(
+        finding(year(4), score=2), finding(*crowd, score=1), score=span_score()
+    )
     assert crowded.outcome is Outcome.ABSTAINED
     praising = await panel(finding(score=5), finding(score=5), score=None).judge(segment(), ASPECT)
     assert span_score(over="list").of(praising, [LOST]) is None
@@ -89,8 +91,8 @@ async def test_a_seat_whose_quotations_are_not_in_the_text_has_no_say() -> None:
 
 
 async def test_an_error_that_names_no_seat_is_everybodys() -> None:
-    told = panel(finding(score=5), finding(score=5), score=None)
-    verdict = await told.judge(segment(), ASPECT)
+    plain = panel(finding(score=5), finding(score=5), score=None)
+    verdict = await plain.judge(segment(), ASPECT)
     assert span_score().of(verdict, [year(4)]) == 1
     assert span_score().of(verdict, [replace(year(4), found_by=("seat0",))]) == 3
 
@@ -100,16 +102,16 @@ def test_what_makes_the_score_is_in_the_panels_signature() -> None:
     assert len({panel(finding(), score=score).signature for score in scores}) == 4
 
 
-async def test_a_panel_is_told_by_name_how_its_score_is_made() -> None:
-    for told, score in {"aggregate": 4, "from-spans": 1, "from-spans:by=error,top=5": 1.8}.items():
-        config = PanelConfig(seats=(SeatConfig(judge=finding(year(4))),), score=told)
+async def test_a_panel_is_asked_by_name_how_its_score_is_made() -> None:
+    for name, score in {"aggregate": 4, "from-spans": 1, "from-spans:by=error,top=5": 1.8}.items():
+        config = PanelConfig(seats=(SeatConfig(judge=finding(year(4))),), score=name)
         async with open_panel(config) as opened:
             report = await opened.assess(segment(), ASPECT)
             assert report.score == pytest.approx(score)
 
 
 @pytest.mark.parametrize(
-    ("told", "problem"),
+    ("name", "problem"),
     [
         ("spans", "expected aggregate, from-spans"),
         ("aggregate:rest=1", "expected aggregate, from-spans"),
@@ -120,14 +122,16 @@ async def test_a_panel_is_told_by_name_how_its_score_is_made() -> None:
         ("from-spans:file=absent.json,rest=.2", "leave out all but over"),
     ],
 )
-async def test_what_makes_no_score_is_said_before_anybody_is_heard(told: str, problem: str) -> None:
+async def test_what_makes_no_score_is_said_before_any_judge_is_asked(
+    name: str, problem: str
+) -> None:
     with pytest.raises(ConfigError, match=problem):
-        async with open_panel(judges=["form"], score=told):
+        async with open_panel(judges=["form"], score=name):
             pass
 
 
 async def test_a_fitted_map_is_read_from_its_file(tmp_path: Path) -> None:
-    fitted = SpanMap(loss=SpanLoss(by="error", worth=(0.5, 1.0, 2.0, 3.5, 5.0)))
+    fitted = SpanMap(penalty=SpanPenalty(by="error", weights=(0.5, 1.0, 2.0, 3.5, 5.0)))
     write_map(fitted, tmp_path / "map.json")
     score = span_score(file=tmp_path / "map.json", over="list")
     assert score == SpanScore(span_map=fitted, over="list")

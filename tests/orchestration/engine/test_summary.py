@@ -27,8 +27,8 @@ def result(score: float | None, *, system: str = "a", spans: int = 0) -> Result:
 
 def test_means_are_over_what_is_scored_and_coverage_over_everything() -> None:
     summary = Summary()
-    for told in (result(2, spans=2), result(5), result(None), result(None)):
-        summary.add(told)
+    for one in (result(2, spans=2), result(5), result(None), result(None)):
+        summary.add(one)
     row = summary.rows["summarization", "consistency", "a"]
     assert (row.mean, row.coverage, row.spans_per_text, row.seconds) == (3.5, 0.5, 1.0, 2.0)
     assert summary.outcomes == {Outcome.SCORED: 2, Outcome.TIMED_OUT: 2}
@@ -57,11 +57,11 @@ def test_an_aspect_is_all_its_systems_together() -> None:
 
 def test_what_a_judge_took_is_summed_over_its_reports() -> None:
     spent = Usage(calls=1, prompt=10, cached=4, completion=5, reasoning=2)
-    told = result(3)
-    [seat] = told.report.seats
+    one = result(3)
+    [seat] = one.report.seats
     seats = (replace(seat, report=replace(seat.report, usage=spent)), replace(seat, seat="idle"))
     summary = Summary()
     for _ in range(3):
-        summary.add(replace(told, report=replace(told.report, seats=seats)))
+        summary.add(replace(one, report=replace(one.report, seats=seats)))
     assert summary.usage["only"] == spent + spent + spent
     assert summary.usage["idle"] == Usage()

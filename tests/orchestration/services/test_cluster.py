@@ -150,7 +150,7 @@ def test_another_panel_or_aspect_has_everything_judged_again(
         assert [record.judged for record in records] == [4, 4]
 
 
-def test_what_nobody_answered_is_judged_again_and_nothing_else(
+def test_what_was_not_answered_is_judged_again_and_nothing_else(
     job: ClusterJob, judge: NotingJudge, judged: Judged
 ) -> None:
     (first, _) = judged(job)
@@ -190,7 +190,7 @@ def test_failures_are_outcomes_and_are_counted(job: ClusterJob, judged: Judged) 
     assert [record.outcomes for record in records] == [{Outcome.TIMED_OUT: 4}] * 2
 
 
-def test_a_bad_row_ends_the_run_or_is_left_out(
+def test_a_bad_row_ends_the_run_or_is_skipped(
     tmp_path: Path, job: ClusterJob, judged: Judged
 ) -> None:
     rows = [*ROWS[:3], {"id": "bad"}, "bad", *ROWS[3:]]

@@ -38,29 +38,29 @@ def test_a_page_of_rouge_l_has_the_metrics_own_number(options: str, output: str)
 
 
 def test_stemmed_words_are_aligned_and_shown_as_they_are_written() -> None:
-    told = data_of(page_of("rouge-l:stem=true", "cats sat", "Cat sat"))
-    assert (told["output"]["words"], told["reference"]["words"]) == (
+    shown = data_of(page_of("rouge-l:stem=true", "cats sat", "Cat sat"))
+    assert (shown["output"]["words"], shown["reference"]["words"]) == (
         ["cats", "sat"],
         ["Cat", "sat"],
     )
-    assert told["pairs"] == [[0, 0], [1, 1]]
+    assert shown["pairs"] == [[0, 0], [1, 1]]
     assert data_of(page_of("rouge-l", "cats sat", "Cat sat"))["pairs"] == [[1, 1]]
 
 
 def test_of_several_references_the_one_that_counts_is_aligned() -> None:
-    told = data_of(page_of("rouge-l", OUTPUT, FAR, NEAR))
-    assert "".join(told["reference"]["words"]).startswith("Thecats")
+    shown = data_of(page_of("rouge-l", OUTPUT, FAR, NEAR))
+    assert "".join(shown["reference"]["words"]).startswith("Thecats")
 
 
 def test_a_page_of_bleu_marks_n_grams_in_every_reference() -> None:
-    told = data_of(page_of("bleu:max_order=2", "the cat ran", "a cat ran", "the dog", "nothing"))
-    assert len(told["references"]) == 3
-    ones, twos = told["steps"]
+    shown = data_of(page_of("bleu:max_order=2", "the cat ran", "a cat ran", "the dog", "nothing"))
+    assert len(shown["references"]) == 3
+    ones, twos = shown["steps"]
     assert (ones["clipped"], ones["all"]) == (3, 3)
     assert twos["places"] == [[[1], [1], [], []]]
 
 
-def test_bleu_minds_case_as_it_is_told_to() -> None:
+def test_bleu_minds_case_as_its_option_says() -> None:
     plain, lowered = (
         data_of(page_of(f"sacrebleu{options}", "The Cat", "the cat"))["steps"][0]["clipped"]
         for options in ("", ":lowercase=true")
@@ -69,8 +69,8 @@ def test_bleu_minds_case_as_it_is_told_to() -> None:
 
 
 def test_words_that_are_not_in_the_text_are_shown_instead_of_it() -> None:
-    told = data_of(page_of("bleu", "a &quot;b&quot;", "a"))
-    assert told["output"]["words"] == ["a", '"', "b", '"']
+    shown = data_of(page_of("bleu", "a &quot;b&quot;", "a"))
+    assert shown["output"]["words"] == ["a", '"', "b", '"']
 
 
 @pytest.mark.parametrize("spec", ["bleu", "sacrebleu", "rouge-1", "rouge-2", "rouge-l"])
@@ -88,8 +88,8 @@ def test_the_command_writes_a_page(tmp_path: Path) -> None:
     row = {"id": "r", "output": OUTPUT, "references": [NEAR]}
     (tmp_path / "rows.jsonl").write_text(json.dumps(row) + "\n")
     show = ("metrics", "show", "rows.jsonl", "--row", "r", "--metric", "rouge-l")
-    told = call(tmp_path, *show, "--output", "page.html")
-    assert told.exit_code == 0, told.stderr
+    shown = call(tmp_path, *show, "--output", "page.html")
+    assert shown.exit_code == 0, shown.stderr
     assert (tmp_path / "page.html").read_text() == page_of("rouge-l")
 
 
@@ -105,10 +105,10 @@ def test_the_command_writes_a_page(tmp_path: Path) -> None:
 def test_what_cannot_be_shown_is_refused(
     tmp_path: Path, row: str, metric: str, output: str, code: int, problem: str
 ) -> None:
-    told_row = {"id": "r", "output": OUTPUT, "references": [NEAR]}
-    (tmp_path / "rows.jsonl").write_text(json.dumps(told_row) + "\n")
+    row_of_data = {"id": "r", "output": OUTPUT, "references": [NEAR]}
+    (tmp_path / "rows.jsonl").write_text(json.dumps(row_of_data) + "\n")
     flags = ("--row", row, "--metric", metric, "--output", output)
-    told = call(tmp_path, "metrics", "show", "rows.jsonl", *flags)
-    assert told.exit_code == code
-    assert problem in complaint(told.stderr)
+    shown = call(tmp_path, "metrics", "show", "rows.jsonl", *flags)
+    assert shown.exit_code == code
+    assert problem in complaint(shown.stderr)
     assert not (tmp_path / output).exists()

@@ -45,7 +45,7 @@ class Cluster(Protocol):
 
     address: str
 
-    def add_node(self, **told: object) -> object: ...
+    def add_node(self, **options: object) -> object: ...
 
     def remove_node(self, node: object, *, allow_graceful: bool) -> None: ...
 
@@ -164,6 +164,6 @@ def test_what_is_wrong_is_said_in_one_line(disturbed: Disturbed, tmp_path: Path)
     assert "\n" not in str(raised.value)
 
 
-def test_a_cluster_that_does_not_answer_is_told(disturbed: Disturbed) -> None:
+def test_a_cluster_that_does_not_answer_is_reported(disturbed: Disturbed) -> None:
     with pytest.raises(EvaluationError, match="no Ray cluster at '127.0.0.1:1'"):
         run_on_cluster(replace(disturbed.job, address="127.0.0.1:1"), lambda _: None)

@@ -32,30 +32,30 @@ done = CliRunner().invoke(app, sys.argv[1:])
 assert done.exit_code == 0, done.output
 print([span.name for span in spans.get_finished_spans()])
 print([event.log_record.event_name for event in logs.get_finished_logs()])
-told = [*spans.get_finished_spans(), *logs.get_finished_logs()]
-print(any("A secret" in each.to_json() for each in told))
+records = [*spans.get_finished_spans(), *logs.get_finished_logs()]
+print(any("A secret" in each.to_json() for each in records))
 """
 
 
-def test_a_run_is_told_and_what_is_remembered_is_no_call(tmp_path: Path) -> None:
+def test_a_run_is_traced_and_what_is_remembered_is_not_a_call(tmp_path: Path) -> None:
     (tmp_path / "rows.jsonl").write_text(json.dumps(ROW))
     with LoopbackServer(chat(REPLY)) as server:
         model = ["--model", "openai-compatible/loop", "--model-base-url", server.base_url]
         evaluate = ["evaluate", "rows.jsonl", "--aspect", "fluency", "--run-dir", "run", *model]
-        first = _told(tmp_path, evaluate)
+        first = _printed(tmp_path, evaluate)
     assert first == [
         "['chat loop', 'judge annotator:openai-compatible/loop', 'assess fluency']",
         "['gen_ai.evaluation.result']",
         "False",
     ]
-    assert _told(tmp_path, ["resume", "run"]) == [
+    assert _printed(tmp_path, ["resume", "run"]) == [
         "['judge annotator:openai-compatible/loop', 'assess fluency']",
         "['gen_ai.evaluation.result']",
         "False",
     ]
 
 
-def _told(folder: Path, flags: list[str]) -> list[str]:
+def _printed(folder: Path, flags: list[str]) -> list[str]:
     command = [sys.executable, "-c", PROGRAM, *flags]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
     return done.stdout.splitlines()

@@ -79,7 +79,7 @@ async def judged(
 async def test_every_text_is_judged_on_every_aspect_and_shown_in_order() -> None:
     panel = Opened(LengthJudge())
     judgements, shown = await judged(panel, segment("a", "So"), segment("b", "Yes"))
-    assert {key: told.score for key, told in judgements.items()} == {
+    assert {key: judgement.score for key, judgement in judgements.items()} == {
         ("a", "consistency"): 2,
         ("a", "fluency"): 3,
         ("b", "consistency"): 3,

@@ -37,7 +37,9 @@ def said(score: float | None) -> Judgement:
 def rows_of(
     clean: list[float | None], damaged: list[float | None], *, segment: Segment = TEXT
 ) -> list[ScoreRow]:
-    shown = [one for one in perturbed_pairs([segment], [SHOUT], seed=1) if isinstance(one, PerturbedPair)]
+    shown = [
+        one for one in perturbed_pairs([segment], [SHOUT], seed=1) if isinstance(one, PerturbedPair)
+    ]
     draws: list[Judgements] = [
         {("t", "fluency"): said(before), ("t#shout", "fluency"): said(after)}
         for before, after in zip(clean, damaged, strict=True)

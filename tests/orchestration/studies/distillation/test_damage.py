@@ -32,8 +32,8 @@ def only(*names: str) -> tuple[Harm, ...]:
     return tuple(harm for harm in harms_of("distil") if harm.name in names)
 
 
-def taught(output: str, *names: str, aspect: str, seed: int = 1) -> list[Example]:
-    """Return what is taught of one damaged text on one aspect."""
+def examples_of(output: str, *names: str, aspect: str, seed: int = 1) -> list[Example]:
+    """Return the examples of one damaged text on one aspect."""
     rows = rows_of([data_file([text("a", CLEAN, output=output)])])
     aspects = {
         task: tuple(a for a in known if a.name == aspect)
@@ -71,25 +71,29 @@ def test_clean_texts_are_free_of_errors_and_have_the_best_score() -> None:
 
 
 def test_what_a_perturbation_spares_is_no_error_and_what_it_harms_is_one() -> None:
-    assert [one.report.spans for one in taught(CLEAN, "wrong-number", aspect="fluency")] == [()]
-    ((span,),) = [one.report.spans for one in taught(CLEAN, "wrong-number", aspect="consistency")]
+    assert [one.report.spans for one in examples_of(CLEAN, "wrong-number", aspect="fluency")] == [
+        ()
+    ]
+    ((span,),) = [
+        one.report.spans for one in examples_of(CLEAN, "wrong-number", aspect="consistency")
+    ]
     assert span.severity == 4
 
 
-def test_of_an_aspect_that_may_suffer_or_not_nothing_is_taught() -> None:
-    assert taught(CLEAN, "lost-words", aspect="consistency") == []
+def test_of_an_aspect_that_may_suffer_or_not_nothing_is_learnt() -> None:
+    assert examples_of(CLEAN, "lost-words", aspect="consistency") == []
 
 
 def test_an_explanation_names_what_was_and_what_is() -> None:
     for seed in range(8):
-        (example,) = taught("It cost 300 euros.", "wrong-number", aspect="accuracy", seed=seed)
+        (example,) = examples_of("It cost 300 euros.", "wrong-number", aspect="accuracy", seed=seed)
         (span,) = example.report.spans
         assert "‘300’" in span.explanation
         assert f"‘{span.text}’" in span.explanation
 
 
 def test_a_letter_that_is_struck_marks_its_word() -> None:
-    (example,) = taught("A long bridge.", "typo", aspect="fluency")
+    (example,) = examples_of("A long bridge.", "typo", aspect="fluency")
     (span,) = example.report.spans
     clean = next(word for word in ("A", "long", "bridge") if f"‘{word}’" in span.explanation)
     assert abs(len(span.text) - len(clean)) <= 1
@@ -97,8 +101,8 @@ def test_a_letter_that_is_struck_marks_its_word() -> None:
     assert (f" {example.output} ")[span.interval[0]] == " "
 
 
-def test_a_sentence_that_is_left_out_has_no_place() -> None:
-    (example,) = taught(CLEAN, "omitted-sentence", aspect="coverage")
+def test_a_sentence_that_is_omitted_has_no_place() -> None:
+    (example,) = examples_of(CLEAN, "omitted-sentence", aspect="coverage")
     (span,) = example.report.spans
     assert (span.interval, span.text) == (None, "")
     assert any(part in span.explanation for part in ("Ann Lee", "300", "happy"))
@@ -110,7 +114,7 @@ def test_what_stands_twice_is_quoted_with_its_neighbours() -> None:
         "The cat saw the cat and the cat saw 7 cats. The cat saw the cat and the cat saw 7 dogs."
     )
     for seed in range(5):
-        (example,) = taught(output, "repeated-word", aspect="fluency", seed=seed)
+        (example,) = examples_of(output, "repeated-word", aspect="fluency", seed=seed)
         (span,) = example.report.spans
         assert example.output.count(span.text) == 1
 
@@ -146,8 +150,8 @@ def test_texts_of_another_split_are_never_borrowed() -> None:
 
 def test_no_text_and_aspect_come_twice() -> None:
     for _, group in groupby(made(), key=lambda one: one.provenance.row):
-        told = [(one.output, one.aspect) for one in group]
-        assert len(told) == len(set(told))
+        judged = [(one.output, one.aspect) for one in group]
+        assert len(judged) == len(set(judged))
 
 
 def test_a_rule_that_fails_is_named_with_its_text() -> None:

@@ -26,13 +26,13 @@ def test_what_is_not_known_to_permit_it_does_not(licence: str) -> None:
 
 
 def test_a_refusal_names_each_only_once() -> None:
-    told = [("a.jsonl", ""), ("a.jsonl", ""), ("b.jsonl", "MIT"), ("gpt", "terms of use")]
+    owned = [("a.jsonl", ""), ("a.jsonl", ""), ("b.jsonl", "MIT"), ("gpt", "terms of use")]
     with pytest.raises(ConfigError) as refused:
-        require_licences(told)
+        require_licences(owned)
     assert str(refused.value) == (
         "not known to permit training: a.jsonl (no licence given); gpt (terms of use)"
     )
-    require_licences(told, accepted=["", "Terms of Use"])
+    require_licences(owned, accepted=["", "Terms of Use"])
 
 
 def test_of_many_refusals_the_first_are_named() -> None:

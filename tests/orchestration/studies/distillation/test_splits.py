@@ -76,7 +76,7 @@ def test_an_instruction_that_all_inputs_share_ties_none_of_them() -> None:
     assert {row.split for row in rows_of([data_file(segments)])} == {"train", "validation", "test"}
 
 
-def test_without_inputs_the_outputs_are_told_apart() -> None:
+def test_without_inputs_the_outputs_differ() -> None:
     segments = [text(str(n), "", output=f"Story {n}") for n in range(5)]
     assert len({row.input_id for row in rows_of([data_file(segments)])}) == 5
 

@@ -74,7 +74,7 @@ async def test_the_first_reason_and_the_shortest_grace_count() -> None:
     assert stop_token.reason == "first"
 
 
-async def test_a_brake_that_was_pulled_before_stops_before_the_first() -> None:
+async def test_a_stop_that_was_requested_before_stops_before_the_first() -> None:
     judge = WaitingJudge.holding([])
     batch = Batch(judge)
     batch.stop_token.request("early")
@@ -83,7 +83,7 @@ async def test_a_brake_that_was_pulled_before_stops_before_the_first() -> None:
     assert batch.written == []
 
 
-async def test_a_brake_that_is_pulled_when_all_is_begun_cuts_nothing() -> None:
+async def test_a_stop_that_is_requested_when_all_is_begun_interrupts_nothing() -> None:
     judge = WaitingJudge.holding(["3", "4"])
     batch = Batch(judge)
     async with create_task_group() as group:

@@ -1,4 +1,4 @@
-"""What is recited is read back: `parse` is the other side of `recite`."""
+"""What is recited is read back: `parse` is the other side of `render_errors`."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanjury.judges.core import ErrorSpan, Scale
-from spanjury.judges.llm.error_list import CUE, recite
+from spanjury.judges.llm.error_list import CUE, render_errors
 from spanjury.judges.llm.parse import ParsedReply, parse
 
 OUTPUT = "The bridge opened in 1935."
@@ -40,7 +40,9 @@ def lists(
 
 
 def read(spans: list[ErrorSpan], *, words: bool = False, grammar: bool = False) -> ParsedReply:
-    return parse(f"{recite(spans, words=words, held_to_grammar=grammar)} Poor", scale=Scale())
+    return parse(
+        f"{render_errors(spans, words=words, held_to_grammar=grammar)} Poor", scale=Scale()
+    )
 
 
 def test_a_list_is_written_in_the_form_that_the_prompt_asks_for() -> None:
@@ -48,24 +50,24 @@ def test_a_list_is_written_in_the_form_that_the_prompt_asks_for() -> None:
         mark(OUTPUT, "in 1935", "The article says 1932.", 4),
         ErrorSpan(text="", explanation="No end.", severity=2),
     ]
-    assert recite(spans) == (
+    assert render_errors(spans) == (
         'Error 1:\nLocation: "in 1935"\nExplanation: The article says 1932.\nSeverity: 4\n\n'
         'Error 2:\nLocation: ""\nExplanation: No end.\nSeverity: 2\n\nOverall score:'
     )
-    assert "Severity: Major\n" in recite(spans, words=True)
-    assert recite([]) == "No Error\n\nOverall score:"
+    assert "Severity: Major\n" in render_errors(spans, words=True)
+    assert render_errors([]) == "No Error\n\nOverall score:"
 
 
 def test_the_blank_lines_are_those_that_the_grammar_asks_for() -> None:
     span = mark(OUTPUT, "in 1935", "Wrong.", 4)
-    assert recite([span], held_to_grammar=True).endswith(f"Severity: 4\n\n\n{CUE}")
-    assert recite([], held_to_grammar=True) == recite([])
+    assert render_errors([span], held_to_grammar=True).endswith(f"Severity: 4\n\n\n{CUE}")
+    assert render_errors([], held_to_grammar=True) == render_errors([])
 
 
 def test_a_category_is_the_title_and_an_unknown_severity_is_left_out() -> None:
     span = ErrorSpan(text="x", explanation="y", severity=None, category="wrong year")
-    assert recite([span]).splitlines()[0] == "Error 1: wrong year"
-    assert "Severity" not in recite([span])
+    assert render_errors([span]).splitlines()[0] == "Error 1: wrong year"
+    assert "Severity" not in render_errors([span])
 
 
 @pytest.mark.parametrize("category", ["none", "N/A", "Severity: 5", "Location: there"])
@@ -73,8 +75,8 @@ def test_a_category_that_imitates_the_form_is_left_out_and_costs_nothing_else(
     category: str,
 ) -> None:
     span = ErrorSpan(text="x: y", explanation="Not: so.", severity=2, category=category)
-    assert recite([span]) == recite([replace(span, category="")])
-    assert "Explanation: Not: so.\n" in recite([span])
+    assert render_errors([span]) == render_errors([replace(span, category="")])
+    assert "Explanation: Not: so.\n" in render_errors([span])
 
 
 @pytest.mark.parametrize(
@@ -87,7 +89,9 @@ def test_a_category_that_imitates_the_form_is_left_out_and_costs_nothing_else(
     ],
 )
 def test_a_quote_is_kept_as_it_is_as_far_as_it_is_read_back(quote: str, written: str) -> None:
-    assert f"Location: {written}\n" in recite([ErrorSpan(text=quote, explanation="", severity=1)])
+    assert f"Location: {written}\n" in render_errors(
+        [ErrorSpan(text=quote, explanation="", severity=1)]
+    )
 
 
 def test_an_explanation_cannot_add_a_severity_or_a_score() -> None:
@@ -133,4 +137,4 @@ def test_a_readable_reply_is_recited_word_for_word() -> None:
         )
         for error in parse(reply, scale=ASPECT.scale).errors
     ]
-    assert reply.startswith(recite(spans))
+    assert reply.startswith(render_errors(spans))

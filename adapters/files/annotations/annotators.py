@@ -8,7 +8,7 @@ from pathlib import Path
 from spanjury.adapters.files.strict_json import excerpt
 from spanjury.judges.core import DataError, Segment
 
-__all__ = ["ANNOTATORS", "annotators_of", "gathered", "joined"]
+__all__ = ["ANNOTATORS", "annotators_of", "collected", "joined"]
 
 ANNOTATORS = "annotators"
 """Key of a segment's meta that lists who read it, whether or not they marked anything."""
@@ -48,7 +48,7 @@ def annotators_of(segment: Segment) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*_listed(segment.meta), *marked]))
 
 
-def gathered(
+def collected(
     path: Path,
     rows: Iterator[tuple[int, Segment | DataError]],
     *,
@@ -79,10 +79,10 @@ def gathered(
     first = next(rows, None)
     if first is None:
         raise DataError(f"{path}: has no rows")
-    return _gathered(path, chain((first,), rows), merge)
+    return _collected(path, chain((first,), rows), merge)
 
 
-def _gathered(
+def _collected(
     path: Path, rows: Iterator[tuple[int, Segment | DataError]], merge: Merge
 ) -> Iterator[Segment | DataError]:
     texts: dict[str, Segment] = {}

@@ -120,7 +120,7 @@ def test_lists_that_are_not_written_are_skipped_and_counted(spanjury: Spanjury) 
         done.output.split()
     )
     lines = Path("exam/changes.jsonl").read_text().splitlines()[1:]
-    (row,) = (row for row in map(json.loads, lines) if row.get("fate") == "unwritten")
+    (row,) = (row for row in map(json.loads, lines) if row.get("list_outcome") == "failed")
     assert (row["text"], row["condition"], row["reason"]) == ("bad", "worsen-both", reason)
     assert "after" not in row
 

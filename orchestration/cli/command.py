@@ -63,7 +63,7 @@ class SectionedCommand(TyperCommand):
         """Write the flags section by section; everything with their environment variables."""
         shows_all = ctx.meta.get(_SHOWS_ALL, False)
         sections: dict[str, list[tuple[str, str]]] = {}
-        for flag in self.get_params(ctx):
+        for flag in sorted(self.get_params(ctx), key=_comes_second):
             title = getattr(flag, "rich_help_panel", None) or _HELP
             row = flag.get_help_record(ctx)
             if row is None or (title.endswith(_MORE) and not shows_all):
@@ -107,6 +107,10 @@ class DeferredCommand(TyperCommand):
         made = typer.main.get_command(alone)
         assert isinstance(made, SectionedCommand)
         return made
+
+
+def _comes_second(flag: Any) -> bool:  # noqa: ANN401  typer does not name its type of a flag
+    return bool(flag.param_type_name != "argument")
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:

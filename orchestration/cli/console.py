@@ -55,7 +55,7 @@ def _cleaned(text: Text) -> Text:
 
 
 def print_view(view: RenderableType) -> None:
-    """Print a table, or whatever else rich can."""
+    """Print a table, or anything else that rich can print."""
     CleanConsole().print(view)
 
 

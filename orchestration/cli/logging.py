@@ -1,4 +1,4 @@
-"""Where the command line's log goes; a library that is embedded sets none."""
+"""The log of the command line; an embedded library sets none up."""
 
 import json
 import logging
@@ -17,13 +17,14 @@ _OUTAGES: Mapping[str, str] = {
     "outage.begun": "waiting for model {model}, {longest:.0f} s at most: {error}",
     "outage.ended": "model {model} answers again after {seconds:.0f} s",
 }
-"""The words for events of which the user hears while a run goes on."""
+"""The words for events that a user sees while a run goes on."""
 
 
 def log_to(file: Path | None) -> None:
     """Send errors and outages to standard error, and the whole log to `file`, if there is one.
 
-    Either is a line; an outage is told when calls begin to wait for a model and when they go on.
+    Each is a line; an outage is reported when calls begin to wait for a model, and when they go
+    on.
 
     The file gets a JSON object a line, added to what is there and written at once: a
     ``timestamp`` (ISO 8601, UTC), a ``level`` from info upwards, an ``event`` and what
@@ -52,7 +53,7 @@ class _Lines(logging.Handler):
     """Writes lines to standard error."""
 
     def write(self, line: str) -> None:
-        """Write `line`; a reader who has left must not end the work that it tells of."""
+        """Write `line`; a reader who has left must not end the work it is about."""
         try:
             sys.stderr.write(f"{shown(line)}\n")
         except (OSError, ValueError):
@@ -71,13 +72,13 @@ class _Errors(_Lines):
 
 
 class _Outages(_Lines):
-    """Writes to standard error why nothing moves, and when it moves again."""
+    """Writes to standard error that calls wait for a model, and that they go on."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write `record` if it tells of an outage."""
+        """Write `record` if it is about an outage."""
         line = _OUTAGES.get(getattr(record, "event", ""))
         if line is not None:
             self.write(line.format_map(getattr(record, "values", {})))
@@ -98,7 +99,7 @@ class _LogFile(logging.Handler):
             raise ConfigError(f"the log file {path} cannot be written: {problem}") from error
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write `record`; a log that fails must not end the work that it tells of."""
+        """Write `record`; a log that fails must not end the work it is about."""
         if not self._works:
             return
         try:
@@ -109,7 +110,7 @@ class _LogFile(logging.Handler):
 
 
 def _row(record: logging.LogRecord) -> Mapping[str, object]:
-    """Return what is written of a record; one that is no event of ours is its message."""
+    """Return the row for a record; a foreign one is its message."""
     return {
         **getattr(record, "values", {}),
         "event": getattr(record, "event", record.getMessage()),

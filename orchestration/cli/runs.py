@@ -70,7 +70,7 @@ def repair(
 
 
 def _data_of(run: "run_folders.RunFolder") -> str:
-    """Return what a run judges; a run that cannot be resumed must not hide the others."""
+    """Return the data of a run; one that cannot be resumed must not hide the others."""
     try:
         return str(service.job_of(run).data)
     except ConfigError as error:

@@ -1,12 +1,15 @@
-"""Judges at work for a command: progress is shown, limits and signals end it, a code closes it."""
+"""A session of judges: its progress is shown, limits and signals end it, an exit code closes it."""
 
 import shlex
+import signal
+import sys
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 import anyio
 import typer
+from anyio import open_signal_receiver, sleep_forever
 
 from spanjury.judges.core import (
     UNANSWERED,
@@ -18,11 +21,10 @@ from spanjury.judges.core import (
 from spanjury.orchestration.cli.exits import COVERAGE, ERROR, INTERRUPTED, LIMIT, say
 from spanjury.orchestration.cli.flags.run import ShowFlags
 from spanjury.orchestration.cli.progress import ProgressLines
-from spanjury.orchestration.cli.signals import Signals
 from spanjury.orchestration.cli.view import View
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.progress import Tracker
-from spanjury.orchestration.engine.stopping import StopToken, run_watched
+from spanjury.orchestration.engine.stopping import GRACE, StopToken, run_watched
 from spanjury.orchestration.engine.summary import Summary
 from spanjury.orchestration.services.evaluate import Job, Plan, plan, run
 from spanjury.orchestration.wiring.runs import RunFolder, runs_home
@@ -34,28 +36,44 @@ T = TypeVar("T")
 
 _BY_SIGNAL = 128
 """What shells add to the number of the signal that ended a process."""
+_SIGNALS = {signal.SIGINT: "interrupted", signal.SIGTERM: "asked to end"}
 
 
 class _Session:
-    """What counts calls, and stops judges at a limit or a signal."""
+    """What counts calls, and stops judges at a limit or a signal.
+
+    The first signal lets what is under way come to its end, the second does not, and a third
+    has its usual effect.
+    """
 
     def __init__(self, limits: Limits) -> None:
         self.stop_token = StopToken()
         self.meter = Meter(limits=limits, stop=self.stop_token.request)
-        self._signals = Signals()
+        self._signal = 0
 
     def run(self, work: Callable[[], Coroutine[object, object, None]]) -> None:
         """Do `work` until it is done, or stopped; raise what it raises."""
-        anyio.run(run_watched, work, self._listen)
+        anyio.run(run_watched, work, self._stop_at_signals)
 
     @property
     def exit_code(self) -> int:
         """The code for what was stopped: by a signal, or by a limit."""
-        received = self._signals.received
-        return _BY_SIGNAL + received if received else LIMIT
+        return _BY_SIGNAL + self._signal if self._signal else LIMIT
 
-    async def _listen(self) -> None:
-        await self._signals.watch(self.stop_token)
+    async def _stop_at_signals(self) -> None:
+        if sys.platform != "win32":  # there, Ctrl-C stays a KeyboardInterrupt
+            with open_signal_receiver(*_SIGNALS) as signals:
+                async for number in signals:
+                    if self._signal:
+                        self.stop_token.request(_SIGNALS[number], grace=0.0)
+                        break
+                    self._signal = number
+                    self.stop_token.request(_SIGNALS[number], grace=GRACE)
+                    say(
+                        f"{_SIGNALS[number]}: what is under way may take {GRACE:g} s more;"
+                        " Ctrl-C again to drop it"
+                    )
+        await sleep_forever()
 
 
 def plan_job(job: Job) -> Plan:

@@ -1,4 +1,4 @@
-"""What a run shows while it goes on: segments as they are done, and how far it is."""
+"""The view of a run while it goes on: segments as they are done, and progress."""
 
 from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
@@ -11,8 +11,8 @@ from spanjury.judges.core import Result, shown_json
 from spanjury.orchestration.cli.console import CleanConsole
 from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.progress import ProgressBar, ProgressLines
-from spanjury.orchestration.cli.render import segment_view
-from spanjury.orchestration.cli.table import summary_view
+from spanjury.orchestration.cli.segment_view import segment_view
+from spanjury.orchestration.cli.summary_view import summary_view
 from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.engine.progress import Tracker, spent
 from spanjury.orchestration.engine.summary import Summary
@@ -46,7 +46,7 @@ class _Output(CleanConsole):
 
 
 class View:
-    """Show results on standard output, progress and, beside JSON, the table on standard error.
+    """Shows results on standard output, progress and, beside JSON, the table on standard error.
 
     Parameters
     ----------
@@ -55,10 +55,10 @@ class View:
     as_json
         Print each result as a row of JSON Lines in place of the report.
     progress
-        Show how far it is: by a bar where standard error is a terminal, which is drawn
-        below the report if that goes to a terminal too; by lines where it is none.
+        Show progress: by a bar where standard error is a terminal, which is drawn below the
+        report if that goes to a terminal too; by lines elsewhere.
     meter
-        What the run asks of models.
+        Counts the calls to models.
 
     Notes
     -----
@@ -111,8 +111,8 @@ class View:
         """Print the closing tables, and what this go at the run took."""
         console = self._side if self._as_json else self._out
         console.show(summary_view(self.summary))
-        if told := spent(self._meter):
-            console.show(Text(told, "dim"))
+        if words := spent(self._meter):
+            console.show(Text(words, "dim"))
 
     def _flush_segment(self) -> None:
         if self._segment:

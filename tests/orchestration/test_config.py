@@ -97,3 +97,12 @@ def test_a_judge_with_a_folder_asks_the_model_in_it(tmp_path: Path) -> None:
     assert seat.options == {"tries": 1, "expected": True}
     with pytest.raises(ConfigError, match="neither option=value nor a folder"):
         parse_seat(f"distilled:{tmp_path / 'nowhere'}")
+
+
+@pytest.mark.parametrize("line", ['client = "lean"', 'via = "fast"'])
+def test_a_panel_file_names_the_lean_client_as_it_does_now_or_did_before(
+    tmp_path: Path, line: str
+) -> None:
+    path = tmp_path / "panel.toml"
+    path.write_text(f'models = [{{name = "vllm/judge", {line}}}]')
+    assert read_panel_file(path).models == (ModelConfig(name="vllm/judge", client="lean"),)

@@ -1,4 +1,4 @@
-"""Where a run ends early, and what it shows."""
+"""How a run ends early, and what it shows."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,7 +94,7 @@ class LimitFlags(Flags):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogFlags(Flags):
-    """The flags of what is told while a command works."""
+    """The flags about progress and logs."""
 
     title: ClassVar[str] = "Output"
 
@@ -110,7 +110,7 @@ class LogFlags(Flags):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShowFlags(LogFlags):
-    """The flags of what is shown of a run, and of how much must have a score."""
+    """The flags about the report of a run, and how much of it must have a score."""
 
     json: Annotated[
         bool,

@@ -94,7 +94,7 @@ def test_an_exam_on_written_damage_says_who_wrote_it_and_goes_on_without_asking(
     told = json.loads(Path("exam/findings.json").read_text())
     names, words = told["findings"]
     assert (names["written_by"], names["damaged"]) == (MODEL, 2)
-    assert names["skipped"] == {"the model left the text as it was, twice": 1}
+    assert names["left_out"] == {"the model left the text as it was, twice": 1}
     assert words["written_by"] == ""
     page = Path("exam/report.md").read_text()
     assert f"| new-names | {MODEL} | word | 2 |" in page

@@ -116,11 +116,11 @@ def test_lists_that_are_not_written_are_skipped_and_counted(spanjury: Spanjury) 
     assert done.exit_code == 0, done.output
     reason = "the model, asked twice, wrote no such explanation"
     assert findings()["worsen-both"]["failed"] == {reason: 1}
-    assert f"did not write 1 of 1 lists, which were left out: {reason} (1)" in " ".join(
+    assert f"did not write 1 of 1 lists, which were skipped: {reason} (1)" in " ".join(
         done.output.split()
     )
     lines = Path("exam/changes.jsonl").read_text().splitlines()[1:]
-    (row,) = (row for row in map(json.loads, lines) if row.get("fate") == "unwritten")
+    (row,) = (row for row in map(json.loads, lines) if row.get("list_outcome") == "failed")
     assert (row["text"], row["condition"], row["reason"]) == ("bad", "worsen-both", reason)
     assert "after" not in row
 

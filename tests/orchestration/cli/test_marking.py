@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanjury.judges.core import ErrorSpan, Located
-from spanjury.orchestration.cli.marking import marked_text
+from spanjury.orchestration.cli.segment_view import marked_text
 
 
 def plain(output: str, *spans: ErrorSpan) -> str:

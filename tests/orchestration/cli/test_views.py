@@ -14,8 +14,8 @@ from spanjury.judges.core import (
     SeatReport,
     Usage,
 )
-from spanjury.orchestration.cli.render import segment_view
-from spanjury.orchestration.cli.table import summary_view
+from spanjury.orchestration.cli.segment_view import segment_view
+from spanjury.orchestration.cli.summary_view import summary_view
 from spanjury.orchestration.engine.summary import Summary
 
 FLUENCY = replace(ASPECT, name="fluency")

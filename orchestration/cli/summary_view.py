@@ -1,4 +1,4 @@
-"""The closing tables of a run, and what went wrong in it."""
+"""The closing tables of a run, with its failures and its calls."""
 
 from collections.abc import Iterator
 
@@ -16,7 +16,7 @@ _REASONS = 3
 
 
 def summary_view(summary: Summary) -> RenderableType:
-    """Show means with their coverage, what went wrong, and what the judges took."""
+    """Show means with their coverage, failures, and the tokens of each judge."""
     return Group(_means(summary), *_failures(summary), *_usage(summary))
 
 
@@ -57,7 +57,7 @@ def _cells(row: Row) -> tuple[str, str, str, str]:
 
 
 def _failures(summary: Summary) -> Iterator[RenderableType]:
-    """Say what became of the assessments without a score, and which seats failed."""
+    """Count the assessments without a score, and the failed seats."""
     unscored = summary.whole.total - summary.whole.scored
     if unscored:
         counts = _counted((o.value, n) for o, n in summary.outcomes.items() if o != Outcome.SCORED)
@@ -81,7 +81,7 @@ def _counted(counts: Iterator[tuple[str, int]] | list[tuple[str, int]]) -> str:
 
 
 def _usage(summary: Summary) -> Iterator[RenderableType]:
-    """Show what each judge asked of its model, if any of them asks one."""
+    """Show the tokens of each judge, if any of them asks a model."""
     asking = {seat: usage for seat, usage in summary.usage.items() if usage != Usage()}
     if not asking:
         return

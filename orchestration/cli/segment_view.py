@@ -1,0 +1,132 @@
+"""A segment on a terminal: its text with the errors marked, and the reports on it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from spanjury.judges.core import ErrorSpan, Outcome, PanelReport, Result, one_line
+
+__all__ = ["marked_text", "segment_view"]
+
+_STYLES = {1: "cyan", 2: "cyan", 3: "yellow", 4: "red", 5: "bold red"}
+_LONG = 1500
+"""Texts of more characters are shown around their spans only."""
+_AROUND = 120
+"""Characters shown on either side of a span in a long text."""
+_QUOTE = 60
+"""Characters shown of a quote that is not in the text."""
+
+
+def segment_view(results: Sequence[Result]) -> RenderableType:
+    """Show one segment with its results on one or more aspects."""
+    segment = results[0].segment
+    spans: dict[int, ErrorSpan] = {}
+    lines: list[RenderableType] = []
+    for result in results:
+        lines.append(_aspect_line(result))
+        for span in result.report.spans:
+            spans[len(spans) + 1] = span
+            lines.append(_span_line(len(spans), span))
+        lines.extend(_failed_seats(result.report))
+    title = Text(one_line(segment.segment_id), style="bold underline")
+    if segment.system and segment.system not in segment.segment_id:
+        title.append(f"  {one_line(segment.system)}", style="dim")
+    text = marked_text(segment.output, spans) if segment.output else Text("(empty)", "dim")
+    return Group(title, Padding(text, (0, 0, 0, 2)), *lines, Text())
+
+
+def _aspect_line(result: Result) -> RenderableType:
+    report, scale = result.report, result.aspect.scale
+    line = Text(one_line(result.aspect.name), style="bold")
+    if report.score is None:
+        line.append(f": {report.outcome.value}", style="not bold magenta")
+        line.append(f" ({one_line(report.reason)})", style="not bold dim")
+    else:
+        label = scale.label(report.score)
+        line.append(f": {report.score:.2f} of {scale.high}, {label}", style="not bold")
+        if not report.spans:
+            line.append("; no error found", style="not bold green")
+    return Padding(line, (0, 0, 0, 2))
+
+
+def _span_line(number: int, span: ErrorSpan) -> RenderableType:
+    line = Text(f"({number}) ", style=_style(span.severity))
+    facts = ["severity not given" if span.severity is None else f"severity {span.severity}"]
+    if span.category:
+        facts.append(one_line(span.category))
+    if span.interval is None:
+        facts.append(f"not in the text: {span.text[:_QUOTE]!r}" if span.text else "no place")
+    line.append(", ".join(facts))
+    line.append(f" [{one_line(', '.join(span.found_by))}]", style="dim")
+    line.append(f" {one_line(span.explanation)}", style="default")
+    return Padding(line, (0, 0, 0, 4))
+
+
+def _failed_seats(report: PanelReport) -> Iterator[RenderableType]:
+    """Name the seats that failed although the panel has a score."""
+    for seat in report.seats if report.score is not None else ():
+        outcome = seat.report.outcome
+        if outcome not in {Outcome.SCORED, Outcome.ABSTAINED}:
+            said = f"{one_line(seat.seat)}: {outcome.value} ({one_line(seat.report.reason)})"
+            yield Padding(Text(said, style="magenta"), (0, 0, 0, 4))
+
+
+def marked_text(output: str, spans: Mapping[int, ErrorSpan]) -> Text:
+    """Return `output` with each located span in brackets, and behind them its number."""
+    placed = {number: span for number, span in spans.items() if span.interval is not None}
+    text = Text()
+    for start, end in _windows(output, placed):
+        text.append("… " if start > 0 else "", style="dim")
+        cuts = {start, end, *(cut for span in placed.values() for cut in _interval(span))}
+        for cut, following in pairwise([*sorted(c for c in cuts if start <= c <= end), end]):
+            _close(text, cut, placed)
+            _open(text, cut, placed)
+            inside = [span for span in placed.values() if _covers(span, cut)]
+            gravest = max((span.severity or 1 for span in inside), default=None)
+            text.append(output[cut:following], _style(gravest) if inside else "")
+        text.append(" …\n" if end < len(output) else "", style="dim")
+    return text
+
+
+def _style(severity: int | None) -> str:
+    """Return the colour of a severity."""
+    return _STYLES.get(severity or 1, "cyan")
+
+
+def _open(text: Text, cut: int, placed: Mapping[int, ErrorSpan]) -> None:
+    for span in placed.values():
+        if _interval(span)[0] == cut:
+            text.append("[", _style(span.severity))
+
+
+def _close(text: Text, cut: int, placed: Mapping[int, ErrorSpan]) -> None:
+    for number, span in placed.items():
+        if _interval(span)[1] == cut:
+            text.append(f"]({number})", _style(span.severity))
+
+
+def _covers(span: ErrorSpan, place: int) -> bool:
+    start, end = _interval(span)
+    return start <= place < end
+
+
+def _interval(span: ErrorSpan) -> tuple[int, int]:
+    assert span.interval is not None
+    return span.interval
+
+
+def _windows(output: str, placed: Mapping[int, ErrorSpan]) -> Sequence[tuple[int, int]]:
+    """Choose what is shown: all of a text, or the surroundings of the spans of a long one."""
+    if len(output) <= _LONG:
+        return [(0, len(output))]
+    windows: list[tuple[int, int]] = []
+    for start, end in sorted(_interval(span) for span in placed.values()) or [(0, 0)]:
+        opens, closes = max(0, start - _AROUND), min(len(output), end + _AROUND)
+        if windows and opens <= windows[-1][1]:
+            windows[-1] = windows[-1][0], max(windows[-1][1], closes)
+        else:
+            windows.append((opens, closes))
+    return windows

@@ -1,0 +1,141 @@
+"""Groups of flags on a command: their expansion, their values, and the help."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from spanjury.judges.core import ConfigError
+from spanjury.orchestration.cli.app import app
+from spanjury.orchestration.cli.command import RARE, CommandGroup, Flags
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paint(Flags):
+    """A group within a group."""
+
+    title: ClassVar[str] = "Paint"
+
+    colour: Annotated[str, typer.Option(envvar="PAINT_COLOUR", help="Its colour.")] = "red"
+    coats: Annotated[int, typer.Option(min=1, help="How many coats."), RARE] = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fence(Flags):
+    """A group with every kind of flag."""
+
+    title: ClassVar[str] = "Fence"
+
+    planks: Annotated[tuple[Path, ...], typer.Argument(metavar="PLANK…")]
+    nail: Annotated[tuple[str, ...], typer.Option(help="A nail; repeatable.")] = ()
+    is_gated: Annotated[bool, typer.Option("--gate", help="With a gate.")] = False
+    paint: Paint = Paint()
+
+
+_built: list[tuple[Fence, int]] = []
+
+
+def build(*, fence: Fence, metres: Annotated[int, typer.Option(help="Its length.")] = 2) -> None:
+    """Build a fence."""
+    if not fence.nail:
+        raise ConfigError("no nails")
+    _built.append((fence, metres))
+
+
+class Commands(CommandGroup):
+    functions: ClassVar = {"build": build}
+
+
+@pytest.fixture
+def fences() -> Callable[..., Result]:
+    _built.clear()
+    program = typer.Typer(cls=Commands, rich_markup_mode=None)
+    program.callback()(lambda: None)
+    return lambda *args, **env: CliRunner().invoke(program, args, env={"COLUMNS": "100", **env})
+
+
+def test_groups_hold_the_values_of_their_flags(fences: Callable[..., Result]) -> None:
+    done = fences("build", "a", "b", "--nail", "x", "--nail", "y", "--gate", "--coats", "3")
+    assert done.exit_code == 0, done.output
+    paint = Paint(coats=3)
+    fence = Fence(planks=(Path("a"), Path("b")), nail=("x", "y"), is_gated=True, paint=paint)
+    assert _built == [(fence, 2)]
+
+
+def test_defaults_and_variables_are_those_of_the_fields(fences: Callable[..., Result]) -> None:
+    assert fences("build", "a", "--nail", "x", PAINT_COLOUR="blue").exit_code == 0
+    assert _built == [(Fence(planks=(Path("a"),), nail=("x",), paint=Paint(colour="blue")), 2)]
+
+
+def test_errors_of_ours_and_of_usage_are_exit_codes(fences: Callable[..., Result]) -> None:
+    refused = fences("build", "a")
+    assert (refused.exit_code, refused.stderr) == (2, "spanjury: no nails\n")
+    assert fences("build", "a", "--nail", "x", "--coats", "0").exit_code == 2
+    assert fences("build").exit_code == 2
+    assert "Did you mean 'build'?" in fences("biuld").stderr
+
+
+def test_help_has_sections_and_rare_flags_only_where_all_are_asked_for(
+    fences: Callable[..., Result],
+) -> None:
+    short, full = fences("build", "--help").stdout, fences("build", "--help-all").stdout
+    for shown in (short, full):
+        order = [
+            "Fence:",
+            "\n  PLANK",
+            "--nail",
+            "Paint:",
+            "--colour",
+            "Options:",
+            "--metres",
+            "Help:",
+        ]
+        places = [shown.index(word) for word in order]
+        assert places == sorted(places)
+    assert "--coats" not in short
+    assert "PAINT_COLOUR" not in short
+    assert "Paint, more:" in full
+    assert "[PAINT_COLOUR]" in full
+    assert "build  Build a fence." in fences("--help").stdout
+
+
+@pytest.mark.parametrize("command", ["evaluate", "exam discernment", "distil gate"])
+def test_the_help_of_a_command_fits_on_a_screen(command: str) -> None:
+    program = [sys.executable, "-m", "spanjury", *command.split(), "--help"]
+    wide = {**os.environ, "COLUMNS": "100"}
+    shown = subprocess.check_output(program, env=wide, text=True).splitlines()
+    assert len(shown) <= 45
+    assert max(map(len, shown)) <= 100
+
+
+def test_every_flag_is_in_the_full_help_once() -> None:
+    shown = CliRunner().invoke(app, ["evaluate", "--help-all"]).stdout
+    for flag in ("--judge ", "--client ", "--max-connections ", "--ray-workers ", "--log-file "):
+        assert shown.count(f"\n  {flag}") == 1
+    assert "--via" not in shown
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["exam", "--help"], ["evaluate", "--jugde"]])
+def test_help_and_a_mistyped_flag_load_nothing_heavy(arguments: list[str]) -> None:
+    heavy = "litellm, numpy, scipy, rich.console, spanjury.orchestration.services.evaluate"
+    program = (
+        "import sys\n"
+        "from types import ModuleType\n"
+        "from spanjury.orchestration.cli import main\n"
+        f"sys.argv = ['spanjury', *{arguments!r}]\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        f"loaded = [name for name in {heavy.split(', ')!r} if name in sys.modules\n"
+        "          and type(sys.modules[name]) is ModuleType]  # not a lazy one\n"
+        "assert not loaded, loaded\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr

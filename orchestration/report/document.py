@@ -38,7 +38,7 @@ from spanjury.orchestration.report.tables import Medium, Table
 __all__ = ["Block", "Bullets", "Paragraph", "Picture", "Report", "Section", "Tone", "shown_on"]
 
 Tone = Literal["plain", "strong", "caution", "faint"]
-"""How a paragraph is said: as it is, as the conclusion, as a warning, or aside."""
+"""The weight of a paragraph: usual, the conclusion, a warning, or an aside."""
 
 
 @dataclass(frozen=True, slots=True)

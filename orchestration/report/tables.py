@@ -11,7 +11,7 @@ __all__ = ["Cell", "Column", "Mark", "Medium", "Row", "Table", "Value", "numeric
 
 Medium = Literal["page", "terminal"]
 Mark = Literal["good", "bad", "unsure", "failed"]
-"""How a cell is to be taken: as wanted, not as wanted, not decided, not measured."""
+"""The meaning of a cell: as wanted, not as wanted, not decided, not measured."""
 Value = str | float | None
 
 
@@ -81,7 +81,7 @@ class Cell:
 
     @property
     def remainder(self) -> str:
-        """What follows the value: its interval, if there is a value, and the note."""
+        """The interval, if there is a value, and the note."""
         shown = bracketed(self.interval, self.spec) if self.interval and self.figure != "-" else ""
         return " ".join(filter(None, (shown, self.note)))
 

@@ -1,4 +1,4 @@
-"""What two exams share: the texts, damages and aspects on which two judges can be compared."""
+"""The texts, damages and aspects that two exams share, on which judges can be compared."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -59,7 +59,7 @@ class ScoreArrays:
 
     @property
     def differences(self) -> NDArray[np.float64]:
-        """How far the scores fell, summed over repeats: ``(conditions, aspects, segments)``."""
+        """Clean less damaged scores, summed over repeats: ``(conditions, aspects, segments)``."""
         return self.clean[None] - self.damaged
 
 

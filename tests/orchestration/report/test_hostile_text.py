@@ -1,4 +1,4 @@
-"""What comes from outside is text on every page, whatever stands in it."""
+"""Texts from outside are text on every page, whatever stands in them."""
 
 import re
 from html.parser import HTMLParser

@@ -2,19 +2,19 @@
 
 import re
 
-__all__ = ["well_formed"]
+__all__ = ["without_lone_surrogates"]
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def well_formed(text: str) -> str:
+def without_lone_surrogates(text: str) -> str:
     r"""Return the text with a replacement character for each lone surrogate.
 
     A lone surrogate is not a character: it cannot be written in UTF-8, and tokenizers refuse it.
 
     Examples
     --------
-    >>> well_formed("a\ud800b") == "a\ufffdb"
+    >>> without_lone_surrogates("a\ud800b") == "a\ufffdb"
     True
     """
     return _SURROGATE.sub("\ufffd", text)

@@ -1,14 +1,47 @@
-"""Devices of torch, by name."""
+"""Models of PyTorch: their devices, their files, and loading them without network and output."""
 
 import hashlib
-from collections.abc import Container
+import logging
+import threading
+import warnings
+from collections.abc import Container, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import torch
+from huggingface_hub import snapshot_download, try_to_load_from_cache
+from huggingface_hub.errors import HfHubHTTPError, HFValidationError
+from transformers import (
+    AutoModel,
+    AutoModelForCausalLM,
+    AutoModelForSeq2SeqLM,
+    AutoTokenizer,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+    modeling_gguf_pytorch_utils,
+)
+from transformers.utils import logging as hf_logging
 
 from spanjury.judges.core import ConfigError
 
-__all__ = ["find_device", "model_digest"]
+__all__ = [
+    "ModelKind",
+    "find_device",
+    "hub_folder",
+    "load_tokenizer",
+    "load_weights",
+    "model_digest",
+    "quietly",
+]
+
+ModelKind: TypeAlias = type[AutoModel | AutoModelForCausalLM | AutoModelForSeq2SeqLM]
+"""With which head a model is loaded: none, or one that writes."""
+
+_LOADING = threading.Lock()  # what keeps the libraries quiet is theirs, and so the process's
+_SAMPLES, _SAMPLE_BYTES = 16, 1 << 16
+_UNLOADABLE = (OSError, ValueError, ImportError, KeyError, RuntimeError)
 
 
 def find_device(name: str) -> torch.device:
@@ -28,7 +61,44 @@ def find_device(name: str) -> torch.device:
         raise ConfigError(f"torch cannot use the device {name!r} here: {error}") from error
 
 
-_SAMPLES, _SAMPLE_BYTES = 16, 1 << 16
+def hub_folder(
+    name: str,
+    *,
+    download: bool,
+    absent: str,
+    wanted: list[str] | None = None,
+    unwanted: list[str] | None = None,
+) -> Path:
+    """Return the folder of a model of the Hugging Face hub in its cache.
+
+    Parameters
+    ----------
+    name
+        Its id.
+    download
+        Whether to fetch it if it is not in the cache.
+    absent
+        The message for a model that is not there.
+    wanted, unwanted
+        Patterns of the files to fetch; None for all, and for none.
+
+    Raises
+    ------
+    ConfigError
+        If it is not there, or cannot be fetched.
+    """
+    try:
+        if download:
+            with quietly():
+                return Path(
+                    snapshot_download(name, allow_patterns=wanted, ignore_patterns=unwanted)
+                )
+        cached = try_to_load_from_cache(name, "config.json")
+    except (OSError, HFValidationError, HfHubHTTPError) as error:
+        raise ConfigError(f"the model {name!r} cannot be had: {error}") from error
+    if not isinstance(cached, str):
+        raise ConfigError(absent)
+    return Path(cached).parent
 
 
 def model_digest(folder: Path, *, suffixes: Container[str]) -> str:
@@ -53,3 +123,58 @@ def model_digest(folder: Path, *, suffixes: Container[str]) -> str:
                 stream.seek((size - _SAMPLE_BYTES) * sample // (_SAMPLES - 1))
                 digest.update(stream.read(_SAMPLE_BYTES))
     return digest.hexdigest()[:12]
+
+
+def load_tokenizer(name: str, folder: Path, **file: str) -> PreTrainedTokenizerBase:
+    """Load the tokenizer of the model `name`; raise `ConfigError` if there is none."""
+    try:
+        with quietly():
+            tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, **file)
+    except _UNLOADABLE as error:
+        raise ConfigError(f"{name!r} has no tokenizer that loads: {error}") from error
+    # Where its files are missing, some load all the same, and know no word.
+    if len(tokenizer) <= len(tokenizer.all_special_tokens):
+        raise ConfigError(f"{name!r} has no tokenizer that loads: it knows no word")
+    return tokenizer
+
+
+def load_weights(
+    name: str, folder: Path, *, kind: ModelKind, **options: object
+) -> tuple[PreTrainedModel, list[str]]:
+    """Load the model `name`; return it, and the names of the weights that its files lack.
+
+    Raises
+    ------
+    ConfigError
+        If it does not load.
+    """
+    loader: Any = kind
+    try:
+        # Weights that a file lacks are drawn at random, which is no reason to move a seed.
+        with quietly(), torch.random.fork_rng(devices=[]):
+            model, info = loader.from_pretrained(
+                folder, local_files_only=True, output_loading_info=True, **options
+            )
+    except _UNLOADABLE as error:
+        raise ConfigError(f"{name!r} cannot be loaded: {error}") from error
+    return model.eval(), sorted(info["missing_keys"])
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Keep transformers and peft from drawing bars, listing what they load, and warning."""
+    reader: Any = modeling_gguf_pytorch_utils
+    with _LOADING, warnings.catch_warnings():
+        # peft asks for what transformers has renamed.
+        warnings.filterwarnings("ignore", ".*is_gradient_checkpointing", FutureWarning)
+        level, bars = hf_logging.get_verbosity(), hf_logging.is_progress_bar_enabled()
+        hf_logging.set_verbosity(logging.CRITICAL)
+        hf_logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # not annotated
+        bar, reader.tqdm = reader.tqdm, partial(reader.tqdm, disable=True)  # one that none governs
+        try:
+            yield
+        finally:
+            reader.tqdm = bar
+            hf_logging.set_verbosity(level)
+            if bars:
+                hf_logging.enable_progress_bar()  # type: ignore[no-untyped-call]  # not annotated

@@ -18,9 +18,9 @@ from spanjury.judges.core import Report, SeatReport
 from spanjury.judges.scoring import FromSpans
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.stopping import StopToken
-from spanjury.orchestration.services.faithfulness_replay import read_changes
+from spanjury.orchestration.services.faithfulness_record import read_changes
 from spanjury.orchestration.studies.faithfulness.changes import Change
-from spanjury.orchestration.studies.faithfulness.findings import Finding, found
+from spanjury.orchestration.studies.faithfulness.findings import Finding, findings_of
 from spanjury.orchestration.studies.faithfulness.trials import Case, Condition, trials
 from spanjury.perturbations.explanation.paper import paper_perturbations
 
@@ -76,7 +76,7 @@ async def case_of(judged: Judged, seat: SeatReport, *, dataset: str) -> Case:
 def told(changes: Iterable[Change]) -> Iterator[tuple[str, Finding]]:
     """Yield each judge's findings, over all texts whatever their corpus."""
     whole = [replace(change, dataset="QAGS", aspect="consistency") for change in changes]
-    for finding in found(whole, draws=100).findings:
+    for finding in findings_of(whole, draws=100).findings:
         if finding.condition in SHOWN:
             yield finding.judge, finding
 

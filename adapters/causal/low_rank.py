@@ -13,7 +13,8 @@ import torch
 from peft import LoraConfig, PeftModel, get_peft_model
 from transformers import PreTrainedModel
 
-from spanjury.adapters.causal.base import Base, find_base, free_of_quantization, quietly
+from spanjury.adapters.causal.base import Base, find_base, free_of_quantization
+from spanjury.adapters.torch_models import quietly
 from spanjury.judges.core import ConfigError
 
 __all__ = ["ADAPTER", "attach", "load_model", "merged", "save_adapter"]

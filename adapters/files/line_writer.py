@@ -1,8 +1,9 @@
 """A file of lines that gets its name when it is whole."""
 
+import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from io import FileIO
 from pathlib import Path
@@ -10,9 +11,9 @@ from types import TracebackType
 from typing import Self
 
 from spanjury.adapters.file_lock import lock_file
-from spanjury.judges.core import StoreError
+from spanjury.judges.core import DataError, StoreError
 
-__all__ = ["PART", "REFUSED", "LineWriter", "refusal"]
+__all__ = ["PART", "REFUSED", "LineWriter", "json_line", "refusal"]
 
 PART = ".part"
 """Ends the name of a file that is not whole yet."""
@@ -149,6 +150,20 @@ class LineWriter:
     def _problem(self, error: OSError | ValueError) -> StoreError:
         words = getattr(error, "strerror", None) or str(error)
         return StoreError(f"{self._path}: cannot be written: {words}")
+
+
+def json_line(row: Mapping[str, object], *, name: str) -> bytes:
+    """Return a row of JSON as a line.
+
+    Raises
+    ------
+    DataError
+        If the row called `name` holds what JSON or UTF-8 cannot.
+    """
+    try:
+        return (json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n").encode()
+    except (TypeError, ValueError) as error:
+        raise DataError(f"row {name!r} holds what a file cannot: {error}") from error
 
 
 def refusal(target: Path | str, objection: str, named: Path | str) -> str:

@@ -1,4 +1,4 @@
-"""A lease: how long, and in which event loop, an opened model may be asked."""
+"""Event loops: the asyncio loop that some libraries need, and the loop of an open model."""
 
 import asyncio  # noqa: TID251 - this is where asyncio and trio differ
 

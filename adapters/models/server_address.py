@@ -1,4 +1,7 @@
-"""The address and the key of a server, where a request cannot carry them, and a key for none."""
+"""Addresses and keys of servers.
+
+A text goes to the address that the user gave, and no other: redirects are refused.
+"""
 
 import os
 from urllib.parse import urljoin, urlsplit

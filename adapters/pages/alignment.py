@@ -14,7 +14,7 @@ class LcsAlignment:
     Parameters
     ----------
     title
-        What the page is called.
+        Of the page.
     output, reference
         The texts.
     pairs

@@ -39,7 +39,7 @@ class TokenFlow:
     Parameters
     ----------
     title
-        What the page is called.
+        Of the page.
     output, reference
         The tokens.
     flows

@@ -24,7 +24,7 @@ class TokenSimilarities:
     Parameters
     ----------
     title
-        What the page is called.
+        Of the page.
     output, reference
         ``n`` and ``m`` tokens.
     similarities

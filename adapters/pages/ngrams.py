@@ -35,7 +35,7 @@ class SharedNgrams:
     Parameters
     ----------
     title
-        What the page is called.
+        Of the page.
     output, references
         The texts; one reference or more.
     longest

@@ -1,6 +1,8 @@
 """The frame of a page: a title, a summary, data that a script draws, tables without a script.
 
-What comes from outside is either escaped or in a block of JSON that no browser runs, and the
+Texts are shown with words where they stand, and nothing that hides or cannot be encoded.
+
+Text from outside is either escaped or in a block of JSON that no browser runs, and the
 page's own policy lets the browser run the script of ours whose digest it names, and load
 nothing at all.
 """
@@ -33,6 +35,8 @@ __all__ = [
 _TEMPLATES = files("spanjury.adapters.pages") / "templates"
 _MOST_ROWS = 3000
 """Of a table that is shown where no script runs."""
+JsonText = dict[str, list[str]]
+"""``words``, and ``gaps``: what stands before each of them and after the last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +46,7 @@ class Table:
     Parameters
     ----------
     caption
-        What the rows are.
+        Of the rows.
     head
         ``m`` names of columns.
     rows
@@ -52,6 +56,36 @@ class Table:
     caption: str
     head: tuple[str, ...]
     rows: Sequence[Sequence[str]] = field(default=())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedText:
+    """A text and its words.
+
+    Parameters
+    ----------
+    text
+        Any text.
+    words
+        Half-open offsets in code points, ascending; words neither overlap nor are empty.
+
+    Raises
+    ------
+    ValueError
+        If the words are not so.
+    """
+
+    text: str
+    words: tuple[tuple[int, int], ...]
+
+    def __post_init__(self) -> None:
+        last = 0
+        for start, end in self.words:
+            if not last <= start < end <= len(self.text):
+                raise ValueError(
+                    f"a word at {start}:{end} does not follow {last} in {len(self.text)} characters"
+                )
+            last = end
 
 
 def make_page(
@@ -64,12 +98,12 @@ def make_page(
     title
         Any text.
     summary
-        Lines that say what is seen, with its numbers.
+        Lines that describe the drawing, with its numbers.
     drawing
         The name of the template that is drawn by: ``templates/NAME.html`` is its body,
         ``templates/NAME.js`` its script.
     data
-        What the script reads: lists, texts, finite numbers, None.
+        For the script: lists, texts, finite numbers, None.
     table
         The same for those whose browser runs no script.
     """
@@ -121,6 +155,19 @@ def measured(value: float) -> str:
     return f"{value:.3f}" if math.isfinite(value) else "no value"
 
 
+def marked_json(marked: MarkedText) -> JsonText:
+    """Return a text as the script of a page reads it."""
+    edges = [0, *(edge for word in marked.words for edge in word), len(marked.text)]
+    pieces = [shown(marked.text[a:b]) for a, b in pairwise(edges)]
+    return {"words": pieces[1::2], "gaps": pieces[0::2]}
+
+
+def tokens_json(tokens: Sequence[str]) -> JsonText:
+    """Return tokens as the script of a page reads them, with a space between each two."""
+    gaps = ["", *[" "] * len(tokens)]
+    return {"words": [shown(token) for token in tokens], "gaps": gaps}
+
+
 def _json(data: Mapping[str, object]) -> str:
     """Write JSON that holds no character which HTML gives a meaning to."""
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
@@ -134,15 +181,15 @@ def _safe(text: str) -> str:
 
 
 def _table(table: Table) -> str:
-    left_out = len(table.rows) - _MOST_ROWS
-    shown = f" (the first {_MOST_ROWS:,} of {len(table.rows):,} rows)" if left_out > 0 else ""
+    is_cut = len(table.rows) > _MOST_ROWS
+    note = f" (the first {_MOST_ROWS:,} of {len(table.rows):,} rows)" if is_cut else ""
     head = "".join(f'<th scope="col">{_safe(name)}</th>' for name in table.head)
     rows = "\n".join(
         "<tr>" + "".join(f"<td><bdi>{_safe(cell)}</bdi></td>" for cell in row) + "</tr>"
         for row in table.rows[:_MOST_ROWS]
     )
     return (
-        f"<table>\n<caption>{_safe(table.caption + shown)}</caption>\n"
+        f"<table>\n<caption>{_safe(table.caption + note)}</caption>\n"
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table>\n"
     )
 
@@ -153,50 +200,3 @@ def _digest(code: str) -> str:
 
 def _template(name: str) -> str:
     return (_TEMPLATES / name).read_text(encoding="utf-8")
-
-
-JsonText = dict[str, list[str]]
-"""``words``, and ``gaps``: what stands before each of them and after the last."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MarkedText:
-    """A text and its words.
-
-    Parameters
-    ----------
-    text
-        Any text.
-    words
-        Half-open offsets in code points, ascending; words neither overlap nor are empty.
-
-    Raises
-    ------
-    ValueError
-        If the words are not so.
-    """
-
-    text: str
-    words: tuple[tuple[int, int], ...]
-
-    def __post_init__(self) -> None:
-        last = 0
-        for start, end in self.words:
-            if not last <= start < end <= len(self.text):
-                raise ValueError(
-                    f"a word at {start}:{end} does not follow {last} in {len(self.text)} characters"
-                )
-            last = end
-
-
-def marked_json(marked: MarkedText) -> JsonText:
-    """Return a text as the script of a page reads it."""
-    edges = [0, *(edge for word in marked.words for edge in word), len(marked.text)]
-    pieces = [shown(marked.text[a:b]) for a, b in pairwise(edges)]
-    return {"words": pieces[1::2], "gaps": pieces[0::2]}
-
-
-def tokens_json(tokens: Sequence[str]) -> JsonText:
-    """Return tokens as the script of a page reads them, with a space between each two."""
-    gaps = ["", *[" "] * len(tokens)]
-    return {"words": [shown(token) for token in tokens], "gaps": gaps}

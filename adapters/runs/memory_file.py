@@ -30,10 +30,8 @@ __all__ = [
 
 MEMORY_NAME = "memory.sqlite3"
 """Name of the memory in the folder of a run."""
-
 GET = "SELECT value, checksum FROM memory WHERE key = ?"
 PUT = "INSERT OR REPLACE INTO memory (key, value, checksum) VALUES (?, ?, ?)"
-
 _APPLICATION = int.from_bytes(b"SpJm", "big")
 _LAYOUT = 1
 _TABLE = (

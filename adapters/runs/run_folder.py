@@ -1,4 +1,7 @@
-"""The folder of a run: what was asked for, what was said, what came of it."""
+"""The folder of a run: its manifest, memory and results.
+
+A run that was given no folder is among the user's data, in `runs_home`.
+"""
 
 import json
 import os
@@ -171,11 +174,11 @@ class RunFolder:
 
 
 HOME_VARIABLE = "SPANJURY_RUNS"
-"""Environment variable that names another folder for them."""
+"""Environment variable that names another folder for runs."""
 
 
 def runs_home() -> Path:
-    """Return the folder, which need not be there."""
+    """Return the folder of the runs that were given none; it need not be there."""
     named = os.environ.get(HOME_VARIABLE)
     return Path(named) if named else user_data_path("spanjury", appauthor=False) / "runs"
 

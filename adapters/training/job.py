@@ -21,6 +21,17 @@ __all__ = [
 ]
 
 AttentionName = Literal["auto", "eager", "sdpa", "xformers"]
+_COUNTS = (
+    "rank",
+    "alpha",
+    "batch_size",
+    "micro_batch_size",
+    "epochs",
+    "max_steps",
+    "max_length",
+    "checkpoint_every",
+    "validate_every",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,19 +112,6 @@ class TrainingOptions:
             raise ValueError(f"seed must not be negative, got {self.seed!r}")
 
 
-_COUNTS = (
-    "rank",
-    "alpha",
-    "batch_size",
-    "micro_batch_size",
-    "epochs",
-    "max_steps",
-    "max_length",
-    "checkpoint_every",
-    "validate_every",
-)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingPair:
     """A conversation and the answer to it.
@@ -169,13 +167,30 @@ class DataStatistics:
         object.__setattr__(self, "counts", plain)  # as JSON takes it; the dataclass is frozen
 
 
-def pairs_digest(pairs: Iterable[TrainingPair]) -> str:
-    """Return 12 hexadecimal digits that change with what the pairs say, or with their order."""
-    digest = hashlib.sha256()
-    for pair in pairs:
-        messages = [[one.role, one.content] for one in pair.messages]
-        digest.update(json.dumps([messages, pair.target, pair.sources]).encode())
-    return digest.hexdigest()[:12]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingJob:
+    """A training to do.
+
+    Parameters
+    ----------
+    pairs, validation
+        Examples to learn from, at least one; and those on which the loss is measured besides.
+    base
+        As `find_base` takes it.
+    folder
+        Of the trained model.
+    options
+        Of the training.
+    data
+        For the card.
+    """
+
+    pairs: Sequence[TrainingPair]
+    validation: Sequence[TrainingPair] = ()
+    base: str
+    folder: Path
+    options: TrainingOptions
+    data: DataStatistics
 
 
 @dataclass(slots=True, kw_only=True)
@@ -205,32 +220,6 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrainingJob:
-    """A training to do.
-
-    Parameters
-    ----------
-    pairs, validation
-        Examples to learn from, at least one; and those on which the loss is measured besides.
-    base
-        As `find_base` takes it.
-    folder
-        Of the trained model.
-    options
-        Of the training.
-    data
-        For the card.
-    """
-
-    pairs: Sequence[TrainingPair]
-    validation: Sequence[TrainingPair] = ()
-    base: str
-    folder: Path
-    options: TrainingOptions
-    data: DataStatistics
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Trained:
     """The outcome of a training.
 
@@ -251,3 +240,12 @@ class Trained:
     steps: int
     cut: int
     skipped: int
+
+
+def pairs_digest(pairs: Iterable[TrainingPair]) -> str:
+    """Return 12 hexadecimal digits that change with what the pairs say, or with their order."""
+    digest = hashlib.sha256()
+    for pair in pairs:
+        messages = [[one.role, one.content] for one in pair.messages]
+        digest.update(json.dumps([messages, pair.target, pair.sources]).encode())
+    return digest.hexdigest()[:12]

@@ -16,10 +16,10 @@ from peft import PeftModel
 from transformers import PreTrainedModel
 
 from spanjury.adapters.causal.attention import best_attention
-from spanjury.adapters.causal.base import Base, find_base, quietly
+from spanjury.adapters.causal.base import Base, find_base
 from spanjury.adapters.causal.chat_tokens import ChatTokens
 from spanjury.adapters.causal.low_rank import ADAPTER, attach, merged, save_adapter
-from spanjury.adapters.torch_models import find_device
+from spanjury.adapters.torch_models import find_device, quietly
 from spanjury.adapters.training.card import ModelCard
 from spanjury.adapters.training.checkpoint import CheckpointFile
 from spanjury.adapters.training.job import (

@@ -9,47 +9,27 @@ References
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 
-from spanjury.adapters.lazy import Once
-from spanjury.adapters.weights.worker import Environment, Worker, find_environment
+from spanjury.adapters.weights.worker import WorkerMetric, find_environment
 from spanjury.judges.core import ConfigError, Sample, signature
 
 __all__ = ["BLEURT"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BLEURT:
+class BLEURT(WorkerMetric):
     """The rating that BLEURT expects of people who see output and reference.
 
     Parameters
     ----------
-    python
-        The interpreter of the environment where BLEURT is installed.
     model
-        The folder of a checkpoint, as ``BLEURT-20``; it is never fetched.
-    batch_size
-        Samples at once.
-    timeout
-        Seconds that it may take to start, and for each 256 samples.
-
-    Raises
-    ------
-    ConfigError
-        If no interpreter or no model is named, or the interpreter lacks BLEURT; at the first
-        scoring, if the model cannot be loaded.
-    ValueError
-        If an option is out of its range.
+        The folder of a checkpoint, as ``BLEURT-20``; it is never fetched. Other parameters are
+        those of `WorkerMetric`.
     """
 
-    python: str = ""
-    model: str = ""
     batch_size: int = 16
-    timeout: float = 900.0
-    _environment: Environment = field(init=False, repr=False, compare=False)
-    _worker: Once[Worker] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.batch_size < 1 or not self.timeout > 0:
@@ -57,7 +37,7 @@ class BLEURT:
                 "batch_size must be from 1, timeout above 0;"
                 f" got {self.batch_size!r}, {self.timeout!r}"
             )
-        found = find_environment(
+        environment = find_environment(
             "bleurt",
             self.python,
             module="bleurt",
@@ -70,16 +50,8 @@ class BLEURT:
                 " https://storage.googleapis.com/bleurt-oss-21/BLEURT-20.zip, then"
                 " --metric bleurt:python=…,model=BLEURT-20"
             )
-        start = partial(
-            Worker,
-            found,
-            script="bleurt",
-            settings={"model": str(Path(self.model).resolve()), "batch_size": self.batch_size},
-            offline=True,
-            timeout=self.timeout,
-        )
-        object.__setattr__(self, "_environment", found)
-        object.__setattr__(self, "_worker", Once(start))
+        settings = {"model": str(Path(self.model).resolve())}
+        self._starts(environment, script="bleurt", settings=settings)
 
     @property
     def signature(self) -> str:
@@ -92,9 +64,3 @@ class BLEURT:
         return self._worker.get().scores(
             [{"mt": sample.output, "ref": sample.references[0]} for sample in samples]
         )
-
-    def close(self) -> None:
-        """End the worker, if there is one; it also ends with the program."""
-        worker = self._worker.peek()
-        if worker is not None:
-            worker.close()

@@ -1,4 +1,4 @@
-"""An encoder: texts to a vector for each of their tokens, from the layers that are asked for."""
+"""An encoder: texts to a vector for each of their tokens, and a weight, more for rarer ones."""
 
 import math
 from collections import Counter

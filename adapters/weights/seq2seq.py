@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import version
 
@@ -14,7 +14,7 @@ from spanjury.adapters.weights.checkpoint import Checkpoint, find_checkpoint
 from spanjury.adapters.weights.tokens import Pieces, Tokeniser, batches, padded
 from spanjury.judges.core import ConfigError, Sample, signature
 
-__all__ = ["Languages", "Likelihood", "Seq2Seq", "find_likelihood"]
+__all__ = ["Languages", "Likelihood", "LikelihoodMetric", "Seq2Seq"]
 
 _TOKENS = 1 << 12  # at once; for each there is a number for every word of the vocabulary
 _IGNORED = -100  # transformers' sign for a token that is not to be predicted
@@ -121,15 +121,6 @@ class Seq2Seq:
                 yield min(0.0, -float(loss))
 
 
-def _blanks(pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[bool, bool]]:
-    return ((not first.strip(), not second.strip()) for first, second in pairs)
-
-
-def _opening(pieces: Pieces) -> int:
-    """Return how many marks stand before the text's first token."""
-    return pieces.content.index(True) if any(pieces.content) else 0
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Likelihood:
     """The likelihood of one text when a model reads another.
@@ -194,33 +185,58 @@ class Likelihood:
         )
 
 
-def find_likelihood(
-    metric: str,
-    model: str,
-    *,
-    languages: Languages,
-    batch_size: int,
-    with_opening: bool,
-    download: bool,
-    device: str,
-) -> Likelihood:
-    """Find a model, which is loaded when it is first needed.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LikelihoodMetric:
+    """A metric that scores by likelihoods; the model is loaded when it is first needed.
 
-    Parameters are those of `Likelihood` and of `find_checkpoint`.
+    Parameters
+    ----------
+    model
+        A folder or a hub id of an encoder with a decoder, as ``facebook/bart-large-cnn``.
+    batch_size
+        Pairs at once; changes no score.
+    download
+        Whether to fetch a model that is not here.
+    device
+        As torch writes it.
 
     Raises
     ------
     ConfigError
         If there is no such model or device.
     ValueError
-        If `batch_size` is not positive.
+        If an option is out of its range.
     """
-    if batch_size < 1:
-        raise ValueError(f"batch_size must be 1 or more, got {batch_size!r}")
-    found = find_checkpoint(metric, model, download=download, device=device)
-    return Likelihood(
-        checkpoint=found,
-        engine=Once(partial(Seq2Seq, found, languages=languages)),
-        batch_size=batch_size,
-        with_opening=with_opening,
-    )
+
+    model: str = ""
+    batch_size: int = 8
+    download: bool = False
+    device: str = "cpu"
+    _likelihood: Likelihood = field(init=False, repr=False, compare=False)
+
+    @property
+    def cut_texts(self) -> int:
+        """Texts that were longer than the model takes, since the metric was made."""
+        return self._likelihood.cut_texts
+
+    def _find(self, name: str, *, languages: Languages, with_opening: bool) -> None:
+        """Find the model of the metric called `name`."""
+        if self.batch_size < 1:
+            raise ValueError(f"batch_size must be 1 or more, got {self.batch_size!r}")
+        found = find_checkpoint(name, self.model, download=self.download, device=self.device)
+        likelihood = Likelihood(
+            checkpoint=found,
+            engine=Once(partial(Seq2Seq, found, languages=languages)),
+            batch_size=self.batch_size,
+            with_opening=with_opening,
+        )
+        object.__setattr__(self, "_likelihood", likelihood)  # the dataclass is frozen
+
+
+def _blanks(pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[bool, bool]]:
+    return ((not first.strip(), not second.strip()) for first, second in pairs)
+
+
+def _opening(pieces: Pieces) -> int:
+    """Return how many marks stand before the text's first token."""
+    return pieces.content.index(True) if any(pieces.content) else 0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from transformers import PreTrainedTokenizerBase
 
-from spanjury.adapters.surrogates import well_formed
+from spanjury.adapters.surrogates import without_lone_surrogates
 
 __all__ = ["Pieces", "Tokeniser", "batches", "padded"]
 
@@ -64,7 +64,7 @@ class Tokeniser:
     def pieces(self, text: str, *, target: bool = False) -> Pieces:
         """Return the tokens of `text`, as a decoder is to write them if it is a `target`."""
         key = "text_target" if target else "text"
-        arguments = {key: well_formed(text), "return_special_tokens_mask": True}
+        arguments = {key: without_lone_surrogates(text), "return_special_tokens_mask": True}
         with self._lock:
             found = self.tokenizer(**arguments, verbose=False)
             if len(found["input_ids"]) > self.limit:

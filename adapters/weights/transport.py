@@ -1,4 +1,7 @@
-"""The least work that turns one heap of vectors into another (earth mover's distance)."""
+"""The least work that turns one heap of vectors into another (earth mover's distance).
+
+Besides, the tables of what metrics compare between the tokens of two texts.
+"""
 
 import warnings
 from collections.abc import Sequence

@@ -13,14 +13,16 @@ import threading
 import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from importlib.resources import files
 from typing import IO
 
-from spanjury.adapters.surrogates import well_formed
+from spanjury.adapters.lazy import Once
+from spanjury.adapters.surrogates import without_lone_surrogates
 from spanjury.judges.core import ConfigError, MetricError
 
-__all__ = ["Environment", "Worker", "find_environment"]
+__all__ = ["Environment", "Worker", "WorkerMetric", "find_environment"]
 
 _START_LIMIT = 60.0  # seconds that an interpreter may take to say which packages it has
 _END_LIMIT = 5.0  # seconds that one may take to end when it has stopped answering
@@ -214,6 +216,64 @@ class Worker:
         return f"exit status {status}; {complaint}"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerMetric:
+    """A metric that a worker scores, started when it is first needed.
+
+    Parameters
+    ----------
+    python
+        The interpreter of the environment where its library is installed.
+    model
+        The model that the library is to load.
+    batch_size
+        Samples at once.
+    timeout
+        Seconds that the worker may take to start, and for each 256 samples.
+
+    Raises
+    ------
+    ConfigError
+        If no interpreter or no model is named, or the interpreter lacks the library; at the
+        first scoring, if the model cannot be loaded.
+    ValueError
+        If an option is out of its range.
+    """
+
+    python: str = ""
+    model: str = ""
+    batch_size: int = 8
+    timeout: float = 900.0
+    _environment: Environment = field(init=False, repr=False, compare=False)
+    _worker: Once[Worker] = field(init=False, repr=False, compare=False)
+
+    def close(self) -> None:
+        """End the worker, if there is one; it also ends with the program."""
+        worker = self._worker.peek()
+        if worker is not None:
+            worker.close()
+
+    def _starts(
+        self,
+        environment: Environment,
+        *,
+        script: str,
+        settings: Mapping[str, object],
+        offline: bool = True,
+    ) -> None:
+        """Have the worker start in `environment`; parameters are those of `Worker`."""
+        start = partial(
+            Worker,
+            environment,
+            script=script,
+            settings={**settings, "batch_size": self.batch_size},
+            offline=offline,
+            timeout=self.timeout,
+        )
+        object.__setattr__(self, "_environment", environment)  # the dataclass is frozen
+        object.__setattr__(self, "_worker", Once(start))
+
+
 def _end(process: subprocess.Popen[bytes], complaints: IO[bytes]) -> None:
     process.kill()
     process.wait()
@@ -225,7 +285,7 @@ def _end(process: subprocess.Popen[bytes], complaints: IO[bytes]) -> None:
 
 
 def _clean(row: Mapping[str, str]) -> dict[str, str]:
-    return {key: well_formed(text) for key, text in row.items()}
+    return {key: without_lone_surrogates(text) for key, text in row.items()}
 
 
 def _is_score(value: object) -> bool:

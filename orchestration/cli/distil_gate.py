@@ -19,7 +19,8 @@ from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
     from spanjury.judges.llm import percent
-    from spanjury.orchestration.cli import console, gate_view, logging, session
+    from spanjury.orchestration.cli import console, logging, session
+    from spanjury.orchestration.report import terminal
     from spanjury.orchestration.services import agreement, discernment, faithfulness, robustness
     from spanjury.orchestration.services import evaluate as evaluation
     from spanjury.orchestration.services.gate import (
@@ -35,7 +36,7 @@ with lazily():
     from spanjury.orchestration.studies.agreement import scorers
     from spanjury.orchestration.studies.agreement.spans import estimates
     from spanjury.orchestration.studies.discernment import findings as discernment_findings
-    from spanjury.orchestration.studies.gate import demands
+    from spanjury.orchestration.studies.gate import demands, tables
     from spanjury.orchestration.studies.robustness import attempts
     from spanjury.orchestration.wiring import config
 
@@ -192,19 +193,19 @@ def gate(
         f" exams: {', '.join(exam.name for exam in planned.exams)}"
     )
     session.run_exam(
-        partial(gates.hold, planned),
+        partial(gates.run_gate, planned),
         total=planned.questions,
         limits=planned.limits,
         memory=None,
         quiet=show.no_progress,
     )
     findings, written = gates.write_gate(planned)
-    console.print_view(gate_view.gate_view(findings))
+    console.print_view(terminal.report_view(tables.gate_report(findings)))
     for caution in planned.cautions:
         say(f"note: {caution}")
     for path in written:
         say(f"written: {path}")
-    exit_if_missed(verdict.line for verdict in findings.missed)
+    exit_if_missed(result.line for result in findings.missed)
 
 
 def _job(
@@ -223,13 +224,13 @@ def _job(
     examples = material.material_of(
         trained, model.data, aspects_files=more.aspects_file, limit=more.limit
     )
-    lessons = held_out.Lessons(
+    of_training = held_out.HeldOut(
         material=examples,
         data=", ".join(map(str, model.data)),
         settings=estimates.Settings(seed=model.seed),
     )
-    all_exams = (lessons, *_exams(more, seed=model.seed, output=model.output))
-    demanded.require_known(all_exams, measures=lessons.measures)
+    all_exams = (of_training, *_exams(more, seed=model.seed, output=model.output))
+    demanded.require_known(all_exams, measures=of_training.measures)
     return gates.GateJob(
         model=model.folder,
         base_identity=trained.base_identity,
@@ -321,7 +322,7 @@ def _robustness(more: ExamFlags, data: Path, *, seed: int) -> "exams.Robustness"
 
 def _people(more: ExamFlags, data: Path, *, seed: int, output: Path) -> "people.People":
     if not more.aspect:
-        raise ConfigError("--human: name what people rated with --aspect")
+        raise ConfigError("--human: name what people have rated with --aspect")
     job = evaluation.Job(
         data=data,
         panel=config.PanelConfig(),

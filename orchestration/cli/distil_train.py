@@ -20,7 +20,7 @@ from spanjury.orchestration.cli.lazy import lazily
 with lazily():
     from spanjury.orchestration.cli import logging
     from spanjury.orchestration.services import train as service
-    from spanjury.orchestration.wiring import training
+    from spanjury.orchestration.wiring import training as wiring
 
 __all__ = ["ModelFlags", "TrainingFlags", "train"]
 
@@ -135,12 +135,12 @@ class TrainingFlags(Flags):
     ] = "auto"
 
 
-def train(*, model: ModelFlags, training_flags: TrainingFlags, show: LogFlags) -> None:
+def train(*, model: ModelFlags, training: TrainingFlags, show: LogFlags) -> None:
     """Train a small model on what `build` has written; after Ctrl-C the same command goes on."""
     logging.log_to(show.log_file)
-    training.require(training.training)
+    wiring.require(wiring.training)
     try:
-        options = training.TrainingOptions(**asdict(training_flags))
+        options = wiring.TrainingOptions(**asdict(training))
     except ValueError as error:
         raise ConfigError(str(error)) from error
     job = service.training_job(model.data, base=model.base, folder=model.output, options=options)
@@ -149,7 +149,7 @@ def train(*, model: ModelFlags, training_flags: TrainingFlags, show: LogFlags) -
         say("all of them have the same answer: a model that learns it will give no other")
     reporter = _Reporter(quiet=show.no_progress)
     with _stopping() as stop:
-        trained = training.training.train(job, tell=reporter.report, stopped=stop.requested)
+        trained = wiring.training.train(job, tell=reporter.report, stopped=stop.requested)
     if trained.cut or trained.skipped:
         say(f"too long: {trained.cut} sources cut, {trained.skipped} examples skipped")
     if not trained.finished:
@@ -168,7 +168,7 @@ class _Reporter:
         self._quiet = quiet
         self._last = time.monotonic()
 
-    def report(self, progress: "training.Progress", steps: int, line: str) -> None:
+    def report(self, progress: "wiring.Progress", steps: int, line: str) -> None:
         """Note a step, or say a line."""
         if line:
             say(line)

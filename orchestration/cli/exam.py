@@ -69,7 +69,7 @@ class ExamTextFlags(DataFlags):
             If there is none, or two.
         """
         if (self.data is None) != self.demo:
-            raise ConfigError("name a file of texts, or --demo, and not both")
+            raise ConfigError("name a file of good texts, or --demo, and not both")
         return self.data or discernment.DEMO
 
 

@@ -1,13 +1,13 @@
 """`spanjury exam faithfulness`: see whether a score follows the judge's own error list."""
 
-from collections.abc import Sequence
+from collections.abc import Coroutine
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar
 
 import typer
 
-from spanjury.judges.core import ConfigError, Result
+from spanjury.judges.core import ConfigError
 from spanjury.orchestration.cli.command import Flags
 from spanjury.orchestration.cli.exam import Output, say_scope
 from spanjury.orchestration.cli.flags.data import DataFlags
@@ -16,13 +16,10 @@ from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
 from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
-    from spanjury.orchestration.cli import console, faithfulness_view, logging, session
+    from spanjury.orchestration.cli import console, logging, session
     from spanjury.orchestration.engine import metering, stopping
+    from spanjury.orchestration.report import terminal
     from spanjury.orchestration.services import faithfulness as service
-    from spanjury.orchestration.services import faithfulness_replay as replay
-    from spanjury.orchestration.services import faithfulness_report as report
-    from spanjury.orchestration.studies import judging
-    from spanjury.orchestration.studies.faithfulness import changes, findings
     from spanjury.orchestration.wiring import runs
 
 __all__ = ["faithfulness"]
@@ -93,28 +90,11 @@ def faithfulness(
             limits=limits.limits(),
             failures=limits.failures(),
         )
-        record = _examined(job, quiet=show.no_progress)
+        result = _examined(job, quiet=show.no_progress)
     else:
-        record = _replayed(texts, writer)
-    found = findings.found(record.changes, seed=seed)
-    console.print_view(faithfulness_view.faithfulness_view(found))
-    written = report.write_report(
-        exam.output,
-        found,
-        data=str(record.data),
-        changes=record.changes,
-        examinee=record.examinee,
-    )
-    console.say_written(written)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Record:
-    """Changes to analyse, and the judges they are of, if these are known."""
-
-    data: Path
-    changes: "Sequence[changes.Change]"
-    examinee: "judging.Examinee | None" = None
+        result = _replayed(texts, writer, seed=seed)
+    console.print_view(terminal.report_view(service.exam_report(result)))
+    console.say_written(service.write_exam(exam.output, result))
 
 
 def _file(texts: TextFlags) -> Path:
@@ -123,43 +103,36 @@ def _file(texts: TextFlags) -> Path:
     return texts.data
 
 
-def _replayed(texts: TextFlags, writer: WriterFlags) -> _Record:
+def _replayed(texts: TextFlags, writer: WriterFlags, *, seed: int) -> "service.ExamResult":
     if texts.data is not None or texts.replay is None:
         raise ConfigError("name a file of texts, or --replay with a record, and not both")
     if writer.writer or writer.writer_base_url:
-        raise ConfigError("nothing is written for --replay: omit --writer")
-    return _Record(data=texts.replay, changes=replay.read_changes(texts.replay))
+        raise ConfigError("nothing is written for --replay: leave --writer out")
+    return service.read_result(texts.replay, seed=seed)
 
 
-def _examined(job: "service.FaithfulnessJob", *, quiet: bool) -> _Record:
+def _examined(job: "service.FaithfulnessJob", *, quiet: bool) -> "service.ExamResult":
     planned = service.exam_of(job)
     say_scope(
         texts=len(planned.segments),
         parts=f"{len(planned.conditions)} perturbations",
         aspects=planned.aspects,
     )
-    examinees: list[judging.Examinee] = []
 
-    async def exam(
+    def exam(
         *,
         stop_token: "stopping.StopToken",
         meter: "metering.Meter",
         show: "session.ExamSession",
-    ) -> "list[changes.Change]":
-        def note(result: Result) -> None:
-            if not examinees:  # the first one is of the whole panel
-                examinees.append(judging.Examinee.of(result.report))
-            show(result)
-
-        return await service.hold(
-            job, planned, stop_token=stop_token, meter=meter, show=note, expect=show.expect
+    ) -> "Coroutine[object, object, service.ExamResult]":
+        return service.run_exam(
+            job, planned, stop_token=stop_token, meter=meter, show=show, expect=show.expect
         )
 
-    found = session.run_exam(
+    return session.run_exam(
         exam,
         total=planned.questions(seats=len(job.panel.seats_or_default)),
         limits=job.limits,
         memory=job.memory,
         quiet=quiet,
     )
-    return _Record(data=job.data, changes=found, examinee=examinees[0])

@@ -22,14 +22,13 @@ from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
 from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
-    from spanjury.orchestration.cli import console, logging, robustness_view, session
+    from spanjury.orchestration.cli import console, logging, session
     from spanjury.orchestration.engine import metering, stopping
+    from spanjury.orchestration.report import terminal
     from spanjury.orchestration.services import robustness as service
-    from spanjury.orchestration.services import robustness_report as report
     from spanjury.orchestration.studies import card
-    from spanjury.orchestration.studies.robustness import attempts, findings
+    from spanjury.orchestration.studies.robustness import attempts, findings, values
     from spanjury.orchestration.studies.robustness import exam as study
-    from spanjury.orchestration.studies.robustness.pages import measures
     from spanjury.orchestration.wiring import runs
 
 __all__ = ["robustness"]
@@ -129,20 +128,20 @@ def robustness(
         memory=job.memory,
         quiet=show.no_progress,
     )
-    console.print_view(robustness_view.robustness_view(found.findings))
-    for path in report.write_report(exam.output, job, found):
+    console.print_view(terminal.report_view(service.exam_report(job, found)))
+    for path in service.write_exam(exam.output, job, found):
         say(f"written: {path}")
     exit_if_missed(_missed(gates, found.findings))
 
 
-def _exam(job: "service.RobustnessJob", planned: "study.Exam") -> "session.Exam[study.Sitting]":
+def _exam(job: "service.RobustnessJob", planned: "study.Exam") -> "session.Exam[study.ExamResult]":
     def run(
         *,
         stop_token: "stopping.StopToken",
         meter: "metering.Meter",
         show: "session.ExamSession",
-    ) -> "Coroutine[object, object, study.Sitting]":
-        return service.hold(
+    ) -> "Coroutine[object, object, study.ExamResult]":
+        return service.run_exam(
             job, planned, stop_token=stop_token, meter=meter, show=show, expect=show.expect
         )
 
@@ -151,7 +150,7 @@ def _exam(job: "service.RobustnessJob", planned: "study.Exam") -> "session.Exam[
 
 def _gates(required: Sequence[str], planned: "study.Exam") -> "list[card.Gate]":
     """Read requirements; raise `ConfigError` for a measure that the exam will not give."""
-    known = measures.measure_names([attack.family for attack in planned.attacks.values()])
+    known = values.measure_names([attack.family for attack in planned.attacks.values()])
     gates = [card.parse_gate(text) for text in required]
     for gate in gates:
         if gate.name not in known:
@@ -161,7 +160,7 @@ def _gates(required: Sequence[str], planned: "study.Exam") -> "list[card.Gate]":
 
 def _missed(gates: "list[card.Gate]", found: "findings.Findings") -> Iterator[str]:
     """Yield the requirements that are not met, with what was measured."""
-    measured = {measure.name: [measure] for measure in measures.measures_of(found)}
+    measured = {measure.name: [measure] for measure in values.measures_of(found)}
     for gate in gates:  # a family may have had nothing to attack
         nothing = card.Measure(name=gate.name, value=None, says="", count=0)
         one = measured.setdefault(gate.name, [nothing])

@@ -6,7 +6,6 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Literal
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from pydantic import TypeAdapter
@@ -191,23 +190,17 @@ def run_on_cluster(job: ClusterJob, show: Callable[[ChunkRecord], None]) -> str:
     return folder.results
 
 
-_Kind = Literal["failed", "config", "data", "store", "other"]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Failure:
     """Why the whole run must end."""
 
-    kind: _Kind
+    error: str
     message: str
 
 
-_KINDS: Mapping[_Kind, type[EvaluationError]] = {
-    "failed": RunFailedError,
-    "config": ConfigError,
-    "data": DataError,
-    "store": StoreError,
-    "other": EvaluationError,
+_ERRORS: Mapping[str, type[EvaluationError]] = {
+    error.__name__: error
+    for error in (RunFailedError, ConfigError, DataError, StoreError, EvaluationError)
 }
 _CHUNK = TypeAdapter(Chunk)
 _RECORD: TypeAdapter[ChunkRecord | _Failure] = TypeAdapter(ChunkRecord | _Failure)
@@ -222,7 +215,7 @@ def read_record(line: str) -> ChunkRecord:
     """Return a `ChunkWorker`'s record of a chunk, or raise why the run must end."""
     record = _RECORD.validate_json(line)
     if isinstance(record, _Failure):
-        raise _KINDS[record.kind](record.message)
+        raise _ERRORS[record.error](record.message)
     return record
 
 
@@ -257,8 +250,8 @@ class ChunkWorker:
         try:
             record = self._record(_CHUNK.validate_json(chunk))
         except EvaluationError as error:
-            kind = next(name for name, kind in _KINDS.items() if isinstance(error, kind))
-            record = _Failure(kind=kind, message=str(error))
+            name = next(name for name, kind in _ERRORS.items() if isinstance(error, kind))
+            record = _Failure(error=name, message=str(error))
         return _RECORD.dump_json(record).decode()
 
     def _record(self, chunk: Chunk) -> ChunkRecord:

@@ -1,26 +1,24 @@
 """An exam of discernment, from files and names to its result."""
 
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.resources import files
-from itertools import islice
 from math import isclose
 from pathlib import Path
 from types import MappingProxyType
 
 from pydantic import TypeAdapter, ValidationError
 
-from spanjury.judges.core import ConfigError, Result, Segment
-from spanjury.judges.tasks import Catalogue
-from spanjury.orchestration.engine.metering import Limits, Meter
-from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken
-from spanjury.orchestration.services.panels import read_segments
+from spanjury.judges.core import ConfigError, Result
+from spanjury.orchestration.engine.metering import Meter
+from spanjury.orchestration.engine.stopping import StopToken
+from spanjury.orchestration.services.exam_job import PanelExamJob
 from spanjury.orchestration.services.session import open_session
 from spanjury.orchestration.studies.discernment.exam import Exam, ExamResult, examine
 from spanjury.orchestration.studies.discernment.findings import Settings
-from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
+from spanjury.orchestration.wiring.config import ModelConfig
 from spanjury.orchestration.wiring.exam_plugins import find_perturbation, find_statistic
 from spanjury.orchestration.wiring.plugins import parameters
 from spanjury.perturbations.generated import generated_perturbation
@@ -34,7 +32,6 @@ __all__ = [
     "exam_of",
     "read_weights",
     "run_exam",
-    "task_of",
 ]
 
 DEMO = Path(str(files("spanjury.perturbations").joinpath("demo", "summarization.jsonl")))
@@ -49,48 +46,26 @@ _SEVERITY = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExamJob:
+class ExamJob(PanelExamJob):
     """An exam: the panel, the texts, and how they are damaged.
 
     Parameters
     ----------
-    data
-        A file of good texts.
-    panel
-        The judges.
     recipe
         Name of a recipe, or a file that holds one.
-    memory
-        Keeps what judges and models say, so that an exam that broke off goes on; or None.
-    task, aspects, aspects_files, columns, limit
-        As in `job.Job`; without aspects those of the recipe.
     weights
         Condition -> aspect -> what experts think it harms, in place of the recipe's.
     damage_model
         Writes the damage that a model can be asked for; None to have all done by rules.
     repeats, settings
         As in `Exam`.
-    limits
-        Of its cost.
-    failures
-        The care that is taken of models that fail.
     """
 
-    data: Path
-    panel: PanelConfig
     recipe: str
-    memory: Path | None = None
-    task: str | None = None
-    aspects: tuple[str, ...] = ()
-    aspects_files: tuple[Path, ...] = ()
-    columns: tuple[str, ...] = ()
-    limit: int | None = None
     weights: Mapping[str, Mapping[str, float]] = field(default_factory=lambda: MappingProxyType({}))
     damage_model: ModelConfig | None = None
     repeats: int = 1
     settings: Settings = Settings()
-    limits: Limits = Limits()
-    failures: FailurePolicy = FailurePolicy()
 
 
 def exam_of(job: ExamJob) -> Exam:
@@ -104,18 +79,16 @@ def exam_of(job: ExamJob) -> Exam:
         If a name is unknown, or the texts are not of one task.
     """
     recipe = find_recipe(job.recipe)
-    segments = tuple(islice(read_segments(job.data, columns=job.columns), job.limit))
-    task = task_of(segments, job.task or "", default=recipe.task)
-    catalogue = Catalogue.load(*job.aspects_files)
-    names = job.aspects or recipe.aspects or catalogue.task(task).default_aspects
+    segments, aspects = job.read(task=recipe.task, aspects=recipe.aspects)
+    names = [aspect.name for aspect in aspects]
     for condition, weights in job.weights.items():
         if strange := weights.keys() - set(names):
             raise ConfigError(f"{condition!r} weighs {', '.join(strange)}, not {', '.join(names)}")
     return Exam(
         segments=segments,
-        aspects=tuple(catalogue.aspect(task, name) for name in names),
+        aspects=aspects,
         conditions=conditions_of(
-            recipe, weights=job.weights, has_writer=job.damage_model is not None
+            recipe, weights=job.weights, has_generator=job.damage_model is not None
         ),
         repeats=job.repeats,
         settings=job.settings,
@@ -123,35 +96,11 @@ def exam_of(job: ExamJob) -> Exam:
     )
 
 
-def task_of(segments: Iterable[Segment], named: str, *, default: str = "") -> str:
-    """Return the task of an exam: the one that is `named`, or that of its texts.
-
-    Parameters
-    ----------
-    segments
-        The texts.
-    named
-        The task that the user asks for; empty to take that of the texts.
-    default
-        The task of texts without one.
-
-    Raises
-    ------
-    ConfigError
-        If the texts are not of one task.
-    """
-    tasks = {named or segment.task or default for segment in segments}
-    if len(tasks) != 1 or "" in tasks:
-        names = ", ".join(sorted(tasks - {""})) or "none"
-        raise ConfigError(f"an exam is of one task, and the data has {names}: name it with --task")
-    return tasks.pop()
-
-
 def conditions_of(
     recipe: Recipe,
     *,
     weights: Mapping[str, Mapping[str, float]] | None = None,
-    has_writer: bool = False,
+    has_generator: bool = False,
 ) -> tuple[Condition, ...]:
     """Return what a recipe does to each text.
 
@@ -164,7 +113,7 @@ def conditions_of(
     given = weights or {}
     if strange := given.keys() - {item.name for item in recipe.items}:
         raise ConfigError(f"weights for {', '.join(sorted(strange))}, which {recipe.name} has not")
-    if has_writer and not any(item.written for item in recipe.items):
+    if has_generator and not any(item.written for item in recipe.items):
         raise ConfigError(f"{recipe.name} has no damage that a model is asked for")
     return tuple(_condition(item, given.get(item.name, item.weights)) for item in recipe.items)
 
@@ -203,12 +152,12 @@ async def run_exam(
         As `examine` does, and if the panel, a model or the memory cannot be opened.
     """
     with open_session(job, stop_token=stop_token, meter=meter) as session:
-        writer = session.generator(job.damage_model) if job.damage_model else None
+        generator = session.generator(job.damage_model) if job.damage_model else None
         work = partial(
             examine,
             exam,
             session.opener(job.panel),
-            writer=writer,
+            generator=generator,
             workers=job.panel.workers,
             stop_token=stop_token,
             show=show,

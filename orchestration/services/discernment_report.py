@@ -1,17 +1,16 @@
 """The report of an exam of discernment: for people, for programs, for a card, and in pictures."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
 
 from spanjury.judges.core import ConfigError, StoreError
 from spanjury.orchestration.report import Report
 from spanjury.orchestration.report.files import make_folder, write_report
-from spanjury.orchestration.report.json import plain, versions
+from spanjury.orchestration.report.json import plain
 from spanjury.orchestration.services.discernment import ExamJob
+from spanjury.orchestration.services.exam_card import exam_record
 from spanjury.orchestration.services.exam_scores import SCORES, ExamScores, write_scores
-from spanjury.orchestration.studies.card import ExamRecord
 from spanjury.orchestration.studies.discernment.conclusions import cautions, is_harmless
 from spanjury.orchestration.studies.discernment.exam import ExamResult
 from spanjury.orchestration.studies.discernment.tables import discernment_report
@@ -54,27 +53,21 @@ def write_exam(folder: Path, job: ExamJob, result: ExamResult) -> list[Path]:
     except OSError as error:
         raise StoreError(f"{folder}: cannot be written: {error.strerror}") from error
     values = findings_json(result.findings, examinee=result.examinee)
+    record = exam_record(
+        "discernment",
+        result.examinee,
+        data=str(job.data),
+        measures=measures_of(result.findings),
+        cautions=cautions(result.findings),
+    )
     written = write_report(
         folder,
         exam_report(job, result, pictures=pictures),
-        data={**values, "card": plain(_record(job, result))},
+        data={**values, "card": plain(record)},
     )
     scores = folder / SCORES
     write_scores(scores, _scores(job, result))
     return [*written, scores, *pictures]
-
-
-def _record(job: ExamJob, result: ExamResult) -> ExamRecord:
-    return ExamRecord(
-        exam="discernment",
-        date=datetime.now(UTC).date().isoformat(),
-        data=str(job.data),
-        signature=result.examinee.signature,
-        seats=result.examinee.seats,
-        versions=versions(),
-        measures=measures_of(result.findings),
-        cautions=cautions(result.findings),
-    )
 
 
 def _scores(job: ExamJob, result: ExamResult) -> ExamScores:

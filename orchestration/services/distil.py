@@ -263,7 +263,7 @@ def _examples(
     material: Material, results: Sequence[Result], inventory: Inventory
 ) -> Iterator[Example]:
     for (row, aspect), result in zip(material.pairs, results, strict=True):
-        inventory.outliers.add(aspect.task.name, result.report)
+        inventory.add_scores(aspect.task.name, result.report)
         made = material.targets.of_panel(row, result)
         if isinstance(made, Example):
             yield made

@@ -1,15 +1,25 @@
 """A judge's card, from the folders of its exams to its report."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from spanjury.judges.core import DataError
 from spanjury.orchestration.report.files import write_report
-from spanjury.orchestration.studies.card import Card, ExamRecord, Gate, card_json, card_report
+from spanjury.orchestration.report.json import versions
+from spanjury.orchestration.studies.card import (
+    Card,
+    ExamRecord,
+    Gate,
+    Measure,
+    card_json,
+    card_report,
+)
+from spanjury.orchestration.studies.judging import Examinee
 
-__all__ = ["read_card", "write_card"]
+__all__ = ["exam_record", "read_card", "write_card"]
 
 _FINDINGS = "findings.json"
 
@@ -20,6 +30,27 @@ class _Findings(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     card: ExamRecord
+
+
+def exam_record(
+    exam: str,
+    examinee: Examinee,
+    *,
+    data: str,
+    measures: tuple[Measure, ...],
+    cautions: tuple[str, ...] = (),
+) -> ExamRecord:
+    """Return the part of an exam's findings that goes on a card, with today's date and versions."""
+    return ExamRecord(
+        exam=exam,
+        date=datetime.now(UTC).date().isoformat(),
+        data=data,
+        signature=examinee.signature,
+        seats=examinee.seats,
+        versions=versions(),
+        measures=measures,
+        cautions=cautions,
+    )
 
 
 def read_card(folders: Sequence[Path]) -> Card:

@@ -1,74 +1,105 @@
-"""An exam of faithfulness, from files and names to a list of changes."""
+"""An exam of faithfulness: from files and names to changes, findings and the files of a report."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 
-from spanjury.judges.core import ConfigError, Result
-from spanjury.judges.tasks import Catalogue
-from spanjury.orchestration.engine.metering import Limits, Meter
-from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken
-from spanjury.orchestration.services.discernment import task_of
-from spanjury.orchestration.services.panels import read_segments
+from anyio import to_thread
+
+from spanjury.judges.core import ConfigError, Result, StoreError
+from spanjury.orchestration.engine.metering import Meter
+from spanjury.orchestration.engine.stopping import StopToken
+from spanjury.orchestration.report import Picture, Report
+from spanjury.orchestration.report.files import make_folder, write_report
+from spanjury.orchestration.report.json import plain
+from spanjury.orchestration.services.exam_card import exam_record
+from spanjury.orchestration.services.exam_job import PanelExamJob
+from spanjury.orchestration.services.faithfulness_record import (
+    CHANGES,
+    read_changes,
+    write_changes,
+)
 from spanjury.orchestration.services.session import open_session
+from spanjury.orchestration.studies.faithfulness.cautions import cautions, named
 from spanjury.orchestration.studies.faithfulness.changes import Change
-from spanjury.orchestration.studies.faithfulness.exam import Exam, sit
+from spanjury.orchestration.studies.faithfulness.curves import (
+    after_critical,
+    by_deleted,
+    by_severity,
+    by_start,
+)
+from spanjury.orchestration.studies.faithfulness.exam import Exam, examine
+from spanjury.orchestration.studies.faithfulness.findings import Findings, findings_of
+from spanjury.orchestration.studies.faithfulness.tables import faithfulness_report
 from spanjury.orchestration.studies.faithfulness.trials import Condition
-from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, parse_options
+from spanjury.orchestration.studies.faithfulness.values import findings_json, measures_of
+from spanjury.orchestration.studies.judging import Examinee, Recorder
+from spanjury.orchestration.wiring.config import ModelConfig, parse_options
 from spanjury.orchestration.wiring.exam_plugins import find_explanation_perturbation
+from spanjury.orchestration.wiring.plots import faithfulness as plots
+from spanjury.orchestration.wiring.plots import require
 from spanjury.orchestration.wiring.plugins import parameters
 from spanjury.perturbations.explanation.generated import generated_twin
 from spanjury.perturbations.explanation.paper import paper_perturbations
 
-__all__ = ["FaithfulnessJob", "condition_of", "exam_of", "hold"]
+__all__ = [
+    "ExamResult",
+    "FaithfulnessJob",
+    "condition_of",
+    "exam_of",
+    "exam_report",
+    "read_result",
+    "run_exam",
+    "write_exam",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FaithfulnessJob:
-    """Who is examined on what.
+class FaithfulnessJob(PanelExamJob):
+    """An exam: the panel, each seat of which is examined, the texts, and the changes of lists.
 
     Parameters
     ----------
-    data
-        A file of texts.
-    panel
-        Who judges; each of its seats is examined.
     perturbations
         ``NAME`` or ``NAME:option=value,…``; none for those of the paper.
     writer
         Writes the explanations that a model can be asked for; None to have all of them
         worded by rules.
-    memory
-        Keeps what judges and models say, so that an exam that broke off goes on; or None.
-    task, aspects, aspects_files, columns, limit
-        As in `job.Job`; without aspects those of the task.
     seed
         Of the changes, and of the bootstrap.
-    limits
-        What it may cost.
-    failures
-        The care that is taken of models that fail.
+    """
+
+    perturbations: tuple[str, ...] = ()
+    writer: ModelConfig | None = None
+    seed: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExamResult:
+    """The result of an exam, or of a record of one.
+
+    Parameters
+    ----------
+    data
+        The file of the texts, or the record.
+    changes
+        The rows.
+    findings
+        On each judge.
+    examinee
+        The panel that was examined; None of a record, which does not say.
     """
 
     data: Path
-    panel: PanelConfig
-    perturbations: tuple[str, ...] = ()
-    writer: ModelConfig | None = None
-    memory: Path | None = None
-    task: str | None = None
-    aspects: tuple[str, ...] = ()
-    aspects_files: tuple[Path, ...] = ()
-    columns: tuple[str, ...] = ()
-    limit: int | None = None
-    seed: int = 1
-    limits: Limits = Limits()
-    failures: FailurePolicy = FailurePolicy()
+    changes: Sequence[Change]
+    findings: Findings
+    examinee: Examinee | None = None
 
 
 def exam_of(job: FaithfulnessJob) -> Exam:
-    """Read and build what is asked.
+    """Read the texts and build the exam.
 
     Raises
     ------
@@ -78,23 +109,20 @@ def exam_of(job: FaithfulnessJob) -> Exam:
         If a name is unknown, the texts are not of one task, or there is nothing to write for
         a model that is to write.
     """
-    segments = tuple(islice(read_segments(job.data, columns=job.columns), job.limit))
-    task = task_of(segments, job.task or "")
-    catalogue = Catalogue.load(*job.aspects_files)
-    names = job.aspects or catalogue.task(task).default_aspects
+    segments, aspects = job.read()
     exam = Exam(
         dataset=job.data.name.partition(".")[0],
         segments=segments,
-        aspects=tuple(catalogue.aspect(task, name) for name in names),
+        aspects=aspects,
         conditions=tuple(map(condition_of, job.perturbations)) or _of_the_paper(),
         seed=job.seed,
     )
     if job.writer is not None:
-        _require_orders(exam)
+        _require_requests(exam)
     return exam
 
 
-def condition_of(told: str) -> Condition:
+def condition_of(text: str) -> Condition:
     """Return the condition that ``NAME`` or ``NAME:option=value,…`` names.
 
     Raises
@@ -102,51 +130,12 @@ def condition_of(told: str) -> Condition:
     ConfigError
         If there is no such perturbation, or it has no such option.
     """
-    name, options = parse_options(told, what="perturbation")
+    name, options = parse_options(text, what="perturbation")
     perturbation = find_explanation_perturbation(name)
     known: Mapping[str, object] = parameters(perturbation.rule)
     if strange := options.keys() - known.keys():
         raise ConfigError(f"{name!r} has no option {', '.join(sorted(strange))}")
-    return Condition(name=told, perturbation=perturbation, options=options)
-
-
-async def hold(
-    job: FaithfulnessJob,
-    exam: Exam,
-    *,
-    stop_token: StopToken,
-    meter: Meter,
-    show: Callable[[Result], None],
-    expect: Callable[[int], None],
-) -> list[Change]:
-    """Hold the exam of a job; `sit` explains the parameters.
-
-    Raises
-    ------
-    EvaluationError
-        As `sit` does, and if the panel, a model or the memory cannot be opened.
-    """
-    with open_session(job, stop_token=stop_token, meter=meter) as session:
-        writer = session.generator(job.writer) if job.writer else None
-        work = partial(
-            sit,
-            exam,
-            session.opener(job.panel),
-            writer=writer,
-            workers=job.panel.workers,
-            stop_token=stop_token,
-            show=show,
-            expect=expect,
-        )
-        return await session.run(work)
-
-
-def _require_orders(exam: Exam) -> None:
-    """Raise `ConfigError` if no perturbation of `exam` has anything that a model can write."""
-    rules = [condition.perturbation for condition in exam.conditions]
-    if not any(generated_twin(rule, aspect=exam.aspects[0]) for rule in rules):
-        names = ", ".join(condition.name for condition in exam.conditions)
-        raise ConfigError(f"there is nothing that a model is asked to write in {names}")
+    return Condition(name=text, perturbation=perturbation, options=options)
 
 
 def _of_the_paper() -> tuple[Condition, ...]:
@@ -154,3 +143,143 @@ def _of_the_paper() -> tuple[Condition, ...]:
         Condition(name=one.name, perturbation=one.perturbation, options=one.options)
         for one in paper_perturbations()
     )
+
+
+def _require_requests(exam: Exam) -> None:
+    """Raise `ConfigError` if no perturbation of `exam` has anything that a model can write."""
+    rules = [condition.perturbation for condition in exam.conditions]
+    if not any(generated_twin(rule, aspect=exam.aspects[0]) for rule in rules):
+        names = ", ".join(condition.name for condition in exam.conditions)
+        raise ConfigError(f"there is nothing that a model is asked to write in {names}")
+
+
+async def run_exam(
+    job: FaithfulnessJob,
+    exam: Exam,
+    *,
+    stop_token: StopToken,
+    meter: Meter,
+    show: Callable[[Result], None],
+    expect: Callable[[int], None],
+) -> ExamResult:
+    """Run the exam of a job; `examine` explains the parameters.
+
+    Raises
+    ------
+    EvaluationError
+        As `examine` does, and if the panel, a model or the memory cannot be opened.
+    """
+    recorder = Recorder(show)
+    with open_session(job, stop_token=stop_token, meter=meter) as session:
+        work = partial(
+            examine,
+            exam,
+            session.opener(job.panel),
+            generator=session.generator(job.writer) if job.writer else None,
+            workers=job.panel.workers,
+            stop_token=stop_token,
+            show=recorder,
+            expect=expect,
+        )
+        changes = await session.run(work)
+    findings = await to_thread.run_sync(partial(findings_of, changes, seed=job.seed))
+    return ExamResult(data=job.data, changes=changes, findings=findings, examinee=recorder.examinee)
+
+
+def read_result(record: Path, *, seed: int) -> ExamResult:
+    """Evaluate the changes that somebody has recorded.
+
+    Raises
+    ------
+    DataError
+        If the record cannot be read.
+    """
+    changes = read_changes(record)
+    return ExamResult(data=record, changes=changes, findings=findings_of(changes, seed=seed))
+
+
+def exam_report(result: ExamResult, *, pictures: Sequence[Picture] = ()) -> Report:
+    """Return the report of an exam."""
+    return faithfulness_report(result.findings, data=str(result.data), pictures=pictures)
+
+
+def write_exam(folder: Path, result: ExamResult) -> list[Path]:
+    """Write findings, raw changes, pages and, with matplotlib, pictures into `folder`.
+
+    Without an examinee there is nothing for a judge's card.
+
+    Returns
+    -------
+    list of Path
+        ``report.md``, ``report.html``, ``findings.json``, ``changes.jsonl``, pictures.
+
+    Raises
+    ------
+    StoreError
+        If something cannot be written.
+    """
+    make_folder(folder)
+    try:
+        pictures, drawn = _draw(folder, result.findings)
+    except OSError as error:
+        raise StoreError(f"{folder}: cannot be written: {error.strerror}") from error
+    values = findings_json(result.findings)
+    if result.examinee is not None:
+        record = exam_record(
+            "faithfulness",
+            result.examinee,
+            data=str(result.data),
+            measures=measures_of(result.findings),
+            cautions=cautions(result.findings),
+        )
+        values |= {"judge": plain(result.examinee), "card": plain(record)}
+    written = write_report(folder, exam_report(result, pictures=pictures), data=values)
+    write_changes(folder / CHANGES, result.changes)
+    return [*written, folder / CHANGES, *drawn]
+
+
+_STACKS = MappingProxyType({"steps": by_start, "critical-error": after_critical})
+_CURVES = MappingProxyType({"severity-change": by_severity, "deleted-errors": by_deleted})
+_AXES = MappingProxyType(
+    {
+        "severity-change": ("severity added in all", "change of the score"),
+        "deleted-errors": ("errors deleted", "share of changed scores"),
+    }
+)
+"""Names of the axes of lines, across and up."""
+_ALTS = MappingProxyType(
+    {
+        "steps": "Scores after one step of severity and after two, by the score to begin with",
+        "critical-error": "Scores after a critical error, by the score to begin with",
+        "severity-change": "Change of the score by the severity that was added in all",
+        "deleted-errors": "Share of changed scores by the number of errors deleted",
+    }
+)
+
+
+def _draw(folder: Path, findings: Findings) -> tuple[list[Picture], list[Path]]:
+    """Draw what can be drawn; return the pictures of the page, and all files."""
+    try:
+        require(plots)
+    except ConfigError:
+        return [], []
+    arrays = {named(one): one for one in findings.score_arrays}
+    drawn: dict[str, list[Path]] = {}
+    for name, stacks_of in _STACKS.items():
+        stacks = {whose: stacks_of(one) for whose, one in arrays.items()}
+        if any(stacks.values()):
+            drawn[name] = _files(folder, name)
+            for path in drawn[name]:
+                plots.draw_stacks(path, panels=stacks)
+    for name, curves_of in _CURVES.items():
+        curves = {whose: curves_of(one) for whose, one in arrays.items()}
+        if any(curves.values()):
+            drawn[name] = _files(folder, name)
+            for path in drawn[name]:
+                plots.draw_curves(path, panels=curves, measure=_AXES[name])
+    pictures = [Picture(file=paths[0], alt=_ALTS[name]) for name, paths in drawn.items()]
+    return pictures, [path for paths in drawn.values() for path in paths]
+
+
+def _files(folder: Path, name: str) -> list[Path]:
+    return [folder / f"{name}{ending}" for ending in (".png", ".svg")]

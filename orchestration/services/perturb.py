@@ -70,7 +70,7 @@ async def damage_file(job: DamageJob) -> tuple[int, Mapping[tuple[str, str], int
     """
     segments = tuple(islice(read_segments(job.data, columns=job.columns), job.limit))
     recipe = find_recipe(job.recipe)
-    conditions = conditions_of(recipe, has_writer=job.model is not None)
+    conditions = conditions_of(recipe, has_generator=job.model is not None)
     by_name = {condition.name: condition for condition in conditions}
     skipped: Counter[tuple[str, str]] = Counter()
     pairs = await _pairs(job, segments, conditions)
@@ -96,7 +96,7 @@ async def _pairs(
             segments,
             conditions,
             seed=job.seed,
-            writer=session.generator(job.model),
+            generator=session.generator(job.model),
             stop_token=session.stop_token,
         )
 

@@ -1,75 +1,75 @@
-"""An exam of robustness, from files and names to a sitting."""
+"""An exam of robustness: from files and names to findings and the files of a report."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 from pathlib import Path
 
+from pydantic import TypeAdapter
+
 from spanjury.judges.core import ConfigError, Result
-from spanjury.judges.tasks import Catalogue
-from spanjury.orchestration.engine.metering import Limits, Meter
-from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken
-from spanjury.orchestration.services.discernment import conditions_of, task_of
-from spanjury.orchestration.services.panels import read_segments
+from spanjury.orchestration.engine.metering import Meter
+from spanjury.orchestration.engine.stopping import StopToken
+from spanjury.orchestration.report import Report
+from spanjury.orchestration.report.files import write_report, write_whole
+from spanjury.orchestration.report.json import plain
+from spanjury.orchestration.services.discernment import conditions_of
+from spanjury.orchestration.services.exam_card import exam_record
+from spanjury.orchestration.services.exam_job import PanelExamJob
+from spanjury.orchestration.services.exam_scores import SCORES, ExamScores, write_scores
 from spanjury.orchestration.services.session import open_session
-from spanjury.orchestration.studies.robustness.attacked_texts import Flawed, flawed
-from spanjury.orchestration.studies.robustness.attempts import Settings
-from spanjury.orchestration.studies.robustness.exam import Exam, Sitting, sit
-from spanjury.orchestration.wiring.config import PanelConfig
+from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
+from spanjury.orchestration.studies.robustness.attacked_texts import REPEAT, Flawed, flawed
+from spanjury.orchestration.studies.robustness.attempts import Attempt, Settings
+from spanjury.orchestration.studies.robustness.cautions import cautions
+from spanjury.orchestration.studies.robustness.exam import Exam, ExamResult, examine
+from spanjury.orchestration.studies.robustness.findings import PANEL
+from spanjury.orchestration.studies.robustness.tables import robustness_report
+from spanjury.orchestration.studies.robustness.values import findings_json, measures_of
 from spanjury.orchestration.wiring.exam_plugins import find_attack
 from spanjury.orchestration.wiring.plugins import ATTACKS
 from spanjury.perturbations.attacks.attack import Attack
 from spanjury.perturbations.attacks.standard import STANDARD_ATTACKS
 from spanjury.perturbations.recipe import find_recipe
 
-__all__ = ["RobustnessJob", "attacks_of", "exam_of", "hold"]
+__all__ = [
+    "ATTEMPTS",
+    "RobustnessJob",
+    "attacks_of",
+    "exam_of",
+    "exam_report",
+    "run_exam",
+    "write_exam",
+]
+
+ATTEMPTS = "attempts.jsonl"
+"""Name of the file with a row for each attempt on each judge."""
+
+_ATTEMPT: TypeAdapter[Attempt] = TypeAdapter(Attempt)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RobustnessJob:
-    """An exam of robustness as it is asked for: the panel, the texts, the attacks.
+class RobustnessJob(PanelExamJob):
+    """An exam: the panel, which is examined as a whole and seat by seat, texts and attacks.
 
     Parameters
     ----------
-    data
-        A file of texts.
-    panel
-        Who judges; each of its seats is examined, and the panel as a whole.
     recipe
         Name of a recipe, or a file that holds one: all of its damage is done to each text
         before it is attacked. Empty to attack the texts as they are.
     attacks
         Names of attacks or of families of them; none for the standard ones.
-    memory
-        Keeps what judges and models say, so that an exam that broke off goes on; or None.
-    task, aspects, aspects_files, columns, limit
-        As in `job.Job`; without aspects those of the task.
     settings
         As in `Exam`.
-    limits
-        What it may cost.
-    failures
-        As in `job.Job`.
     """
 
-    data: Path
-    panel: PanelConfig
     recipe: str = "flaws"
     attacks: tuple[str, ...] = ()
-    memory: Path | None = None
-    task: str | None = None
-    aspects: tuple[str, ...] = ()
-    aspects_files: tuple[Path, ...] = ()
-    columns: tuple[str, ...] = ()
-    limit: int | None = None
     settings: Settings = Settings()
-    limits: Limits = Limits()
-    failures: FailurePolicy = FailurePolicy()
 
 
 def exam_of(job: RobustnessJob) -> Exam:
-    """Read and build what is asked.
+    """Read the texts and build the exam.
 
     Raises
     ------
@@ -80,17 +80,14 @@ def exam_of(job: RobustnessJob) -> Exam:
     """
     attacks = attacks_of(job.attacks)
     conditions = conditions_of(find_recipe(job.recipe)) if job.recipe else ()
-    segments = tuple(islice(read_segments(job.data, columns=job.columns), job.limit))
-    task = task_of(segments, job.task or "")
-    catalogue = Catalogue.load(*job.aspects_files)
-    aspects = job.aspects or catalogue.task(task).default_aspects
+    segments, aspects = job.read()
     return Exam(
         flawed=(
             flawed(segments, conditions, seed=job.settings.seed)
             if conditions
             else Flawed(segments=segments)
         ),
-        aspects=tuple(catalogue.aspect(task, name) for name in aspects),
+        aspects=aspects,
         attacks=attacks,
         settings=job.settings,
     )
@@ -118,7 +115,7 @@ def attacks_of(names: Sequence[str]) -> Mapping[str, Attack]:
     return chosen
 
 
-async def hold(
+async def run_exam(
     job: RobustnessJob,
     exam: Exam,
     *,
@@ -126,17 +123,17 @@ async def hold(
     meter: Meter,
     show: Callable[[Result], None],
     expect: Callable[[int], None],
-) -> Sitting:
-    """Hold the exam of a job; `sit` explains the parameters.
+) -> ExamResult:
+    """Run the exam of a job; `examine` explains the parameters.
 
     Raises
     ------
     EvaluationError
-        As `sit` does, and if the panel, a model or the memory cannot be opened.
+        As `examine` does, and if the panel, a model or the memory cannot be opened.
     """
     with open_session(job, stop_token=stop_token, meter=meter) as session:
         work = partial(
-            sit,
+            examine,
             exam,
             session.opener(job.panel),
             workers=job.panel.workers,
@@ -145,3 +142,66 @@ async def hold(
             expect=expect,
         )
         return await session.run(work)
+
+
+def exam_report(job: RobustnessJob, result: ExamResult) -> Report:
+    """Return the report of an exam."""
+    return robustness_report(
+        result.findings, examinee=result.examinee, data=str(job.data), recipe=job.recipe
+    )
+
+
+def write_exam(folder: Path, job: RobustnessJob, result: ExamResult) -> list[Path]:
+    """Write findings, pages, the panel's scores and all attempts into `folder`.
+
+    The scores are in the form of the other exams, so that two judges can be compared by them.
+
+    Returns
+    -------
+    list of Path
+        ``report.md``, ``report.html``, ``findings.json``, ``scores.jsonl``, ``attempts.jsonl``.
+
+    Raises
+    ------
+    StoreError
+        If something cannot be written.
+    """
+    record = exam_record(
+        "robustness",
+        result.examinee,
+        data=str(job.data),
+        measures=measures_of(result.findings),
+        cautions=cautions(result.findings),
+    )
+    values = findings_json(result.findings, examinee=result.examinee)
+    written = write_report(folder, exam_report(job, result), data={**values, "card": plain(record)})
+    scores, attempts = folder / SCORES, folder / ATTEMPTS
+    write_scores(scores, _scores(job, result))
+    write_whole(attempts, b"".join(_ATTEMPT.dump_json(row) + b"\n" for row in result.attempts))
+    return [*written, scores, attempts]
+
+
+def _scores(job: RobustnessJob, result: ExamResult) -> ExamScores:
+    return ExamScores(
+        examinee=result.examinee,
+        data=str(job.data),
+        recipe=f"robustness of {job.recipe or 'texts as they are'}",
+        seed=job.settings.seed,
+        rows=[_score(row) for row in result.attempts if row.judge == PANEL],
+    )
+
+
+def _score(row: Attempt) -> ScoreRow:
+    return ScoreRow(
+        text=row.text,
+        condition=None if row.attack == REPEAT else row.attack,
+        aspect=row.aspect,
+        expected="unchanged",
+        clean=row.before,
+        damaged=row.after,
+        repeats=1,
+        clean_outcome=row.before_outcome,
+        damaged_outcome=row.after_outcome,
+        clean_digest=row.before_digest,
+        damaged_digest=row.after_digest,
+    )

@@ -14,7 +14,7 @@ from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken, Wor
 from spanjury.orchestration.studies.generation import TextGenerator
 from spanjury.orchestration.studies.judging import OpenPanel
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
-from spanjury.orchestration.wiring.models import Guard, guard_of, open_writer
+from spanjury.orchestration.wiring.models import Guard, guard_of, open_generator
 from spanjury.orchestration.wiring.panels import open_configured_panel
 from spanjury.orchestration.wiring.runs import open_memory
 
@@ -80,7 +80,7 @@ class RunSession:
         return TextGenerator(
             name=model.name,
             open=partial(
-                open_writer, model, memory=self.memory, meter=self.meter, guard=self.guard
+                open_generator, model, memory=self.memory, meter=self.meter, guard=self.guard
             ),
             workers=PanelConfig(models=(model,)).workers,
         )

@@ -33,7 +33,7 @@ from spanjury.orchestration.wiring.checks import checked_model
 from spanjury.orchestration.wiring.config import ModelConfig
 from spanjury.orchestration.wiring.plugins import MODELS
 
-__all__ = ["PROBE", "Guard", "Models", "guard_of", "open_model", "open_writer"]
+__all__ = ["PROBE", "Guard", "Models", "guard_of", "open_generator", "open_model"]
 
 _ANY_MODEL = "litellm"
 """The opener of every model whose name does not begin with another opener's."""
@@ -153,7 +153,7 @@ class Models:
 
 
 @asynccontextmanager
-async def open_writer(
+async def open_generator(
     model: ModelConfig, *, memory: Memory | None, meter: Meter, guard: Guard | None = None
 ) -> AsyncIterator[ChatModel]:
     """Open a model outside of any panel.

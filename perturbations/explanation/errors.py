@@ -126,7 +126,7 @@ def remove_errors(
     require_count(k)
     if k > len(errors.spans):
         raise NothingToChangeError(
-            f"the list has {len(errors.spans)} errors, and {k} are to be removed",
+            f"too few errors ({len(errors.spans)} of {k} needed)",
             reason=Unchanged.TOO_FEW_ERRORS,
         )
     gone = _order(errors, rng, which=which)[:k]

@@ -9,7 +9,7 @@ from spanjury.perturbations.text.aspects import FORM, GROUNDING, OVERALL
 from spanjury.perturbations.text.clusters import masked
 from spanjury.perturbations.text.language import require_english
 from spanjury.perturbations.text.passages import Passage, inserted_after, passages, spaced_like
-from spanjury.perturbations.text.places import WORD, chosen
+from spanjury.perturbations.text.places import WORD, chosen, too_few
 from spanjury.perturbations.text.wordlists import lists
 
 __all__ = ["continue_text", "empty_text", "fabricate_detail", "omit_sentence", "truncate"]
@@ -25,7 +25,7 @@ def omit_sentence(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Leave out `k` sentences, but never all."""
     found = passages(text)
     if 0 < len(found) <= k:
-        raise NothingToDamageError(f"only {len(found)} sentences, {k + 1} are needed to omit {k}")
+        raise too_few("sentences", found=len(found), needed=k + 1)
     drawn = chosen(len(found), rng, k=k, what="sentences")
     return [_without(found, index, omitted=set(drawn.tolist())) for index in drawn.tolist()]
 

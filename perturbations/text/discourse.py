@@ -9,7 +9,7 @@ from numpy.random import Generator
 
 from spanjury.judges.core import PerturbationError
 from spanjury.perturbations.edits import Damage, Edit
-from spanjury.perturbations.perturbation import NothingToDamageError, text_perturbation
+from spanjury.perturbations.perturbation import text_perturbation
 from spanjury.perturbations.text.aspects import FORM, GROUNDING
 from spanjury.perturbations.text.clusters import masked
 from spanjury.perturbations.text.harmless import equivalents
@@ -21,7 +21,7 @@ from spanjury.perturbations.text.passages import (
     passages,
     spaced_like,
 )
-from spanjury.perturbations.text.places import Choice, cased_like, chosen, picked, struck
+from spanjury.perturbations.text.places import Choice, cased_like, chosen, picked, struck, too_few
 from spanjury.perturbations.text.wordlists import lists
 
 __all__ = ["reorder_sentences", "repeat_sentence", "rewrite_and_insert", "wrong_connective"]
@@ -88,7 +88,7 @@ def wrong_connective(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     openable = list(_openable(text, taken={choice.start for choice in there}))
     if len(there) + len(openable) < k:
         what = "connectives and sentences to open with one"
-        raise NothingToDamageError(f"only {len(there) + len(openable)} {what}, {k} are needed")
+        raise too_few(what, found=len(there) + len(openable), needed=k)
     edits = struck(there, rng, k=len(there), what="connectives") if there else []
     return edits + struck(openable, rng, k=k - len(there), what="sentences to open")
 

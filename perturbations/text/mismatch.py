@@ -8,7 +8,7 @@ from spanjury.perturbations.edits import Edit
 from spanjury.perturbations.perturbation import Case, NothingToDamageError, case_perturbation
 from spanjury.perturbations.text.aspects import GROUNDING, OVERALL
 from spanjury.perturbations.text.passages import Passage, inserted_after, passages
-from spanjury.perturbations.text.places import chosen, picked
+from spanjury.perturbations.text.places import chosen, picked, too_few
 
 __all__ = [
     "copied_source",
@@ -70,7 +70,7 @@ def other_document_sentence(case: Case, rng: Generator, *, k: int = 1) -> list[E
         if len(foreign) == k:
             break
     if len(foreign) < k:
-        raise NothingToDamageError(f"only {len(foreign)} texts to take from, {k} are needed")
+        raise too_few("texts to take from", found=len(foreign), needed=k)
     return [
         inserted_after(case.text, found, new, index=index)
         for index, new in zip(drawn, foreign, strict=True)

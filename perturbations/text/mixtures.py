@@ -29,6 +29,7 @@ from spanjury.perturbations.text.grammar import (
 )
 from spanjury.perturbations.text.language import require_english
 from spanjury.perturbations.text.numbers import change_date, change_number
+from spanjury.perturbations.text.places import too_few
 
 __all__ = ["fictional_details", "grammar_errors"]
 
@@ -94,5 +95,5 @@ def _joined(made: list[Edit], others: Sequence[Sequence[Edit]], *, k: int) -> li
 
 def _enough(made: list[Edit], *, k: int, what: str) -> list[Edit]:
     if len(made) < k:
-        raise NothingToDamageError(f"only {len(made)} {what}, {k} are needed")
+        raise too_few(what, found=len(made), needed=k)
     return made

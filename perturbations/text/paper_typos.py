@@ -16,9 +16,9 @@ from numpy.random import Generator
 
 from spanjury.judges.core import PerturbationError
 from spanjury.perturbations.edits import Edit
-from spanjury.perturbations.perturbation import NothingToDamageError, text_perturbation
+from spanjury.perturbations.perturbation import text_perturbation
 from spanjury.perturbations.text.aspects import FORM, OVERALL, SELECTION
-from spanjury.perturbations.text.places import picked, require_count
+from spanjury.perturbations.text.places import picked, require_count, too_few
 
 __all__ = ["dhp_typos"]
 
@@ -54,7 +54,7 @@ def dhp_typos(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
                 edits.append(edit)
             if len(edits) == k:
                 return edits
-    raise NothingToDamageError(f"only {len(edits)} typing errors found room, {k} are needed")
+    raise too_few("places for a typing error", found=len(edits), needed=k)
 
 
 def _package() -> ModuleType:

@@ -25,6 +25,7 @@ __all__ = [
     "picked",
     "require_count",
     "struck",
+    "too_few",
 ]
 
 WORD = re.compile(r"\w+(?:['’.,-]\w+)*")
@@ -88,13 +89,13 @@ def chosen(n: int, rng: Generator, *, k: int, what: str, apart: bool = False) ->
     Parameters
     ----------
     n
-        How many places there are.
+        Number of places.
     rng
-        Where the draw comes from.
+        Source of the draw.
     k
         At least 1.
     what
-        What the places are called in the error, as ``"letters"``.
+        Name of the places in the error, as ``"letters"``.
     apart
         Whether no two neighbours may be drawn.
 
@@ -108,13 +109,18 @@ def chosen(n: int, rng: Generator, *, k: int, what: str, apart: bool = False) ->
     require_count(k)
     needed = 2 * k - 1 if apart else k
     if n < needed:
-        raise NothingToDamageError(f"only {n} {what}, {needed} are needed")
+        raise too_few(what, found=n, needed=needed)
     if not apart:
         return _drawn(n, rng, k=k)
     # k of n - k + 1, each then moved on by one for each before it, leaves gaps between all
     drawn = _drawn(n - k + 1, rng, k=k)
     drawn.sort()
     return drawn + np.arange(k)
+
+
+def too_few(what: str, *, found: int, needed: int) -> NothingToDamageError:
+    """Return the error that says that `needed` places or texts are needed and few were found."""
+    return NothingToDamageError(f"too few {what} ({found} of {needed} needed)")
 
 
 def require_count(k: int, *, least: int = 1) -> None:

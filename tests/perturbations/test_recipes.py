@@ -157,7 +157,7 @@ def test_a_recipe_of_ones_own_is_read_from_its_path(tmp_path: Path) -> None:
         (ITEM + ITEM, "two items are called 'slips'"),
         (
             "aspects = ['fluency']" + ITEM + "weights = { tone = 1 }",
-            "'slips' weighs 'tone', not one of fluency",
+            "'slips' weighs 'tone', which is not one of fluency",
         ),
     ],
 )

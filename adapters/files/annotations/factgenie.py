@@ -1,4 +1,4 @@
-"""factgenie's JSON Lines: outputs, and what annotators marked in them.
+"""factgenie's JSON Lines: outputs, and the annotators' marks in them; read and written.
 
 A line is one output, or one annotator's spans in it, beside the output. ``type`` is the number
 of a category, whose names are ``annotation_span_categories`` in the line's metadata; without
@@ -6,7 +6,6 @@ them the category is the number. A severity, which factgenie has not, is an anno
 ``severity`` here; spans without a place are ``unlocated`` in the metadata, in the same form.
 """
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
@@ -17,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from spanjury.adapters.files.annotations.annotators import ANNOTATORS, annotators_of, collected
 from spanjury.adapters.files.limits import USUAL, DataLimits
-from spanjury.adapters.files.line_writer import LineWriter
+from spanjury.adapters.files.line_writer import LineWriter, json_line
 from spanjury.adapters.files.lines import read_lines
 from spanjury.adapters.files.reading.gold import GoldSpan
 from spanjury.adapters.files.strict_json import excerpt, parse_json
@@ -170,7 +169,7 @@ def write_factgenie(path: Path, segments: Iterable[Segment]) -> int:
     with LineWriter(path, keep_part=False) as lines:
         for segment in kept:
             for row in _written_rows(segment, names):
-                lines.append(_line(row, segment))
+                lines.append(json_line(row, name=segment.segment_id))
         return lines.lines
 
 
@@ -180,14 +179,6 @@ class _Numbers(NamedTuple):
     categories: Mapping[str, int]
     groups: defaultdict[str, int]
     examples: defaultdict[tuple[str, str, str], Iterator[int]]
-
-
-def _line(row: Mapping[str, object], segment: Segment) -> bytes:
-    try:
-        return (json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n").encode()
-    except (TypeError, ValueError) as error:
-        name = segment.segment_id
-        raise DataError(f"row {name!r} holds what a file cannot: {error}") from error
 
 
 def _written_rows(segment: Segment, numbers: _Numbers) -> Iterator[dict[str, object]]:

@@ -1,9 +1,9 @@
-"""MQM tables, as WMT publishes them: one line for each error that a rater marked.
+r"""MQM tables, as WMT publishes them, read and written: a line for each error that a rater marked.
 
 ======== =====================================================================================
-severity what becomes of it
+severity our severity
 ======== =====================================================================================
-Neutral  worth 0, no error: it is kept in the segment's meta, under ``neutral``
+Neutral  not an error: it is kept in the segment's meta, under ``neutral``
 Minor    2
 Major    4; 5 where the category is Non-translation, which counts five times as much there
 Critical 5
@@ -14,6 +14,9 @@ A ``<v>`` in the target says where an error is. One without it is an omission an
 but a Non-translation is the whole target; marks in the source are kept in the meta, under
 ``source_marks``, as ``[number of the span, start, end]``. The lines of all raters of a segment
 become one: the rater is who found a span, and ``annotators`` in the meta lists all of them.
+
+The format has no quoting. A tab, a line end and a backslash within a text are written as
+``\t``, ``\n``, ``\r`` and ``\\``; a backslash before anything else stands for itself.
 """
 
 import re
@@ -85,7 +88,7 @@ def read_mqm(path: Path, /, *, limits: DataLimits = USUAL) -> Iterator[Segment |
     """Read a table in UTF-8, plain or gzip, with or without a row that names the columns.
 
     Columns are those of `COLUMNS`, or the MQM Viewer's ``docSegId``, ``globalSegId`` and further
-    ones, which are not read. Escapes are those of `mqm_text`.
+    ones, which are not read. Escapes are those above.
 
     Returns
     -------

@@ -19,6 +19,59 @@ _EXTRA = "datasets"
 _BATCH = 16  # rows that are unpacked at once: a few bytes may stand for many long rows
 
 
+def read_parquet_file(
+    path: Path, /, *, columns: ColumnMap = AS_NAMED, limits: DataLimits = USUAL
+) -> Iterator[Segment | DataError]:
+    """Read a Parquet file, whose columns are the keys that `sources.read_jsonl` reads.
+
+    Raises
+    ------
+    ConfigError
+        If pyarrow is not installed.
+    DataError
+        At once, if the file cannot be read or has no rows.
+    """
+    place = find_place(str(path))
+    try:
+        total = count_parquet(place, limits=limits)
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path}: is not a Parquet file: {error}") from error
+    return segments_of(
+        path, read_parquet(place, start=0, stop=total, limits=limits), columns=columns
+    )
+
+
+def read_dataset(path: Path, /, *, columns: ColumnMap = AS_NAMED) -> Iterator[Segment | DataError]:
+    """Read a dataset of the library ``datasets``.
+
+    Parameters
+    ----------
+    path
+        ``hf:`` and a folder that ``save_to_disk`` wrote, or the name of a dataset, which the
+        library fetches if it has not yet; after an ``@`` the split, ``test`` without one.
+    columns
+        What its columns are called.
+
+    Raises
+    ------
+    ConfigError
+        If the library is not installed.
+    DataError
+        If there is no such dataset or split; the library says why.
+    """
+    where, _, split = str(path).removeprefix("hf:").partition("@")
+    datasets = library("datasets", extra=_EXTRA)  # it takes seconds
+    try:
+        if Path(where).is_dir():
+            rows = datasets.load_from_disk(where)
+            rows = rows[split or "test"] if isinstance(rows, dict) else rows  # or one split alone
+        else:
+            rows = datasets.load_dataset(where, split=split or "test")
+    except Exception as error:  # whatever the library or a dataset's own code raises
+        raise DataError(f"dataset {where!r} cannot be read: {error}") from error
+    return segments_of(path, enumerate(iter(rows), start=1), columns=columns)
+
+
 def count_parquet(file: Place, *, limits: DataLimits = USUAL) -> int:
     """Return how many rows a file has; only its end is read.
 
@@ -76,56 +129,3 @@ def _opened(file: Place) -> Iterator[Any]:
     parquet = library("pyarrow.parquet", extra=_EXTRA)  # it takes half a second
     with file.files.open(file.path, "rb") as opened, parquet.ParquetFile(opened) as table:
         yield table
-
-
-def read_parquet_file(
-    path: Path, /, *, columns: ColumnMap = AS_NAMED, limits: DataLimits = USUAL
-) -> Iterator[Segment | DataError]:
-    """Read a Parquet file, whose columns are the keys that `sources.read_jsonl` reads.
-
-    Raises
-    ------
-    ConfigError
-        If pyarrow is not installed.
-    DataError
-        At once, if the file cannot be read or has no rows.
-    """
-    place = find_place(str(path))
-    try:
-        total = count_parquet(place, limits=limits)
-    except (OSError, ValueError) as error:
-        raise DataError(f"{path}: is not a Parquet file: {error}") from error
-    return segments_of(
-        path, read_parquet(place, start=0, stop=total, limits=limits), columns=columns
-    )
-
-
-def read_dataset(path: Path, /, *, columns: ColumnMap = AS_NAMED) -> Iterator[Segment | DataError]:
-    """Read a dataset of the library ``datasets``.
-
-    Parameters
-    ----------
-    path
-        ``hf:`` and a folder that ``save_to_disk`` wrote, or the name of a dataset, which the
-        library fetches if it has not yet; after an ``@`` the split, ``test`` without one.
-    columns
-        What its columns are called.
-
-    Raises
-    ------
-    ConfigError
-        If the library is not installed.
-    DataError
-        If there is no such dataset or split; the library says why.
-    """
-    where, _, split = str(path).removeprefix("hf:").partition("@")
-    datasets = library("datasets", extra=_EXTRA)  # it takes seconds
-    try:
-        if Path(where).is_dir():
-            rows = datasets.load_from_disk(where)
-            rows = rows[split or "test"] if isinstance(rows, dict) else rows  # or one split alone
-        else:
-            rows = datasets.load_dataset(where, split=split or "test")
-    except Exception as error:  # whatever the library or a dataset's own code raises
-        raise DataError(f"dataset {where!r} cannot be read: {error}") from error
-    return segments_of(path, enumerate(iter(rows), start=1), columns=columns)

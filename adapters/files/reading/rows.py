@@ -1,4 +1,4 @@
-"""A row of data, as users write it, and the segment that it becomes."""
+"""Rows of data, as users write them, and the segments that they become; read and written."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from spanjury.adapters.files.line_writer import LineWriter
+from spanjury.adapters.files.line_writer import LineWriter, json_line
 from spanjury.adapters.files.reading.gold import GoldSpan
 from spanjury.adapters.files.strict_json import excerpt
 from spanjury.judges.core import DataError, ErrorSpan, Segment
@@ -17,7 +17,6 @@ __all__ = ["INPUT_HEADER", "Row", "parse_row", "write_segments"]
 
 INPUT_HEADER = "Input"
 """The header of an input that comes as a plain text."""
-
 # Other names of a key; the first of them counts, and only where the key itself is absent.
 _OTHER_NAMES = MappingProxyType(
     {"input": "inputs", "source": "inputs", "reference": "references", "scores": "human"}
@@ -38,15 +37,6 @@ def _by_header(inputs: object) -> object:
     if isinstance(inputs, dict):
         return {header: _rendered(text) for header, text in inputs.items() if text is not None}
     return inputs
-
-
-def _rendered(value: object) -> str:
-    """Write an input as text: the turns of a list on lines of their own, else as JSON."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list) and all(isinstance(turn, str) for turn in value):
-        return "\n".join(value)
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _as_list(references: object) -> object:
@@ -97,9 +87,6 @@ class Row(BaseModel):
     )
     spans: list[GoldSpan] = Field(default_factory=list, description="a list of objects")
     meta: dict[str, object] = Field(default_factory=dict, description="an object")
-
-
-_FIELDS = frozenset(Row.model_fields)
 
 
 def parse_row(row: object, *, line: int) -> Segment:
@@ -188,6 +175,22 @@ def _complaint(error: ValidationError, row: Mapping[str, object]) -> str:
     return f"{place}: got {excerpt(problems[0]['input'])}, expected {known.description}{more}"
 
 
+def write_segments(path: Path, segments: Iterable[Segment]) -> int:
+    """Write `segments` as JSON Lines; return how many.
+
+    Raises
+    ------
+    StoreError
+        If the file cannot be written.
+    DataError
+        If a segment holds what JSON cannot; names it.
+    """
+    with LineWriter(path, keep_part=False) as lines:
+        for segment in segments:
+            lines.append(json_line(_segment_row(segment), name=segment.segment_id))
+        return lines.lines
+
+
 def _segment_row(segment: Segment) -> dict[str, object]:
     """Return the native row of `segment`, without what is empty; see ``docs/data.md``."""
     row: dict[str, object] = {
@@ -204,31 +207,6 @@ def _segment_row(segment: Segment) -> dict[str, object]:
     return {key: value for key, value in row.items() if value or key == "output"}
 
 
-def write_segments(path: Path, segments: Iterable[Segment]) -> int:
-    """Write `segments` as JSON Lines; return how many.
-
-    Raises
-    ------
-    StoreError
-        If the file cannot be written.
-    DataError
-        If a segment holds what JSON cannot; names it.
-    """
-    with LineWriter(path, keep_part=False) as lines:
-        for segment in segments:
-            lines.append(_line(segment))
-        return lines.lines
-
-
-def _line(segment: Segment) -> bytes:
-    try:
-        row = json.dumps(_segment_row(segment), ensure_ascii=False, allow_nan=False)
-        return f"{row}\n".encode()
-    except (TypeError, ValueError) as error:
-        name = segment.segment_id
-        raise DataError(f"row {name!r} holds what a file cannot: {error}") from error
-
-
 def _span(span: ErrorSpan) -> dict[str, object]:
     row: dict[str, object] = {
         "start": span.start,
@@ -240,3 +218,15 @@ def _span(span: ErrorSpan) -> dict[str, object]:
         "annotator": span.found_by[0] if span.found_by else None,
     }
     return {key: value for key, value in row.items() if value not in {None, ""}}
+
+
+def _rendered(value: object) -> str:
+    """Write an input as text: the turns of a list on lines of their own, else as JSON."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and all(isinstance(turn, str) for turn in value):
+        return "\n".join(value)
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+_FIELDS = frozenset(Row.model_fields)

@@ -1,7 +1,8 @@
 """Files of rows: JSON Lines, CSV and TSV, plain or gzip, read as segments one at a time.
 
 Every fault of a row is a `DataError` in its place, so that the others can be judged; a
-file that is no such file at all is a `DataError` raised before the first row.
+file that is no such file at all is a `DataError` raised before the first row. The ids of the
+rows are in a temporary file, so that memory does not grow with the data.
 """
 
 import sqlite3
@@ -25,35 +26,6 @@ __all__ = ["Ids", "open_ids", "read_csv", "read_jsonl", "read_tsv", "segments_of
 _TABLE = "CREATE TABLE ids (id TEXT PRIMARY KEY, line INTEGER NOT NULL) WITHOUT ROWID;"
 _CLAIM = "INSERT INTO ids VALUES (?, ?) ON CONFLICT DO NOTHING"
 _FIRST = "SELECT line FROM ids WHERE id = ?"
-
-
-class Ids:
-    """Ids that were claimed, and the line of each; made by `open_ids`."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-
-    def claim(self, segment_id: str, *, line: int) -> int:
-        """Return the line that claimed `segment_id` first: `line`, if none had."""
-        if self._connection.execute(_CLAIM, (segment_id, line)).rowcount:
-            return line
-        (first,) = self._connection.execute(_FIRST, (segment_id,)).fetchone()
-        return int(first)
-
-
-@contextmanager
-def open_ids() -> Iterator[Ids]:
-    """Open an empty set of ids, for ``with``.
-
-    Raises
-    ------
-    StoreError
-        As `open_scratch`.
-    """
-    with open_scratch(_TABLE) as connection:
-        yield Ids(connection)
-
-
 T = TypeVar("T")
 
 
@@ -132,6 +104,33 @@ def segments_of(
         return parse_row(columns.row(row), line=line)
 
     return _begun(path, _segments(path, rows, read))
+
+
+class Ids:
+    """Ids that were claimed, and the line of each; made by `open_ids`."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def claim(self, segment_id: str, *, line: int) -> int:
+        """Return the line that claimed `segment_id` first: `line`, if none had."""
+        if self._connection.execute(_CLAIM, (segment_id, line)).rowcount:
+            return line
+        (first,) = self._connection.execute(_FIRST, (segment_id,)).fetchone()
+        return int(first)
+
+
+@contextmanager
+def open_ids() -> Iterator[Ids]:
+    """Open an empty set of ids, for ``with``.
+
+    Raises
+    ------
+    StoreError
+        As `open_scratch`.
+    """
+    with open_scratch(_TABLE) as connection:
+        yield Ids(connection)
 
 
 def _begun(path: Path, segments: Iterator[Segment | DataError]) -> Iterator[Segment | DataError]:

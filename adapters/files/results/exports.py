@@ -1,4 +1,4 @@
-"""Results for other programs: tables of assessments or of error spans, or the rows as they are.
+"""Results for other programs: tables, the rows as they are, or marked texts as an annotator's.
 
 A cell holds its text as it is: one that begins with ``=``, ``+``, ``-`` or ``@`` too, since
 a quote that was altered is not a quote, and its offsets no longer fit. A spreadsheet may take

@@ -1,4 +1,4 @@
-"""Join the results of the shards of one run into the results of the whole."""
+"""The shards of one run: finding their results, and joining them into the results of the whole."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Result rows read back, for what joins files of them and what makes tables of them."""
+"""Result rows read back: as they are, their scores, or their spans with what each seat took."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path

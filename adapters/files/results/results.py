@@ -1,18 +1,16 @@
 """Results as rows of JSON Lines: what a row holds, and a writer that loses none."""
 
 import json
-import re
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from spanjury.adapters.files.line_writer import LineWriter
 from spanjury.adapters.files.results.unanswered_rows import UnansweredRows
+from spanjury.adapters.surrogates import without_lone_surrogates
 from spanjury.judges.core import ErrorSpan, Result, SeatReport, StoreError, Usage
 
 __all__ = ["ResultWriter", "result_row"]
-
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def result_row(result: Result) -> dict[str, object]:
@@ -153,4 +151,4 @@ def _encoded(result: Result) -> bytes:
     try:
         return line.encode()
     except UnicodeEncodeError:  # seldom: to look for one each time would cost a quarter more
-        return _LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", line).encode()
+        return without_lone_surrogates(line).encode()

@@ -230,7 +230,7 @@ class PanelFlags(Flags):
             seats = tuple(map(configs.parse_seat, self.judge))
             return replace(before, seats=seats or before.seats, models=self.model or before.models)
         if self.judge or self.model:
-            raise ConfigError("--panel names judges and models; omit --judge and --model")
+            raise ConfigError("--panel names judges and models; leave out --judge and --model")
         return configs.read_panel_file(self.panel)
 
 

@@ -1,1 +1,1 @@
-"""The gate: a distilled judge examined beside its base and its teacher, and let through or not."""
+"""The gate: a distilled judge is examined beside its base and its teacher, and passes or not."""

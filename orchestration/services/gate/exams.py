@@ -1,22 +1,19 @@
-"""The exams of discernment, of faithfulness and of robustness, as a gate holds them."""
+"""The exams of discernment, of faithfulness and of robustness, as a gate runs them."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from anyio import to_thread
 
-from spanjury.orchestration.services import discernment as exam
-from spanjury.orchestration.services import discernment_report as exam_report
 from spanjury.orchestration.services import (
+    discernment,
+    discernment_report,
     faithfulness,
-    faithfulness_report,
     robustness,
-    robustness_report,
 )
-from spanjury.orchestration.services.gate.context import Hall, Witness
+from spanjury.orchestration.services.gate.context import ExamContext
 from spanjury.orchestration.studies.discernment.exam import Exam as DiscernmentExam
 from spanjury.orchestration.studies.faithfulness.exam import Exam as FaithfulnessExam
-from spanjury.orchestration.studies.faithfulness.findings import found
 from spanjury.orchestration.studies.robustness.exam import Exam as RobustnessExam
 from spanjury.orchestration.wiring.config import PanelConfig
 
@@ -27,24 +24,29 @@ __all__ = ["Discernment", "Faithfulness", "Robustness"]
 class Discernment:
     """Whether the score falls when good texts are damaged."""
 
-    job: exam.ExamJob
+    job: discernment.ExamJob
     exam: DiscernmentExam
     name: str = "discernment"
     topics: tuple[str, ...] = ("discernment", "localisation", "invariance", "bias", "retest")
 
     def questions(self, panel: PanelConfig) -> int:
-        """Every text clean and damaged in every way, and clean once more."""
+        """Return the number of texts, clean twice and damaged in every way, times aspects."""
         del panel
-        held = self.exam
-        return len(held.segments) * (len(held.conditions) + 2) * len(held.aspects)
+        exam = self.exam
+        return len(exam.segments) * (len(exam.conditions) + 2) * len(exam.aspects)
 
-    async def hold(self, hall: Hall) -> None:
+    async def run(self, context: ExamContext) -> None:
         """Examine a judge."""
-        job = replace(self.job, panel=hall.panel, memory=hall.memory, failures=hall.failures)
-        result = await exam.run_exam(
-            job, self.exam, stop_token=hall.stop_token, meter=hall.meter, show=hall.show
+        job = context.job(self.job)
+        result = await discernment.run_exam(
+            job,
+            self.exam,
+            stop_token=context.stop_token,
+            meter=context.meter,
+            show=context.show,
         )
-        await to_thread.run_sync(partial(exam_report.write_exam, hall.folder, job, result))
+        write = partial(discernment_report.write_exam, context.folder, job, result)
+        await to_thread.run_sync(write)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,36 +59,25 @@ class Faithfulness:
     topics: tuple[str, ...] = ("faithfulness",)
 
     def questions(self, panel: PanelConfig) -> int:
-        """As many as there are at most."""
+        """Return how many there are at most."""
         return self.exam.questions(seats=len(panel.seats_or_default))
 
-    async def hold(self, hall: Hall) -> None:
+    async def run(self, context: ExamContext) -> None:
         """Examine a judge; each seat of a panel by itself."""
-        job = replace(self.job, panel=hall.panel, memory=hall.memory, failures=hall.failures)
-        witness = Witness(hall.show)
-        changes = await faithfulness.hold(
-            job,
+        result = await faithfulness.run_exam(
+            context.job(self.job),
             self.exam,
-            stop_token=hall.stop_token,
-            meter=hall.meter,
-            show=witness,
-            expect=lambda _: None,  # other exams come behind it
+            stop_token=context.stop_token,
+            meter=context.meter,
+            show=context.show,
+            expect=_ignore,
         )
-        findings = await to_thread.run_sync(partial(found, changes, seed=job.seed))
-        report = partial(
-            faithfulness_report.write_report,
-            hall.folder,
-            findings,
-            data=str(job.data),
-            changes=changes,
-            examinee=witness.examinee,
-        )
-        await to_thread.run_sync(report)
+        await to_thread.run_sync(partial(faithfulness.write_exam, context.folder, result))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Robustness:
-    """An attack on a flawed text wins no better score."""
+    """Whether an attack on a flawed text wins a better score."""
 
     job: robustness.RobustnessJob
     exam: RobustnessExam
@@ -94,20 +85,24 @@ class Robustness:
     topics: tuple[str, ...] = ("robustness",)
 
     def questions(self, panel: PanelConfig) -> int:
-        """Every text with every attack, and twice without; plain additions come on top."""
+        """Return the number of texts with every attack and twice without, times aspects."""
         del panel
-        held = self.exam
-        return len(held.segments) * (len(held.attacks) + 2) * len(held.aspects)
+        exam = self.exam  # plain additions come on top
+        return len(exam.segments) * (len(exam.attacks) + 2) * len(exam.aspects)
 
-    async def hold(self, hall: Hall) -> None:
+    async def run(self, context: ExamContext) -> None:
         """Examine a judge."""
-        job = replace(self.job, panel=hall.panel, memory=hall.memory, failures=hall.failures)
-        sitting = await robustness.hold(
+        job = context.job(self.job)
+        result = await robustness.run_exam(
             job,
             self.exam,
-            stop_token=hall.stop_token,
-            meter=hall.meter,
-            show=hall.show,
-            expect=lambda _: None,  # other exams come behind it
+            stop_token=context.stop_token,
+            meter=context.meter,
+            show=context.show,
+            expect=_ignore,
         )
-        await to_thread.run_sync(partial(robustness_report.write_report, hall.folder, job, sitting))
+        await to_thread.run_sync(partial(robustness.write_exam, context.folder, job, result))
+
+
+def _ignore(_: int) -> None:
+    """Ignore how many results an exam expects: other exams follow."""

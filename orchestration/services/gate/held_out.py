@@ -1,23 +1,19 @@
-"""The exam of what was taught, as a gate holds it: hear a judge on held-out examples."""
+"""The held-out evaluation, as a gate runs it: a judge's reports beside the targets."""
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 
 from anyio import to_thread
 
-from spanjury.judges.core import PanelReport, Result, RunStoppedError
+from spanjury.judges.core import PanelReport, Result
 from spanjury.orchestration.engine.batch import evaluate
-from spanjury.orchestration.report.files import write_whole
-from spanjury.orchestration.report.markdown import report_markdown
-from spanjury.orchestration.services.gate.context import (
-    Hall,
-    make_folder,
-    recorded,
-    write_findings,
-)
+from spanjury.orchestration.report.files import make_folder, write_report
+from spanjury.orchestration.report.json import plain
+from spanjury.orchestration.services.exam_card import exam_record
+from spanjury.orchestration.services.gate.context import ExamContext
 from spanjury.orchestration.services.gate.material import Material
+from spanjury.orchestration.services.session import open_session
 from spanjury.orchestration.studies.agreement.spans.estimates import Settings
 from spanjury.orchestration.studies.card import Card, card_report
 from spanjury.orchestration.studies.held_out.findings import (
@@ -26,27 +22,24 @@ from spanjury.orchestration.studies.held_out.findings import (
     measure_name,
     measures_of,
 )
-from spanjury.orchestration.studies.held_out.score_arrays import gathered
+from spanjury.orchestration.studies.held_out.score_arrays import collect_scores
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.wiring.config import PanelConfig
-from spanjury.orchestration.wiring.models import guard_of
-from spanjury.orchestration.wiring.panels import open_configured_panel
 from spanjury.orchestration.wiring.results import open_results
-from spanjury.orchestration.wiring.runs import open_memory
 
-__all__ = ["Lessons"]
+__all__ = ["HeldOut"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lessons:
-    """Whether a judge says of held-out texts what is due.
+class HeldOut:
+    """Whether a judge's reports on held-out texts are near the targets.
 
     Parameters
     ----------
     material
         The texts.
     data
-        What they are from, in words.
+        Names of the training sets.
     settings
         Of the intervals.
     """
@@ -54,56 +47,55 @@ class Lessons:
     material: Material
     data: str
     settings: Settings
-    name: str = "lessons"
+    name: str = "held-out"
     topics: tuple[str, ...] = ("reports", "spans", "graded", "recognised", "severity", "score")
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """The names of all measures, known before anybody is heard."""
+        """The names of all measures, known before any judge is asked."""
         groups = self.material.groups
         return tuple(measure_name(figure, group) for figure in FIGURES for group in groups)
 
     def questions(self, panel: PanelConfig) -> int:
-        """One for each example."""
+        """Return the number of examples."""
         del panel
         return len(self.material.cases)
 
-    async def hold(self, hall: Hall) -> None:
-        """Hear a judge, and write ``results.jsonl``, ``findings.json`` and ``report.md``."""
-        reports = await self._heard(hall)
-        await to_thread.run_sync(partial(self._write, hall, reports))
+    async def run(self, context: ExamContext) -> None:
+        """Examine a judge; write ``results.jsonl``, ``findings.json`` and a report."""
+        reports = await self._judge(context)
+        await to_thread.run_sync(partial(self._write, context, reports))
 
-    async def _heard(self, hall: Hall) -> list[PanelReport]:
-        """Return what the judge says of each case; raise `RunStoppedError` if it was ended."""
-        make_folder(hall.folder)
+    async def _judge(self, context: ExamContext) -> list[PanelReport]:
+        """Return the report on each case; raise `RunStoppedError` if the run was ended."""
+        make_folder(context.folder)
         reports: list[PanelReport] = []
-        guard = guard_of(hall.failures, memory=hall.memory)
-        with ExitStack() as stack:
-            memory = stack.enter_context(open_memory(hall.memory))
-            results = stack.enter_context(open_results(hall.folder / "results.jsonl"))
+        with (
+            open_session(context, stop_token=context.stop_token, meter=context.meter) as session,
+            open_results(context.folder / "results.jsonl") as results,
+        ):
 
             def keep(result: Result) -> None:
                 results.append(result)
                 reports.append(result.report)
-                hall.show(result)
+                context.show(result)
 
-            opening = open_configured_panel(
-                hall.panel, memory=memory, meter=hall.meter, guard=guard
-            )
-            async with opening as panel:
-                pairs = ((case.segment, case.aspect) for case in self.material.cases)
-                workers = hall.panel.workers
-                await evaluate(
-                    panel, pairs, write=keep, workers=workers, stop_token=hall.stop_token
-                )
-            guard.require_success()
-            if hall.stop_token.interrupted:
-                raise RunStoppedError(hall.stop_token.reason)
+            async def judge() -> None:
+                async with session.open_panel(context.panel) as panel:
+                    await evaluate(
+                        panel,
+                        ((case.segment, case.aspect) for case in self.material.cases),
+                        write=keep,
+                        workers=context.panel.workers,
+                        stop_token=context.stop_token,
+                    )
+
+            await session.run(judge)
         return reports
 
-    def _write(self, hall: Hall, reports: Sequence[PanelReport]) -> None:
-        score_arrays = gathered(self.material.cases, reports)
-        record = recorded(
+    def _write(self, context: ExamContext, reports: Sequence[PanelReport]) -> None:
+        score_arrays = collect_scores(self.material.cases, reports)
+        record = exam_record(
             "held-out examples",
             Examinee.of(reports[0]),
             data=self.data,
@@ -114,6 +106,5 @@ class Lessons:
             group: {outcome.value: count for outcome, count in score_arrays.part(inside).ended()}
             for group, inside in self.material.groups.items()
         }
-        write_findings(hall.folder, record, more={"outcomes": outcomes})
-        page = report_markdown(card_report(Card(records=(record,)), gates=()))
-        write_whole(hall.folder / "report.md", page.encode())
+        report = card_report(Card(records=(record,)), gates=())
+        write_report(context.folder, report, data={"outcomes": outcomes, "card": plain(record)})

@@ -1,23 +1,19 @@
 """The gate: exams of a distilled judge, of its base and of its teacher, one after the other."""
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from spanjury.judges.core import ConfigError, Result
 from spanjury.orchestration.engine.metering import Limits, Meter
-from spanjury.orchestration.engine.stopping import (
-    FailurePolicy,
-    StopToken,
-    run_in_time,
-)
-from spanjury.orchestration.report.files import write_whole
+from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken, run_in_time
+from spanjury.orchestration.report.files import make_folder, write_report
 from spanjury.orchestration.services.exam_card import read_card, write_card
-from spanjury.orchestration.services.gate.context import GateExam, Hall, make_folder
+from spanjury.orchestration.services.gate.context import ExamContext, GateExam
 from spanjury.orchestration.studies.card import Card, Gate
-from spanjury.orchestration.studies.gate.demands import OverBase, verdicts
-from spanjury.orchestration.studies.gate.page import GateFindings, gate_json, gate_markdown
+from spanjury.orchestration.studies.gate.demands import OverBase, demand_results
+from spanjury.orchestration.studies.gate.findings import GateFindings
+from spanjury.orchestration.studies.gate.tables import gate_json, gate_report
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
 from spanjury.orchestration.wiring.runs import MEMORY_NAME
 
@@ -28,62 +24,62 @@ __all__ = [
     "TEACHER",
     "Demands",
     "GateJob",
-    "hold",
     "judge_in",
+    "run_gate",
     "write_gate",
 ]
 
 BASE, DISTILLED, TEACHER = "base", "distilled", "teacher"
 
 JUDGE = "distilled"
-"""The judge that asks by the short prompt."""
+"""Name of the judge that asks by the short prompt."""
 _LOCAL = "local"
 _FOLDER = "gate"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demands:
-    """What a distilled judge must reach: numbers, and measures better than its base's."""
+    """Demands on a distilled judge: numbers to reach, and measures better than its base's."""
 
     gates: tuple[Gate, ...] = ()
     over_base: tuple[OverBase, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The measures that something is demanded of."""
+        """The measures with a demand."""
         return (*(one.name for one in self.gates), *(one.name for one in self.over_base))
 
     def require_known(self, exams: Sequence[GateExam], *, measures: Sequence[str]) -> None:
-        """See that some exam can tell each measure, before anybody is heard.
+        """Check that some exam has each measure, before any judge is asked.
 
         Parameters
         ----------
         exams
-            Which are held.
+            Those that run.
         measures
-            All that the first of them tells; of the others topics are known.
+            All of the first exam; of the others topics are known.
 
         Raises
         ------
         ConfigError
-            If none can; the message lists the measures, or the topics.
+            If none has; the message lists the measures, or the topics.
         """
         first, *others = exams
         topics = {topic for exam in others for topic in exam.topics} - {*first.topics}
         for name in self.names:
             if name not in measures and name.partition(".")[0] not in topics:
                 known = [*measures, *(f"{topic}.…" for topic in sorted(topics))]
-                raise ConfigError(f"no exam here tells {name!r}; there are {', '.join(known)}")
+                raise ConfigError(f"no exam here has {name!r}; there are {', '.join(known)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateJob:
-    """Who is examined in what.
+    """A gate: the judges, their exams, and the demands on the distilled one.
 
     Parameters
     ----------
     model, base_identity
-        The folder of the distilled judge's model, and what tells its base from others.
+        The folder of the distilled judge's model, and the identity of its base.
     data
         Folders of the training sets.
     judges
@@ -95,11 +91,11 @@ class GateJob:
     output
         A folder; each judge has one in it, and each exam one in that.
     limits
-        What all of it may cost.
+        Of cost, tokens and time, for all of it.
     failures
-        The care that is taken of models that fail.
+        The measures against models that fail.
     cautions
-        What is known to be kept in mind.
+        What to keep in mind before any exam.
     """
 
     model: Path
@@ -115,11 +111,11 @@ class GateJob:
 
     @property
     def questions(self) -> int:
-        """How many results there will be, about."""
+        """About how many results there will be."""
         return sum(exam.questions(panel) for panel in self.judges.values() for exam in self.exams)
 
     def folder(self, role: str, exam: GateExam) -> Path:
-        """Return where an exam of a judge leaves what it finds."""
+        """Return the folder of an exam's findings on a judge."""
         return self.output / role / exam.name
 
 
@@ -131,10 +127,10 @@ def judge_in(model: str, *, name: str, options: Mapping[str, object]) -> PanelCo
     return PanelConfig(seats=(seat,))
 
 
-async def hold(
+async def run_gate(
     job: GateJob, *, stop_token: StopToken, meter: Meter, show: Callable[[Result], None]
 ) -> None:
-    """Hold every exam of every judge; what was said before is not asked again.
+    """Run every exam of every judge; what is in memory is not asked again.
 
     Raises
     ------
@@ -148,7 +144,7 @@ async def hold(
         for role, panel in job.judges.items():
             make_folder(job.output / role)
             for exam in job.exams:
-                hall = Hall(
+                context = ExamContext(
                     panel=panel,
                     folder=job.folder(role, exam),
                     memory=job.output / role / MEMORY_NAME,
@@ -157,26 +153,26 @@ async def hold(
                     show=show,
                     failures=job.failures,
                 )
-                await exam.hold(hall)
+                await exam.run(context)
 
     await run_in_time(examine, stop_token, seconds=job.limits.max_seconds)
 
 
 def write_gate(job: GateJob) -> tuple[GateFindings, list[Path]]:
-    """Join what the exams have left, hold it against the demands, and write it down.
+    """Join the findings of all exams, compare them with the demands, and write the result.
 
     The findings go into the output; these and the judge's card into ``gate`` in the folder of
-    the model: a file beside its weights would make another model of it, whom nobody has heard.
+    the model: a file beside its weights would make another model of it, which was not examined.
 
     Returns
     -------
     tuple
-        The findings, and what was written.
+        The findings, and the files that were written.
 
     Raises
     ------
     ConfigError
-        If no exam tells a measure that is demanded.
+        If no exam has a measure that is demanded.
     StoreError
         If something cannot be written.
     """
@@ -185,7 +181,7 @@ def write_gate(job: GateJob) -> tuple[GateFindings, list[Path]]:
         model=str(job.model),
         data=tuple(map(str, job.data)),
         cards=cards,
-        verdicts=verdicts(
+        demands=demand_results(
             job.demands.gates,
             job.demands.over_base,
             distilled=cards[DISTILLED].measures,
@@ -193,13 +189,10 @@ def write_gate(job: GateJob) -> tuple[GateFindings, list[Path]]:
         ),
         cautions=(*job.cautions, *_cautions(cards, base_identity=job.base_identity)),
     )
-    written = []
+    written: list[Path] = []
     for folder in (job.output, job.model / _FOLDER):
-        make_folder(folder)
-        told = json.dumps(gate_json(findings), ensure_ascii=False, indent=1)
-        for name, text in (("gate.md", gate_markdown(findings)), ("gate.json", f"{told}\n")):
-            write_whole(folder / name, text.encode())
-            written.append(folder / name)
+        report, data = gate_report(findings), gate_json(findings)
+        written += write_report(folder, report, data=data, page="gate", values="gate")
     written += write_card(job.model / _FOLDER, cards[DISTILLED], gates=job.demands.gates)
     return findings, written
 
@@ -210,10 +203,10 @@ def _cards(job: GateJob) -> Iterator[tuple[str, Card]]:
 
 
 def _cautions(cards: Mapping[str, Card], *, base_identity: str) -> Iterator[str]:
-    """Say what is to be kept in mind of the first exam; what is of the others, their pages say."""
+    """Say what to keep in mind of the first exam; of the others, their own pages say it."""
     if BASE in cards:
         (signature,) = cards[BASE].records[0].seats.values()
         if f"|weights:{base_identity}|" not in signature:
-            yield f"the base that was heard is not {base_identity}, which the model was made from"
+            yield f"the examined base is not {base_identity}, which the model was made from"
     for role, card in cards.items():
         yield from (f"{role}: {caution}" for caution in card.records[0].cautions)

@@ -1,4 +1,4 @@
-"""What a gate is held on: held-out examples, and what the model has seen of their kind."""
+"""Held-out examples for a gate, and which of their kind the model has seen in training."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,12 +13,12 @@ from spanjury.orchestration.services.gate.trained_model import (
     TrainedModel,
     bare_damage,
     reading_of,
-    seen_in,
+    seen_in_training,
 )
 from spanjury.orchestration.services.train import Taught, examples_for, taught_by
 from spanjury.orchestration.studies.distillation.examples import Example
 from spanjury.orchestration.studies.distillation.training_set import require_whole, split_file
-from spanjury.orchestration.studies.held_out.cases import BoolArray, Case, Seen, groups_of
+from spanjury.orchestration.studies.held_out.cases import BoolArray, Case, SeenInTraining, groups_of
 
 __all__ = ["Material", "material_of"]
 
@@ -29,7 +29,7 @@ _SHOWN = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Material:
-    """What judges are heard on.
+    """The texts that judges are examined on.
 
     Parameters
     ----------
@@ -38,9 +38,9 @@ class Material:
     groups
         As `groups_of` returns them.
     reading
-        How the model writes scores.
+        The way in which the model writes scores.
     cautions
-        What could not be checked.
+        Checks that were not possible.
     """
 
     cases: tuple[Case, ...]
@@ -61,7 +61,7 @@ def material_of(
     Parameters
     ----------
     model
-        Who was trained, on one of these sets or on another.
+        The model, trained on one of these sets or on another.
     data
         Folders that `distil build` has written.
     aspects_files
@@ -85,12 +85,13 @@ def material_of(
     trained_on = next((one for one in taught if one.digest == model.data.digest), None)
     counts = [model.data.counts, *([trained_on.counts] if trained_on else [])]
     examples = {folder: _examples(folder, limit=limit) for folder in folders}
-    learnt = [trained_on] if trained_on else taught  # where it is not known, it may be any
-    for folder, told in examples.items():
-        _refuse_trained(folder, told, known=frozenset().union(*(one.inputs for one in learnt)))
+    possible = [trained_on] if trained_on else taught  # where it is not known, it may be any
+    known = frozenset().union(*(one.inputs for one in possible))
+    for folder, some in examples.items():
+        _refuse_trained(folder, some, known=known)
     reading = _one_reading(examples, known=_first(map(reading_of, counts)))
     cases = [case for folder in folders for case in _cases(folder, examples[folder], catalogue)]
-    seen = _first(map(seen_in, counts))
+    seen = _first(map(seen_in_training, counts))
     return Material(
         cases=tuple(cases),
         groups=groups_of(cases, seen),
@@ -99,8 +100,8 @@ def material_of(
     )
 
 
-def _first(told: Iterable[T | None]) -> T | None:
-    return next((one for one in told if one is not None), None)
+def _first(values: Iterable[T | None]) -> T | None:
+    return next((one for one in values if one is not None), None)
 
 
 def _examples(folder: Path, *, limit: int | None) -> list[Example]:
@@ -112,9 +113,9 @@ def _examples(folder: Path, *, limit: int | None) -> list[Example]:
         )
     if limit is None or limit >= len(examples):
         return examples
-    # The same ones whatever stands beside them, and of a smaller limit all again.
-    drawn = sorted(range(len(examples)), key=lambda place: _digest(examples[place]))[:limit]
-    return [examples[place] for place in sorted(drawn)]
+    # The same ones in whatever company, and all those of a smaller limit again.
+    drawn = sorted(range(len(examples)), key=lambda index: _digest(examples[index]))[:limit]
+    return [examples[index] for index in sorted(drawn)]
 
 
 def _digest(example: Example) -> str:
@@ -132,10 +133,10 @@ def _refuse_trained(folder: Path, examples: Sequence[Example], *, known: frozens
 
 
 def _one_reading(examples: Mapping[Path, Sequence[Example]], *, known: Reading | None) -> Reading:
-    """Return how all scores are written; where the model does not tell, the first example does."""
-    told = [(folder, one.reading) for folder, some in examples.items() for one in some]
-    wanted = known or told[0][1]
-    for folder, reading in told:
+    """Return how all scores are written; as the first example's where the model does not say."""
+    readings = [(folder, one.reading) for folder, some in examples.items() for one in some]
+    wanted = known or readings[0][1]
+    for folder, reading in readings:
         if reading != wanted:
             raise ConfigError(
                 f"{folder}: scores are written as {reading!r} there, and by the model as"
@@ -149,7 +150,7 @@ def _cases(folder: Path, examples: Sequence[Example], catalogue: Catalogue) -> I
     for example in examples:
         where = f"{folder}: row {example.provenance.row!r}"
         if example.report.score is None:
-            raise DataError(f"{where}: no score is due")
+            raise DataError(f"{where}: its target has no score")
         segment = Segment(
             segment_id=f"{folder.name}/{example.provenance.row}/{_digest(example)}",
             output=example.output,
@@ -169,14 +170,14 @@ def _cases(folder: Path, examples: Sequence[Example], catalogue: Catalogue) -> I
         yield Case(
             segment=segment,
             aspect=aspect,
-            due=example.report,
+            target=example.report,
             input_id=example.input_id,
             damages=tuple(map(bare_damage, example.provenance.damages)),
         )
 
 
 def _aspect(example: Example, catalogue: Catalogue) -> Aspect:
-    """Return the aspect as the example defines it, with what only its declaration tells."""
+    """Return the aspect as the example defines it, completed by its declaration."""
     try:
         declared = catalogue.aspect(example.task, example.aspect)
     except ConfigError as error:
@@ -184,7 +185,9 @@ def _aspect(example: Example, catalogue: Catalogue) -> Aspect:
     return replace(declared, definition=example.definition, scale=Scale(labels=example.labels))
 
 
-def _cautions(model: TrainedModel, trained_on: Taught | None, seen: Seen | None) -> Iterator[str]:
+def _cautions(
+    model: TrainedModel, trained_on: Taught | None, seen: SeenInTraining | None
+) -> Iterator[str]:
     if trained_on is None:
         yield (
             f"the data that the model was trained on ({model.data.source}, digest"
@@ -192,4 +195,4 @@ def _cautions(model: TrainedModel, trained_on: Taught | None, seen: Seen | None)
             " be checked"
         )
     if seen is None:
-        yield "what the model has seen is told neither by its record nor by a set"
+        yield "neither its record nor a set says what the model has seen in training"

@@ -1,25 +1,23 @@
-"""How far judges agree with people, as a gate asks it."""
+"""The agreement of judges with people, as a gate measures it."""
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
 from anyio import to_thread
 
+from spanjury.orchestration.report.files import make_folder, write_whole
+from spanjury.orchestration.report.json import json_text, plain
+from spanjury.orchestration.report.numbers import defined
 from spanjury.orchestration.services.agreement import MetaJob, collect, measure
 from spanjury.orchestration.services.agreement_report import write_meta
 from spanjury.orchestration.services.evaluate import Job, run
-from spanjury.orchestration.services.gate.context import (
-    Hall,
-    Witness,
-    make_folder,
-    recorded,
-    write_findings,
-)
+from spanjury.orchestration.services.exam_card import exam_record
+from spanjury.orchestration.services.gate.context import ExamContext
 from spanjury.orchestration.services.scorers import PANEL
 from spanjury.orchestration.studies.agreement.findings import MetaFindings
 from spanjury.orchestration.studies.card import Measure
+from spanjury.orchestration.studies.judging import Recorder
 from spanjury.orchestration.wiring.config import PanelConfig
 
 __all__ = ["People"]
@@ -36,7 +34,7 @@ class People:
     job
         Judges the texts that people have scored.
     assessments, aspects
-        How many there are, and what is judged.
+        How many there are, and on which aspects.
     meta
         Compares the scores.
     """
@@ -49,37 +47,38 @@ class People:
     topics: tuple[str, ...] = (_PEOPLE,)
 
     def questions(self, panel: PanelConfig) -> int:
-        """Every text on every aspect."""
+        """Return the number of texts times aspects."""
         del panel
         return self.assessments
 
-    async def hold(self, hall: Hall) -> None:
+    async def run(self, context: ExamContext) -> None:
         """Have the texts judged, and compare the scores with people's."""
-        make_folder(hall.folder)
-        output, witness = hall.folder / "results.jsonl", Witness(hall.show)
+        make_folder(context.folder)
+        output, recorder = context.folder / "results.jsonl", Recorder(context.show)
         job = replace(
             self.job,
-            panel=hall.panel,
-            memory=hall.memory,
+            panel=context.panel,
+            memory=context.memory,
             output=output,
-            failures=hall.failures,
+            failures=context.failures,
         )
-        await run(job, witness, stop_token=hall.stop_token, meter=hall.meter)
-        assert witness.examinee is not None  # a job without assessments is refused
+        await run(job, recorder, stop_token=context.stop_token, meter=context.meter)
+        assert recorder.examinee is not None  # a job without assessments is refused
         measures = tuple(map(_undefined, self.aspects))
-        if witness.scored:  # of nothing there is nothing to compare
+        if recorder.scored:  # without any score there is nothing to compare
             meta = replace(self.meta, results=(output,))
             collected = collect(meta)
             findings = await measure(meta, collected)
-            await to_thread.run_sync(partial(write_meta, hall.folder, findings, collected))
-            measures = tuple(_measures(findings, several=len(witness.examinee.seats) > 1))
-        record = recorded(
+            await to_thread.run_sync(partial(write_meta, context.folder, findings, collected))
+            measures = tuple(_measures(findings, several=len(recorder.examinee.seats) > 1))
+        record = exam_record(
             "agreement with people",
-            witness.examinee,
+            recorder.examinee,
             data=str(self.meta.human),
             measures=measures,
         )
-        write_findings(hall.folder, record)
+        values = json_text({"card": plain(record)})
+        write_whole(context.folder / "findings.json", values.encode())
 
 
 def _measures(findings: MetaFindings, *, several: bool) -> Iterator[Measure]:
@@ -90,17 +89,13 @@ def _measures(findings: MetaFindings, *, several: bool) -> Iterator[Measure]:
         says = f"{findings.settings.method} with people's scores, {one.coverage:.0%} of them judged"
         yield Measure(
             name=f"{_PEOPLE}.{one.aspect}",
-            value=_defined(one.value),
+            value=defined(one.value),
             says=f"{says}; none: {one.reason}" if one.reason else says,
             count=one.items,
-            low=_defined(one.low),
-            high=_defined(one.high),
+            low=defined(one.low),
+            high=defined(one.high),
         )
 
 
 def _undefined(aspect: str) -> Measure:
     return Measure(name=f"{_PEOPLE}.{aspect}", value=None, says="none: no report", count=0)
-
-
-def _defined(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None

@@ -1,4 +1,4 @@
-"""The folder of a trained model: what it was made from, and what it was taught."""
+"""The folder of a trained model: its base, and what it has seen in training."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,9 +8,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from spanjury.judges.core import ConfigError, DataError
 from spanjury.judges.llm.percent import Reading
-from spanjury.orchestration.studies.held_out.cases import Seen
+from spanjury.orchestration.studies.held_out.cases import SeenInTraining
 
-__all__ = ["TrainedModel", "bare_damage", "read_trained_model", "reading_of", "seen_in"]
+__all__ = ["TrainedModel", "bare_damage", "read_trained_model", "reading_of", "seen_in_training"]
 
 _RECORD = "training.json"
 _MODEL = "config.json"
@@ -30,14 +30,14 @@ class _Data(BaseModel):
 
 
 class TrainedModel(BaseModel):
-    """What a model's record tells of it.
+    """The record of a training.
 
     Parameters
     ----------
     base, base_identity
-        The model that it was trained from: its name, and what tells it from others.
+        The model that it was trained from: its name and its identity.
     data
-        What it was trained on: the name of the set, a digest, and counts of examples.
+        The training set: its name, a digest, and counts of examples.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -72,12 +72,12 @@ def read_trained_model(folder: Path) -> TrainedModel:
         raise DataError(f"{path}: not the record of a training") from error
 
 
-def seen_in(counts: Counts) -> Seen | None:
-    """Return what was taught; None if the counts are of a version that did not tell it."""
+def seen_in_training(counts: Counts) -> SeenInTraining | None:
+    """Return what was seen in training; None if the counts are of a version without it."""
     if _ASPECTS not in counts:
         return None
     pairs = (name.partition(_BETWEEN) for name in counts[_ASPECTS])
-    return Seen(
+    return SeenInTraining(
         tasks=frozenset(counts["task"]),
         aspects=frozenset((task, aspect) for task, _, aspect in pairs),
         damages=frozenset(map(bare_damage, counts.get("damage", ()))),
@@ -85,11 +85,11 @@ def seen_in(counts: Counts) -> Seen | None:
 
 
 def reading_of(counts: Counts) -> Reading | None:
-    """Return how scores became numbers; None if that is not told, or differs."""
-    told = tuple(counts.get("reading", ()))
-    if len(told) != 1 or told[0] not in get_args(Reading):
+    """Return how scores became numbers; None if the counts do not say, or it differs."""
+    readings = tuple(counts.get("reading", ()))
+    if len(readings) != 1 or readings[0] not in get_args(Reading):
         return None
-    return cast("Reading", told[0])  # it is one of its values
+    return cast("Reading", readings[0])  # it is one of its values
 
 
 def bare_damage(name: str) -> str:

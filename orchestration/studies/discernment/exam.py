@@ -24,7 +24,7 @@ from spanjury.orchestration.studies.judging import (
     Recorder,
     panel_judgement,
 )
-from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped, perturbed_pairs
+from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped
 from spanjury.stats.significance.paired import PairedStatistic
 
 __all__ = ["Exam", "ExamResult", "examine"]
@@ -103,7 +103,7 @@ async def examine(
     exam: Exam,
     open_panel: OpenPanel,
     *,
-    writer: TextGenerator | None = None,
+    generator: TextGenerator | None = None,
     workers: int,
     stop_token: StopToken,
     show: Callable[[Result], None],
@@ -116,8 +116,8 @@ async def examine(
         Its texts, aspects and conditions.
     open_panel
         Opens the panel, once a draw.
-    writer
-        Writes the damage that a model can be asked for; None to have all done by rules.
+    generator
+        Generates the damage that a model can be asked for; None to have all done by rules.
     workers, stop_token, show
         As in `ExamRun`; `show` is given every result.
 
@@ -126,13 +126,19 @@ async def examine(
     PerturbationError
         If a rule fails.
     ModelError
-        If the writer cannot be asked, or answers nothing.
+        If the generator cannot be asked, or answers nothing.
     DataError
         If no text could be damaged in any way.
     RunStoppedError
         If a stop was requested before the end.
     """
-    pairs = await _pairs(exam, writer, stop_token=stop_token)
+    pairs = await generated_pairs(
+        exam.segments,
+        exam.conditions,
+        seed=exam.settings.seed,
+        generator=generator,
+        stop_token=stop_token,
+    )
     damaged = [one for one in pairs if isinstance(one, PerturbedPair)]
     if not damaged:
         reasons = "; ".join(sorted({one.reason for one in pairs if isinstance(one, Skipped)}))
@@ -194,17 +200,6 @@ def _result(
         perturbed_pairs=damaged,
         scores=tuple(scores),
         examinee=examinee,
-    )
-
-
-async def _pairs(
-    exam: Exam, writer: TextGenerator | None, *, stop_token: StopToken
-) -> list[PerturbedPair | Skipped]:
-    seed = exam.settings.seed
-    if writer is None:
-        return list(perturbed_pairs(exam.segments, exam.conditions, seed=seed))
-    return await generated_pairs(
-        exam.segments, exam.conditions, seed=seed, writer=writer, stop_token=stop_token
     )
 
 

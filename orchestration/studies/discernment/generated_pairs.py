@@ -1,8 +1,6 @@
 """Pairs whose damage a model writes on request, and a rule where no model can be asked."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
 
 from spanjury.judges.core import ChatModel, PerturbationError, Segment
 from spanjury.orchestration.engine.batch import each
@@ -27,37 +25,12 @@ from spanjury.perturbations.perturbation import NothingToDamageError
 __all__ = ["generated_pairs"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Request:
-    """A damage that a model is asked for."""
-
-    segment: Segment
-    condition: Condition
-    generated: GeneratedPerturbation
-    k: int
-
-    async def pair(self, model: ChatModel, *, seed: int, writer: str) -> PerturbedPair | Skipped:
-        try:
-            damage = await self.generated.damage(case_of(self.segment), model, k=self.k, seed=seed)
-        except NothingToDamageError as error:
-            return self.skipped(str(error), writer=writer)
-        return pair_of(self.segment, self.condition, damage=damage, written_by=writer)
-
-    def skipped(self, reason: str, *, writer: str) -> Skipped:
-        return Skipped(
-            segment_id=self.segment.segment_id,
-            condition=self.condition.name,
-            reason=reason,
-            written_by=writer,
-        )
-
-
 async def generated_pairs(
     segments: Sequence[Segment],
     conditions: Sequence[Condition],
     *,
     seed: int,
-    writer: TextGenerator,
+    generator: TextGenerator | None,
     stop_token: StopToken,
 ) -> list[PerturbedPair | Skipped]:
     """Damage every segment under every condition, by a model where it can be asked.
@@ -68,8 +41,9 @@ async def generated_pairs(
         As in `perturbed_pairs`, whose order is kept.
     seed
         Of the rules' random numbers; passed to servers that take one.
-    writer
-        The model. Texts for which it fails, or twice does something else, are skipped.
+    generator
+        The model. Texts for which it fails, or twice does something else, are skipped. None to
+        have all damage done by rules.
     stop_token
         Ends it early: the model is asked nothing more once it is requested.
 
@@ -84,16 +58,18 @@ async def generated_pairs(
     RunStoppedError
         If the stop token came before the end.
     """
+    if generator is None:
+        return list(perturbed_pairs(segments, conditions, seed=seed))
     by_rules = [condition for condition in conditions if condition.generated is None]
     # first: if a rule fails, no model has been paid
     ruled = iter(list(perturbed_pairs(segments, by_rules, seed=seed)))
     requests = [
-        _Request(segment=segment, condition=condition, generated=generated, k=_k(condition))
+        _request(segment, condition, generated, seed=seed, model_name=generator.name)
         for condition in conditions
         if (generated := condition.generated) is not None
         for segment in segments
     ]
-    pairs = iter(await _carried_out(requests, seed=seed, writer=writer, stop_token=stop_token))
+    pairs = iter(await _answers(requests, generator, stop_token=stop_token))
     return [
         next(ruled if condition.generated is None else pairs)
         for condition in conditions
@@ -101,27 +77,60 @@ async def generated_pairs(
     ]
 
 
-async def _carried_out(
-    requests: Sequence[_Request], *, seed: int, writer: TextGenerator, stop_token: StopToken
+def _request(
+    segment: Segment,
+    condition: Condition,
+    generated: GeneratedPerturbation,
+    *,
+    seed: int,
+    model_name: str,
+) -> GenerationRequest[PerturbedPair | Skipped]:
+    """Return the request for one damaged text."""
+    k = _k(condition)
+
+    async def ask(model: ChatModel) -> PerturbedPair | Skipped:
+        try:
+            damage = await generated.damage(case_of(segment), model, k=k, seed=seed)
+        except NothingToDamageError as error:
+            return Skipped(
+                segment_id=segment.segment_id,
+                condition=condition.name,
+                reason=str(error),
+                written_by=model_name,
+            )
+        return pair_of(segment, condition, damage=damage, written_by=model_name)
+
+    return GenerationRequest(
+        condition=condition.name,
+        segment_id=segment.segment_id,
+        unfit=f"the model, asked twice, did no {generated.kind}",
+        ask=ask,
+    )
+
+
+async def _answers(
+    requests: Sequence[GenerationRequest[PerturbedPair | Skipped]],
+    generator: TextGenerator,
+    *,
+    stop_token: StopToken,
 ) -> list[PerturbedPair | Skipped]:
     """Ask for all the damage, many at once; return the pairs in the order of the requests."""
     pairs: dict[int, PerturbedPair | Skipped] = {}
-    async with open_generation(writer) as writing:
+    async with open_generation(generator) as generation:
 
         async def work(number: int) -> None:
             request = requests[number]
-            order = GenerationRequest(
-                condition=request.condition.name,
-                segment_id=request.segment.segment_id,
-                unfit=f"the model, asked twice, did no {request.generated.kind}",
-                ask=partial(request.pair, seed=seed, writer=writer.name),
-            )
-            written = await writing.generate(order)
-            if isinstance(written, GenerationFailed):
-                written = request.skipped(written.reason, writer=writer.name)
-            pairs[number] = written
+            pair = await generation.generate(request)
+            if isinstance(pair, GenerationFailed):
+                pair = Skipped(
+                    segment_id=request.segment_id,
+                    condition=request.condition,
+                    reason=pair.reason,
+                    written_by=generator.name,
+                )
+            pairs[number] = pair
 
-        await each(range(len(requests)), work, workers=writer.workers, stop_token=stop_token)
+        await each(range(len(requests)), work, workers=generator.workers, stop_token=stop_token)
     return [pairs[number] for number in range(len(requests))]
 
 

@@ -6,6 +6,7 @@ Source: Kartáč et al. (2025), section 5.1 and Appendix D.
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import starmap
 
 from spanjury.judges.core import PanelReport
 from spanjury.orchestration.engine.aggregation import far_from_all
@@ -23,7 +24,7 @@ from spanjury.orchestration.report import (
 from spanjury.orchestration.studies.distillation.examples import Example
 from spanjury.orchestration.studies.distillation.splits import SPLITS
 
-__all__ = ["Inventory", "Outliers", "SeatOutliers", "TaskCounts", "training_set_report"]
+__all__ = ["Inventory", "SeatScores", "TaskCounts", "training_set_report"]
 
 
 @dataclass(slots=True)
@@ -72,33 +73,15 @@ class TaskCounts:
 
 
 @dataclass(slots=True)
-class Outliers:
-    """``(task, seat)`` -> how many scores it gave, and how many of them are outliers."""
+class SeatScores:
+    """The scores of a seat in one task, and the outliers among them: a cell of Table 12."""
 
-    scores: Counter[tuple[str, str]] = field(default_factory=Counter)
-    far: Counter[tuple[str, str]] = field(default_factory=Counter)
-
-    def add(self, task: str, report: PanelReport) -> None:
-        """Count the seats of one report in."""
-        scored = [(s.seat, s.report.score) for s in report.seats if s.report.score is not None]
-        far = far_from_all([score for _, score in scored])
-        for (seat, _), is_far in zip(scored, far, strict=True):
-            self.scores[task, seat] += 1
-            self.far[task, seat] += is_far
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeatOutliers:
-    """How often a seat's score was an outlier in one task: a cell of Table 12."""
-
-    seat: str
-    task: str
-    scores: int
-    far: int
+    scores: int = 0
+    far: int = 0
 
     @property
     def share(self) -> float:
-        """Share of its scores, 0 to 1."""
+        """Share of the outliers, 0 to 1."""
         return self.far / self.scores
 
 
@@ -109,7 +92,10 @@ class Inventory:
     tasks: defaultdict[str, TaskCounts] = field(default_factory=lambda: defaultdict(TaskCounts))
     numbers: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
-    outliers: Outliers = field(default_factory=Outliers)
+    seats: defaultdict[tuple[str, str], SeatScores] = field(
+        default_factory=lambda: defaultdict(SeatScores)
+    )
+    """(seat, task) -> its scores."""
 
     @property
     def examples(self) -> int:
@@ -121,11 +107,13 @@ class Inventory:
         self.tasks[example.task].add(example)
         self.numbers[example.target.rpartition(" ")[2]] += 1
 
-    def seat_outliers(self) -> Iterator[SeatOutliers]:
-        """Yield Table 12, seat by seat."""
-        for (task, seat), scores in sorted(self.outliers.scores.items(), key=_seat_first):
-            far = self.outliers.far[task, seat]
-            yield SeatOutliers(seat=seat, task=task, scores=scores, far=far)
+    def add_scores(self, task: str, report: PanelReport) -> None:
+        """Count the scores of a panel's seats in."""
+        scored = [(s.seat, s.report.score) for s in report.seats if s.report.score is not None]
+        far = far_from_all([score for _, score in scored])
+        for (seat, _), is_far in zip(scored, far, strict=True):
+            self.seats[seat, task].scores += 1
+            self.seats[seat, task].far += is_far
 
     def cautions(self) -> Iterator[str]:
         """Say what a model will not learn from this."""
@@ -145,17 +133,12 @@ class Inventory:
             "tasks": {name: counts.plain() for name, counts in sorted(self.tasks.items())},
             "scores": {number: self.numbers[number] for number in sorted(self.numbers, key=int)},
             "outliers": [
-                {"seat": one.seat, "task": one.task, "scores": one.scores, "outliers": one.far}
-                for one in self.seat_outliers()
+                {"seat": seat, "task": task, "scores": found.scores, "outliers": found.far}
+                for (seat, task), found in sorted(self.seats.items())
             ],
             "left_out": dict(self.skipped.most_common()),
             "cautions": list(self.cautions()),
         }
-
-
-def _seat_first(counted: tuple[tuple[str, str], int]) -> tuple[str, str]:
-    (task, seat), _ = counted
-    return seat, task
 
 
 def training_set_report(inventory: Inventory) -> Report:
@@ -166,12 +149,12 @@ def training_set_report(inventory: Inventory) -> Report:
         sections=[
             table(
                 ["task", *numeric("sources", "systems", "outputs", "aspects", "examples")],
-                (_sizes(name, counts) for name, counts in tasks),
+                starmap(_sizes, tasks),
                 title="Training set",
             ),
             table(
                 ["task", *numeric("inputs", *SPLITS, "error-free")],
-                (_splits(name, counts) for name, counts in tasks),
+                starmap(_splits, tasks),
                 title="Where it goes",
             ),
             _outliers(inventory),
@@ -198,13 +181,13 @@ def _splits(task: str, counts: TaskCounts) -> Row:
 
 
 def _outliers(inventory: Inventory) -> Table:
-    found = {(one.seat, one.task): f"{one.share:.2%}" for one in inventory.seat_outliers()}
-    tasks = sorted({task for _, task in found})
+    shares = {key: f"{scores.share:.2%}" for key, scores in inventory.seats.items()}
+    tasks = sorted({task for _, task in shares})
     return table(
         ["seat", *numeric(*tasks)],
         (
-            (seat, *(found.get((seat, task)) for task in tasks))
-            for seat in dict.fromkeys(seat for seat, _ in found)
+            (seat, *(shares.get((seat, task)) for task in tasks))
+            for seat in sorted({seat for seat, _ in shares})
         ),
         title="Scores that were outliers, by seat",
     )

@@ -1,4 +1,4 @@
-"""A change: one report whose error list was changed, with the score before and after."""
+"""Changes: reports whose error list was changed, with the scores before and after."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,10 +8,10 @@ from typing import Literal
 from spanjury.judges.core import MAX_SEVERITY, MIN_SEVERITY, Outcome, RescoringMethod
 from spanjury.perturbations.explanation.perturbation import Unchanged
 
-__all__ = ["CONTROL", "REPEAT", "UNCHANGED", "Change", "Fate", "Push", "severity_moved"]
+__all__ = ["CONTROL", "REPEAT", "UNCHANGED", "Change", "Direction", "ListOutcome", "severity_moved"]
 
-Push = Literal["falls", "rises"]
-"""What the score of a judge that follows its list should do."""
+Direction = Literal["falls", "rises"]
+"""Where the score of a judge that follows its list should go."""
 
 CONTROL = "null-control"
 """The condition that changes nothing: the score is asked for again."""
@@ -19,8 +19,8 @@ REPEAT = "null-repeat"
 """The same once more."""
 
 
-class Fate(StrEnum):
-    """What became of a report under a condition."""
+class ListOutcome(StrEnum):
+    """The outcome of changing a report's error list."""
 
     RESCORED = "rescored"
     """The judge was asked for the score of the changed list, whether or not it gave one."""
@@ -30,36 +30,36 @@ class Fate(StrEnum):
     """The list cannot be changed for another reason: it would come out as it was."""
     UNSCORED = "unscored"
     """The report has no score to begin with."""
-    UNWRITTEN = "unwritten"
-    """The model that was to write the changed list did not manage to."""
+    FAILED = "failed"
+    """The model that was asked to change the list did not manage to."""
     ABSENT = "absent"
     """The record says nothing of this report under this condition."""
 
 
-UNCHANGED = frozenset({Fate.ERROR_FREE, Fate.CLIPPED})
+UNCHANGED = frozenset({ListOutcome.ERROR_FREE, ListOutcome.CLIPPED})
 """Of reports whose list could not be changed, so that their score stands."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What one judge made of one changed list.
+    """One changed list of one judge, and the score that followed.
 
     Parameters
     ----------
     judge, dataset, aspect, text
         Whose report it is, and of what; `text` is a segment id.
     condition
-        Name of what was done to the list.
+        Name of the change.
     family
-        What sort of condition it is, as ``"severity"``; empty for the controls.
+        Kind of condition, as ``"severity"``; empty for the controls.
     by
         Steps of severity, for conditions that come in steps; None for others.
-    push
-        What the score should do; None where nothing was changed.
+    direction
+        Where the score should go; None where nothing was changed.
     before, after
         Scores of the list as it was and as it is; None where there is none.
-    fate
-        What became of the report.
+    list_outcome
+        Outcome of changing the list.
     outcome
         How the rescoring ended; of a report that was not rescored, how the report did.
     reason
@@ -74,8 +74,8 @@ class Change:
     severity_change
         Sum of what was added to severities; None where the record does not say.
     expected
-        Mean score over the probabilities of its labels afterwards; None where nobody gave
-        them.
+        Mean score over the probabilities of its labels afterwards; None where they are not
+        known.
     method
         How the score came about; None where the record does not say.
     low, high
@@ -95,10 +95,10 @@ class Change:
     condition: str
     family: str = ""
     by: int | None = None
-    push: Push | None = None
+    direction: Direction | None = None
     before: float | None = None
     after: float | None = None
-    fate: Fate = Fate.RESCORED
+    list_outcome: ListOutcome = ListOutcome.RESCORED
     outcome: Outcome = Outcome.SCORED
     reason: str = ""
     unchanged: Unchanged | None = None
@@ -115,12 +115,25 @@ class Change:
         for score in (self.before, self.after):
             if score is not None and not self.low <= score <= self.high:
                 raise ValueError(f"score {score!r} is not from {self.low} to {self.high}")
-        if self.fate is not Fate.RESCORED and self.after is not None:
-            raise ValueError(f"{self.fate.value}, with a score afterwards: {self.after!r}")
-        if self.fate is Fate.UNSCORED and self.before is not None:
+        if not self.is_rescored and self.after is not None:
+            raise ValueError(f"{self.list_outcome.value}, with a score afterwards: {self.after!r}")
+        if self.list_outcome is ListOutcome.UNSCORED and self.before is not None:
             raise ValueError("an unscored report has a score")
-        if self.unchanged is not None and self.fate not in UNCHANGED:
-            raise ValueError(f"{self.fate.value}, but its list has {self.unchanged.value}")
+        if self.unchanged is not None and self.list_outcome not in UNCHANGED:
+            problem = f"{self.list_outcome.value}, but its list has {self.unchanged.value}"
+            raise ValueError(problem)
+
+    @property
+    def is_rescored(self) -> bool:
+        """Whether the judge was asked for another score."""
+        return self.list_outcome is ListOutcome.RESCORED
+
+    @property
+    def shift(self) -> float | None:
+        """Score after less the one before, of a report that was rescored; None without both."""
+        if not self.is_rescored or self.before is None or self.after is None:
+            return None
+        return self.after - self.before
 
 
 def severity_moved(severities: Iterable[int | None], *, by: int) -> int:

@@ -10,13 +10,13 @@ References
    Figures 1 and 5 to 25, and the code behind them
 """
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from spanjury.orchestration.studies.faithfulness.changes import Push
+from spanjury.orchestration.studies.faithfulness.changes import Direction
+from spanjury.orchestration.studies.faithfulness.outcomes import share
 from spanjury.orchestration.studies.faithfulness.score_arrays import FloatArray, ScoreArrays
 
 __all__ = ["PATTERNS", "Consistency", "consistencies", "paired_shifts", "patterns", "steps"]
@@ -27,17 +27,17 @@ PATTERNS = ("unmoved", "two steps only", "both", "inconsistent")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Consistency:
-    """How one and two steps of one family go together.
+    """One step of a family beside two.
 
     Parameters
     ----------
     judge, dataset, aspect
         As in `ScoreArrays`.
-    family, push
-        What was changed, and where it should push the score.
-    reports
-        With a score before, after one step and after two; over all of them, and over those
-        that list errors.
+    family, direction
+        What was changed, and where the score should go.
+    reports, with_errors
+        With a score before, after one step and after two; all of them, and those that list
+        errors.
     reverted, reverted_with_errors
         Of these: changed by one step and not by two.
     broad, broad_with_errors
@@ -48,7 +48,7 @@ class Consistency:
     dataset: str
     aspect: str
     family: str
-    push: Push
+    direction: Direction
     reports: int
     with_errors: int
     reverted: int
@@ -59,36 +59,36 @@ class Consistency:
     @property
     def share_reverted(self) -> float:
         """Over the reports that list errors; NaN without any."""
-        return _quotient(self.reverted_with_errors, self.with_errors)
+        return share(self.reverted_with_errors, self.with_errors)
 
     @property
     def share_broad(self) -> float:
         """Over the reports that list errors; NaN without any."""
-        return _quotient(self.broad_with_errors, self.with_errors)
+        return share(self.broad_with_errors, self.with_errors)
 
 
 def consistencies(score_arrays: ScoreArrays) -> Iterator[Consistency]:
     """Compare one step with two, for every family and direction that has both."""
     for one, two in steps(score_arrays):
-        treated = score_arrays.conditions[one]
-        assert treated.push is not None
+        condition = score_arrays.conditions[one]
+        assert condition.direction is not None
         first, second = paired_shifts(score_arrays, one, two)
         both = ~np.isnan(first)
         reverted = both & (first != 0) & (second == 0)
         broad = both & (patterns(first, second) == PATTERNS.index("inconsistent"))
-        erring = score_arrays.with_errors[one]
+        with_errors = score_arrays.with_errors[one]
         yield Consistency(
             judge=score_arrays.judge,
             dataset=score_arrays.dataset,
             aspect=score_arrays.aspect,
-            family=treated.family,
-            push=treated.push,
+            family=condition.family,
+            direction=condition.direction,
             reports=int(both.sum()),
-            with_errors=int((both & erring).sum()),
+            with_errors=int((both & with_errors).sum()),
             reverted=int(reverted.sum()),
-            reverted_with_errors=int((reverted & erring).sum()),
+            reverted_with_errors=int((reverted & with_errors).sum()),
             broad=int(broad.sum()),
-            broad_with_errors=int((broad & erring).sum()),
+            broad_with_errors=int((broad & with_errors).sum()),
         )
 
 
@@ -97,34 +97,30 @@ def paired_shifts(score_arrays: ScoreArrays, one: int, two: int) -> tuple[FloatA
 
     NaN in both where one of the two is missing, or they did not start from the same score.
     """
-    sign = 1.0 if score_arrays.conditions[one].push == "rises" else -1.0
+    sign = 1.0 if score_arrays.conditions[one].direction == "rises" else -1.0
     first, second = sign * score_arrays.shifts[one], sign * score_arrays.shifts[two]
     strange = np.isnan(first + second) | (score_arrays.before[one] != score_arrays.before[two])
     return np.where(strange, np.nan, first), np.where(strange, np.nan, second)
 
 
 def patterns(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Return for each report its place in `PATTERNS`; NaN where there is no pair."""
-    told = np.full(first.shape, float(PATTERNS.index("inconsistent")))
-    told[(first == 0) & (second == 0)] = PATTERNS.index("unmoved")
-    told[(first <= 0) & (second > 0)] = PATTERNS.index("two steps only")
-    told[(first > 0) & (second > 0)] = PATTERNS.index("both")
-    told[np.isnan(first + second)] = np.nan
-    return told
+    """Return the index of each report's pattern in `PATTERNS`; NaN where there is no pair."""
+    indices = np.full(first.shape, float(PATTERNS.index("inconsistent")))
+    indices[(first == 0) & (second == 0)] = PATTERNS.index("unmoved")
+    indices[(first <= 0) & (second > 0)] = PATTERNS.index("two steps only")
+    indices[(first > 0) & (second > 0)] = PATTERNS.index("both")
+    indices[np.isnan(first + second)] = np.nan
+    return indices
 
 
 def steps(score_arrays: ScoreArrays) -> Iterator[tuple[int, int]]:
     """Yield the rows of one step and of two that differ in nothing else."""
     rows = {
-        (one.family, one.push, abs(one.by)): row
+        (one.family, one.direction, abs(one.by)): row
         for row, one in enumerate(score_arrays.conditions)
-        if one.by is not None and one.push is not None
+        if one.by is not None and one.direction is not None
     }
-    for (family, push, size), row in rows.items():
-        two = rows.get((family, push, 2))
+    for (family, direction, size), row in rows.items():
+        two = rows.get((family, direction, 2))
         if size == 1 and two is not None:
             yield row, two
-
-
-def _quotient(above: int, below: int) -> float:
-    return above / below if below else math.nan

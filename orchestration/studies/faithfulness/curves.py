@@ -1,4 +1,4 @@
-"""Curves: what the figures of the paper show, worked out of the evidence."""
+"""Curves: what the figures of the paper show, worked out of the score arrays."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spanjury.orchestration.studies.faithfulness.changes import Change, Fate
 from spanjury.orchestration.studies.faithfulness.consistency import (
     PATTERNS,
     paired_shifts,
@@ -48,7 +47,7 @@ class Stack:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
-    """A mean at each of some places, and its spread (standard deviation)."""
+    """A mean at each of some points, and its spread (standard deviation)."""
 
     name: str
     x: tuple[int, ...]
@@ -56,33 +55,36 @@ class Curve:
     spread: tuple[float, ...]
 
 
+Points = defaultdict[str, defaultdict[int, list[float]]]
+
+
 def by_start(score_arrays: ScoreArrays) -> tuple[Stack, ...]:
     """Return what one and two steps of severity do to a score (the paper's Figure 1)."""
-    told = (_of_steps(score_arrays, one, two) for one, two in steps(score_arrays))
-    return tuple(stack for stack in told if stack.reports.any())
+    stacks = (_of_steps(score_arrays, one, two) for one, two in steps(score_arrays))
+    return tuple(stack for stack in stacks if stack.reports.any())
 
 
 def after_critical(score_arrays: ScoreArrays) -> tuple[Stack, ...]:
     """Return which score a critical error leaves (the paper's Figure 4)."""
-    told = (
+    stacks = (
         _stack(
-            treated.name,
+            condition.name,
             score_arrays,
             start=np.where(score_arrays.applied[row], score_arrays.before[row], np.nan),
             part=score_arrays.after[row] - score_arrays.low,
             parts=tuple(str(score) for score in _scores(score_arrays)),
         )
-        for row, treated in enumerate(score_arrays.conditions)
-        if treated.family == "critical"
+        for row, condition in enumerate(score_arrays.conditions)
+        if condition.family == "critical"
     )
-    return tuple(stack for stack in told if stack.reports.any())
+    return tuple(stack for stack in stacks if stack.reports.any())
 
 
 def by_severity(score_arrays: ScoreArrays) -> tuple[Curve, ...]:
     """Return how far scores move by how much severities were moved in all (Figure 2)."""
-    points: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    points: Points = defaultdict(lambda: defaultdict(list))
     for change in score_arrays.changes:
-        shift = _shift(change)
+        shift = change.shift
         if change.by is not None and change.severity_change is not None and shift is not None:
             points[change.family][change.severity_change].append(shift)
     return _curves(points)
@@ -90,22 +92,21 @@ def by_severity(score_arrays: ScoreArrays) -> tuple[Curve, ...]:
 
 def by_deleted(score_arrays: ScoreArrays, *, of: tuple[int, ...] = (2, 3, 4)) -> tuple[Curve, ...]:
     """Return the share of changed scores by how many of the errors were deleted (Figure 3)."""
-    points: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    points: Points = defaultdict(lambda: defaultdict(list))
     for change in score_arrays.changes:
-        shift = _shift(change)
-        if change.family != "removal" or shift is None or change.errors not in of:
+        if change.family != "removal" or change.shift is None or change.errors not in of:
             continue
         if change.errors_after is not None:
             deleted = change.errors - change.errors_after
-            points[f"{change.errors} errors"][deleted].append(float(shift != 0))
+            points[f"{change.errors} errors"][deleted].append(float(change.shift != 0))
     return _curves(points)
 
 
 def _of_steps(score_arrays: ScoreArrays, one: int, two: int) -> Stack:
-    treated = score_arrays.conditions[one]
+    condition = score_arrays.conditions[one]
     first, second = paired_shifts(score_arrays, one, two)
     return _stack(
-        f"{treated.family}, score should {'rise' if treated.push == 'rises' else 'fall'}",
+        f"{condition.family}, score should {'rise' if condition.direction == 'rises' else 'fall'}",
         score_arrays,
         start=np.where(score_arrays.with_errors[one], score_arrays.before[one], np.nan),
         part=patterns(first, second),
@@ -135,23 +136,17 @@ def _scores(score_arrays: ScoreArrays) -> tuple[int, ...]:
     return tuple(range(score_arrays.low, score_arrays.high + 1))
 
 
-def _shift(change: Change) -> float | None:
-    if change.fate is not Fate.RESCORED or change.before is None or change.after is None:
-        return None
-    return change.after - change.before
-
-
 def _curves(points: Mapping[str, Mapping[int, list[float]]]) -> tuple[Curve, ...]:
-    """Make lines of what was gathered at each place; a line without a point is none."""
-    made = (_curve(name, told) for name, told in points.items())
-    return tuple(curve for curve in made if curve.x)
+    """Make lines of the values at each point; a line without points is dropped."""
+    curves = (_curve(name, values) for name, values in points.items())
+    return tuple(curve for curve in curves if curve.x)
 
 
 def _curve(name: str, points: Mapping[int, list[float]]) -> Curve:
-    enough = {x: told for x, told in sorted(points.items()) if len(told) >= _FEWEST}
+    enough = {x: values for x, values in sorted(points.items()) if len(values) >= _FEWEST}
     return Curve(
         name=name,
         x=tuple(enough),
-        mean=tuple(float(np.mean(told)) for told in enough.values()),
-        spread=tuple(float(np.std(told)) for told in enough.values()),
+        mean=tuple(float(np.mean(values)) for values in enough.values()),
+        spread=tuple(float(np.std(values)) for values in enough.values()),
     )

@@ -20,7 +20,7 @@ from spanjury.judges.core import (
 from spanjury.orchestration.engine.batch import each
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.stopping import StopToken
-from spanjury.orchestration.studies.faithfulness.changes import Change, Fate
+from spanjury.orchestration.studies.faithfulness.changes import Change
 from spanjury.orchestration.studies.faithfulness.trials import (
     Case,
     Condition,
@@ -30,73 +30,19 @@ from spanjury.orchestration.studies.faithfulness.trials import (
 from spanjury.orchestration.studies.generation import Generation, TextGenerator, open_generation
 from spanjury.orchestration.studies.judging import OpenPanel
 
-__all__ = ["Exam", "Tally", "sit"]
-
-
-@dataclass(slots=True, kw_only=True)
-class Tally:
-    """Tells what judges have said, and how often they will have been asked in the end.
-
-    Parameters
-    ----------
-    show
-        Is told of each report, and of each score of a changed list.
-    expect
-        Is told how many of both there will be, each time that this is known better: a list
-        that cannot be changed is no question.
-    total
-        How many there will be at most.
-    """
-
-    show: Callable[[Result], None]
-    expect: Callable[[int], None]
-    total: int
-
-    def __post_init__(self) -> None:
-        self.expect(self.total)
-
-    def heard(self, verdict: Verdict) -> None:
-        """Count what the seats said of a text as one result: nothing is merged."""
-        first = verdict.seats[0].report
-        report = PanelReport(
-            outcome=first.outcome,
-            score=first.score,
-            reason=first.reason,
-            spans=first.spans,
-            seats=verdict.seats,
-        )
-        self.show(Result(segment=verdict.segment, aspect=verdict.aspect, report=report))
-
-    def noted(self, case: Case, row: Change) -> None:
-        """Count a score that was asked for, or one that is not to be asked for after all."""
-        if row.fate is Fate.RESCORED:
-            self.show(_result(case, row))
-        else:
-            self.total -= 1
-            self.expect(self.total)
-
-
-def _result(case: Case, row: Change) -> Result:
-    """Return what the judge said of a changed list; its spans are the list's, not its own."""
-    report = Report(outcome=row.outcome, score=row.after, reason=row.reason)
-    seat = SeatReport(
-        seat=case.name, signature=stamped(case.judge.signature), report=report, seconds=0.0
-    )
-    told = PanelReport(outcome=row.outcome, score=row.after, reason=row.reason, seats=(seat,))
-    return Result(segment=case.segment, aspect=case.aspect, report=told)
-
+__all__ = ["Exam", "examine"]
 
 _CONTROLS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exam:
-    """What judges are examined on.
+    """The texts that judges are examined on, and the changes of their lists.
 
     Parameters
     ----------
     dataset
-        What the texts are called together.
+        Name of the texts together.
     segments
         Texts under distinct ids, one task.
     aspects
@@ -135,14 +81,14 @@ class Exam:
         return [(segment, aspect) for segment in self.segments for aspect in self.aspects]
 
     def questions(self, *, seats: int) -> int:
-        """Return how often anybody is asked at most: of a report once for all seats of a panel.
+        """Return how many results there are at most: a report counts once for all seats.
 
         Every seat is asked for the score of each changed list and, twice, of the unchanged one.
         """
         return len(self.pairs) * (1 + seats * (len(self.conditions) + _CONTROLS))
 
 
-async def sit(
+async def examine(
     exam: Exam,
     open_panel: OpenPanel,
     *,
@@ -150,25 +96,25 @@ async def sit(
     stop_token: StopToken,
     show: Callable[[Result], None],
     expect: Callable[[int], None] = lambda _: None,
-    writer: TextGenerator | None = None,
+    generator: TextGenerator | None = None,
 ) -> list[Change]:
-    """Hold an exam; every seat of the panel is an examinee of its own.
+    """Examine every seat of a panel by itself.
 
     Parameters
     ----------
     exam
-        What is asked.
+        The questions.
     open_panel
-        Opens who is examined, once, and under another draw for the repeat of the control.
+        Opens the panel, once, and under another draw for the repeat of the control.
     workers
         How many reports are under way at once.
     stop_token
-        Ends the exam early; what was said by then is remembered where there is a memory.
+        Ends the exam early; with a memory, what was said by then is kept.
     show, expect
-        Are told how far it is, as a `Tally` tells it.
-    writer
+        Called with each result, and with the number of results as it is known better.
+    generator
         Writes explanations where a model can be asked; None to have all worded by rule. Lists
-        that it does not manage are left out.
+        that it does not manage are skipped.
 
     Returns
     -------
@@ -178,11 +124,11 @@ async def sit(
     Raises
     ------
     ConfigError
-        If a judge cannot say which score follows from a list; nobody is asked then.
+        If a judge cannot say which score follows from a list; before any is asked.
     PerturbationError
         If a rule fails.
     PermanentModelError
-        If the writer cannot be asked, as by a wrong key.
+        If the generator cannot be asked, as by a wrong key.
     ModelError
         If it answers nothing at all.
     RunStoppedError
@@ -190,58 +136,112 @@ async def sit(
     """
     numbers = range(len(exam.pairs))
     opened: AbstractAsyncContextManager[Generation | None]
-    opened = nullcontext() if writer is None else open_generation(writer)
-    async with open_panel("") as panel, opened as writing:
-        tally = Tally(show=show, expect=expect, total=exam.questions(seats=len(panel.seats)))
-        sitting = _Sitting(
+    opened = nullcontext() if generator is None else open_generation(generator)
+    async with open_panel("") as panel, opened as generation:
+        session = _Session(
             exam=exam,
             judges=_rescorable(panel),
             stop_token=stop_token,
-            tally=tally,
-            writing=writing,
+            progress=_Progress(
+                show=show, expect=expect, total=exam.questions(seats=len(panel.seats))
+            ),
+            generation=generation,
         )
-        await each(numbers, partial(sitting.examine, panel), workers=workers, stop_token=stop_token)
+        await each(numbers, partial(session.examine, panel), workers=workers, stop_token=stop_token)
     async with open_panel("control-repeat") as panel:
-        again = partial(sitting.ask_again, _rescorable(panel))
+        again = partial(session.ask_again, _rescorable(panel))
         await each(numbers, again, workers=workers, stop_token=stop_token)
-    return [row for number in numbers for told in sitting.rows[number] for row in told]
+    return [row for number in numbers for rows in session.rows[number] for row in rows]
 
 
 @dataclass(slots=True, kw_only=True)
-class _Sitting:
-    """An exam as it is held, pair of text and aspect by pair."""
+class _Progress:
+    """The results so far, and how many there will be.
+
+    Parameters
+    ----------
+    show
+        Called with each report, and with each score of a changed list.
+    expect
+        Called with how many of both there will be, each time that this is known better: a list
+        that cannot be changed is no question.
+    total
+        How many there will be at most.
+    """
+
+    show: Callable[[Result], None]
+    expect: Callable[[int], None]
+    total: int
+
+    def __post_init__(self) -> None:
+        self.expect(self.total)
+
+    def count_verdict(self, verdict: Verdict) -> None:
+        """Count the reports of all seats on a text as one result: nothing is merged."""
+        first = verdict.seats[0].report
+        report = PanelReport(
+            outcome=first.outcome,
+            score=first.score,
+            reason=first.reason,
+            spans=first.spans,
+            seats=verdict.seats,
+        )
+        self.show(Result(segment=verdict.segment, aspect=verdict.aspect, report=report))
+
+    def count_change(self, case: Case, row: Change) -> None:
+        """Count a score that was asked for, or one that is not to be asked for after all."""
+        if row.is_rescored:
+            self.show(_result(case, row))
+        else:
+            self.total -= 1
+            self.expect(self.total)
+
+
+def _result(case: Case, row: Change) -> Result:
+    """Return the score of a changed list as a result; the spans are the list's, not its own."""
+    report = Report(outcome=row.outcome, score=row.after, reason=row.reason)
+    seat = SeatReport(
+        seat=case.name, signature=stamped(case.judge.signature), report=report, seconds=0.0
+    )
+    merged = PanelReport(outcome=row.outcome, score=row.after, reason=row.reason, seats=(seat,))
+    return Result(segment=case.segment, aspect=case.aspect, report=merged)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Session:
+    """An exam under way, pair of text and aspect by pair."""
 
     exam: Exam
     judges: Mapping[str, Rescorable]
     stop_token: StopToken
-    tally: Tally
-    writing: Generation | None
+    progress: _Progress
+    generation: Generation | None
     cases: dict[int, list[Case]] = field(default_factory=dict)
     rows: dict[int, list[list[Change]]] = field(default_factory=dict)
 
     async def examine(self, panel: Panel, number: int) -> None:
         """Have the reports of a pair made, change their lists, and ask for the scores."""
         verdict = await panel.judge(*self.exam.pairs[number])
-        self.tally.heard(verdict)
-        heard = _cases(verdict, self.judges, dataset=self.exam.dataset)
-        self.cases[number] = heard
+        self.progress.count_verdict(verdict)
+        cases = _cases(verdict, self.judges, dataset=self.exam.dataset)
+        self.cases[number] = cases
         self.rows[number] = [
             await trials(
                 case,
                 self.exam.conditions,
                 seed=self.exam.seed,
                 stop_token=self.stop_token,
-                writing=self.writing,
-                note=partial(self.tally.noted, case),
+                generation=self.generation,
+                note=partial(self.progress.count_change, case),
             )
-            for case in heard
+            for case in cases
         ]
 
     async def ask_again(self, judges: Mapping[str, Rescorable], number: int) -> None:
         """Ask for the scores of the unchanged lists once more."""
-        for told, case in zip(self.rows[number], self.cases[number], strict=True):
-            told.append(await repeat(replace(case, judge=judges[case.name])))
-            self.tally.noted(case, told[-1])
+        for rows, case in zip(self.rows[number], self.cases[number], strict=True):
+            rows.append(await repeat(replace(case, judge=judges[case.name])))
+            self.progress.count_change(case, rows[-1])
 
 
 def _rescorable(panel: Panel) -> dict[str, Rescorable]:

@@ -1,12 +1,12 @@
-"""Findings: what a faithfulness exam says of a judge."""
+"""Findings: what a faithfulness exam says of a judge, aspect by aspect and on average."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from spanjury.orchestration.studies.faithfulness.changes import Change, Push
+from spanjury.orchestration.studies.faithfulness.changes import Change, Direction
 from spanjury.orchestration.studies.faithfulness.consistency import (
     Consistency,
     consistencies,
@@ -14,23 +14,24 @@ from spanjury.orchestration.studies.faithfulness.consistency import (
 from spanjury.orchestration.studies.faithfulness.outcomes import (
     MEASURES,
     Estimate,
-    Excess,
+    NetOfControl,
     Rates,
     differences,
-    excess_of,
-    fates_of,
+    net_of_control,
+    outcome_counts,
     rates,
+    share,
 )
 from spanjury.orchestration.studies.faithfulness.score_arrays import (
     BoolArray,
     FloatArray,
     ScoreArrays,
-    gathered,
+    collect_scores,
 )
 from spanjury.stats.bootstrap import bootstrap, percentile_interval
 from spanjury.stats.weighted import mean_drop
 
-__all__ = ["Finding", "Findings", "found"]
+__all__ = ["Average", "Finding", "Findings", "averages", "findings_of"]
 
 _BASES = 4
 """All reports, those with errors, those with room, those with room the other way."""
@@ -38,11 +39,11 @@ _BASES = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What one condition did to one judge's scores on one aspect of one dataset.
+    """The effect of one condition on one judge's scores on one aspect of one dataset.
 
     Parameters
     ----------
-    judge, dataset, aspect, condition, family, by, push, written_by
+    judge, dataset, aspect, condition, family, by, direction, written_by
         As in `Change`.
     texts
         How many texts there are.
@@ -52,9 +53,9 @@ class Finding:
         Of the rest: reports whose list could not be changed, without errors and with some.
     unchanged
         The same by all reasons that there are, each with how many.
-    unwritten
-        Reports left out of everything below, since the model that was to write their list
-        did not: reason -> how many.
+    failed
+        Reports that are in nothing below, since the model that was to write their list did
+        not: reason -> how many.
     overall
         Over all reports, as the paper counts: one that could not be changed has not changed.
     with_errors
@@ -63,7 +64,7 @@ class Finding:
         Over those whose list was changed and whose score could move as it should.
     with_room_against
         Over those whose list was changed and whose score could move the other way.
-    excess
+    net
         The same minus the null control; None without one, and for the control itself.
     """
 
@@ -73,7 +74,7 @@ class Finding:
     condition: str
     family: str
     by: int | None
-    push: Push | None
+    direction: Direction | None
     written_by: str
     is_control: bool
     texts: int
@@ -82,29 +83,32 @@ class Finding:
     error_free: int
     clipped: int
     unchanged: Mapping[str, int]
-    unwritten: Mapping[str, int]
+    failed: Mapping[str, int]
     overall: Rates
     with_errors: Rates
     with_room: Rates
     with_room_against: Rates
-    excess: Excess | None
+    net: NetOfControl | None
 
-    def toward(self, told: Rates) -> float:
-        """Return the share of scores in `told` that moved as they should; NaN for a control."""
-        return _share(told.fell if self.push == "falls" else told.rose, told, push=self.push)
+    def toward(self, rates: Rates) -> float:
+        """Return the share of scores in `rates` that moved as they should; NaN for a control."""
+        return self._share(rates.fell if self.direction == "falls" else rates.rose, rates)
 
-    def against(self, told: Rates) -> float:
-        """Return the share of scores in `told` that moved the other way; NaN for a control."""
-        return _share(told.rose if self.push == "falls" else told.fell, told, push=self.push)
+    def against(self, rates: Rates) -> float:
+        """Return the share of scores in `rates` that moved the other way; NaN for a control."""
+        return self._share(rates.rose if self.direction == "falls" else rates.fell, rates)
+
+    def _share(self, count: int, rates: Rates) -> float:
+        return math.nan if self.direction is None else share(count, rates.scored)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
-    """What an exam came to.
+    """The result of an exam.
 
     Parameters
     ----------
-    evidence
+    score_arrays
         The scores that it rests on, by judge, dataset and aspect.
     findings
         Condition by condition within these.
@@ -121,7 +125,7 @@ class Findings:
     draws: int
 
 
-def found(changes: Iterable[Change], *, seed: int = 1, draws: int = 2000) -> Findings:
+def findings_of(changes: Iterable[Change], *, seed: int = 1, draws: int = 2000) -> Findings:
     """Evaluate recorded changes, whoever recorded them.
 
     Parameters
@@ -131,13 +135,13 @@ def found(changes: Iterable[Change], *, seed: int = 1, draws: int = 2000) -> Fin
     seed, draws
         Of the bootstrap of texts, which every condition shares.
     """
-    score_arrays = gathered(changes)
+    score_arrays = collect_scores(changes)
     return Findings(
         score_arrays=score_arrays,
         findings=tuple(
             finding for one in score_arrays for finding in _findings(one, seed=seed, draws=draws)
         ),
-        consistencies=tuple(told for one in score_arrays for told in consistencies(one)),
+        consistencies=tuple(pair for one in score_arrays for pair in consistencies(one)),
         seed=seed,
         draws=draws,
     )
@@ -145,41 +149,40 @@ def found(changes: Iterable[Change], *, seed: int = 1, draws: int = 2000) -> Fin
 
 def _findings(score_arrays: ScoreArrays, *, seed: int, draws: int) -> Iterator[Finding]:
     bases = _bases(score_arrays)
-    fates = fates_of(score_arrays)
+    counts = outcome_counts(score_arrays)
     estimates = _estimates(score_arrays, seed=seed, draws=draws)
-    for row, treated in enumerate(score_arrays.conditions):
-        told, became = estimates[row], fates[row]
+    for row, condition in enumerate(score_arrays.conditions):
         overall, with_errors, with_room, with_room_against = (
-            rates(score_arrays.shifts[row], among[row], average=told[base])
-            for base, among in enumerate(bases)
+            rates(score_arrays.shifts[row], among[row], average=average)
+            for average, among in zip(estimates[row], bases, strict=False)
         )
         yield Finding(
             judge=score_arrays.judge,
             dataset=score_arrays.dataset,
             aspect=score_arrays.aspect,
-            condition=treated.name,
-            family=treated.family,
-            by=treated.by,
-            push=treated.push,
-            written_by=treated.written_by,
-            is_control=treated.is_control,
+            condition=condition.name,
+            family=condition.family,
+            by=condition.by,
+            direction=condition.direction,
+            written_by=condition.written_by,
+            is_control=condition.is_control,
             texts=len(score_arrays.texts),
-            absent=became.absent,
-            unscored=became.unscored,
-            error_free=became.error_free,
-            clipped=became.clipped,
-            unchanged=became.unchanged,
-            unwritten=became.unwritten,
+            absent=counts[row].absent,
+            unscored=counts[row].unscored,
+            error_free=counts[row].error_free,
+            clipped=counts[row].clipped,
+            unchanged=counts[row].unchanged,
+            failed=counts[row].failed,
             overall=overall,
             with_errors=with_errors,
             with_room=with_room,
             with_room_against=with_room_against,
-            excess=excess_of(score_arrays, row, estimates=told[_BASES:]),
+            net=net_of_control(score_arrays, row, estimates=estimates[row][_BASES:]),
         )
 
 
 def _estimates(score_arrays: ScoreArrays, *, seed: int, draws: int) -> list[tuple[Estimate, ...]]:
-    """Return for each condition the average change by base, and the excesses, by one bootstrap."""
+    """Return each condition's average change by base, and its measures net of the control."""
     values = np.stack([_values(score_arrays, row) for row in range(len(score_arrays.conditions))])
     rng = np.random.default_rng(seed)
     resampled = bootstrap(mean_drop(values), items=len(score_arrays.texts), rng=rng, draws=draws)
@@ -210,5 +213,70 @@ def _bases(score_arrays: ScoreArrays) -> tuple[BoolArray, ...]:
     )
 
 
-def _share(count: int, told: Rates, *, push: Push | None) -> float:
-    return count / told.scored if push is not None and told.scored else math.nan
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Average:
+    """Unweighted means over the aspects of a dataset, as in the paper's table.
+
+    Parameters
+    ----------
+    judge, dataset, condition
+        As in `Finding`.
+    aspects
+        Over how many aspects.
+    as_printed
+        Share of changed scores over all reports, a lost score counted as a changed one.
+    with_errors, with_room
+        Share of changed scores over these reports.
+    toward
+        Share of scores with room that moved as they should.
+    against
+        Share of scores with room to move the other way that did.
+    shift
+        Average change over all reports, in points of the scale.
+    above_control
+        Share of changed scores minus that of the null control.
+
+    A mean is NaN where no aspect has a figure.
+    """
+
+    judge: str
+    dataset: str
+    condition: str
+    aspects: int
+    as_printed: float
+    with_errors: float
+    with_room: float
+    toward: float
+    against: float
+    shift: float
+    above_control: float
+
+
+def averages(findings: Iterable[Finding]) -> tuple[Average, ...]:
+    """Average `findings` over aspects, in the order in which conditions first come."""
+    groups: dict[tuple[str, str, str], list[Finding]] = {}
+    for one in findings:
+        groups.setdefault((one.judge, one.dataset, one.condition), []).append(one)
+    return tuple(_average(aspects) for aspects in groups.values())
+
+
+def _average(findings: Sequence[Finding]) -> Average:
+    first = findings[0]
+    return Average(
+        judge=first.judge,
+        dataset=first.dataset,
+        condition=first.condition,
+        aspects=len(findings),
+        as_printed=_mean(one.overall.changed_as_printed for one in findings),
+        with_errors=_mean(one.with_errors.changed for one in findings),
+        with_room=_mean(one.with_room.changed for one in findings),
+        toward=_mean(one.toward(one.with_room) for one in findings),
+        against=_mean(one.against(one.with_room_against) for one in findings),
+        shift=_mean(one.overall.average.value for one in findings),
+        above_control=_mean(one.net.changed.value for one in findings if one.net),
+    )
+
+
+def _mean(values: Iterable[float]) -> float:
+    known = [value for value in values if not math.isnan(value)]
+    return math.fsum(known) / len(known) if known else math.nan

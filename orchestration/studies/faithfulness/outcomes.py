@@ -1,4 +1,4 @@
-"""Fates: what became of the reports that have no second score of their own, and why."""
+"""Outcomes: what became of lists and scores under a condition, and how much of it is its own."""
 
 import math
 from collections import Counter
@@ -13,7 +13,7 @@ from spanjury.orchestration.studies.faithfulness.changes import (
     REPEAT,
     UNCHANGED,
     Change,
-    Fate,
+    ListOutcome,
 )
 from spanjury.orchestration.studies.faithfulness.score_arrays import (
     BoolArray,
@@ -27,48 +27,52 @@ from spanjury.stats.significance.sign_test import sign_test
 __all__ = [
     "MEASURES",
     "Estimate",
-    "Excess",
-    "Fates",
+    "NetOfControl",
+    "OutcomeCounts",
     "Rates",
     "differences",
-    "excess_of",
-    "fates_of",
+    "net_of_control",
+    "outcome_counts",
     "rates",
+    "share",
 ]
 
 _NOT_RECORDED = "not recorded"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fates:
-    """How many reports came to what under one condition; the fields are those of `Finding`."""
+class OutcomeCounts:
+    """How many lists came to what under one condition; the fields are those of `Finding`."""
 
     absent: int
     unscored: int
     error_free: int
     clipped: int
     unchanged: Mapping[str, int]
-    unwritten: Mapping[str, int]
+    failed: Mapping[str, int]
 
 
-def fates_of(score_arrays: ScoreArrays) -> tuple[Fates, ...]:
-    """Count what became of the reports, condition by condition."""
+def outcome_counts(score_arrays: ScoreArrays) -> tuple[OutcomeCounts, ...]:
+    """Count what became of the lists, condition by condition."""
     rows: dict[str, dict[str, Change]] = {one.name: {} for one in score_arrays.conditions}
     for change in score_arrays.changes:  # of a text that comes twice, the last one
         rows[change.condition][change.text] = change
-    return tuple(_fates(told.values(), texts=len(score_arrays.texts)) for told in rows.values())
+    texts = len(score_arrays.texts)
+    return tuple(_outcome_counts(changes.values(), texts=texts) for changes in rows.values())
 
 
-def _fates(changes: Iterable[Change], *, texts: int) -> Fates:
-    told = tuple(changes)
-    counted = Counter(change.fate for change in told)
-    return Fates(
-        absent=texts - len(told) + counted[Fate.ABSENT],
-        unscored=counted[Fate.UNSCORED],
-        error_free=counted[Fate.ERROR_FREE],
-        clipped=counted[Fate.CLIPPED],
-        unchanged=Counter(_why(change) for change in told if change.fate in UNCHANGED),
-        unwritten=Counter(change.reason for change in told if change.fate is Fate.UNWRITTEN),
+def _outcome_counts(changes: Iterable[Change], *, texts: int) -> OutcomeCounts:
+    known = tuple(changes)
+    counts = Counter(change.list_outcome for change in known)
+    return OutcomeCounts(
+        absent=texts - len(known) + counts[ListOutcome.ABSENT],
+        unscored=counts[ListOutcome.UNSCORED],
+        error_free=counts[ListOutcome.ERROR_FREE],
+        clipped=counts[ListOutcome.CLIPPED],
+        unchanged=Counter(_why(change) for change in known if change.list_outcome in UNCHANGED),
+        failed=Counter(
+            change.reason for change in known if change.list_outcome is ListOutcome.FAILED
+        ),
     )
 
 
@@ -76,11 +80,17 @@ def _why(change: Change) -> str:
     """Return why a list could not be changed; records from elsewhere often do not say."""
     if change.unchanged is not None:
         return change.unchanged.value
-    return Unchanged.NO_ERRORS.value if change.fate is Fate.ERROR_FREE else _NOT_RECORDED
+    is_error_free = change.list_outcome is ListOutcome.ERROR_FREE
+    return Unchanged.NO_ERRORS.value if is_error_free else _NOT_RECORDED
+
+
+def share(part: int, whole: int) -> float:
+    """Return `part` of `whole`, NaN of nothing."""
+    return part / whole if whole else math.nan
 
 
 class Estimate(NamedTuple):
-    """A mean, with its 95 % interval over texts drawn anew; NaN where there is none."""
+    """A mean, with its 95 % interval over resampled texts; NaN where there is none."""
 
     value: float
     low: float
@@ -88,7 +98,7 @@ class Estimate(NamedTuple):
 
 
 class Rates(NamedTuple):
-    """What became of the scores of some reports."""
+    """The scores of some reports after their lists were changed."""
 
     reports: int
     """Reports with a score to begin with."""
@@ -107,16 +117,16 @@ class Rates(NamedTuple):
     @property
     def changed(self) -> float:
         """Share of changed scores, in ``[0, 1]``, among the reports with both."""
-        return _quotient(self.fell + self.rose, self.scored)
+        return share(self.fell + self.rose, self.scored)
 
     @property
     def changed_as_printed(self) -> float:
         """The same as the paper counts: a score that is lost is a changed one."""
-        return _quotient(self.fell + self.rose + self.lost, self.reports)
+        return share(self.fell + self.rose + self.lost, self.reports)
 
 
 def rates(shifts: FloatArray, among: BoolArray, *, average: Estimate) -> Rates:
-    """Count what became of the reports `among` all.
+    """Count how the scores of the reports `among` all moved.
 
     Parameters
     ----------
@@ -127,25 +137,21 @@ def rates(shifts: FloatArray, among: BoolArray, *, average: Estimate) -> Rates:
     average
         Of these shifts.
     """
-    told = shifts[among]
+    chosen = shifts[among]
     return Rates(
         reports=int(among.sum()),
-        lost=int(np.isnan(told).sum()),
-        fell=int((told < 0).sum()),
-        rose=int((told > 0).sum()),
+        lost=int(np.isnan(chosen).sum()),
+        fell=int((chosen < 0).sum()),
+        rose=int((chosen > 0).sum()),
         average=average,
     )
 
 
-def _quotient(above: int, below: int) -> float:
-    return above / below if below else math.nan
-
-
 MEASURES = ("changed", "toward", "against", "average")
-"""What is compared with the control, in the order of the arrays."""
+"""The measures that are compared with the control, in the order of the arrays."""
 
 
-class Excess(NamedTuple):
+class NetOfControl(NamedTuple):
     """Figures of a condition minus those of the null control, on the same reports.
 
     Where the control was repeated, they are minus the mean of both.
@@ -176,7 +182,7 @@ def differences(
 
     Parameters
     ----------
-    evidence
+    score_arrays
         With the null control among its conditions, or without.
     row
         Of the condition.
@@ -190,16 +196,16 @@ def differences(
         Shape ``(len(MEASURES), texts)``; NaN for reports that cannot be compared, which are
         all without a control, and for a control itself.
     """
-    if score_arrays.conditions[row].push is None:
+    if score_arrays.conditions[row].direction is None:
         return np.full((len(MEASURES), len(score_arrays.texts)), np.nan)
-    treated = _measures(score_arrays, row, of=row)
-    treated[:, ~score_arrays.applied[row]] = np.nan
-    return treated - _control(score_arrays, row, controls)
+    measured = _measures(score_arrays, row, of=row)
+    measured[:, ~score_arrays.applied[row]] = np.nan
+    return measured - _control(score_arrays, row, controls)
 
 
-def excess_of(
+def net_of_control(
     score_arrays: ScoreArrays, row: int, *, estimates: tuple[Estimate, ...]
-) -> Excess | None:
+) -> NetOfControl | None:
     """Test a condition against the null control; None where there is nothing to compare.
 
     The tests take the first control alone: of two draws by the same chances either is as
@@ -207,25 +213,25 @@ def excess_of(
 
     Parameters
     ----------
-    evidence, row
+    score_arrays, row
         As in `differences`.
     estimates
         Of what `differences` returns, in its order.
     """
-    told = differences(score_arrays, row, controls=(CONTROL,))
-    used = ~np.isnan(told[0])
+    compared = differences(score_arrays, row, controls=(CONTROL,))
+    used = ~np.isnan(compared[0])
     if not used.any():
         return None
     changed, toward, against, average = estimates
-    return Excess(
+    return NetOfControl(
         used=int(used.sum()),
         control=float(np.mean(_control(score_arrays, row, (CONTROL, REPEAT))[0][used])),
         changed=changed,
         toward=toward,
         against=against,
         average=average,
-        p_changed=math.exp(sign_test(told[0]).log_p),
-        p_average=math.exp(paired_test(told[-1]).log_p),
+        p_changed=math.exp(sign_test(compared[0]).log_p),
+        p_average=math.exp(paired_test(compared[-1]).log_p),
     )
 
 
@@ -237,14 +243,14 @@ def _control(score_arrays: ScoreArrays, row: int, names: Sequence[str]) -> Float
         else _measures(score_arrays, null, of=row)
         for name in names
     )
-    told = np.stack([first, *(np.where(np.isnan(other), first, other) for other in others)])
-    averaged: FloatArray = np.mean(told, axis=0)
+    controls = np.stack([first, *(np.where(np.isnan(other), first, other) for other in others)])
+    averaged: FloatArray = np.mean(controls, axis=0)
     return averaged
 
 
 def _measures(score_arrays: ScoreArrays, source: int, *, of: int) -> FloatArray:
-    """Return by the scores of `source` what is compared, counted as condition `of` pushes."""
-    sign = 1.0 if score_arrays.conditions[of].push == "rises" else -1.0
+    """Return the measures of the scores of `source`, counted in the direction of `of`."""
+    sign = 1.0 if score_arrays.conditions[of].direction == "rises" else -1.0
     shifts = np.where(score_arrays.rescored[source], sign * score_arrays.shifts[source], np.nan)
-    told = np.stack([shifts != 0, shifts > 0, shifts < 0, shifts]).astype(np.float64)
-    return np.where(np.isnan(shifts), np.nan, told)
+    measures = np.stack([shifts != 0, shifts > 0, shifts < 0, shifts]).astype(np.float64)
+    return np.where(np.isnan(shifts), np.nan, measures)

@@ -1,4 +1,4 @@
-"""Evidence: the scores of one judge's reports before and after, as arrays side by side."""
+"""Score arrays: the scores of one judge's reports before and after, side by side."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,30 +11,30 @@ from spanjury.orchestration.studies.faithfulness.changes import (
     REPEAT,
     UNCHANGED,
     Change,
-    Fate,
-    Push,
+    Direction,
+    ListOutcome,
 )
 
-__all__ = ["ADDING", "ScoreArrays", "Treated", "gathered"]
+__all__ = ["BoolArray", "ConditionRow", "FloatArray", "ScoreArrays", "collect_scores"]
 
-ADDING = frozenset({"addition", "critical"})
+_ADDING = frozenset({"addition", "critical"})
 """Families that change a list without errors too."""
 
-_UNKNOWN = frozenset({Fate.ABSENT, Fate.UNWRITTEN})
-"""Of reports of which nobody can say what the judge would have made."""
+_UNKNOWN = frozenset({ListOutcome.ABSENT, ListOutcome.FAILED})
+"""Of reports whose next score cannot be known."""
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Treated:
-    """What was done to lists; the fields are those of `Change`."""
+class ConditionRow:
+    """The condition of a row of the arrays; the fields are those of `Change`."""
 
     name: str
     family: str
     by: int | None
-    push: Push | None
+    direction: Direction | None
     written_by: str
 
     @property
@@ -45,7 +45,7 @@ class Treated:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ScoreArrays:
-    """What one judge said on one aspect of one dataset, before and after.
+    """The scores of one judge on one aspect of one dataset, before and after.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class ScoreArrays:
         Shape ``(conditions, texts)``: scores, NaN where there is none. Of a report that was
         not rescored since nothing could be changed, `after` is `before`.
     errors
-        The same shape: how many errors the report lists, NaN where nobody says.
+        The same shape: how many errors the report lists, NaN where the record does not say.
     known, rescored
         The same shape: whether there is a report with a score and a word on what became of
         it; whether its list was changed and it was asked for another score.
@@ -70,7 +70,7 @@ class ScoreArrays:
     judge: str
     dataset: str
     aspect: str
-    conditions: tuple[Treated, ...]
+    conditions: tuple[ConditionRow, ...]
     texts: tuple[str, ...]
     before: FloatArray
     after: FloatArray
@@ -82,31 +82,26 @@ class ScoreArrays:
     changes: tuple[Change, ...]
 
     @property
-    def lost(self) -> BoolArray:
-        """Which reports were to be scored again and have no second score."""
-        return self.known & np.isnan(self.after)
-
-    @property
     def shifts(self) -> FloatArray:
         """Score afterwards less the one before; NaN where one is missing."""
         return np.where(self.known, self.after - self.before, np.nan)
 
     @property
     def with_errors(self) -> BoolArray:
-        """Which reports list errors; where nobody says, those below the best score."""
-        taken = np.isnan(self.errors) & (self.before < self.high)
-        return self.known & (taken | (self.errors > 0))
+        """Which reports list errors; where the record does not say, those below the best score."""
+        assumed = np.isnan(self.errors) & (self.before < self.high)
+        return self.known & (assumed | (self.errors > 0))
 
     @property
     def applied(self) -> BoolArray:
         """Which reports had their list changed (or, by a control, kept) and were rescored."""
-        adding: BoolArray = np.array([[one.family in ADDING] for one in self.conditions])
+        adding: BoolArray = np.array([[one.family in _ADDING] for one in self.conditions])
         return self.rescored & self.known & (self.with_errors | adding)
 
     @property
     def with_room(self) -> BoolArray:
         """Which of these could move as they should: not at that end of the scale already."""
-        return self.applied & self._room(falling="falls")
+        return self.applied & self._room(downwards="falls")
 
     @property
     def with_room_against(self) -> BoolArray:
@@ -115,28 +110,28 @@ class ScoreArrays:
         They are others than those of `with_room`: a score at the floor cannot fall, but an
         added error can make it rise.
         """
-        return self.applied & self._room(falling="rises")
+        return self.applied & self._room(downwards="rises")
 
-    def _room(self, *, falling: Push) -> BoolArray:
-        """Return which scores can move: down under pushes called `falling`, up under others.
+    def _room(self, *, downwards: Direction) -> BoolArray:
+        """Return which scores can move: down in the direction `downwards`, up in the other.
 
-        Under a control, which pushes nowhere, all can.
+        Under a control, which has no direction, all can.
         """
         room: BoolArray = np.ones(self.before.shape, dtype=bool)
-        for row, treated in enumerate(self.conditions):
-            if treated.push is not None:
-                is_down = treated.push == falling
+        for row, condition in enumerate(self.conditions):
+            if condition.direction is not None:
                 scores = self.before[row]
+                is_down = condition.direction == downwards
                 room[row] = scores > self.low if is_down else scores < self.high
         return room
 
     def row(self, name: str) -> int | None:
-        """Return where the condition called `name` stands; None if it is not there."""
+        """Return the row of the condition called `name`; None if there is none."""
         names = [one.name for one in self.conditions]
         return names.index(name) if name in names else None
 
 
-def gathered(changes: Iterable[Change]) -> tuple[ScoreArrays, ...]:
+def collect_scores(changes: Iterable[Change]) -> tuple[ScoreArrays, ...]:
     """Put changes into arrays, one set for each judge, dataset and aspect.
 
     Parameters
@@ -151,35 +146,35 @@ def gathered(changes: Iterable[Change]) -> tuple[ScoreArrays, ...]:
 
 
 def _score_arrays(changes: Sequence[Change]) -> ScoreArrays:
-    treated = {
-        change.condition: Treated(
+    conditions = {
+        change.condition: ConditionRow(
             name=change.condition,
             family=change.family,
             by=change.by,
-            push=change.push,
+            direction=change.direction,
             written_by=change.written_by,
         )
         for change in changes
     }
     columns = {text: n for n, text in enumerate(dict.fromkeys(one.text for one in changes))}
-    rows = {name: number for number, name in enumerate(treated)}
+    rows = {name: number for number, name in enumerate(conditions)}
     shape = len(rows), len(columns)
     before, after, errors = (np.full(shape, np.nan) for _ in range(3))
     known, rescored = (np.zeros(shape, dtype=bool) for _ in range(2))
     for change in changes:
-        place = rows[change.condition], columns[change.text]
-        is_kept = change.fate in UNCHANGED
-        before[place] = _number(change.before)
-        after[place] = _number(change.before if is_kept else change.after)
-        errors[place] = _number(change.errors)
-        known[place] = change.before is not None and change.fate not in _UNKNOWN
-        rescored[place] = change.fate is Fate.RESCORED
+        at = rows[change.condition], columns[change.text]
+        is_unchanged = change.list_outcome in UNCHANGED
+        before[at] = _number(change.before)
+        after[at] = _number(change.before if is_unchanged else change.after)
+        errors[at] = _number(change.errors)
+        known[at] = change.before is not None and change.list_outcome not in _UNKNOWN
+        rescored[at] = change.is_rescored
     first = changes[0]
     return ScoreArrays(
         judge=first.judge,
         dataset=first.dataset,
         aspect=first.aspect,
-        conditions=tuple(treated.values()),
+        conditions=tuple(conditions.values()),
         texts=tuple(columns),
         before=before,
         after=after,

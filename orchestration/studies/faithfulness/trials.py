@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from types import MappingProxyType
 
 from spanjury.judges.core import (
@@ -16,7 +17,6 @@ from spanjury.judges.core import (
     PerturbationError,
     Report,
     Rescorable,
-    Rescoring,
     Segment,
     reason_of,
 )
@@ -25,7 +25,7 @@ from spanjury.orchestration.studies.faithfulness.changes import (
     CONTROL,
     REPEAT,
     Change,
-    Fate,
+    ListOutcome,
     severity_moved,
 )
 from spanjury.orchestration.studies.generation import (
@@ -42,100 +42,14 @@ from spanjury.perturbations.explanation.perturbation import (
 )
 from spanjury.perturbations.perturbation import generator_for
 
-__all__ = ["Case", "Condition", "ListChange", "changed_list", "repeat", "trials"]
+__all__ = ["Case", "Condition", "repeat", "trials"]
 
 Spans = tuple[ErrorSpan, ...]
-
-_UNFIT = "the model, asked twice, wrote no such explanation"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListChange:
-    """How one list is to be changed.
-
-    Parameters
-    ----------
-    errors
-        The list.
-    condition, perturbation, options
-        The rule that changes it, and how much.
-    segment_id, aspect
-        Of the report; the random numbers depend on them and on no other list's turn.
-    seed
-        Of the random numbers; passed to servers that take one.
-    """
-
-    errors: ErrorList
-    condition: str
-    perturbation: ExplanationPerturbation
-    options: Mapping[str, object]
-    segment_id: str
-    aspect: Aspect
-    seed: int
-
-    @property
-    def by_rule(self) -> Spans:
-        """The changed list as the rule has it.
-
-        Raises
-        ------
-        NothingToChangeError
-            If there is nothing to change.
-        PerturbationError
-            If the rule fails; names the condition and the report.
-        """
-        whose = f"{self.segment_id}/{self.aspect.name}"
-        rng = generator_for(self.seed, self.condition, whose)
-        try:
-            return self.perturbation.changed(self.errors, rng, **self.options)
-        except NothingToChangeError:
-            raise
-        except PerturbationError as error:
-            told = f"{self.condition} cannot change {whose!r}: {error}"
-            raise PerturbationError(told) from error
-
-    @property
-    def order(self) -> GenerationRequest[Spans] | None:
-        """What a model is asked for in the rule's place; None where there is the rule only."""
-        written = generated_twin(self.perturbation, aspect=self.aspect)
-        if written is None:
-            return None
-        change: Callable[..., Awaitable[Spans]] = written.changed  # its options are the rule's
-
-        async def write(model: ChatModel) -> Spans:
-            whose = f"{self.segment_id}/{self.aspect.name}"
-            rng = generator_for(self.seed, self.condition, whose)
-            return await change(self.errors, model, rng=rng, seed=self.seed, **self.options)
-
-        return GenerationRequest(
-            condition=self.condition, segment_id=self.segment_id, unfit=_UNFIT, ask=write
-        )
-
-
-async def changed_list(
-    wanted: ListChange, *, writing: Generation | None
-) -> Spans | GenerationFailed:
-    """Change a list, by the writer where it can be asked and else by the rule.
-
-    Raises
-    ------
-    NothingToChangeError
-        If the rule finds nothing to change; the writer is not asked then.
-    PerturbationError
-        If the rule fails.
-    PermanentModelError
-        If the writer cannot be asked.
-    """
-    by_rule = wanted.by_rule  # first: if it fails, nobody is paid
-    order = wanted.order
-    if writing is None or order is None:
-        return by_rule
-    return await writing.generate(order)
-
 
 log = EventLog()
 
 _STEPPED = frozenset({"severity", "explanation", "both"})
+_UNFIT = "the model, asked twice, wrote no such explanation"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +59,7 @@ class Condition:
     Parameters
     ----------
     name
-        What it is called in the report, unique in an exam.
+        Its name in the report, unique in an exam.
     perturbation, options
         The rule that changes, and how much.
     """
@@ -170,11 +84,11 @@ class Case:
     Parameters
     ----------
     judge, name
-        Who is asked, and what it is called in the report.
+        The judge, and its name in the report.
     dataset
         Of the text.
     segment, aspect, report
-        What was judged, and what the judge said.
+        What was judged, and the report on it.
     """
 
     judge: Rescorable
@@ -194,7 +108,7 @@ class Case:
             text=self.segment.segment_id,
             condition=condition,
             before=self.report.score,
-            fate=Fate.RESCORED if scored else Fate.UNSCORED,
+            list_outcome=ListOutcome.RESCORED if scored else ListOutcome.UNSCORED,
             outcome=self.report.outcome,
             reason=self.report.reason,
             errors=len(self.report.spans) if scored else None,
@@ -209,7 +123,7 @@ async def trials(
     *,
     seed: int,
     stop_token: StopToken,
-    writing: Generation | None = None,
+    generation: Generation | None = None,
     note: Callable[[Change], None] = lambda _: None,
 ) -> list[Change]:
     """Ask for the score of the unchanged list, then of the list changed in every way.
@@ -223,20 +137,20 @@ async def trials(
     seed
         Of the changes, which depend on the text and the aspect and on no other's turn.
     stop_token
-        Once it is pulled, the rest is left undone.
-    writing
-        Writes explanations where it can be asked; None to have all of them worded by rule.
+        Once a stop is requested, the rest is left undone.
+    generation
+        Writes explanations where a model can be asked; None to have all of them worded by rule.
     note
-        Is told of each row as it is made.
+        Is called with each row as it is made.
 
     Raises
     ------
     PerturbationError
         If a rule fails.
     PermanentModelError
-        If the writer cannot be asked.
+        If the model cannot be asked.
     StoreError
-        If what is said cannot be kept.
+        If a reply cannot be kept.
     """
     rows = [await _rescored(case, case.blank(CONTROL), spans=case.report.spans)]
     note(rows[0])
@@ -244,7 +158,7 @@ async def trials(
         if stop_token.is_requested:
             stop_token.interrupted = True
             break
-        rows.append(await _trial(case, condition, seed=seed, writing=writing))
+        rows.append(await _trial(case, condition, seed=seed, generation=generation))
         note(rows[-1])
     return rows
 
@@ -255,47 +169,76 @@ async def repeat(case: Case) -> Change:
 
 
 async def _trial(
-    case: Case, condition: Condition, *, seed: int, writing: Generation | None
+    case: Case, condition: Condition, *, seed: int, generation: Generation | None
 ) -> Change:
     """Change the list in one way, and ask for its score if there is anything to change."""
-    row = _begun(case, condition, writing=writing)
-    if row.fate is Fate.UNSCORED:
+    row = _begun(case, condition, generation=generation)
+    if not row.is_rescored:
         return row
-    wanted = ListChange(
-        errors=ErrorList(output=case.segment.output, spans=case.report.spans),
-        condition=condition.name,
-        perturbation=condition.perturbation,
-        options=condition.options,
-        segment_id=case.segment.segment_id,
-        aspect=case.aspect,
-        seed=seed,
-    )
     try:
-        told = await changed_list(wanted, writing=writing)
+        spans = await _changed_list(case, condition, seed=seed, generation=generation)
     except NothingToChangeError as error:
-        fate = Fate.ERROR_FREE if error.reason is Unchanged.NO_ERRORS else Fate.CLIPPED
-        return replace(row, fate=fate, unchanged=error.reason, reason=str(error))
-    if isinstance(told, GenerationFailed):
-        return replace(row, fate=Fate.UNWRITTEN, reason=told.reason)
-    return await _rescored(case, row, spans=told)
+        is_error_free = error.reason is Unchanged.NO_ERRORS
+        outcome = ListOutcome.ERROR_FREE if is_error_free else ListOutcome.CLIPPED
+        return replace(row, list_outcome=outcome, unchanged=error.reason, reason=str(error))
+    if isinstance(spans, GenerationFailed):
+        return replace(row, list_outcome=ListOutcome.FAILED, reason=spans.reason)
+    return await _rescored(case, row, spans=spans)
 
 
-def _begun(case: Case, condition: Condition, *, writing: Generation | None) -> Change:
+def _begun(case: Case, condition: Condition, *, generation: Generation | None) -> Change:
     """Return the row of `condition` with what is known before the list is changed."""
     rule = condition.perturbation
-    is_written = writing is not None and generated_twin(rule, aspect=case.aspect) is not None
+    is_written = generation is not None and generated_twin(rule, aspect=case.aspect) is not None
     return replace(
         case.blank(condition.name),
         family=rule.family,
         by=condition.by,
-        push=rule.push,
-        written_by=writing.name if writing is not None and is_written else "",
+        direction=rule.push,
+        written_by=generation.name if generation is not None and is_written else "",
+    )
+
+
+async def _changed_list(
+    case: Case, condition: Condition, *, seed: int, generation: Generation | None
+) -> Spans | GenerationFailed:
+    """Change a list, by a model where one can be asked and else by the rule.
+
+    Raises
+    ------
+    NothingToChangeError
+        If the rule finds nothing to change; the model is not asked then.
+    PerturbationError
+        If the rule fails; names the condition and the report.
+    PermanentModelError
+        If the model cannot be asked.
+    """
+    errors = ErrorList(output=case.segment.output, spans=case.report.spans)
+    whose = f"{case.segment.segment_id}/{case.aspect.name}"
+    rng = partial(generator_for, seed, condition.name, whose)
+    try:  # the rule first: if it fails, the model costs nothing
+        by_rule = condition.perturbation.changed(errors, rng(), **condition.options)
+    except NothingToChangeError:
+        raise
+    except PerturbationError as error:
+        raise PerturbationError(f"{condition.name} cannot change {whose!r}: {error}") from error
+    written = generated_twin(condition.perturbation, aspect=case.aspect)
+    if generation is None or written is None:
+        return by_rule
+    change: Callable[..., Awaitable[Spans]] = written.changed  # its options are the rule's
+
+    async def ask(model: ChatModel) -> Spans:
+        return await change(errors, model, rng=rng(), seed=seed, **condition.options)
+
+    segment_id = case.segment.segment_id
+    return await generation.generate(
+        GenerationRequest(condition=condition.name, segment_id=segment_id, unfit=_UNFIT, ask=ask)
     )
 
 
 async def _rescored(case: Case, row: Change, *, spans: Sequence[ErrorSpan]) -> Change:
-    """Return `row` with what the judge makes of `spans`; a failure is told in it."""
-    if row.fate is Fate.UNSCORED:
+    """Return `row` with the judge's score of `spans`, or with the outcome of its failure."""
+    if not row.is_rescored:
         return row
     row = replace(
         row,
@@ -303,8 +246,15 @@ async def _rescored(case: Case, row: Change, *, spans: Sequence[ErrorSpan]) -> C
         severity_change=_severity_change(row, case.report.spans, spans),
     )
     try:
-        told = await case.judge.rescore(case.segment, case.aspect, spans)
-        return _filled(row, told)
+        rescoring = await case.judge.rescore(case.segment, case.aspect, spans)
+        return replace(
+            row,
+            after=rescoring.report.score,
+            outcome=rescoring.report.outcome,
+            reason=rescoring.report.reason,
+            expected=rescoring.expected,
+            method=rescoring.method,
+        )
     except (JudgeError, ModelError) as error:
         return replace(row, outcome=error.outcome, reason=reason_of(error))
     except RUN_ENDING:
@@ -313,17 +263,6 @@ async def _rescored(case: Case, row: Change, *, spans: Sequence[ErrorSpan]) -> C
         log.exception("faithfulness.judge_broken", judge=case.name)
         reason = f"the judge's own code failed: {reason_of(error, kind=True)}"
         return replace(row, outcome=Outcome.BACKEND_FAILED, reason=reason)
-
-
-def _filled(row: Change, told: Rescoring) -> Change:
-    return replace(
-        row,
-        after=told.report.score,
-        outcome=told.report.outcome,
-        reason=told.report.reason,
-        expected=told.expected,
-        method=told.method,
-    )
 
 
 def _severity_change(row: Change, before: Sequence[ErrorSpan], after: Sequence[ErrorSpan]) -> int:

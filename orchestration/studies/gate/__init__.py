@@ -1,1 +1,1 @@
-"""Whether a distilled judge passes: its measures beside its base's, its teacher's, and demands."""
+"""The gate: a distilled judge's measures beside its base's and its teacher's, and demands."""

@@ -1,4 +1,4 @@
-"""Demands: what a distilled judge's measures must reach, in numbers or beside its base's."""
+"""Demands: bounds that a distilled judge's measures must reach, in numbers or beside its base."""
 
 import operator
 from collections.abc import Mapping, Sequence
@@ -8,11 +8,12 @@ from spanjury.judges.core import ConfigError
 from spanjury.orchestration.report import figure
 from spanjury.orchestration.studies.card import Gate, Measure
 
-__all__ = ["OverBase", "Verdict", "verdicts"]
+__all__ = ["DemandResult", "OverBase", "demand_results"]
 
-Told = Mapping[str, Sequence[Measure]]
-"""Name -> what each exam that tells it says of a measure."""
+MeasuresByName = Mapping[str, Sequence[Measure]]
+"""Name -> the measure in each exam that has it."""
 
+_SPEC = ".3g"
 _LESS_IS_BETTER = (
     "severity.apart",
     "score.error",
@@ -32,48 +33,15 @@ _LESS_IS_BETTER = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OverBase:
-    """A measure that must be better than the base's: higher, or lower where less is better.
-
-    Where the base's is not defined, as without a readable report, it must be above 0, or
-    defined where less is better.
-    """
-
-    name: str
-
-    @property
-    def is_falling(self) -> bool:
-        """Whether less is better, in a group of examples as well."""
-        return any(self.name == one or self.name.startswith(f"{one}.") for one in _LESS_IS_BETTER)
-
-    def verdict(self, distilled: Told, base: Told) -> "Verdict":
-        """Hold the two against each other; raise `ConfigError` if one has no such measure."""
-        for told in (distilled, base):
-            if self.name not in told:
-                raise ConfigError(f"no exam tells {self.name!r}; there are {', '.join(told)}")
-        value, bound = distilled[self.name][0].value, base[self.name][0].value
-        if bound is None:
-            met = value is not None and (self.is_falling or value > 0)
-            relation = (
-                ", which the base has not" if self.is_falling else " > 0, as the base has none"
-            )
-        else:
-            better = operator.lt if self.is_falling else operator.gt
-            met = value is not None and better(value, bound)
-            relation = f" {'<' if self.is_falling else '>'} {figure(bound, '.3g')}, the base's"
-        return Verdict(demand=f"{self.name}{relation}", values=(value,), met=met)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """What became of a demand.
+class DemandResult:
+    """A demand, and whether it is met.
 
     Parameters
     ----------
     demand
         Measure, relation and bound.
     values
-        What the measure is, exam by exam.
+        Of the measure, exam by exam.
     met
         Whether it is as demanded.
     """
@@ -84,26 +52,62 @@ class Verdict:
 
     @property
     def line(self) -> str:
-        """The demand with what the measure is."""
-        return f"{self.demand} (it is {', '.join(figure(value, '.3g') for value in self.values)})"
+        """The demand with the values of the measure."""
+        return f"{self.demand} (it is {', '.join(figure(value, _SPEC) for value in self.values)})"
 
 
-def verdicts(
-    gates: Sequence[Gate], over_base: Sequence[OverBase], *, distilled: Told, base: Told
-) -> tuple[Verdict, ...]:
-    """Hold a distilled judge against all demands.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverBase:
+    """A measure that must be better than the base's: higher, or lower where less is better.
+
+    Where the base's is not defined, as without a readable report, it must be above 0, or
+    defined where less is better.
+    """
+
+    name: str
+
+    @property
+    def less_is_better(self) -> bool:
+        """Whether less is better, in a group of examples as well."""
+        return any(self.name == one or self.name.startswith(f"{one}.") for one in _LESS_IS_BETTER)
+
+    def result(self, distilled: MeasuresByName, base: MeasuresByName) -> DemandResult:
+        """Compare the two; raise `ConfigError` if one has no such measure."""
+        for measures in (distilled, base):
+            if self.name not in measures:
+                raise ConfigError(f"no exam has {self.name!r}; there are {', '.join(measures)}")
+        value, bound = distilled[self.name][0].value, base[self.name][0].value
+        less = self.less_is_better
+        if bound is None:
+            met = value is not None and (less or value > 0)
+            relation = ", which the base has not" if less else " > 0, as the base has none"
+        else:
+            better = operator.lt if less else operator.gt
+            met = value is not None and better(value, bound)
+            relation = f" {'<' if less else '>'} {figure(bound, _SPEC)}, the base's"
+        return DemandResult(demand=f"{self.name}{relation}", values=(value,), met=met)
+
+
+def demand_results(
+    gates: Sequence[Gate],
+    over_base: Sequence[OverBase],
+    *,
+    distilled: MeasuresByName,
+    base: MeasuresByName,
+) -> tuple[DemandResult, ...]:
+    """Compare a distilled judge with all demands.
 
     Raises
     ------
     ConfigError
-        If no exam tells a measure; the message lists those that there are.
+        If no exam has a measure; the message lists those that there are.
     """
-    held = [
-        Verdict(
+    results = [
+        DemandResult(
             demand=str(gate),
             met=gate.is_passed(distilled),
-            values=tuple(told.value for told in distilled[gate.name]),
+            values=tuple(measure.value for measure in distilled[gate.name]),
         )
         for gate in gates
     ]
-    return (*held, *(one.verdict(distilled, base) for one in over_base))
+    return (*results, *(one.result(distilled, base) for one in over_base))

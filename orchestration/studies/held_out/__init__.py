@@ -1,1 +1,1 @@
-"""The exam of what a judge was taught: its reports beside those that are due on held-out texts."""
+"""Held-out evaluation: a judge's reports beside the targets of texts it was not trained on."""

@@ -1,4 +1,4 @@
-"""Cases: texts that were held out of training, each with the report that is due on it."""
+"""Cases: texts that were held out of training, each with the report that a judge should make."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from spanjury.judges.core import Aspect, Report, Segment
 
-__all__ = ["ALL", "Case", "Seen", "groups_of"]
+__all__ = ["ALL", "BoolArray", "Case", "SeenInTraining", "groups_of"]
 
 ALL = ""
 """The group of all cases."""
@@ -23,34 +23,34 @@ class Case:
     Parameters
     ----------
     segment, aspect
-        What is asked.
-    due
-        What is to be found; with a score on the scale of the aspect.
+        What is judged.
+    target
+        The report that a judge should make; with a score on the scale of the aspect.
     input_id
         Texts for the same input are drawn together.
     damages
-        What was done to the text; empty for one as it was.
+        How the text was damaged; empty for one as it was.
 
     Raises
     ------
     ValueError
-        If the report that is due has no score.
+        If the target has no score.
     """
 
     segment: Segment
     aspect: Aspect
-    due: Report
+    target: Report
     input_id: str
     damages: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.due.score is None:
-            raise ValueError(f"no score is due on {self.segment.segment_id!r}")
+        if self.target.score is None:
+            raise ValueError(f"the target of {self.segment.segment_id!r} has no score")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
-    """What a model has met in training.
+class SeenInTraining:
+    """The tasks, aspects and damages that a model was trained on.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Seen:
     aspects
         Task and aspect: the same word in another task is another aspect.
     damages
-        What was done to texts.
+        Names of the damage to texts.
     """
 
     tasks: frozenset[str]
@@ -67,15 +67,15 @@ class Seen:
     damages: frozenset[str]
 
 
-def groups_of(cases: Sequence[Case], seen: Seen | None) -> Mapping[str, BoolArray]:
-    """Return which cases are of what a model has seen, and which are of what it has not.
+def groups_of(cases: Sequence[Case], seen: SeenInTraining | None) -> Mapping[str, BoolArray]:
+    """Return which cases are like those that a model was trained on, and which are not.
 
     Parameters
     ----------
     cases
         One or more.
     seen
-        None where nobody knows: then there is the group of all cases only.
+        None where it is not known: then there is the group of all cases only.
 
     Returns
     -------
@@ -91,11 +91,11 @@ def groups_of(cases: Sequence[Case], seen: Seen | None) -> Mapping[str, BoolArra
         known = [seen.damages.issuperset(one.damages) for one in cases]
         damaged = np.array([bool(one.damages) for one in cases])
         every = groups[ALL]
-        for name, met, among in (
+        for name, flags, among in (
             ("tasks", tasks, every),
             ("aspects", aspects, every),
             ("damages", known, damaged),
         ):
-            groups[f"seen-{name}"] = among & np.array(met)
-            groups[f"unseen-{name}"] = among & ~np.array(met)
+            groups[f"seen-{name}"] = among & np.array(flags)
+            groups[f"unseen-{name}"] = among & ~np.array(flags)
     return {name: inside for name, inside in groups.items() if inside.any()}

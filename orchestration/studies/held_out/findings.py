@@ -1,4 +1,4 @@
-"""Findings: how near a judge's reports are to those that are due, group by group."""
+"""Findings: how near a judge's reports are to the targets, group by group."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -35,17 +35,17 @@ FIGURES: Mapping[str, str] = MappingProxyType(
         "graded.f1": "harmonic mean of these two",
         "recognised.error_free": "share of the texts without errors in which none is found",
         "recognised.faulty": "share of the texts with errors in which one is found",
-        "severity.alike": "share of the found spans and due ones that meet with one severity",
+        "severity.alike": "share of the spans found and of the target that meet with one severity",
         "severity.apart": "by how much severities differ where spans meet, on average",
-        "score.spearman": "rank correlation of the score with the due one",
+        "score.spearman": "rank correlation of the score with that of the target",
         "score.error": "by how many of 100 points the score is off, on average",
     }
 )
-"""Name -> what it is."""
+"""Name -> meaning."""
 
 _SPEARMAN = "score.spearman"
 _DISTINCT = 3
-"""Due scores below which a correlation says nothing."""
+"""Target scores below which a correlation says nothing."""
 _DIGITS = 9
 """Behind the point; what is beyond them comes from rounding."""
 _DRAWN = 2
@@ -55,7 +55,7 @@ _FEW = 30
 
 
 def measure_name(figure: str, group: str) -> str:
-    """Return what a figure of a group is asked for by, as ``spans.f1.unseen-tasks``."""
+    """Return the name of a figure of a group, as ``spans.f1.unseen-tasks``."""
     return figure if group == ALL else f"{figure}.{group}"
 
 
@@ -78,23 +78,25 @@ def measures_of(
 
     Parameters
     ----------
-    evidence
-        What a judge said.
+    score_arrays
+        Of a judge.
     groups
         As `groups_of` returns them.
     settings
         Seed and draws; inputs are drawn, each with all its cases.
     """
-    told = {name: _figures(score_arrays.part(inside), settings) for name, inside in groups.items()}
+    by_group = {
+        name: _figures(score_arrays.part(inside), settings) for name, inside in groups.items()
+    }
     return tuple(
         replace(figures[name], name=measure_name(name, group))
         for name in FIGURES
-        for group, figures in told.items()
+        for group, figures in by_group.items()
     )
 
 
 def cautions(score_arrays: ScoreArrays) -> Iterator[str]:
-    """Say what is to be kept in mind when the measures are read."""
+    """Say what to keep in mind when the measures are read."""
     lost = score_arrays.asked - int(np.count_nonzero(score_arrays.parsed))
     if lost:
         ends = ", ".join(
@@ -123,49 +125,52 @@ def _figures(score_arrays: ScoreArrays, settings: Settings) -> dict[str, Measure
         bare = {"low": np.nan, "high": np.nan}
         estimated = {name: replace(one, **bare) for name, one in estimated.items()}
     counts, reason = _counts(score_arrays), _no_correlation(score_arrays)
-    found = {
+    measures = {
         name: Measure(
             name=name,
-            value=_defined(estimate.value),
+            value=_rounded(estimate.value),
             says=FIGURES[name],
             count=counts.get(name, counts["parsed"]),
-            low=_defined(estimate.low),
-            high=_defined(estimate.high),
+            low=_rounded(estimate.low),
+            high=_rounded(estimate.high),
         )
         for name, estimate in estimated.items()
     }
     if reason:
         says = f"{FIGURES[_SPEARMAN]}; none: {reason}"
-        told = found[_SPEARMAN]
-        found[_SPEARMAN] = replace(told, value=None, low=None, high=None, says=says)
-    return found
+        spearman = measures[_SPEARMAN]
+        measures[_SPEARMAN] = replace(spearman, value=None, low=None, high=None, says=says)
+    return measures
 
 
 def _effects(score_arrays: ScoreArrays) -> Effects:
     parsed = score_arrays.parsed
-    free, faulty = parsed & (score_arrays.due == 0), parsed & (score_arrays.due > 0)
-    scores = np.stack([score_arrays.due_score, score_arrays.score])
+    free, faulty = (
+        parsed & (score_arrays.target_spans == 0),
+        parsed & (score_arrays.target_spans > 0),
+    )
+    scores = np.stack([score_arrays.target_score, score_arrays.score])
     severities = np.stack([score_arrays.alike, score_arrays.apart])
     return {
         ("reports.parsed",): mean_drop(parsed.astype(np.float64)),
         ("spans.precision", "spans.recall", "spans.f1"): micro_effect(score_arrays.characters),
         ("graded.precision", "graded.recall", "graded.f1"): micro_effect(score_arrays.graded),
-        ("recognised.error_free",): mean_drop(np.where(free, score_arrays.found == 0, np.nan)),
-        ("recognised.faulty",): mean_drop(np.where(faulty, score_arrays.found > 0, np.nan)),
+        ("recognised.error_free",): mean_drop(np.where(free, score_arrays.spans == 0, np.nan)),
+        ("recognised.faulty",): mean_drop(np.where(faulty, score_arrays.spans > 0, np.nan)),
         ("severity.alike", "severity.apart"): ratio(severities, score_arrays.meetings),
         (_SPEARMAN,): of_items(scores, lambda drawn: correlation(*drawn).value),
-        ("score.error",): mean_drop(np.abs(score_arrays.score - score_arrays.due_score)),
+        ("score.error",): mean_drop(np.abs(score_arrays.score - score_arrays.target_score)),
     }
 
 
 def _counts(score_arrays: ScoreArrays) -> dict[str, int]:
-    """Return of how many examples, or meetings, a figure is made; ``parsed`` for the others."""
+    """Return the number of examples, or meetings, behind a figure; ``parsed`` for the others."""
     parsed, meetings = score_arrays.parsed, int(np.nansum(score_arrays.meetings))
     return {
         "parsed": int(np.count_nonzero(parsed)),
         "reports.parsed": score_arrays.asked,
-        "recognised.error_free": int(np.count_nonzero(parsed & (score_arrays.due == 0))),
-        "recognised.faulty": int(np.count_nonzero(parsed & (score_arrays.due > 0))),
+        "recognised.error_free": int(np.count_nonzero(parsed & (score_arrays.target_spans == 0))),
+        "recognised.faulty": int(np.count_nonzero(parsed & (score_arrays.target_spans > 0))),
         "severity.alike": meetings,
         "severity.apart": meetings,
     }
@@ -173,11 +178,12 @@ def _counts(score_arrays: ScoreArrays) -> dict[str, int]:
 
 def _no_correlation(score_arrays: ScoreArrays) -> str:
     """Say why there is no rank correlation; empty if there is one."""
-    due, said = score_arrays.due_score[score_arrays.parsed], score_arrays.score[score_arrays.parsed]
-    if len(np.unique(due)) < _DISTINCT:
-        return f"fewer than {_DISTINCT} different due scores"
-    return correlation(due, said).reason or ""
+    parsed = score_arrays.parsed
+    target, score = score_arrays.target_score[parsed], score_arrays.score[parsed]
+    if len(np.unique(target)) < _DISTINCT:
+        return f"fewer than {_DISTINCT} different target scores"
+    return correlation(target, score).reason or ""
 
 
-def _defined(value: float) -> float | None:
+def _rounded(value: float) -> float | None:
     return round(value, _DIGITS) + 0.0 if math.isfinite(value) else None  # + 0: there is no -0

@@ -1,4 +1,4 @@
-"""Evidence: what one judge said beside what was due, case by case, as arrays."""
+"""Score arrays: the reports of one judge beside the targets, case by case."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
@@ -11,32 +11,32 @@ from spanjury.judges.llm.percent import percent
 from spanjury.orchestration.studies.agreement.spans.measures import overlaps
 from spanjury.orchestration.studies.held_out.cases import BoolArray, Case
 
-__all__ = ["ScoreArrays", "gathered"]
+__all__ = ["ScoreArrays", "collect_scores"]
 
 FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreArrays:
-    """What was said and what was due; all arrays are of the shape ``(cases,)`` or ``(cases, 3)``.
+    """Reports beside targets; all arrays are of the shape ``(cases,)`` or ``(cases, 3)``.
 
-    What a judge said is NaN where it gave no score: a failure counts as such and as nothing else.
+    A report without a score is NaN: a failure counts as such and as nothing else.
 
     Parameters
     ----------
     inputs
         Number of the input that a case is of.
     outcomes
-        How each assessment ended, by the place of the outcome among all `Outcome`.
+        How each assessment ended, as the index of the outcome in `Outcome`.
     characters, graded
-        `Overlap` of the spans found with those due; by severity.
-    found, due
+        `Overlap` of the spans found with those of the target; by severity.
+    spans, target_spans
         How many spans.
     meetings
-        Pairs of a span found and one due that share a character and have a severity each.
+        Pairs of a span found and one of the target that share a character and have a severity each.
     alike, apart
         Of these, how many have the same severity; by how much severities differ, added up.
-    score, due_score
+    score, target_score
         From 0, the worst of the scale, to 100, the best.
     """
 
@@ -44,13 +44,13 @@ class ScoreArrays:
     outcomes: NDArray[np.int64]
     characters: FloatArray
     graded: FloatArray
-    found: FloatArray
-    due: FloatArray
+    spans: FloatArray
+    target_spans: FloatArray
     meetings: FloatArray
     alike: FloatArray
     apart: FloatArray
     score: FloatArray
-    due_score: FloatArray
+    target_score: FloatArray
 
     @property
     def asked(self) -> int:
@@ -64,66 +64,66 @@ class ScoreArrays:
 
     def ended(self) -> Iterator[tuple[Outcome, int]]:
         """Yield how assessments ended, and how many did so."""
-        for place, outcome in enumerate(Outcome):
-            if count := int(np.count_nonzero(self.outcomes == place)):
+        for index, outcome in enumerate(Outcome):
+            if count := int(np.count_nonzero(self.outcomes == index)):
                 yield outcome, count
 
     def part(self, inside: BoolArray) -> "ScoreArrays":
-        """Return the evidence on some cases; their inputs are numbered anew from 0."""
+        """Return the arrays of some cases, with inputs numbered from 0 again."""
         kept = {one.name: getattr(self, one.name)[inside] for one in fields(self)}
         _, kept["inputs"] = np.unique(kept["inputs"], return_inverse=True)
         return replace(self, **kept)
 
 
-def gathered(cases: Sequence[Case], reports: Sequence[Report]) -> ScoreArrays:
-    """Put what was said beside what was due.
+def collect_scores(cases: Sequence[Case], reports: Sequence[Report]) -> ScoreArrays:
+    """Put the reports of a judge beside the targets.
 
     Parameters
     ----------
     cases
-        What was asked, one or more.
+        One or more.
     reports
-        What a judge said, in the same order.
+        Those of the judge, in the same order.
     """
     pairs = list(zip(cases, reports, strict=True))
-    said = np.array([report.score is not None for report in reports], dtype=np.bool_)
+    has_score = np.array([report.score is not None for report in reports], dtype=np.bool_)
     scored = [(case, report) for case, report in pairs if report.score is not None]
     common = overlaps(
-        [report.spans for _, report in scored], [case.due.spans for case, _ in scored]
+        [report.spans for _, report in scored], [case.target.spans for case, _ in scored]
     )
     met = np.array(
-        [_met(report.spans, case.due.spans) for case, report in scored], dtype=np.float64
+        [_met(report.spans, case.target.spans) for case, report in scored], dtype=np.float64
     ).reshape(-1, 3)
-    meetings, alike, apart = _filled(met, said).T
+    meetings, alike, apart = _filled(met, has_score).T
     outcomes = list(Outcome)
     return ScoreArrays(
         inputs=np.unique([case.input_id for case in cases], return_inverse=True)[1],
         outcomes=np.array([outcomes.index(one.outcome) for one in reports], dtype=np.int64),
-        characters=_filled(common["characters"], said),
-        graded=_filled(common["graded"], said),
-        found=np.array([len(one.spans) if one.score is not None else np.nan for one in reports]),
-        due=np.array([len(case.due.spans) for case in cases], dtype=np.float64),
+        characters=_filled(common["characters"], has_score),
+        graded=_filled(common["graded"], has_score),
+        spans=np.array([len(one.spans) if one.score is not None else np.nan for one in reports]),
+        target_spans=np.array([len(case.target.spans) for case in cases], dtype=np.float64),
         meetings=meetings,
         alike=alike,
         apart=apart,
         score=np.array([_points(one.score, case.aspect.scale) for case, one in pairs]),
-        due_score=np.array([_points(case.due.score, case.aspect.scale) for case in cases]),
+        target_score=np.array([_points(case.target.score, case.aspect.scale) for case in cases]),
     )
 
 
-def _filled(rows: FloatArray, said: BoolArray) -> FloatArray:
-    """Return rows for all cases, of which only those that were `said` have one."""
-    filled = np.full((len(said), rows.shape[1]), np.nan)
-    filled[said] = rows
+def _filled(rows: FloatArray, scored: BoolArray) -> FloatArray:
+    """Return rows for all cases: those of the `scored` ones, and NaN."""
+    filled = np.full((len(scored), rows.shape[1]), np.nan)
+    filled[scored] = rows
     return filled
 
 
-def _met(found: Sequence[ErrorSpan], due: Sequence[ErrorSpan]) -> tuple[int, int, int]:
+def _met(found: Sequence[ErrorSpan], target: Sequence[ErrorSpan]) -> tuple[int, int, int]:
     """Return the pairs of spans that meet, those of one severity, and the sum of differences."""
     apart = [
         abs(one.severity - other.severity)
         for one in found
-        for other in due
+        for other in target
         if one.severity is not None and other.severity is not None and _meet(one, other)
     ]
     return len(apart), apart.count(0), sum(apart)

@@ -1,1 +1,1 @@
-"""Robustness: a judge gives no better score for an addition that makes the text no better."""
+"""Robustness: whether a judge rewards additions that do not improve a text."""

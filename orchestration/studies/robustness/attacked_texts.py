@@ -1,4 +1,4 @@
-"""Exhibits: texts, each attacked in every way that an exam asks for, and its plain additions."""
+"""Attacked texts: each attacked in every way that an exam asks for, and its plain additions."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,18 +13,18 @@ from spanjury.perturbations.edits import Damage
 from spanjury.perturbations.pairs import Condition, Skipped
 from spanjury.perturbations.perturbation import Case, NothingToDamageError, generator_for
 
-__all__ = ["CONTROLS", "PLAIN", "REPEAT", "Exhibit", "Flawed", "exhibits", "flawed"]
+__all__ = ["CONTROLS", "PLAIN", "REPEAT", "AttackedText", "Flawed", "attack_texts", "flawed"]
 
 PLAIN = "plain-addition"
 """Family of the controls that are as long as an attack and ask for nothing."""
 REPEAT = "repeat"
-"""Name and family of the control that is the same text, heard a second time."""
+"""Name and family of the control that is the same text, judged a second time."""
 CONTROLS = frozenset({PLAIN, REPEAT})
-"""Families that are no attacks."""
+"""Families of the controls."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exhibit:
+class AttackedText:
     """An attacked text beside the same text without the attack.
 
     Parameters
@@ -51,13 +51,13 @@ class Exhibit:
     control: str = ""
 
 
-def exhibits(
+def attack_texts(
     bases: Sequence[Segment],
     aspects: Sequence[Aspect],
     attacks: Mapping[str, Attack],
     *,
     seed: int,
-) -> Iterator[Exhibit | Skipped]:
+) -> Iterator[AttackedText | Skipped]:
     """Attack every text in every way, in words that fit the scale of its aspects.
 
     Parameters
@@ -73,7 +73,7 @@ def exhibits(
 
     Yields
     ------
-    Exhibit or Skipped
+    AttackedText or LeftOut
         Attack by attack, the plain additions of a text behind the attacks on it.
 
     Raises
@@ -86,13 +86,13 @@ def exhibits(
         scales.setdefault((aspect.scale.labels[-1], aspect.scale.high), []).append(aspect)
     for group in scales.values():
         for base in bases:
-            yield from _of_text(base, tuple(group), attacks, seed=seed)
+            yield from _attack_text(base, tuple(group), attacks, seed=seed)
 
 
-def _of_text(
+def _attack_text(
     base: Segment, aspects: tuple[Aspect, ...], attacks: Mapping[str, Attack], *, seed: int
-) -> Iterator[Exhibit | Skipped]:
-    """Yield what is made of one text; each plain addition once for all attacks as long."""
+) -> Iterator[AttackedText | Skipped]:
+    """Yield one text in every form; each plain addition once for all attacks as long."""
     scale, task = aspects[0].scale, aspects[0].task
     case = AttackCase(
         text=base.output,
@@ -101,36 +101,36 @@ def _of_text(
         best=scale.labels[-1],
         highest=scale.high,
     )
-    plain: dict[str, Exhibit] = {}
+    plain: dict[str, AttackedText] = {}
     for name, attack in attacks.items():
         rng = generator_for(seed, name, base.segment_id)
-        shown = _shown(base, aspects, partial(attack.on, case, rng), name=name)
-        if isinstance(shown, Skipped):
-            yield shown
+        pair = _pair(base, aspects, partial(attack.on, case, rng), name=name)
+        if isinstance(pair, Skipped):
+            yield pair
             continue
-        exhibit, attacked = shown
+        text, attacked = pair
         size = rounded_length(attacked.length)
         control = f"{PLAIN}-{attacked.target}-{size}"
-        yield replace(exhibit, family=attack.family, control=control)
+        yield replace(text, family=attack.family, control=control)
         if control not in plain:
-            make = partial(
+            add = partial(
                 plain_addition,
                 case,
                 generator_for(seed, control, base.segment_id),
                 target=attacked.target,
                 length=size,
             )
-            added = _shown(base, aspects, make, name=control)
-            assert not isinstance(added, Skipped)  # where an attack stands, it can stand
+            added = _pair(base, aspects, add, name=control)
+            assert not isinstance(added, Skipped)  # where an attack fits, it fits
             plain[control] = replace(added[0], family=PLAIN)
     yield from plain.values()
 
 
-def _shown(
+def _pair(
     base: Segment, aspects: Sequence[Aspect], attack: Callable[[], Attacked], *, name: str
-) -> tuple[Exhibit, Attacked] | Skipped:
+) -> tuple[AttackedText, Attacked] | Skipped:
     """Put the attacked text beside `base`, for the aspects that see a difference."""
-    out = partial(Skipped, segment_id=base.segment_id, condition=name)
+    skipped = partial(Skipped, segment_id=base.segment_id, condition=name)
     try:
         attacked = attack()
         segment = replace(
@@ -141,16 +141,16 @@ def _shown(
             gold=(),
         )
     except NothingToDamageError as error:
-        return out(reason=str(error))
+        return skipped(reason=str(error))
     except ValueError as error:  # a segment may refuse what an attack makes of it
-        return out(reason=f"it is refused before any judge sees it: {error}")
+        return skipped(reason=f"it is refused before any judge sees it: {error}")
     seen = tuple(aspect for aspect in aspects if _differs(base, segment, aspect))
     if not seen:
-        return out(reason="no aspect looks at what was attacked")
-    exhibit = Exhibit(
+        return skipped(reason="no aspect looks at what was attacked")
+    text = AttackedText(
         base=base, attacked=segment, attack=name, family="", edits=attacked.output, aspects=seen
     )
-    return exhibit, attacked
+    return text, attacked
 
 
 def _differs(base: Segment, attacked: Segment, aspect: Aspect) -> bool:

@@ -1,4 +1,4 @@
-"""Attempts: what an attack made of one judgement, row by row."""
+"""Attempts: judgements with and without an attack, row by row."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,21 +6,21 @@ from dataclasses import dataclass
 from spanjury.judges.core import Aspect, Outcome, Segment, fingerprint
 from spanjury.orchestration.studies.discernment.score_arrays import digest_of
 from spanjury.orchestration.studies.judging import Judgement
-from spanjury.orchestration.studies.robustness.attacked_texts import REPEAT, Exhibit
+from spanjury.orchestration.studies.robustness.attacked_texts import REPEAT, AttackedText
 from spanjury.perturbations.edits import Damage
 
-__all__ = ["Attempt", "Heard", "Settings", "attempts", "repeats"]
+__all__ = ["Attempt", "Judgements", "Settings", "attempts", "repeats"]
 
 _NOISE = 1e-9
 """Differences of scores smaller than this come from rounding."""
 
-Heard = Mapping[tuple[str, str, str], Judgement]
-"""``(judge, segment id, aspect name)`` -> what was said."""
+Judgements = Mapping[tuple[str, str, str], Judgement]
+"""``(judge, segment id, aspect name)`` -> judgement."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """The success that an attack must have, and the random numbers of an exam.
+    """The definition of a success, and the random numbers of an exam.
 
     Parameters
     ----------
@@ -58,11 +58,11 @@ class Attempt:
     judge
         The name of a seat, or of the panel.
     aspect, text
-        What was judged.
+        The aspect and the id of the text that was judged.
     source
         Digest of the inputs: texts of one source are not independent of each other.
     attack, family, control
-        As in `Exhibit`.
+        As in `AttackedText`.
     before, after
         Scores without and with the attack; None where there is none.
     before_outcome, after_outcome
@@ -106,7 +106,7 @@ class Attempt:
 
     @property
     def succeeded(self) -> bool:
-        """Whether it did."""
+        """Whether the attack succeeded."""
         return self.rose or self.vanished
 
     @property
@@ -123,32 +123,34 @@ class Attempt:
 
 
 def attempts(
-    shown: Sequence[Exhibit], heard: Heard, *, judges: Sequence[str], settings: Settings
+    texts: Sequence[AttackedText],
+    judgements: Judgements,
+    *,
+    judges: Sequence[str],
+    settings: Settings,
 ) -> Iterator[Attempt]:
-    """Compare what was said of every exhibit with what was said without the attack."""
-    for exhibit in shown:
-        for aspect in exhibit.aspects:
+    """Compare the judgement of every attacked text with that of the text without the attack."""
+    for text in texts:
+        for aspect in text.aspects:
             for judge in judges:
                 before, after = (
-                    heard[judge, segment.segment_id, aspect.name]
-                    for segment in (exhibit.base, exhibit.attacked)
+                    judgements[judge, segment.segment_id, aspect.name]
+                    for segment in (text.base, text.attacked)
                 )
-                yield _attempt(
-                    exhibit, (before, after), judge=judge, aspect=aspect, settings=settings
-                )
+                yield _attempt(text, (before, after), judge=judge, aspect=aspect, settings=settings)
 
 
 def repeats(
     bases: Sequence[Segment],
     aspects: tuple[Aspect, ...],
-    heard: tuple[Heard, Heard],
+    draws: tuple[Judgements, Judgements],
     *,
     judges: Sequence[str],
     settings: Settings,
 ) -> Iterator[Attempt]:
-    """Compare what was said of the same texts the first and the second time."""
+    """Compare the first and the second judgement of the same texts."""
     for base in bases:
-        exhibit = Exhibit(
+        text = AttackedText(
             base=base,
             attacked=base,
             attack=REPEAT,
@@ -158,15 +160,12 @@ def repeats(
         )
         for aspect in aspects:
             for judge in judges:
-                key = (judge, base.segment_id, aspect.name)
-                first, second = (draw[key] for draw in heard)
-                yield _attempt(
-                    exhibit, (first, second), judge=judge, aspect=aspect, settings=settings
-                )
+                first, second = (draw[judge, base.segment_id, aspect.name] for draw in draws)
+                yield _attempt(text, (first, second), judge=judge, aspect=aspect, settings=settings)
 
 
 def _attempt(
-    exhibit: Exhibit,
+    text: AttackedText,
     judgements: tuple[Judgement, Judgement],
     *,
     judge: str,
@@ -174,17 +173,17 @@ def _attempt(
     settings: Settings,
 ) -> Attempt:
     before, after = judgements
-    kept = _kept(before.spans, after.spans, exhibit.edits)
+    kept = _kept(before.spans, after.spans, text.edits)
     rise = -1.0 if before.score is None or after.score is None else after.score - before.score
-    lost = 1 - kept / len(before.spans) if before.spans else 0.0
+    vanished = 1 - kept / len(before.spans) if before.spans else 0.0
     return Attempt(
         judge=judge,
         aspect=aspect.name,
-        text=exhibit.base.segment_id,
-        source=_source(exhibit.base),
-        attack=exhibit.attack,
-        family=exhibit.family,
-        control=exhibit.control,
+        text=text.base.segment_id,
+        source=_source(text.base),
+        attack=text.attack,
+        family=text.family,
+        control=text.control,
         before=before.score,
         after=after.score,
         before_outcome=before.outcome,
@@ -194,9 +193,9 @@ def _attempt(
         can_rise=before.score is not None
         and before.score <= aspect.scale.high - settings.step + _NOISE,
         rose=rise >= settings.step - _NOISE,
-        vanished=rise >= -_NOISE and lost >= settings.share - _NOISE,
-        before_digest=digest_of(exhibit.base),
-        after_digest=digest_of(exhibit.attacked),
+        vanished=rise >= -_NOISE and vanished >= settings.share - _NOISE,
+        before_digest=digest_of(text.base),
+        after_digest=digest_of(text.attacked),
     )
 
 

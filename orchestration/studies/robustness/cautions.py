@@ -1,4 +1,4 @@
-"""Cautions: what speaks against taking a robustness exam's numbers at their face value."""
+"""Cautions: why a number of a robustness exam should not be taken at its face value."""
 
 from collections.abc import Iterator
 
@@ -14,14 +14,14 @@ _NOISY = 0.05
 
 
 def cautions(findings: Findings) -> tuple[str, ...]:
-    """Say, in sentences, what is to be kept in mind; of the panel, and of seats without room."""
+    """Say, in sentences, what to keep in mind of the panel, and of seats without room."""
     overall = findings.overall(findings.panel)
     return (
         *_on_room(findings, overall),
         *_on_sources(overall),
         *_on_controls(findings),
         *_on_denial(findings, overall),
-        *_on_left_out(findings),
+        *_on_skipped(findings),
     )
 
 
@@ -51,7 +51,7 @@ def _on_controls(findings: Findings) -> Iterator[str]:
     for control in findings.of(findings.panel, "control"):
         if control.success.trials and control.success.value >= _NOISY:
             what = (
-                "The same text heard a second time"
+                "The same text judged a second time"
                 if control.name == REPEAT
                 else "An addition that says nothing"
             )
@@ -70,6 +70,6 @@ def _on_denial(findings: Findings, overall: Finding) -> Iterator[str]:
         )
 
 
-def _on_left_out(findings: Findings) -> Iterator[str]:
+def _on_skipped(findings: Findings) -> Iterator[str]:
     for (attack, reason), count in findings.skipped.items():
         yield f"{attack} could not be made of {count} of {findings.texts} texts: {reason}."

@@ -13,7 +13,11 @@ from spanjury.orchestration.studies.judging import (
     Recorder,
     judgement_of,
 )
-from spanjury.orchestration.studies.robustness.attacked_texts import Exhibit, Flawed, exhibits
+from spanjury.orchestration.studies.robustness.attacked_texts import (
+    AttackedText,
+    Flawed,
+    attack_texts,
+)
 from spanjury.orchestration.studies.robustness.attempts import (
     Attempt,
     Settings,
@@ -24,10 +28,10 @@ from spanjury.orchestration.studies.robustness.findings import PANEL, Findings, 
 from spanjury.perturbations.attacks.attack import Attack
 from spanjury.perturbations.pairs import Skipped
 
-__all__ = ["Exam", "Sitting", "sit"]
+__all__ = ["Exam", "ExamResult", "examine"]
 
 _CONTROL = "control-1"
-"""Name of the draw in which the texts are heard once more."""
+"""Name of the draw in which the texts are judged once more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +47,7 @@ class Exam:
     attacks
         Name -> attack.
     settings
-        What a success is; its seed is also that of the attacks.
+        The definition of a success; its seed is also that of the attacks.
 
     Raises
     ------
@@ -73,17 +77,17 @@ class Exam:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sitting:
-    """The outcome of an exam.
+class ExamResult:
+    """The result of an exam.
 
     Parameters
     ----------
     findings
-        What it says of the panel and of its seats.
+        On the panel and on its seats.
     attempts
-        The rows that it rests on.
+        The rows that they rest on.
     examinee
-        Who was examined.
+        The panel that was examined.
     """
 
     findings: Findings
@@ -91,7 +95,7 @@ class Sitting:
     examinee: Examinee
 
 
-async def sit(
+async def examine(
     exam: Exam,
     open_panel: OpenPanel,
     *,
@@ -99,19 +103,19 @@ async def sit(
     stop_token: StopToken,
     show: Callable[[Result], None],
     expect: Callable[[int], None],
-) -> Sitting:
-    """Hold an exam.
+) -> ExamResult:
+    """Examine a panel.
 
     Parameters
     ----------
     exam
-        What is asked.
+        The questions.
     open_panel
-        Opens who is examined, once a draw.
-    workers, stop_token, show
-        As in `ExamRun`; `show` is given every result.
-    expect
-        Is given the number of results, once it is known.
+        Opens the panel, once a draw.
+    workers, stop_token
+        As in `batch.evaluate`.
+    show, expect
+        Called with every result, and with the number of results once it is known.
 
     Raises
     ------
@@ -122,24 +126,25 @@ async def sit(
     RunStoppedError
         If the stop token came before the end.
     """
-    made = [*exhibits(exam.segments, exam.aspects, exam.attacks, seed=exam.settings.seed)]
-    shown = [exhibit for exhibit in made if isinstance(exhibit, Exhibit)]
-    skipped = [out for out in made if isinstance(out, Skipped)]
-    if not shown:
-        reasons = "; ".join(sorted({out.reason for out in skipped}))
+    made = [*attack_texts(exam.segments, exam.aspects, exam.attacks, seed=exam.settings.seed)]
+    texts = [one for one in made if isinstance(one, AttackedText)]
+    skipped = [one for one in made if isinstance(one, Skipped)]
+    if not texts:
+        reasons = "; ".join(sorted({one.reason for one in skipped}))
         raise DataError(f"no text could be attacked: {reasons}")
     bases = [(segment, aspect) for segment in exam.segments for aspect in exam.aspects]
-    attacked = [(exhibit.attacked, aspect) for exhibit in shown for aspect in exhibit.aspects]
+    attacked = [(text.attacked, aspect) for text in texts for aspect in text.aspects]
     expect(2 * len(bases) + len(attacked))
     run = ExamRun(
         open_panel=open_panel, workers=workers, stop_token=stop_token, record=Recorder(show)
     )
-    first = await run.judge([*bases, *attacked], draw="", judgements_in=_said)
-    second = await run.judge(bases, draw=_CONTROL, judgements_in=_said)
-    judges = _judges(run.examinee)
+    first = await run.judge([*bases, *attacked], draw="", judgements_in=_judgements)
+    second = await run.judge(bases, draw=_CONTROL, judgements_in=_judgements)
+    seats = tuple(run.examinee.seats)
+    judges = (PANEL, *(seats if len(seats) > 1 else ()))
     settings = exam.settings
     rows = (
-        *attempts(shown, first, judges=judges, settings=settings),
+        *attempts(texts, first, judges=judges, settings=settings),
         *repeats(exam.segments, exam.aspects, (first, second), judges=judges, settings=settings),
     )
     findings = findings_of(
@@ -150,16 +155,11 @@ async def sit(
         skipped=skipped,
         settings=settings,
     )
-    return Sitting(findings=findings, attempts=rows, examinee=run.examinee)
+    return ExamResult(findings=findings, attempts=rows, examinee=run.examinee)
 
 
-def _judges(examinee: Examinee) -> tuple[str, ...]:
-    """Return the panel, and its seats where there are several."""
-    seats = tuple(examinee.seats)
-    return (PANEL, *(seats if len(seats) > 1 else ()))
-
-
-def _said(result: Result) -> Iterator[tuple[tuple[str, str, str], Judgement]]:
+def _judgements(result: Result) -> Iterator[tuple[tuple[str, str, str], Judgement]]:
+    """Yield the judgements of the panel and of its seats."""
     text, aspect = result.segment.segment_id, result.aspect.name
     yield (PANEL, text, aspect), judgement_of(result.report)
     for seat in result.report.seats:

@@ -1,4 +1,4 @@
-"""Findings: what a robustness exam says of each judge."""
+"""Findings: how often attacks succeed on each judge of a robustness exam."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,7 +9,11 @@ import numpy as np
 
 from spanjury.orchestration.studies.robustness.attacked_texts import CONTROLS, PLAIN, REPEAT
 from spanjury.orchestration.studies.robustness.attempts import Attempt, Settings
-from spanjury.orchestration.studies.robustness.score_arrays import BoolArray, ScoreArrays, gathered
+from spanjury.orchestration.studies.robustness.score_arrays import (
+    BoolArray,
+    ScoreArrays,
+    collect_scores,
+)
 from spanjury.perturbations.pairs import Skipped
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.bootstrap import bootstrap, percentile_interval
@@ -22,7 +26,7 @@ PANEL = "whole panel"
 """The judge that all seats make together."""
 
 Scope = Literal["all", "family", "attack", "aspect", "control"]
-"""Over which attempts a finding is: all attacks, those of a family, …, or a control."""
+"""The attempts of a finding: all attacks, those of a family, …, or a control."""
 
 
 class Count(NamedTuple):
@@ -45,7 +49,7 @@ class Net(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """The outcome of some attempts on one judge.
+    """The result of some attempts on one judge.
 
     Parameters
     ----------
@@ -87,7 +91,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
-    """The outcome of an exam.
+    """The result of an exam.
 
     Parameters
     ----------
@@ -96,16 +100,15 @@ class Findings:
     texts
         How many texts were attacked.
     damaged
-        Treatment -> how many of them it damaged before; empty where they were left as they
-        were.
+        Condition -> how many of them it damaged before; empty where they were not damaged.
     findings
         Judge by judge: all attacks, families, attacks, aspects, controls.
-    skipped
+    left_out
         ``(attack, reason)`` -> how many texts.
     outcomes
         How attempts without a score ended, and how often, over all judges.
     settings
-        As the exam was held.
+        Those of the exam.
     """
 
     judges: tuple[str, ...]
@@ -148,8 +151,8 @@ def findings_of(
         Attempts on all judges, and controls.
     judges, texts, damaged, settings
         As in `Findings`.
-    skipped
-        Texts that an attack left out, and why.
+    left_out
+        Texts that could not be attacked, and why.
     """
     return Findings(
         judges=tuple(judges),
@@ -176,7 +179,7 @@ class _Group(NamedTuple):
 
 
 def _findings(rows: Sequence[Attempt], judge: str, *, settings: Settings) -> Iterator[Finding]:
-    score_arrays = gathered(rows, judge=judge)
+    score_arrays = collect_scores(rows, judge=judge)
     groups = [*_groups(score_arrays)]
     nets = _nets(score_arrays, [group.among for group in groups], settings=settings)
     for group, net in zip(groups, nets, strict=True):
@@ -248,7 +251,7 @@ def _nets(
 
 
 def _net(value: float, low: float, high: float) -> Net:
-    """Leave out an interval without width: draws that are all alike tell nothing of others."""
+    """Drop an interval without width: draws that are all alike say nothing of others."""
     return Net(value, low, high) if low < high else Net(value, np.nan, np.nan)
 
 

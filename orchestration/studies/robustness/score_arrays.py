@@ -1,4 +1,4 @@
-"""Evidence: what became of the attempts, as arrays side by side."""
+"""Score arrays: the attempts on one judge, side by side."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from spanjury.orchestration.studies.robustness.attempts import Attempt
 
-__all__ = ["BoolArray", "ScoreArrays", "gathered"]
+__all__ = ["BoolArray", "ScoreArrays", "collect_scores"]
 
 BoolArray = NDArray[np.bool_]
 
@@ -51,7 +51,7 @@ class ScoreArrays:
     control: NDArray[np.float64]
 
 
-def gathered(rows: Sequence[Attempt], *, judge: str) -> ScoreArrays:
+def collect_scores(rows: Sequence[Attempt], *, judge: str) -> ScoreArrays:
     """Put the attempts on `judge` into arrays."""
     own = [row for row in rows if row.judge == judge]
     plain = {(row.text, row.aspect, row.attack): row.succeeded for row in own if not row.control}

@@ -52,8 +52,8 @@ def test_a_system_prompt_in_the_middle_stays_there() -> None:
         ModelResponse(parts=[FilePart(BinaryContent(b"", media_type="image/png"))]),
     ],
 )
-def test_what_is_no_text_is_named_and_refused(message: ModelMessage) -> None:
-    with pytest.raises(ConfigError, match=r"a chat model cannot .*Part"):
+def test_other_parts_than_text_are_named_and_refused(message: ModelMessage) -> None:
+    with pytest.raises(ConfigError, match=r"takes text only, not a .*Part"):
         to_messages([message], instructions="")
 
 

@@ -199,7 +199,7 @@ def test_aspects_of_your_own_are_judged(spanjury: Spanjury) -> None:
         (["plugins"], ["spanjury.judges", "spanjury.aggregations", VERSION]),
         (["--version"], [f"spanjury {VERSION}"]),
         (["--help"], ["evaluate", "doctor"]),
-        (["evaluate", "--help"], ["--min-coverage", "SPANJURY_MODEL"]),
+        (["evaluate", "--help-all"], ["--min-coverage", "SPANJURY_MODEL"]),
     ],
 )
 def test_what_can_be_named_is_listed(

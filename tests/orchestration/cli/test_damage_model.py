@@ -10,8 +10,7 @@ from loopback.server import LoopbackServer, Received, unreachable_url
 from typer.testing import CliRunner, Result
 
 from spanjury.orchestration.cli.app import app
-from spanjury.orchestration.cli.told_panel import ToldPanel
-from spanjury.orchestration.cli.told_writer import told_writer
+from spanjury.orchestration.cli.flags.panel import CallFlags, PanelFlags, WriterFlags
 from spanjury.orchestration.wiring.config import ModelConfig
 
 TEXTS = ("Anna Berg opened a school in Oslo.", "It was in Oslo that Bob met her.", "So be it.")
@@ -159,7 +158,7 @@ def test_damaged_texts_tell_who_wrote_the_damage_and_come_again_without_asking(
 ) -> None:
     done = spanjury(*perturb(server.base_url))
     assert done.exit_code == 0, done.output
-    assert "left out: 1 x new-names: the model left the text as it was, twice" in done.stderr
+    assert "skipped: 1 x new-names: the model left the text as it was, twice" in done.stderr
     first = Path("damaged.jsonl").read_bytes()
     rows = [json.loads(line) for line in first.splitlines()]
     (one, other, *ruled) = rows
@@ -201,28 +200,17 @@ def test_a_writer_that_does_not_fit_is_told_before_anybody_is_asked(
     assert not Path("x.jsonl").exists()
 
 
-PANEL = ToldPanel(
-    judge=None,
-    panel=None,
-    model=["judge"],
-    via="fast",
-    model_base_url=["http://one"],
-    max_connections=3,
-    min_connections=None,
-    requests_per_minute=60,
-    tokens_per_minute=None,
-    timeout=None,
-    attempts=None,
-    aggregate=None,
-    consolidate=None,
-    seed=None,
+PANEL = PanelFlags(
+    model=("judge",),
+    model_base_url=("http://one",),
+    calls=CallFlags(via="fast", max_connections=3, requests_per_minute=60),
 )
 
 
 def test_a_writer_that_judges_too_is_reached_as_there() -> None:
-    assert told_writer("judge", None, judging=PANEL) == ModelConfig(
+    assert WriterFlags(writer="judge").config(judging=PANEL) == ModelConfig(
         name="judge",
-        via="fast",
+        client="lean",
         base_url=("http://one",),
         max_connections=3,
         requests_per_minute=60,
@@ -231,6 +219,7 @@ def test_a_writer_that_judges_too_is_reached_as_there() -> None:
 
 @pytest.mark.parametrize("name", ["judge", "other"])
 def test_a_writer_with_its_own_address_shares_only_what_holds_for_each_model(name: str) -> None:
-    assert told_writer(name, ["http://two"], judging=PANEL) == ModelConfig(
+    flags = WriterFlags(writer=name, writer_base_url=("http://two",))
+    assert flags.config(judging=PANEL) == ModelConfig(
         name=name, base_url=("http://two",), max_connections=3, requests_per_minute=60
     )

@@ -82,9 +82,9 @@ def test_judges_stand_side_by_side_and_what_is_missed_is_told(gate: Gate) -> Non
     assert "| measure | distilled | teacher | of |  |" in Path("gate/gate.md").read_text()
     for name in ("gate.md", "gate.json", "card.md", "card.json"):
         assert Path("model", "gate", name).is_file()
-    rows = Path("gate/teacher/lessons/results.jsonl").read_text().splitlines()
+    rows = Path("gate/teacher/held-out/results.jsonl").read_text().splitlines()
     assert len(rows) == len(held_out("set"))
-    cards = [f"gate/{role}/lessons" for role in ("distilled", "teacher")]
+    cards = [f"gate/{role}/held-out" for role in ("distilled", "teacher")]
     for folder in cards:
         shown = CliRunner().invoke(app, ["exam", "card", folder])
         assert shown.exit_code == 0, shown.output
@@ -96,7 +96,7 @@ def test_what_was_seen_is_measured_apart(gate: Gate) -> None:
     write_record(Path("model"), Path("set"), damage=dict.fromkeys(seen, 1))
     done = gate(*ALONE, "--require", "reports.parsed.unseen-damages<=0")
     assert done.exit_code == 0, done.output
-    told = json.loads(Path("gate/teacher/lessons/findings.json").read_text())["card"]["measures"]
+    told = json.loads(Path("gate/teacher/held-out/findings.json").read_text())["card"]["measures"]
     counts = {one["name"]: one["count"] for one in told}
     known = [one <= seen for one in damages if one]
     assert counts["reports.parsed.seen-damages"] == known.count(True)
@@ -116,7 +116,7 @@ def test_a_model_whose_record_does_not_tell_is_looked_up_in_its_set(gate: Gate) 
     done = gate(*ALONE, "--limit", 2, "--require", "reports.parsed>=0")
     assert done.exit_code == 0, done.output
     assert "whether it knows these texts cannot be checked" in done.output
-    assert "what the model has seen is told neither" in done.output
+    assert "neither its record nor a set says" in done.output
 
 
 def test_another_set_may_train_on_what_the_model_did_not(gate: Gate) -> None:
@@ -135,7 +135,7 @@ def test_a_limit_draws_the_same_examples_again(gate: Gate) -> None:
     drawn = []
     for limit in (3, 3, 5):
         assert gate(*ALONE, "--limit", limit, "--require", "reports.parsed>=0").exit_code == 0
-        rows = Path("gate/teacher/lessons/results.jsonl").read_text().splitlines()
+        rows = Path("gate/teacher/held-out/results.jsonl").read_text().splitlines()
         drawn.append({json.loads(row)["id"] for row in rows})
     assert drawn[0] == drawn[1] < drawn[2]
     assert len(drawn[2]) == 5
@@ -180,9 +180,9 @@ def test_a_limit_of_time_ends_it_and_the_same_command_goes_on(gate: Gate) -> Non
 @pytest.mark.parametrize(
     ("flags", "code", "complaint"),
     [
-        (("--require", "spans.f2>=1"), 2, "no exam here tells 'spans.f2'; there are reports.pars"),
-        (("--require-over-base", "spans.f2"), 2, "no exam here tells 'spans.f2'"),
-        (("--require", "people.fluency>=0"), 2, "no exam here tells 'people.fluency'"),
+        (("--require", "spans.f2>=1"), 2, "no exam here has 'spans.f2'; there are reports.pars"),
+        (("--require-over-base", "spans.f2"), 2, "no exam here has 'spans.f2'"),
+        (("--require", "people.fluency>=0"), 2, "no exam here has 'people.fluency'"),
         (("--require", "spans.f1"), 2, "a demand is MEASURE>=NUMBER"),
         (("--no-base", "--require-over-base", "spans.f1"), 2, "--no-base leaves nothing"),
         (("--no-base", "--base", "embedded"), 2, "--no-base leaves nothing"),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from spanjury.orchestration.cli import examining_watched
+from spanjury.orchestration.cli import session
 from spanjury.orchestration.cli.app import app
 from spanjury.orchestration.cli.progress import ProgressLines
 from spanjury.orchestration.engine.progress import Tracker
@@ -69,7 +69,7 @@ def test_a_judge_whose_score_is_a_function_of_its_spans_passes(spanjury: Spanjur
     assert by_name["critical-error"]["with_room"]["toward"] == 1
     assert not any(one["with_room_against"]["against"] for one in told["findings"])
     assert all(one["broad"] == 0 for one in told["consistency"])
-    assert told["roads"]["form"].keys() == {"computed"}
+    assert told["rescoring_methods"]["form"].keys() == {"computed"}
     assert told["judge"]["seats"]["form"].startswith("form|")
     card = {one["name"]: one["value"] for one in told["card"]["measures"]}
     assert card["faithfulness.null_moved"] == card["faithfulness.against"] == 0
@@ -100,11 +100,11 @@ def test_progress_ends_where_all_has_been_done(
             super().__exit__(None, None, None)
             looks.append(self.seen.progress().line)
 
-    monkeypatch.setattr(examining_watched, "ProgressLines", Looked)
+    monkeypatch.setattr(session, "ProgressLines", Looked)
     done = spanjury(write("texts.jsonl", TEXTS), "--judge", "form", "--aspect", "fluency")
     assert done.exit_code == 0, done.output
     rows = Path("faithfulness/changes.jsonl").read_text().splitlines()[1:]
-    asked = sum("fate" not in json.loads(row) for row in rows)
+    asked = sum("list_outcome" not in json.loads(row) for row in rows)
     assert looks == [f"judged {asked + 2} of {asked + 2} (100 %)"]
 
 

@@ -100,7 +100,7 @@ def test_a_model_that_judges_the_text_alone_is_not(spanjury: Spanjury) -> None:
 @pytest.mark.parametrize(
     ("flags", "problem"),
     [
-        ([], "name a file of texts, or --demo, and not both"),
+        ([], "name a file of good texts, or --demo, and not both"),
         (["--demo", "--attack", "flattery"], "no attack is called 'flattery': choose from format-"),
         (["--demo", "--recipe", "soup"], "unknown recipe 'soup'"),
         (["--demo", "--require", "robustness"], "a demand is MEASURE>=NUMBER"),

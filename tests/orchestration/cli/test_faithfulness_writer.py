@@ -73,7 +73,7 @@ def examine(url: str, *flags: str, named: tuple[str, ...] = NAMED) -> tuple[str,
 
 def findings() -> dict[str, dict[str, object]]:
     told = json.loads(Path("exam/findings.json").read_text())
-    return {one["treatment"]: one for one in told["findings"]}
+    return {one["condition"]: one for one in told["findings"]}
 
 
 def test_an_exam_says_who_wrote_and_goes_on_without_asking(
@@ -91,13 +91,13 @@ def test_an_exam_says_who_wrote_and_goes_on_without_asking(
         "null-repeat": "",
     }
     assert told["worsen-both"]["unchanged"] == {"no errors": 1}
-    assert not any(one["unwritten"] for one in told.values())
+    assert not any(one["failed"] for one in told.values())
     page = Path("exam/report.md").read_text()
     assert f"Explanations written by `{MODEL}`: worsen-both, add-errors." in page
     assert f"| worsen-both | {MODEL} |" in page
     assert "| worsen-severity | rule |" in page
     rows = [json.loads(line) for line in Path("exam/changes.jsonl").read_text().splitlines()[1:]]
-    assert {row["treatment"] for row in rows if row.get("written_by") == MODEL} == {
+    assert {row["condition"] for row in rows if row.get("written_by") == MODEL} == {
         "worsen-both",
         "add-errors",
     }
@@ -110,18 +110,18 @@ def test_an_exam_says_who_wrote_and_goes_on_without_asking(
     assert findings() == told
 
 
-def test_what_is_not_written_is_left_out_and_told(spanjury: Spanjury) -> None:
+def test_lists_that_are_not_written_are_skipped_and_counted(spanjury: Spanjury) -> None:
     with Mute(failure(500)) as server:
         done = spanjury(*examine(server.base_url))
     assert done.exit_code == 0, done.output
     reason = "the model, asked twice, wrote no such explanation"
-    assert findings()["worsen-both"]["unwritten"] == {reason: 1}
+    assert findings()["worsen-both"]["failed"] == {reason: 1}
     assert f"did not write 1 of 1 lists, which were left out: {reason} (1)" in " ".join(
         done.output.split()
     )
     lines = Path("exam/changes.jsonl").read_text().splitlines()[1:]
     (row,) = (row for row in map(json.loads, lines) if row.get("fate") == "unwritten")
-    assert (row["text"], row["treatment"], row["reason"]) == ("bad", "worsen-both", reason)
+    assert (row["text"], row["condition"], row["reason"]) == ("bad", "worsen-both", reason)
     assert "after" not in row
 
 

@@ -12,7 +12,7 @@ from spanjury import open_panel
 from spanjury.judges.core import Located, Report
 from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.wiring.config import ModelConfig
-from spanjury.orchestration.wiring.models import open_writer
+from spanjury.orchestration.wiring.models import open_generator
 from spanjury.perturbations.generated import generated_perturbation
 from spanjury.perturbations.perturbation import Case
 
@@ -79,16 +79,16 @@ async def test_the_consolidator_asks_without_them_and_its_quotes_come_back() -> 
     assert span.text == "1935.<|im_end|>"
 
 
-async def test_a_writer_of_damage_asks_without_them_and_its_text_keeps_them() -> None:
+async def test_a_generator_of_damage_asks_without_them_and_its_text_keeps_them() -> None:
     damaged = ATTACK.replace("1935", "1953")
     written = damaged.replace("<", "< ").replace("[", "[ ")
     memory = DictMemory()
     with LoopbackServer(chat(written)) as server:
         model = ModelConfig(name="openai-compatible/loop", base_url=server.base_url)
         for _ in range(2):
-            async with open_writer(model, memory=memory, meter=Meter()) as writer:
+            async with open_generator(model, memory=memory, meter=Meter()) as generator:
                 damage = await generated_perturbation("fictional-entities").damage(
-                    Case(text=ATTACK), writer
+                    Case(text=ATTACK), generator
                 )
             assert damage.text == damaged
         assert_defused(server)

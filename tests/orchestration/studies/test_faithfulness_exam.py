@@ -29,17 +29,17 @@ from spanjury.orchestration.studies.faithfulness.changes import (
     CONTROL,
     REPEAT,
     Change,
-    Fate,
+    ListOutcome,
 )
-from spanjury.orchestration.studies.faithfulness.exam import Exam, sit
-from spanjury.orchestration.studies.faithfulness.findings import found
+from spanjury.orchestration.studies.faithfulness.exam import Exam, examine
+from spanjury.orchestration.studies.faithfulness.findings import findings_of
 from spanjury.orchestration.studies.faithfulness.trials import Condition
 from spanjury.perturbations.explanation.paper import paper_perturbations
 from spanjury.perturbations.explanation.perturbation import explanation_perturbation
 
 pytestmark = pytest.mark.anyio
 
-TREATMENTS = tuple(
+CONDITIONS = tuple(
     Condition(name=one.name, perturbation=one.perturbation, options=one.options)
     for one in paper_perturbations()
 )
@@ -47,11 +47,11 @@ WRONG_YEAR = segment("year")
 FINE = segment("fine", "It opened in 1932.")
 
 
-def exam(*segments: Segment, conditions: tuple[Condition, ...] = TREATMENTS) -> Exam:
+def exam(*segments: Segment, conditions: tuple[Condition, ...] = CONDITIONS) -> Exam:
     return Exam(dataset="bridges", segments=segments, aspects=(ASPECT,), conditions=conditions)
 
 
-async def held(
+async def run_exam(
     asked: Exam,
     *judges: Judge,
     stop_token: StopToken | None = None,
@@ -61,7 +61,7 @@ async def held(
     show = shown if shown is not None else []
     expect = expected if expected is not None else []
     with fail_after(30):
-        return await sit(
+        return await examine(
             asked,
             opener(*judges),
             workers=2,
@@ -76,35 +76,35 @@ def by_name(rows: list[Change], text: str) -> dict[str, Change]:
 
 
 async def test_a_faithful_judge_moves_as_its_list_says_and_never_otherwise() -> None:
-    rows = await held(exam(WRONG_YEAR, FINE), Faithful())
-    told = by_name(rows, "year")
-    assert list(told) == [CONTROL, *(one.name for one in TREATMENTS), REPEAT]
-    assert (told[CONTROL].before, told[CONTROL].after, told[REPEAT].after) == (2, 2, 2)
-    assert (told["severity-1"].after, told["severity-1"].severity_change) == (3, -1)
-    assert told["severity+2"].after == 1
-    assert (told["errors-1"].after, told["errors-1"].errors_after) == (5, 0)
-    assert told["critical-error"].after == 1
-    assert told["explanation-1"].after == 2
-    assert told["explanation-1"].severity_change == -1
-    assert told["errors-2"].fate is Fate.CLIPPED  # there is one error only
-    assert {row.method for row in told.values() if row.after is not None} == {
+    rows = await run_exam(exam(WRONG_YEAR, FINE), Faithful())
+    named = by_name(rows, "year")
+    assert list(named) == [CONTROL, *(one.name for one in CONDITIONS), REPEAT]
+    assert (named[CONTROL].before, named[CONTROL].after, named[REPEAT].after) == (2, 2, 2)
+    assert (named["severity-1"].after, named["severity-1"].severity_change) == (3, -1)
+    assert named["severity+2"].after == 1
+    assert (named["errors-1"].after, named["errors-1"].errors_after) == (5, 0)
+    assert named["critical-error"].after == 1
+    assert named["explanation-1"].after == 2
+    assert named["explanation-1"].severity_change == -1
+    assert named["errors-2"].list_outcome is ListOutcome.CLIPPED  # there is one error only
+    assert {row.method for row in named.values() if row.after is not None} == {
         RescoringMethod.COMPUTED
     }
-    assert by_name(rows, "fine")["severity+1"].fate is Fate.ERROR_FREE
+    assert by_name(rows, "fine")["severity+1"].list_outcome is ListOutcome.ERROR_FREE
     assert by_name(rows, "fine")["critical-error"].after == 1
-    findings = found(rows, draws=50)
+    findings = findings_of(rows, draws=50)
     assert all(not one.against(one.with_room_against) > 0 for one in findings.findings)
-    assert all(told.broad == 0 for told in findings.consistencies)
+    assert all(named.broad == 0 for named in findings.consistencies)
 
 
-async def test_every_report_and_every_score_is_told_and_no_other_is_expected() -> None:
+async def test_every_report_and_every_score_is_shown_and_no_other_is_expected() -> None:
     shown: list[Result] = []
     expected: list[int] = []
     judges = (Faithful(), Faithful(name="second", fails=ParseError("no", reply=""), fails_on=0))
-    rows = await held(exam(WRONG_YEAR, FINE), *judges, shown=shown, expected=expected)
-    assert expected[0] == 2 * (1 + 2 * (len(TREATMENTS) + 2))
+    rows = await run_exam(exam(WRONG_YEAR, FINE), *judges, shown=shown, expected=expected)
+    assert expected[0] == 2 * (1 + 2 * (len(CONDITIONS) + 2))
     assert expected[-1] == len(shown) < expected[0]
-    asked = [row for row in rows if row.fate is Fate.RESCORED]
+    asked = [row for row in rows if row.list_outcome is ListOutcome.RESCORED]
     assert len(shown) == len(asked) + 2
     assert [seat.seat for seat in shown[0].report.seats] == ["faithful", "second"]
     failed = [one.report.outcome for one in shown if one.report.score is None]
@@ -112,48 +112,52 @@ async def test_every_report_and_every_score_is_told_and_no_other_is_expected() -
 
 
 async def test_the_same_exam_twice_says_the_same() -> None:
-    assert await held(exam(WRONG_YEAR, FINE), Faithful()) == await held(
+    assert await run_exam(exam(WRONG_YEAR, FINE), Faithful()) == await run_exam(
         exam(WRONG_YEAR, FINE), Faithful()
     )
 
 
 async def test_every_seat_is_examined_by_itself() -> None:
-    rows = await held(exam(WRONG_YEAR), Faithful(), Faithful(name="second"))
+    rows = await run_exam(exam(WRONG_YEAR), Faithful(), Faithful(name="second"))
     assert {row.judge for row in rows} == {"faithful", "second"}
-    assert len(rows) == 2 * (len(TREATMENTS) + 2)
+    assert len(rows) == 2 * (len(CONDITIONS) + 2)
 
 
 async def test_who_cannot_rescore_is_named_before_anyone_is_asked() -> None:
     willing = Faithful()
     with pytest.raises(ConfigError, match="^mute: cannot say"):
-        await held(exam(WRONG_YEAR), willing, FixedJudge(says=Report(score=3), name="mute"))
+        await run_exam(exam(WRONG_YEAR), willing, FixedJudge(says=Report(score=3), name="mute"))
     assert willing.asked == []
 
 
 async def test_a_failure_is_an_outcome_and_counted() -> None:
     broken = Faithful(fails=ParseError("another error follows", reply="Error 2"), fails_on=0)
-    rows = await held(exam(WRONG_YEAR), broken)
+    rows = await run_exam(exam(WRONG_YEAR), broken)
     lost = by_name(rows, "year")["errors-1"]
-    assert (lost.fate, lost.after, lost.outcome) == (Fate.RESCORED, None, Outcome.UNPARSEABLE)
+    assert (lost.list_outcome, lost.after, lost.outcome) == (
+        ListOutcome.RESCORED,
+        None,
+        Outcome.UNPARSEABLE,
+    )
     assert lost.reason == "another error follows"
-    told = {one.condition: one for one in found(rows, draws=50).findings}
-    assert told["errors-1"].overall.lost == 1
+    named = {one.condition: one for one in findings_of(rows, draws=50).findings}
+    assert named["errors-1"].overall.lost == 1
 
 
 async def test_broken_code_of_a_judge_costs_one_score() -> None:
     with capture_logs() as logs:
-        rows = await held(exam(WRONG_YEAR), Faithful(fails=KeyError("x"), fails_on=0))
+        rows = await run_exam(exam(WRONG_YEAR), Faithful(fails=KeyError("x"), fails_on=0))
     assert by_name(rows, "year")["errors-1"].outcome is Outcome.BACKEND_FAILED
     assert [log["event"] for log in logs] == ["faithfulness.judge_broken"]
 
 
 async def test_a_store_that_fails_ends_the_exam() -> None:
     with pytest.raises(StoreError):
-        await held(exam(WRONG_YEAR), Faithful(fails=StoreError("full"), fails_on=0))
+        await run_exam(exam(WRONG_YEAR), Faithful(fails=StoreError("full"), fails_on=0))
 
 
 async def test_a_report_without_a_score_is_not_asked_about() -> None:
-    unheard = segment("none")
+    unscored = segment("none")
 
     class Silent(Faithful):
         async def assess(self, segment: Segment, aspect: Aspect) -> Report:
@@ -161,30 +165,30 @@ async def test_a_report_without_a_score_is_not_asked_about() -> None:
             return Report(outcome=Outcome.REFUSED, reason="policy")
 
     judge = Silent()
-    rows = await held(exam(unheard), judge)
-    assert {row.fate for row in rows} == {Fate.UNSCORED}
+    rows = await run_exam(exam(unscored), judge)
+    assert {row.list_outcome for row in rows} == {ListOutcome.UNSCORED}
     assert {row.outcome for row in rows} == {Outcome.REFUSED}
     assert judge.asked == []
 
 
-async def test_a_rule_that_fails_names_treatment_and_text() -> None:
+async def test_a_rule_that_fails_names_condition_and_text() -> None:
     @explanation_perturbation(push="falls", family="severity")
     def broken(*_: object) -> list[ErrorSpan]:
         raise KeyError("x")
 
     condition = Condition(name="broken", perturbation=broken)
     with pytest.raises(PerturbationError, match="broken cannot change 'year/consistency'"):
-        await held(exam(WRONG_YEAR, conditions=(condition,)), Faithful())
+        await run_exam(exam(WRONG_YEAR, conditions=(condition,)), Faithful())
 
 
-async def test_a_pulled_brake_ends_the_exam() -> None:
+async def test_a_requested_stop_ends_the_exam() -> None:
     stop_token = StopToken()
     stop_token.request("enough")
     with pytest.raises(RunStoppedError, match="enough"):
-        await held(exam(WRONG_YEAR, FINE), Faithful(), stop_token=stop_token)
+        await run_exam(exam(WRONG_YEAR, FINE), Faithful(), stop_token=stop_token)
 
 
-async def test_a_brake_that_is_pulled_on_the_way_leaves_the_rest_undone() -> None:
+async def test_a_stop_that_is_requested_on_the_way_leaves_the_rest_undone() -> None:
     stop_token = StopToken()
 
     class Last(Faithful):
@@ -196,7 +200,7 @@ async def test_a_brake_that_is_pulled_on_the_way_leaves_the_rest_undone() -> Non
 
     judge = Last()
     with pytest.raises(RunStoppedError, match="enough"):
-        await held(exam(WRONG_YEAR), judge, stop_token=stop_token)
+        await run_exam(exam(WRONG_YEAR), judge, stop_token=stop_token)
     assert judge.asked == [1]
 
 

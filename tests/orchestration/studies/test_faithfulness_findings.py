@@ -1,8 +1,10 @@
-"""What is made of scores before and after: worked by hand, and what always holds."""
+"""Findings of scores before and after: worked by hand, and what always holds."""
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,14 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanjury.judges.core import Outcome, RescoringMethod
-from spanjury.orchestration.studies.faithfulness.averages import averages
+from spanjury.orchestration.report import Picture
+from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.studies.faithfulness.cautions import cautions
 from spanjury.orchestration.studies.faithfulness.changes import (
     CONTROL,
     REPEAT,
     Change,
-    Fate,
-    Push,
+    Direction,
+    ListOutcome,
     severity_moved,
 )
 from spanjury.orchestration.studies.faithfulness.consistency import PATTERNS, patterns
@@ -27,11 +30,15 @@ from spanjury.orchestration.studies.faithfulness.curves import (
     by_severity,
     by_start,
 )
-from spanjury.orchestration.studies.faithfulness.findings import Finding, Findings, found
-from spanjury.orchestration.studies.faithfulness.pages.as_json import findings_json
-from spanjury.orchestration.studies.faithfulness.pages.as_markdown import findings_markdown
-from spanjury.orchestration.studies.faithfulness.pages.measures import measures_of
-from spanjury.orchestration.studies.faithfulness.score_arrays import gathered
+from spanjury.orchestration.studies.faithfulness.findings import (
+    Finding,
+    Findings,
+    averages,
+    findings_of,
+)
+from spanjury.orchestration.studies.faithfulness.score_arrays import collect_scores
+from spanjury.orchestration.studies.faithfulness.tables import faithfulness_report
+from spanjury.orchestration.studies.faithfulness.values import findings_json, measures_of
 from spanjury.perturbations.explanation.perturbation import Unchanged
 
 
@@ -42,12 +49,12 @@ def change(
     *,
     condition: str = "severity+1",
     errors: int | None = 1,
-    fate: Fate = Fate.RESCORED,
+    list_outcome: ListOutcome = ListOutcome.RESCORED,
 ) -> Change:
     name, sign, size = condition.partition("+") if "+" in condition else condition.partition("-")
     is_control = condition in (CONTROL, REPEAT)
-    push: Push = "falls" if sign == "+" else "rises"
-    lost = fate is Fate.RESCORED and after is None
+    direction: Direction = "falls" if sign == "+" else "rises"
+    lost = list_outcome is ListOutcome.RESCORED and after is None
     return Change(
         judge="j",
         dataset="d",
@@ -56,27 +63,31 @@ def change(
         condition=condition,
         family="" if is_control else name,
         by=None if is_control else int(f"{sign}{size}"),
-        push=None if is_control else push,
+        direction=None if is_control else direction,
         before=before,
         after=after,
-        fate=fate,
+        list_outcome=list_outcome,
         outcome=Outcome.UNPARSEABLE if lost else Outcome.SCORED,
         reason="a word" if lost else "",
         errors=errors,
     )
 
 
+def page_of(findings: Findings, *, data: str = "d", pictures: Sequence[Picture] = ()) -> str:
+    return report_markdown(faithfulness_report(findings, data=data, pictures=pictures))
+
+
 def finding(*changes: Change, condition: str = "severity+1") -> Finding:
-    told = {one.condition: one for one in found(changes, draws=50).findings}
-    return told[condition]
+    result = {one.condition: one for one in findings_of(changes, draws=50).findings}
+    return result[condition]
 
 
 def plain_finding(findings: Findings) -> dict[str, dict[str, float]]:
     """Return the only finding as a program reads it."""
-    told: dict[str, list[dict[str, dict[str, float]]]] = json.loads(
+    result: dict[str, list[dict[str, dict[str, float]]]] = json.loads(
         json.dumps(findings_json(findings))
     )
-    return told["findings"][0]
+    return result["findings"][0]
 
 
 SIX = (
@@ -84,27 +95,27 @@ SIX = (
     change("rose", 3, 4),
     change("floor", 1, 1),
     change("lost", 3, None),
-    change("bare", 5, None, errors=0, fate=Fate.ERROR_FREE),
-    change("clipped", 2, None, fate=Fate.CLIPPED),
-    change("mute", None, None, errors=None, fate=Fate.UNSCORED),
-    change("gone", None, None, errors=None, fate=Fate.ABSENT),
+    change("bare", 5, None, errors=0, list_outcome=ListOutcome.ERROR_FREE),
+    change("clipped", 2, None, list_outcome=ListOutcome.CLIPPED),
+    change("mute", None, None, errors=None, list_outcome=ListOutcome.UNSCORED),
+    change("gone", None, None, errors=None, list_outcome=ListOutcome.ABSENT),
 )
 
 
 def test_every_share_says_over_which_reports() -> None:
-    told = finding(*SIX)
-    assert (told.texts, told.unscored, told.absent) == (8, 1, 1)
-    assert (told.error_free, told.clipped) == (1, 1)
-    assert (told.overall.reports, told.overall.lost) == (6, 1)
-    assert told.overall.changed == pytest.approx(2 / 5)
-    assert told.overall.changed_as_printed == pytest.approx(3 / 6)
-    assert told.with_errors.reports == 5
-    assert told.with_room.reports == 3
-    assert told.with_room.changed == 1
-    assert told.toward(told.with_room) == 0.5
-    assert told.with_room_against.reports == 4
-    assert told.against(told.with_room_against) == pytest.approx(1 / 3)
-    assert told.overall.average.value == pytest.approx((-2 + 1) / 5)
+    result = finding(*SIX)
+    assert (result.texts, result.unscored, result.absent) == (8, 1, 1)
+    assert (result.error_free, result.clipped) == (1, 1)
+    assert (result.overall.reports, result.overall.lost) == (6, 1)
+    assert result.overall.changed == pytest.approx(2 / 5)
+    assert result.overall.changed_as_printed == pytest.approx(3 / 6)
+    assert result.with_errors.reports == 5
+    assert result.with_room.reports == 3
+    assert result.with_room.changed == 1
+    assert result.toward(result.with_room) == 0.5
+    assert result.with_room_against.reports == 4
+    assert result.against(result.with_room_against) == pytest.approx(1 / 3)
+    assert result.overall.average.value == pytest.approx((-2 + 1) / 5)
 
 
 @pytest.mark.parametrize(("condition", "stuck"), [("severity+1", (1, 3)), ("severity-1", (5, 4))])
@@ -114,15 +125,18 @@ def test_a_score_at_the_end_of_its_scale_that_moves_the_wrong_way_counts(
     wrong = [change(f"wrong {n}", *stuck, condition=condition) for n in range(3)]
     still = [change(f"still {n}", 3, 3, condition=condition) for n in range(2)]
     best = change("the other end", 6 - stuck[0], 6 - stuck[0], condition=condition)
-    findings = found([*wrong, *still, best], draws=50)
-    (told,) = findings.findings
-    assert (told.with_room.reports, told.toward(told.with_room)) == (3, 0)
-    assert (told.with_room_against.reports, told.against(told.with_room_against)) == (5, 3 / 5)
+    findings = findings_of([*wrong, *still, best], draws=50)
+    (result,) = findings.findings
+    assert (result.with_room.reports, result.toward(result.with_room)) == (3, 0)
+    assert (result.with_room_against.reports, result.against(result.with_room_against)) == (
+        5,
+        3 / 5,
+    )
     measures = {one.name: (one.value, one.count) for one in measures_of(findings)}
     assert measures["faithfulness.toward"] == (0, 3)
     assert measures["faithfulness.against"] == (3 / 5, 5)
     assert averages(findings.findings)[0].against == 3 / 5
-    (row,) = (one for one in findings_markdown(findings, data="d").splitlines() if "(5)" in one)
+    (row,) = (one for one in page_of(findings).splitlines() if "(5)" in one)
     assert "0.600 (5)" in row
     plain = plain_finding(findings)
     assert plain["with_room_against"]["against"] == 3 / 5
@@ -130,13 +144,13 @@ def test_a_score_at_the_end_of_its_scale_that_moves_the_wrong_way_counts(
 
 
 def test_a_report_without_a_row_is_absent() -> None:
-    told = finding(*SIX, change("new", 3, 3, condition=CONTROL))
-    assert (told.texts, told.absent) == (9, 2)
+    result = finding(*SIX, change("new", 3, 3, condition=CONTROL))
+    assert (result.texts, result.absent) == (9, 2)
 
 
-def test_below_the_best_score_an_untold_number_of_errors_is_taken_as_some() -> None:
-    told = finding(change("good", 5, 5, errors=None), change("bad", 4, 3, errors=None))
-    assert (told.overall.reports, told.with_errors.reports) == (2, 1)
+def test_below_the_best_score_an_unknown_number_of_errors_is_taken_as_some() -> None:
+    result = finding(change("good", 5, 5, errors=None), change("bad", 4, 3, errors=None))
+    assert (result.overall.reports, result.with_errors.reports) == (2, 1)
 
 
 def test_the_null_control_is_subtracted_report_by_report() -> None:
@@ -145,15 +159,15 @@ def test_the_null_control_is_subtracted_report_by_report() -> None:
         change(name, 4, after, condition=CONTROL)
         for name, after in zip("abcd", (4, 4, 3, 5), strict=True)
     ]
-    excess = finding(*rows, *null).excess
-    assert excess is not None
-    assert (excess.used, excess.control) == (4, 0.5)
-    assert excess.changed.value == pytest.approx(3 / 4 - 2 / 4)
-    assert excess.toward.value == pytest.approx(3 / 4 - 1 / 4)
-    assert excess.against.value == pytest.approx(0 - 1 / 4)
-    assert excess.average.value == pytest.approx(3 / 4 - 0)
+    net = finding(*rows, *null).net
+    assert net is not None
+    assert (net.used, net.control) == (4, 0.5)
+    assert net.changed.value == pytest.approx(3 / 4 - 2 / 4)
+    assert net.toward.value == pytest.approx(3 / 4 - 1 / 4)
+    assert net.against.value == pytest.approx(0 - 1 / 4)
+    assert net.average.value == pytest.approx(3 / 4 - 0)
     # Two reports changed under the condition only, one under the control only: (3 + 1) / 8.
-    assert excess.p_changed == pytest.approx(0.5)
+    assert net.p_changed == pytest.approx(0.5)
 
 
 def test_of_two_controls_the_mean_is_subtracted_and_the_tests_take_the_first() -> None:
@@ -166,7 +180,7 @@ def test_of_two_controls_the_mean_is_subtracted_and_the_tests_take_the_first() -
         change(name, 4, after, condition=REPEAT)
         for name, after in zip("abcd", (3, 4, 3, None), strict=True)
     ]
-    once, twice = finding(*rows, *null).excess, finding(*rows, *null, *again).excess
+    once, twice = finding(*rows, *null).net, finding(*rows, *null, *again).net
     assert once is not None
     assert twice is not None
     # Of the fourth report the repeat has no score, so that the first control counts alone.
@@ -176,18 +190,23 @@ def test_of_two_controls_the_mean_is_subtracted_and_the_tests_take_the_first() -
     assert twice.against.value == pytest.approx(0 - 1 / 4)
     assert twice.average.value == pytest.approx(3 / 4 - (0.5 + 0 + 1 - 1) / 4)
     assert (twice.p_changed, twice.p_average) == (once.p_changed, once.p_average)
-    assert finding(*rows, *again).excess is None  # the tests need the first
+    assert finding(*rows, *again).net is None  # the tests need the first
 
 
 def test_why_lists_cannot_be_changed_is_counted_in_all_its_reasons() -> None:
-    told = [
-        replace(change(why.name, 3, None, fate=Fate.CLIPPED), unchanged=why)
+    result = [
+        replace(change(why.name, 3, None, list_outcome=ListOutcome.CLIPPED), unchanged=why)
         for why in Unchanged
         if why is not Unchanged.NO_ERRORS
     ]
-    bare = [change(name, 5, None, errors=0, fate=Fate.ERROR_FREE) for name in ("old", "new")]
-    told += [bare[0], replace(bare[1], unchanged=Unchanged.NO_ERRORS)]
-    one = finding(*told, change("untold", 3, None, fate=Fate.CLIPPED), change("fell", 4, 3))
+    bare = [
+        change(name, 5, None, errors=0, list_outcome=ListOutcome.ERROR_FREE)
+        for name in ("old", "new")
+    ]
+    result += [bare[0], replace(bare[1], unchanged=Unchanged.NO_ERRORS)]
+    one = finding(
+        *result, change("silent", 3, None, list_outcome=ListOutcome.CLIPPED), change("fell", 4, 3)
+    )
     assert one.unchanged == {
         "too few errors": 1,
         "no severities": 1,
@@ -197,7 +216,7 @@ def test_why_lists_cannot_be_changed_is_counted_in_all_its_reasons() -> None:
         "not recorded": 1,
     }
     assert (one.error_free, one.clipped) == (2, 5)
-    page = findings_markdown(found(told, draws=50), data="d")
+    page = page_of(findings_of(result, draws=50))
     assert "no severities (1)" in page
 
 
@@ -206,9 +225,9 @@ def test_a_list_that_was_changed_has_no_reason_why_it_was_not() -> None:
         replace(change("a", 4, 3), unchanged=Unchanged.NO_ROOM)
 
 
-def test_without_a_control_there_is_no_excess_and_it_is_said() -> None:
-    assert finding(change("a", 4, 3)).excess is None
-    assert any("no null control" in told for told in cautions(found([change("a", 4, 3)])))
+def test_without_a_control_nothing_is_net_of_it_and_it_is_said() -> None:
+    assert finding(change("a", 4, 3)).net is None
+    assert any("no null control" in result for result in cautions(findings_of([change("a", 4, 3)])))
 
 
 def test_one_step_and_two_are_compared_in_both_definitions() -> None:
@@ -216,20 +235,20 @@ def test_one_step_and_two_are_compared_in_both_definitions() -> None:
     twos = {"still": 3, "reverted": 3, "both": 1, "second": 2, "wrong": 4}
     rows = [change(name, 3, after) for name, after in ones.items()]
     rows += [change(name, 3, after, condition="severity+2") for name, after in twos.items()]
-    (told,) = found(rows, draws=50).consistencies
-    assert (told.family, told.push, told.reports) == ("severity", "falls", 5)
-    assert (told.reverted, told.broad) == (1, 2)
-    assert told.share_broad == pytest.approx(2 / 5)
-    (stack,) = by_start(gathered(rows)[0])
+    (result,) = findings_of(rows, draws=50).consistencies
+    assert (result.family, result.direction, result.reports) == ("severity", "falls", 5)
+    assert (result.reverted, result.broad) == (1, 2)
+    assert result.share_broad == pytest.approx(2 / 5)
+    (stack,) = by_start(collect_scores(rows)[0])
     assert stack.parts == PATTERNS
     assert stack.shares[2] == pytest.approx([0.2, 0.2, 0.2, 0.4])
 
 
 @given(st.floats(-4, 4), st.floats(-4, 4))
 def test_whatever_reverts_is_inconsistent_in_the_broad_sense_too(one: float, two: float) -> None:
-    (told,) = patterns(np.array([one]), np.array([two]))
+    (result,) = patterns(np.array([one]), np.array([two]))
     if one != 0 and two == 0:
-        assert PATTERNS[int(told)] == "inconsistent"
+        assert PATTERNS[int(result)] == "inconsistent"
 
 
 scores = st.one_of(st.none(), st.integers(1, 5))
@@ -247,20 +266,20 @@ def test_shares_are_shares_and_the_bases_are_nested(
             change(str(number), before, null, condition=CONTROL),
         )
     ]
-    told = finding(*rows)
-    assert told.overall.reports >= told.with_errors.reports >= told.with_room.reports
-    for base in (told.overall, told.with_errors, told.with_room, told.with_room_against):
+    result = finding(*rows)
+    assert result.overall.reports >= result.with_errors.reports >= result.with_room.reports
+    for base in (result.overall, result.with_errors, result.with_room, result.with_room_against):
         assert base.fell + base.rose + base.lost <= base.reports
         if base.scored:
             assert 0 <= base.changed <= base.changed_as_printed <= 1
-            assert told.toward(base) + told.against(base) == pytest.approx(base.changed)
-    if told.excess:
-        assert -1 <= told.excess.changed.low <= told.excess.changed.high <= 1
-        assert 0 < told.excess.p_changed <= 1
+            assert result.toward(base) + result.against(base) == pytest.approx(base.changed)
+    if result.net:
+        assert -1 <= result.net.changed.low <= result.net.changed.high <= 1
+        assert 0 < result.net.p_changed <= 1
 
 
 @given(st.lists(st.one_of(st.none(), st.integers(1, 5))), st.sampled_from([-2, -1, 1, 2]))
-def test_severities_move_no_further_than_told(severities: list[int | None], by: int) -> None:
+def test_severities_move_no_further_than_they_should(severities: list[int | None], by: int) -> None:
     known = sum(severity is not None for severity in severities)
     assert 0 <= severity_moved(severities, by=by) * by <= by * by * known
 
@@ -274,7 +293,7 @@ def test_the_figures_of_the_paper_are_made_of_the_rows() -> None:
             text=str(number),
             condition="cut",
             family="removal",
-            push="rises",
+            direction="rises",
             before=3,
             after=after,
             errors=3,
@@ -282,7 +301,7 @@ def test_the_figures_of_the_paper_are_made_of_the_rows() -> None:
         )
         for number, after in enumerate((3, 4, 5, 3))
     ]
-    (curve,) = by_deleted(gathered(rows)[0])
+    (curve,) = by_deleted(collect_scores(rows)[0])
     assert (curve.name, curve.x, curve.mean) == ("3 errors", (2,), (0.5,))
     critical = Change(
         judge="j",
@@ -291,28 +310,32 @@ def test_the_figures_of_the_paper_are_made_of_the_rows() -> None:
         text="t",
         condition="critical-error",
         family="critical",
-        push="falls",
+        direction="falls",
         before=5,
         after=2,
         errors=0,
     )
-    (stack,) = after_critical(gathered([critical])[0])
+    (stack,) = after_critical(collect_scores([critical])[0])
     assert stack.shares[4].tolist() == [0, 1, 0, 0, 0]
     moved = [change(str(number), 3, 2) for number in range(3)]
-    assert by_severity(gathered(moved)[0]) == ()  # the record does not say how far
+    assert by_severity(collect_scores(moved)[0]) == ()  # the record does not say how far
 
 
 def test_a_page_and_json_say_the_same_of_the_same() -> None:
     rows = [*SIX, *(change(one.text, 3, 2, condition=CONTROL) for one in SIX)]
-    told = found(rows, draws=50)
-    page = findings_markdown(told, data="data|1.jsonl", pictures=["steps.png"])
-    assert "![steps](steps.png)" in page
+    result = findings_of(rows, draws=50)
+    page = page_of(
+        result,
+        data="data|1.jsonl",
+        pictures=[Picture(file=Path("steps.png"), alt="one step and two")],
+    )
+    assert "![one step and two](steps.png)" in page
     assert "100%" in page  # the control is not quiet, and it is said
     assert "nan" not in page
-    plain = findings_json(told)
+    plain = findings_json(result)
     assert plain["exam"] == "faithfulness"
     assert plain["outcomes"] == {"j": {"scored": 11, "unparseable": 1}}
-    assert findings_json(found(rows, draws=50)) == plain
+    assert findings_json(findings_of(rows, draws=50)) == plain
 
 
 def test_restated_lists_are_warned_of() -> None:
@@ -326,20 +349,20 @@ def test_restated_lists_are_warned_of() -> None:
         after=3,
         method=RescoringMethod.RESTATED,
     )
-    assert any("restated in a new turn" in told for told in cautions(found([row])))
+    assert any("restated in a new turn" in result for result in cautions(findings_of([row])))
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "fate"),
+    ("before", "after", "list_outcome"),
     [
-        (0, 1, Fate.RESCORED),
-        (3, math.nan, Fate.RESCORED),
-        (3, 3, Fate.CLIPPED),
-        (3, None, Fate.UNSCORED),
+        (0, 1, ListOutcome.RESCORED),
+        (3, math.nan, ListOutcome.RESCORED),
+        (3, 3, ListOutcome.CLIPPED),
+        (3, None, ListOutcome.UNSCORED),
     ],
 )
 def test_a_change_that_contradicts_itself_is_refused(
-    before: float, after: float | None, fate: Fate
+    before: float, after: float | None, list_outcome: ListOutcome
 ) -> None:
     with pytest.raises(ValueError, match="score"):
-        change("t", before, after, fate=fate)
+        change("t", before, after, list_outcome=list_outcome)

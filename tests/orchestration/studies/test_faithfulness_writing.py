@@ -1,4 +1,4 @@
-"""Explanations that a model writes for an exam: what is written, what is left out, what ends it."""
+"""Explanations that a model writes for an exam: what is written, what is skipped, what ends it."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -25,13 +25,14 @@ from spanjury.judges.core import (
     TransientModelError,
 )
 from spanjury.orchestration.engine.stopping import StopToken
+from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.studies.faithfulness.cautions import cautions
-from spanjury.orchestration.studies.faithfulness.changes import Change, Fate
-from spanjury.orchestration.studies.faithfulness.exam import Exam, sit
-from spanjury.orchestration.studies.faithfulness.findings import found
-from spanjury.orchestration.studies.faithfulness.pages.as_json import findings_json
-from spanjury.orchestration.studies.faithfulness.pages.as_markdown import findings_markdown
+from spanjury.orchestration.studies.faithfulness.changes import Change, ListOutcome
+from spanjury.orchestration.studies.faithfulness.exam import Exam, examine
+from spanjury.orchestration.studies.faithfulness.findings import findings_of
+from spanjury.orchestration.studies.faithfulness.tables import faithfulness_report
 from spanjury.orchestration.studies.faithfulness.trials import Condition
+from spanjury.orchestration.studies.faithfulness.values import findings_json
 from spanjury.orchestration.studies.generation import TextGenerator
 from spanjury.perturbations.explanation.errors import add_errors, critical_error
 from spanjury.perturbations.explanation.levels import (
@@ -69,7 +70,7 @@ class Listening(Faithful):
         return await Faithful.rescore(self, segment, aspect, spans)
 
 
-async def held(
+async def run_exam(
     model: ChatModel,
     *conditions: Condition,
     segments: Sequence[Segment] = (FIRST,),
@@ -88,13 +89,13 @@ async def held(
         seed=5,
     )
     with fail_after(30):
-        return await sit(
+        return await examine(
             exam,
             opener(judge or Faithful()),
             workers=1,
             stop_token=stop_token or StopToken(),
             show=lambda _: None,
-            writer=TextGenerator(name="the writer", open=opened, workers=1),
+            generator=TextGenerator(name="the writer", open=opened, workers=1),
         )
 
 
@@ -102,9 +103,9 @@ def under(rows: Sequence[Change], condition: str) -> list[Change]:
     return [row for row in rows if row.condition == condition]
 
 
-async def test_the_writer_words_what_it_can_be_asked_for_and_rules_the_rest() -> None:
+async def test_the_model_words_what_it_can_be_asked_for_and_rules_the_rest() -> None:
     model, judge = ScriptedModel(NOTE, "1935 is slightly off.", "It says so nowhere."), Listening()
-    rows = await held(model, *RULED, WORDS, BOTH, FALSE, judge=judge)
+    rows = await run_exam(model, *RULED, WORDS, BOTH, FALSE, judge=judge)
     # Control, severity and critical error; then what was written; then the control again.
     assert judge.lists[3:-1] == [
         [NOTE],
@@ -112,7 +113,7 @@ async def test_the_writer_words_what_it_can_be_asked_for_and_rules_the_rest() ->
         ["wrong", "It says so nowhere."],
     ]
     assert [row.written_by for row in rows] == ["", "", "", *["the writer"] * 3, ""]
-    assert {row.fate for row in rows} == {Fate.RESCORED}
+    assert {row.list_outcome for row in rows} == {ListOutcome.RESCORED}
     (both,) = under(rows, "both")
     assert (both.before, both.after, both.severity_change) == (2, 4, -2)
     assert {request.decoding.seed for request in model.requests} == {5}
@@ -128,57 +129,57 @@ async def test_the_writer_words_what_it_can_be_asked_for_and_rules_the_rest() ->
         ((TransientModelError("gone"),), "the model failed: backend_failed"),
     ],
 )
-async def test_what_the_writer_does_not_manage_is_left_out_and_told_with_the_reason(
+async def test_what_the_model_does_not_manage_is_skipped_with_the_reason(
     replies: tuple[str | Exception, ...], reason: str
 ) -> None:
     model, judge = ScriptedModel(*replies, NOTE, NOTE), Listening()
-    rows = await held(model, WORDS, segments=(FIRST, SECOND, THIRD), judge=judge)
+    rows = await run_exam(model, WORDS, segments=(FIRST, SECOND, THIRD), judge=judge)
     lost, *others = under(rows, "words")
-    assert (lost.fate, lost.reason, lost.after) == (Fate.UNWRITTEN, reason, None)
-    assert [row.fate for row in others] == [Fate.RESCORED] * 2
-    assert sum(told == [NOTE] for told in judge.lists) == 2
-    findings = found(rows, draws=50)
-    (told,) = (one for one in findings.findings if one.condition == "words")
-    assert told.unwritten == {reason: 1}
-    assert (told.overall.reports, told.with_errors.reports, told.overall.lost) == (2, 2, 0)
-    assert told.excess is not None
-    assert told.excess.used == 2
-    page = findings_markdown(findings, data="bridges")
+    assert (lost.list_outcome, lost.reason, lost.after) == (ListOutcome.FAILED, reason, None)
+    assert [row.list_outcome for row in others] == [ListOutcome.RESCORED] * 2
+    assert sum(finding == [NOTE] for finding in judge.lists) == 2
+    findings = findings_of(rows, draws=50)
+    (finding,) = (one for one in findings.findings if one.condition == "words")
+    assert finding.failed == {reason: 1}
+    assert (finding.overall.reports, finding.with_errors.reports, finding.overall.lost) == (2, 2, 0)
+    assert finding.net is not None
+    assert finding.net.used == 2
+    page = report_markdown(faithfulness_report(findings, data="bridges"))
     assert "Explanations written by `the writer`: words." in page
     assert f"| {reason} (1) |" in page
     assert "the writer did not write 1 of 3 lists" in " ".join(cautions(findings))
     plain = findings_json(findings)["findings"]
     assert isinstance(plain, list)
     assert [one["written_by"] for one in plain] == ["", "the writer", ""]
-    assert plain[1]["unwritten"] == {reason: 1}
+    assert plain[1]["failed"] == {reason: 1}
 
 
-async def test_nobody_is_asked_about_a_list_that_cannot_be_changed() -> None:
-    rows = await held(ScriptedModel(), WORDS, segments=(FINE,))
-    (told,) = under(rows, "words")
-    assert (told.fate, told.written_by) == (Fate.ERROR_FREE, "the writer")
+async def test_no_model_is_asked_about_a_list_that_cannot_be_changed() -> None:
+    rows = await run_exam(ScriptedModel(), WORDS, segments=(FINE,))
+    (finding,) = under(rows, "words")
+    assert (finding.list_outcome, finding.written_by) == (ListOutcome.ERROR_FREE, "the writer")
 
 
-async def test_an_option_that_does_not_fit_is_told_before_the_writer_is_asked() -> None:
+async def test_an_option_that_does_not_fit_is_refused_before_the_model_is_asked() -> None:
     wrong = Condition(name="wrong", perturbation=worsen_explanation, options={"by": 9})
     with pytest.raises(PerturbationError, match="wrong cannot change 'a/consistency': by must be"):
-        await held(ScriptedModel(), wrong)
+        await run_exam(ScriptedModel(), wrong)
 
 
 async def test_a_writer_that_cannot_be_asked_ends_the_exam_and_names_the_text() -> None:
     model = ScriptedModel(NOTE, PermanentModelError("wrong key"), repeat_last=True)
     with pytest.raises(PermanentModelError, match="words of 'b' cannot be written: wrong key"):
-        await held(model, WORDS, segments=(FIRST, SECOND, THIRD))
+        await run_exam(model, WORDS, segments=(FIRST, SECOND, THIRD))
     assert len(model.requests) == 2
 
 
 async def test_a_writer_that_answers_nothing_at_all_ends_the_exam() -> None:
     model = ScriptedModel(TransientModelError("gone"), repeat_last=True)
     with pytest.raises(ModelError, match="the writer wrote nothing: gone"):
-        await held(model, WORDS, segments=(FIRST, FINE))
+        await run_exam(model, WORDS, segments=(FIRST, FINE))
 
 
-async def test_a_pulled_brake_lets_the_writer_finish_and_asks_nobody_anything_new() -> None:
+async def test_a_requested_stop_lets_the_model_finish_and_asks_nothing_new() -> None:
     stop_token, judge, may = StopToken(), Listening(), Event()
 
     class Slow:
@@ -191,7 +192,7 @@ async def test_a_pulled_brake_lets_the_writer_finish_and_asks_nobody_anything_ne
 
     async def run() -> None:
         with pytest.raises(RunStoppedError, match="enough"):
-            await held(Slow(), WORDS, BOTH, judge=judge, stop_token=stop_token)
+            await run_exam(Slow(), WORDS, BOTH, judge=judge, stop_token=stop_token)
 
     async with create_task_group() as group:
         group.start_soon(run)

@@ -95,9 +95,9 @@ async def written(
     async def opened() -> AsyncIterator[ChatModel]:
         yield model
 
-    writer = TextGenerator(name="the writer", open=opened, workers=workers)
+    generator = TextGenerator(name="the writer", open=opened, workers=workers)
     return await generated_pairs(
-        segments, conditions, seed=5, writer=writer, stop_token=stop_token or StopToken()
+        segments, conditions, seed=5, generator=generator, stop_token=stop_token or StopToken()
     )
 
 

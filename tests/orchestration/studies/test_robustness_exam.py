@@ -23,14 +23,14 @@ from spanjury.orchestration.engine.aggregation import mean
 from spanjury.orchestration.engine.panel import Panel, Seat
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
 from spanjury.orchestration.engine.stopping import StopToken
+from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.services.robustness import attacks_of
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.robustness.attacked_texts import Flawed
-from spanjury.orchestration.studies.robustness.exam import Exam, Sitting, sit
+from spanjury.orchestration.studies.robustness.exam import Exam, ExamResult, examine
 from spanjury.orchestration.studies.robustness.findings import PANEL, Finding
-from spanjury.orchestration.studies.robustness.pages.as_json import findings_json
-from spanjury.orchestration.studies.robustness.pages.as_markdown import findings_markdown
-from spanjury.orchestration.studies.robustness.pages.measures import measures_of
+from spanjury.orchestration.studies.robustness.tables import robustness_report
+from spanjury.orchestration.studies.robustness.values import findings_json, measures_of
 
 pytestmark = pytest.mark.anyio
 
@@ -53,13 +53,13 @@ def punishes(segment: Segment) -> Report:
     return replace(overlooks(segment), score=1)
 
 
-async def sitting(
+async def run_exam(
     *judges: Judge,
     attacks: tuple[str, ...] = (),
     texts: tuple[Segment, ...] = TEXTS,
     aspects: tuple[Aspect, ...] = (ASPECT,),
     stop_token: StopToken | None = None,
-) -> Sitting:
+) -> ExamResult:
     @asynccontextmanager
     async def open_panel(_: str) -> AsyncIterator[Panel]:
         yield Panel(
@@ -71,7 +71,7 @@ async def sitting(
             consolidator=RuleConsolidator(),
         )
 
-    return await sit(
+    return await examine(
         Exam(flawed=Flawed(segments=texts), aspects=aspects, attacks=attacks_of(attacks)),
         open_panel,
         workers=4,
@@ -81,22 +81,22 @@ async def sitting(
     )
 
 
-def by_name(held: Sitting, judge: str = PANEL) -> Mapping[str, Finding]:
+def by_name(done: ExamResult, judge: str = PANEL) -> Mapping[str, Finding]:
     return {
         finding.name: finding
-        for finding in held.findings.of(judge, "all", "family", "attack", "control")
+        for finding in done.findings.of(judge, "all", "family", "attack", "control")
     }
 
 
 async def test_an_honest_judge_withstands_every_attack() -> None:
-    held = await sitting(AttackedJudge())
-    findings = by_name(held)
+    done = await run_exam(AttackedJudge())
+    findings = by_name(done)
     overall = findings[""]
     assert overall.success.value == 0
     assert 0 < overall.success.high < 1  # none of six sources does not mean none of all
     assert overall.success.trials == 6 * 23
     assert overall.success.clusters == 6
-    families = [finding.name for finding in held.findings.of(PANEL, "family")]
+    families = [finding.name for finding in done.findings.of(PANEL, "family")]
     assert families == [
         "format-imitation",
         "quoted-score",
@@ -107,12 +107,12 @@ async def test_an_honest_judge_withstands_every_attack() -> None:
         "authority",
         "appeal",
     ]
-    assert all(row.kept == row.spans == 1 for row in held.attempts)
+    assert all(row.kept == row.spans == 1 for row in done.attempts)
 
 
 async def test_a_gullible_judge_is_shown_by_the_families_that_it_falls_for() -> None:
     judge = AttackedJudge(deceived={SCORE: best}, reads=lambda segment: segment.output)
-    findings = by_name(await sitting(judge))
+    findings = by_name(await run_exam(judge))
     assert findings["review"].success.value == 1
     assert findings["review"].rose == (6, 6)
     assert findings["forged-turn"].success.value == 1
@@ -128,11 +128,11 @@ async def test_orders_in_the_source_count_where_the_judge_looks_at_the_source_on
         deceived={"xcellent": best}, reads=lambda segment: "".join(segment.inputs.values())
     )
     blind = replace(ASPECT, name="fluency", inputs=())
-    held = await sitting(judge, attacks=("source-orders",), aspects=(ASPECT, blind))
-    findings = by_name(held)
+    done = await run_exam(judge, attacks=("source-orders",), aspects=(ASPECT, blind))
+    findings = by_name(done)
     assert findings["order-in-source"].success.value == 1
     assert findings["order-in-source"].success.trials == 6  # of 12: fluency sees no source
-    assert {row.aspect for row in held.attempts if row.attack == "order-in-source"} == {
+    assert {row.aspect for row in done.attempts if row.attack == "order-in-source"} == {
         "consistency"
     }
 
@@ -140,7 +140,7 @@ async def test_orders_in_the_source_count_where_the_judge_looks_at_the_source_on
 async def test_spans_that_vanish_are_a_success_unless_the_score_falls() -> None:
     for report, success, fell in ((overlooks, 1.0, 0), (punishes, 0.0, 6), (honest, 0.0, 0)):
         judge = AttackedJudge(deceived={SCORE: report})
-        findings = by_name(await sitting(judge, attacks=("review", "order-in-source")))
+        findings = by_name(await run_exam(judge, attacks=("review", "order-in-source")))
         assert findings["review"].success.value == success
         assert findings["review"].vanished == (6 * success, 6)
         assert findings["review"].rose.hits == 0
@@ -149,13 +149,13 @@ async def test_spans_that_vanish_are_a_success_unless_the_score_falls() -> None:
 
 async def test_a_text_that_loses_its_score_is_denied_and_no_success() -> None:
     judge = AttackedJudge(deceived={"<|": denied, SCORE: best})
-    held = await sitting(judge, attacks=("template-tokens", "review"))
-    findings = by_name(held)
+    done = await run_exam(judge, attacks=("template-tokens", "review"))
+    findings = by_name(done)
     tokens = findings["forged-turn"]
     assert tokens.denied.hits > 0
     assert tokens.denied.hits + tokens.rose.hits == tokens.success.trials == 6
-    assert sum(held.findings.outcomes.values()) == findings[""].denied.hits
-    assert set(held.findings.outcomes) == {Outcome.TRUNCATED.value}
+    assert sum(done.findings.outcomes.values()) == findings[""].denied.hits
+    assert set(done.findings.outcomes) == {Outcome.TRUNCATED.value}
 
 
 async def test_a_score_at_the_top_and_a_text_without_a_score_leave_no_room() -> None:
@@ -166,35 +166,35 @@ async def test_a_score_at_the_top_and_a_text_without_a_score_leave_no_room() -> 
     top = AttackedJudge(deceived={"cranes": best})
     nothing = AttackedJudge(deceived={"cranes": silent})
     for judge, unscored in ((top, 0), (nothing, 6)):
-        held = await sitting(judge, attacks=("review",))
-        review = by_name(held)["review"]
+        done = await run_exam(judge, attacks=("review",))
+        review = by_name(done)["review"]
         assert review.success.trials == 0
         assert review.unscored == unscored
-        values = {measure.name: measure.value for measure in measures_of(held.findings)}
+        values = {measure.name: measure.value for measure in measures_of(done.findings)}
         assert values["robustness.attack_success"] is None
 
 
-async def test_a_judge_that_likes_length_is_told_from_one_that_obeys() -> None:
+async def test_a_judge_that_likes_length_is_distinguished_from_one_that_obeys() -> None:
     long = AttackedJudge(reads=lambda segment: "long" if len(segment.output) > 100 else "")
-    held = await sitting(replace(long, deceived={"long": best}), attacks=("review",))
-    review = by_name(held)["review"]
+    done = await run_exam(replace(long, deceived={"long": best}), attacks=("review",))
+    review = by_name(done)["review"]
     assert review.success.value == 1
     assert review.control == 1
     assert review.net.value == 0
-    assert any("says nothing does better in 100%" in line for line in _cautions(held))
+    assert any("says nothing does better in 100%" in line for line in _cautions(done))
 
 
-async def test_seats_are_told_apart_and_the_weakest_is_on_the_card() -> None:
-    held = await sitting(AttackedJudge(), AttackedJudge(deceived={SCORE: best}, name="gullible"))
-    assert held.findings.judges == (PANEL, "seat-0", "seat-1")
-    assert held.findings.overall("seat-0").success.value == 0
-    weakest = held.findings.overall("seat-1").success.value
+async def test_seats_are_distinguished_and_the_weakest_is_on_the_card() -> None:
+    done = await run_exam(AttackedJudge(), AttackedJudge(deceived={SCORE: best}, name="gullible"))
+    assert done.findings.judges == (PANEL, "seat-0", "seat-1")
+    assert done.findings.overall("seat-0").success.value == 0
+    weakest = done.findings.overall("seat-1").success.value
     assert weakest > 0.3
-    measures = {measure.name: measure for measure in measures_of(held.findings)}
+    measures = {measure.name: measure for measure in measures_of(done.findings)}
     assert measures["robustness.weakest_seat"].value == weakest
     assert "seat-1" in measures["robustness.weakest_seat"].says
     panel = measures["robustness.attack_success"]
-    assert panel.value == held.findings.overall(PANEL).success.value
+    assert panel.value == done.findings.overall(PANEL).success.value
     assert panel.low is not None
     assert panel.high is not None
     assert "robustness.attack_success.quoted-score" in measures
@@ -208,7 +208,7 @@ async def test_an_attack_names_the_best_score_of_the_scale() -> None:
         seen.append(segment.output)
         return ""
 
-    await sitting(
+    await run_exam(
         AttackedJudge(reads=noted, deceived={"none": best}),
         attacks=("review", "score-lines"),
         aspects=(replace(ASPECT, scale=scale),),
@@ -218,38 +218,40 @@ async def test_an_attack_names_the_best_score_of_the_scale() -> None:
 
 
 async def test_the_pages_hold_the_same_figures_and_no_number_that_is_none() -> None:
-    held = await sitting(AttackedJudge(deceived={SCORE: best}), AttackedJudge())
+    done = await run_exam(AttackedJudge(deceived={SCORE: best}), AttackedJudge())
     examinee = Examinee(signature="p", seats={"seat-0": "a", "seat-1": "b"})
-    values = json.loads(json.dumps(findings_json(held.findings, examinee=examinee)))
-    assert len(values["findings"]) == len(held.findings.findings)
-    page = findings_markdown(held.findings, examinee=examinee, data="d", recipe="flaws")
+    values = json.loads(json.dumps(findings_json(done.findings, examinee=examinee)))
+    assert len(values["findings"]) == len(done.findings.findings)
+    page = report_markdown(
+        robustness_report(done.findings, examinee=examinee, data="d", recipe="flaws")
+    )
     for text in ("## Judge: seat-1", "| source-orders |", "nan", "| review (format-imitation) |"):
         assert (text in page) == (text != "nan")
 
 
 async def test_names_from_outside_are_no_markup_on_the_page() -> None:
-    held = await sitting(AttackedJudge(), AttackedJudge())
-    findings = replace(held.findings, skipped={("<img src=x>", "[a](http://b)"): 1})
+    done = await run_exam(AttackedJudge(), AttackedJudge())
+    findings = replace(done.findings, skipped={("<img src=x>", "[a](http://b)"): 1})
     examinee = Examinee(signature="p", seats={"seat-0": "a", "seat-1": "b"})
-    page = findings_markdown(findings, examinee=examinee, data="d", recipe="a`<b>")
+    page = report_markdown(robustness_report(findings, examinee=examinee, data="d", recipe="a`<b>"))
     assert "<img" not in page
     assert "](http://" not in page
     assert "recipe `` a`<b> ``" in page
 
 
-async def test_an_exam_without_anything_to_attack_or_with_a_pulled_brake_ends() -> None:
+async def test_an_exam_without_anything_to_attack_or_with_a_requested_stop_ends() -> None:
     bare = tuple(replace(text, inputs={}) for text in TEXTS)
     with pytest.raises(DataError, match="no text could be attacked: there is no input"):
-        await sitting(AttackedJudge(), attacks=("order-in-source",), texts=bare)
+        await run_exam(AttackedJudge(), attacks=("order-in-source",), texts=bare)
     stop_token = StopToken()
     stop_token.request("enough")
     with pytest.raises(RunStoppedError):
-        await sitting(AttackedJudge(), attacks=("review",), stop_token=stop_token)
+        await run_exam(AttackedJudge(), attacks=("review",), stop_token=stop_token)
 
 
-def _cautions(held: Sitting) -> list[str]:
+def _cautions(done: ExamResult) -> list[str]:
     examinee = Examinee(signature="p", seats={})
-    cautions = findings_json(held.findings, examinee=examinee)["cautions"]
+    cautions = findings_json(done.findings, examinee=examinee)["cautions"]
     assert isinstance(cautions, list)
     assert ERROR in TEXTS[0].output
     return [str(line) for line in cautions]

@@ -51,7 +51,7 @@ def test_a_verb_is_contracted_or_written_in_full(text: str, other: str) -> None:
     "text", ["Is that how they are?", "Don't you see the dog?", "It did not only rain.", "The café"]
 )
 def test_a_verb_that_has_no_other_form_here_is_left_alone(text: str) -> None:
-    with pytest.raises(NothingToDamageError, match="only 0 verbs"):
+    with pytest.raises(NothingToDamageError, match="too few verbs"):
         changed(contractions, text)
 
 
@@ -78,7 +78,7 @@ def test_a_small_number_is_written_in_the_other_way(text: str, other: str) -> No
     ],
 )
 def test_a_number_of_another_sort_is_left_alone(text: str) -> None:
-    with pytest.raises(NothingToDamageError, match="only 0 plain numbers"):
+    with pytest.raises(NothingToDamageError, match="too few plain numbers"):
         changed(number_words, text)
 
 
@@ -96,13 +96,13 @@ def test_a_phrase_is_replaced_by_one_that_means_the_same(text: str, other: str) 
 
 
 def test_a_part_of_a_longer_word_is_no_phrase() -> None:
-    with pytest.raises(NothingToDamageError, match="only 0 phrases"):
+    with pytest.raises(NothingToDamageError, match="too few phrases"):
         changed(harmless_paraphrase, "The filmstrip was nearly-new at the somebody's.")
 
 
 def test_blanks_between_words_are_doubled() -> None:
     assert changed(whitespace, "a b c d", k=3) == "a  b  c  d"
-    with pytest.raises(NothingToDamageError, match="only 0 single blanks"):
+    with pytest.raises(NothingToDamageError, match="too few single blanks"):
         changed(whitespace, "a  b\nc")
 
 

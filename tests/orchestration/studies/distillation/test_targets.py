@@ -16,7 +16,7 @@ from spanjury.judges.core import (
 )
 from spanjury.orchestration.studies.distillation.examples import Example
 from spanjury.orchestration.studies.distillation.rows import rows_of
-from spanjury.orchestration.studies.distillation.summary import Inventory, Outliers
+from spanjury.orchestration.studies.distillation.summary import Inventory, SeatScores
 from spanjury.orchestration.studies.distillation.targets import Skipped, Targets
 
 OUTPUT = "The bridge opened in 1935."
@@ -85,13 +85,13 @@ def test_no_score_is_nothing_to_learn() -> None:
 
 
 def test_the_outliers_of_each_seat_are_counted_over_the_scores_it_gave() -> None:
-    outliers = Outliers()
+    inventory = Inventory()
     for last in (2, 4, None):
         seats = (*(seat(name, 4) for name in "abcd"), seat("e", last))
-        outliers.add("story", said(4, SPAN, seats=seats).report)
-    assert outliers.scores["story", "a"] == 3
-    assert outliers.scores["story", "e"] == 2
-    assert +outliers.far == Counter({("story", "e"): 1})
+        inventory.add_scores("story", said(4, SPAN, seats=seats).report)
+    assert inventory.seats["a", "story"] == SeatScores(scores=3, far=0)
+    assert inventory.seats["e", "story"] == SeatScores(scores=2, far=1)
+    assert sum(scores.far for scores in inventory.seats.values()) == 1
 
 
 def test_the_tables_hold_what_was_added() -> None:

@@ -3,9 +3,11 @@
 import pytest
 
 from spanjury.judges.core import ConfigError
+from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.studies.card import Card, ExamRecord, Measure, parse_gate
-from spanjury.orchestration.studies.gate.demands import OverBase, verdicts
-from spanjury.orchestration.studies.gate.page import GateFindings, gate_json, gate_markdown
+from spanjury.orchestration.studies.gate.demands import OverBase, demand_results
+from spanjury.orchestration.studies.gate.findings import GateFindings
+from spanjury.orchestration.studies.gate.tables import gate_json, gate_report
 
 
 def card(seat: str, **values: float | None) -> Card:
@@ -43,19 +45,19 @@ def card(seat: str, **values: float | None) -> Card:
 def test_a_measure_must_be_better_than_the_bases(
     name: str, *, distilled: float | None, base: float | None, met: bool, line: str
 ) -> None:
-    told = {
+    measured = {
         role: card("form", **{name.replace(".", "__"): value}).measures
         for role, value in (("distilled", distilled), ("base", base))
     }
-    (found,) = verdicts([], [OverBase(name=name)], **told)
-    assert found.met is met
-    assert found.line.startswith(line)
+    (result,) = demand_results([], [OverBase(name=name)], **measured)
+    assert result.met is met
+    assert result.line.startswith(line)
 
 
-def test_a_demand_in_numbers_is_told_with_the_value() -> None:
+def test_a_demand_in_numbers_is_shown_with_the_value() -> None:
     measures = card("form", spans__f1=0.25).measures
     gates = [parse_gate("spans.f1>=.2"), parse_gate("spans.f1>=.3")]
-    met, missed = verdicts(gates, [], distilled=measures, base={})
+    met, missed = demand_results(gates, [], distilled=measures, base={})
     assert (met.met, met.line) == (True, "spans.f1 >= 0.2 (it is 0.25)")
     assert (missed.met, missed.line) == (False, "spans.f1 >= 0.3 (it is 0.25)")
 
@@ -63,34 +65,34 @@ def test_a_demand_in_numbers_is_told_with_the_value() -> None:
 def test_an_unknown_measure_is_refused_with_those_that_there_are() -> None:
     measures = card("form", spans__f1=0.25).measures
     with pytest.raises(ConfigError, match=r"'spans.f2'; there are spans.f1"):
-        verdicts([parse_gate("spans.f2>=0")], [], distilled=measures, base={})
+        demand_results([parse_gate("spans.f2>=0")], [], distilled=measures, base={})
     with pytest.raises(ConfigError, match=r"'spans.f2'; there are spans.f1"):
-        verdicts([], [OverBase(name="spans.f2")], distilled=measures, base=measures)
+        demand_results([], [OverBase(name="spans.f2")], distilled=measures, base=measures)
 
 
-def test_the_page_has_judges_side_by_side_and_leaves_out_what_is_said_twice() -> None:
+def test_the_page_has_judges_side_by_side() -> None:
     cards = {
         "base": card("base", reports__parsed=0.1, spans__f1=None),
         "distilled": card("mine", reports__parsed=1.0, spans__f1=0.5),
     }
-    held = verdicts(
+    results = demand_results(
         [parse_gate("spans.f1>=.9")],
         [],
         distilled=cards["distilled"].measures,
         base=cards["base"].measures,
     )
     findings = GateFindings(
-        model="model", data=("set",), cards=cards, verdicts=held, cautions=("few texts",)
+        model="model", data=("set",), cards=cards, demands=results, cautions=("few texts",)
     )
-    page = gate_markdown(findings)
+    page = report_markdown(gate_report(findings))
     assert "# Gate: not passed" in page
     assert "- **not met**: spans.f1 >= 0.9 (it is 0.5)" in page
     assert "| measure | base | distilled | of |  |" in page
     assert "| spans.f1 | - | 0.5 | 2 | what spans__f1 is |" in page
     assert "- few texts" in page
-    told = gate_json(findings)
-    assert told["passed"] is False
-    assert told["demands"] == [{"demand": "spans.f1 >= 0.9", "values": (0.5,), "met": False}]
+    measured = gate_json(findings)
+    assert measured["passed"] is False
+    assert measured["demands"] == [{"demand": "spans.f1 >= 0.9", "values": (0.5,), "met": False}]
 
 
 def test_a_group_of_all_examples_is_not_shown_again() -> None:
@@ -102,7 +104,7 @@ def test_a_group_of_all_examples_is_not_shown_again() -> None:
     names += [(f"{one}.seen-tasks", 4) for one, _ in names]
     names += [("reports.parsed.unseen-damages", 1), ("spans.f1.unseen-damages", 1)]
     measures = tuple(measure(*one) for one in names)
-    told = ExamRecord(
+    measured = ExamRecord(
         exam=record.exam,
         date=record.date,
         data=record.data,
@@ -115,8 +117,8 @@ def test_a_group_of_all_examples_is_not_shown_again() -> None:
     findings = GateFindings(
         model="model",
         data=("set",),
-        cards={"distilled": Card(records=(told,))},
-        verdicts=(),
+        cards={"distilled": Card(records=(measured,))},
+        demand_results=(),
         cautions=(),
     )
     shown = [row.name for row in findings.rows()]

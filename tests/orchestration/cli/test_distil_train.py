@@ -2,7 +2,9 @@
 
 import signal
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -11,8 +13,9 @@ from fakes.sealed_set import write_set
 from fakes.tiny_chat import save_chat_model, tiny_pairs
 
 from spanjury.judges.core import ConfigError, DataError, Message, Report
-from spanjury.orchestration.cli import distil_training
-from spanjury.orchestration.cli.distil_training import train_distilled
+from spanjury.orchestration.cli import distil_train
+from spanjury.orchestration.cli.distil_train import ModelFlags, TrainingFlags
+from spanjury.orchestration.cli.flags.run import LogFlags
 from spanjury.orchestration.studies.distillation.examples import Example, Licences, Provenance
 from spanjury.orchestration.studies.distillation.splits import Split
 
@@ -63,18 +66,12 @@ def data(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def train(base: str, data: Path, tmp_path: Path) -> Train:
-    def run(**flags: object) -> None:
-        told: dict[str, object] = {
-            "data": data,
-            "base": base,
-            "output": tmp_path / "model",
-            "no_progress": False,
-            "log_file": None,
-            "batch_size": 2,
-            "epochs": 2,
-            "validate_every": 2,
-        }
-        train_distilled(**{**told, **flags})  # type: ignore[arg-type]  # as the command calls it
+    usual = TrainingFlags(batch_size=2, epochs=2, validate_every=2)
+
+    def run(*, base: str = base, no_progress: bool = False, **flags: Any) -> None:  # noqa: ANN401  of many types
+        model = ModelFlags(data=data, base=base, output=tmp_path / "model")
+        training = replace(usual, **flags)
+        distil_train.train(model=model, training=training, show=LogFlags(no_progress=no_progress))
 
     return run
 
@@ -111,7 +108,7 @@ def test_after_ctrl_c_the_same_command_goes_on(
 
     before = signal.getsignal(signal.SIGINT)
     with monkeypatch.context() as patch:
-        patch.setattr(distil_training, "say", say_and_interrupt)
+        patch.setattr(distil_train, "say", say_and_interrupt)
         with pytest.raises(typer.Exit) as ended:
             train()
     assert ended.value.exit_code == 130
@@ -145,7 +142,7 @@ def test_what_is_too_long_is_counted(
 ) -> None:
     write_set(data, train=examples(number=2, times=20))
     train(max_length=64, max_steps=1)
-    assert "too long: 2 sources cut, 0 examples left out" in capsys.readouterr().err
+    assert "too long: 2 sources cut, 0 examples skipped" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -157,7 +154,7 @@ def test_what_is_too_long_is_counted(
         ({"attention": "xformers"}, "needs a GPU and the package xformers"),
     ],
 )
-def test_what_does_not_fit_is_refused(flags: dict[str, object], message: str, train: Train) -> None:
+def test_what_does_not_fit_is_refused(flags: dict[str, Any], message: str, train: Train) -> None:
     with pytest.raises(ConfigError, match=message):
         train(**flags)
 

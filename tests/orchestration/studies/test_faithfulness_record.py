@@ -12,11 +12,15 @@ from pathlib import Path
 import pytest
 
 from spanjury.judges.core import DataError, Outcome, RescoringMethod
-from spanjury.orchestration.services.faithfulness_changes import write_changes
-from spanjury.orchestration.services.faithfulness_replay import read_changes
-from spanjury.orchestration.studies.faithfulness.averages import Average, averages
-from spanjury.orchestration.studies.faithfulness.changes import CONTROL, Change, Fate
-from spanjury.orchestration.studies.faithfulness.findings import Finding, Findings, found
+from spanjury.orchestration.services.faithfulness_record import read_changes, write_changes
+from spanjury.orchestration.studies.faithfulness.changes import CONTROL, Change, ListOutcome
+from spanjury.orchestration.studies.faithfulness.findings import (
+    Average,
+    Finding,
+    Findings,
+    averages,
+    findings_of,
+)
 
 STEPS = ("-1", "+1", "-2", "+2")
 REPLY = 'Error 1:\nLocation: "a"\nExplanation: Wrong.\nSeverity: {}\n\nOverall score: {}\n'
@@ -29,13 +33,13 @@ def write(path: Path, *rows: object) -> Path:
 
 @pytest.fixture(scope="module")
 def labels(shared_data: Path) -> Findings:
-    return found(read_changes(shared_data / "judgements" / "label_pairs.jsonl.gz"), draws=100)
+    return findings_of(read_changes(shared_data / "judgements" / "label_pairs.jsonl.gz"), draws=100)
 
 
 @pytest.fixture(scope="module")
 def replies(shared_data: Path) -> Findings:
     path = shared_data / "judgements" / "qags_explanation_before_after.jsonl.gz"
-    return found(read_changes(path), draws=100)
+    return findings_of(read_changes(path), draws=100)
 
 
 def on_qags(labels: Findings) -> Mapping[tuple[str, str], Finding]:
@@ -59,26 +63,26 @@ def on_average(labels: Findings) -> Mapping[tuple[str, str, str], Average]:
 def test_the_shares_over_all_reports_are_those_of_the_paper(
     labels: Findings, judge: str, family: str, printed: tuple[float, ...]
 ) -> None:
-    told = [on_qags(labels)[judge, f"{family}{by}"].overall for by in STEPS]
-    assert [one.changed_as_printed for one in told] == pytest.approx(printed, abs=6e-4)
+    values = [on_qags(labels)[judge, f"{family}{by}"].overall for by in STEPS]
+    assert [one.changed_as_printed for one in values] == pytest.approx(printed, abs=6e-4)
 
 
 @pytest.mark.shared_data
 def test_a_critical_error_changes_as_many_scores_as_the_paper_says(labels: Findings) -> None:
-    told = on_qags(labels)
+    values = on_qags(labels)
     shares = [
-        told[judge, "add_critical_error"].overall.changed_as_printed
+        values[judge, "add_critical_error"].overall.changed_as_printed
         for judge in ("nemo", "gemma", "qwen")
     ]
     assert shares == pytest.approx([0.515, 0.475, 0.241], abs=6e-4)
-    assert told["nemo", "add_critical_error"].overall.lost == 2
-    assert told["nemo", "add_critical_error"].overall.changed == pytest.approx(241 / 470)
+    assert values["nemo", "add_critical_error"].overall.lost == 2
+    assert values["nemo", "add_critical_error"].overall.changed == pytest.approx(241 / 470)
 
 
 @pytest.mark.shared_data
-def test_the_shares_over_reports_with_errors_leave_out_the_best_score(labels: Findings) -> None:
-    told = [on_qags(labels)["nemo", f"severity{by}"].with_errors for by in STEPS]
-    shares = [one.changed for one in told]
+def test_the_shares_over_reports_with_errors_exclude_the_best_score(labels: Findings) -> None:
+    values = [on_qags(labels)["nemo", f"severity{by}"].with_errors for by in STEPS]
+    shares = [one.changed for one in values]
     assert shares == pytest.approx([0.181, 0.216, 0.308, 0.308], abs=6e-4)
     critical = on_qags(labels)["nemo", "add_critical_error"].with_errors
     assert critical.changed_as_printed == pytest.approx(0.771, abs=6e-4)
@@ -92,16 +96,16 @@ def test_the_shares_over_reports_with_errors_leave_out_the_best_score(labels: Fi
 def test_scores_that_rise_from_the_floor_after_an_added_error_move_against_it(
     labels: Findings, judge: str, moved: int, reports: int, above_the_floor: int
 ) -> None:
-    told = on_qags(labels)[judge, "add_random_error1"]
-    assert (told.with_room_against.rose, told.with_room_against.reports) == (moved, reports)
-    assert told.against(told.with_room_against) == pytest.approx(moved / reports)
-    assert told.with_room.rose == above_the_floor
+    values = on_qags(labels)[judge, "add_random_error1"]
+    assert (values.with_room_against.rose, values.with_room_against.reports) == (moved, reports)
+    assert values.against(values.with_room_against) == pytest.approx(moved / reports)
+    assert values.with_room.rose == above_the_floor
 
 
 @pytest.mark.shared_data
 def test_the_average_changes_are_those_of_the_labels(labels: Findings) -> None:
-    told = [on_qags(labels)["nemo", f"severity{by}"].overall.average.value for by in STEPS]
-    assert told == pytest.approx([0.121, -0.144, 0.203, -0.206], abs=6e-4)
+    values = [on_qags(labels)["nemo", f"severity{by}"].overall.average.value for by in STEPS]
+    assert values == pytest.approx([0.121, -0.144, 0.203, -0.206], abs=6e-4)
 
 
 @pytest.mark.shared_data
@@ -112,8 +116,8 @@ def test_the_average_changes_are_those_of_the_labels(labels: Findings) -> None:
 def test_the_mean_over_aspects_is_unweighted(
     labels: Findings, judge: str, printed: tuple[float, ...]
 ) -> None:
-    told = on_average(labels)
-    shares = [told["summeval", judge, f"severity{by}"].as_printed for by in STEPS]
+    values = on_average(labels)
+    shares = [values["summeval", judge, f"severity{by}"].as_printed for by in STEPS]
     assert shares == pytest.approx(printed, abs=6e-4)
 
 
@@ -129,39 +133,39 @@ def test_the_mean_over_aspects_is_unweighted(
 def test_the_replies_give_the_rows_of_the_table_for_explanations(
     replies: Findings, judge: str, printed: tuple[float, ...]
 ) -> None:
-    told = {(one.judge, one.condition): one.overall for one in replies.findings}
-    shares = [round(told[judge, f"explanation{by}"].changed_as_printed, 2) for by in STEPS]
+    values = {(one.judge, one.condition): one.overall for one in replies.findings}
+    shares = [round(values[judge, f"explanation{by}"].changed_as_printed, 2) for by in STEPS]
     assert shares == list(printed)
 
 
 @pytest.mark.shared_data
 def test_pairs_that_a_record_lacks_are_counted(labels: Findings) -> None:
-    told = [one for one in labels.findings if one.judge == "nemo" and one.aspect == "coherence"]
-    assert {one.absent for one in told if one.family == "severity"} == {201}
+    values = [one for one in labels.findings if one.judge == "nemo" and one.aspect == "coherence"]
+    assert {one.absent for one in values if one.family == "severity"} == {201}
     mistral = on_qags(labels)["mistral", "add_critical_error"]
     assert (mistral.absent, mistral.overall.reports) == (474, 0)
 
 
 def test_replies_are_read_as_a_judge_reads_them(tmp_path: Path) -> None:
-    told = {
+    values = {
         "id": "t",
         "model": "m",
         "before": REPLY.format(3, "Fair"),
         "after": {"-1": REPLY.format(3, "Good"), "2": None, "1": "I cannot say."},
     }
     bare = {"id": "u", "model": "m", "before": "No Error\n\nOverall score: Excellent"}
-    path = write(tmp_path / "qags.jsonl", told, {**bare, "after": {"-1": None}})
+    path = write(tmp_path / "qags.jsonl", values, {**bare, "after": {"-1": None}})
     milder, graver, unread, error_free = read_changes(path)
-    assert (milder.condition, milder.push, milder.before, milder.after) == (
+    assert (milder.condition, milder.direction, milder.before, milder.after) == (
         "explanation-1",
         "rises",
         3,
         4,
     )
     assert (milder.dataset, milder.errors, milder.severity_change) == ("qags", 1, -1)
-    assert graver.fate is Fate.CLIPPED
+    assert graver.list_outcome is ListOutcome.CLIPPED
     assert (unread.after, unread.outcome) == (None, Outcome.UNPARSEABLE)
-    assert error_free.fate is Fate.ERROR_FREE
+    assert error_free.list_outcome is ListOutcome.ERROR_FREE
 
 
 def test_a_label_that_could_not_be_read_is_lost_and_a_pair_that_is_not_there_is_absent(
@@ -169,21 +173,21 @@ def test_a_label_that_could_not_be_read_is_lost_and_a_pair_that_is_not_there_is_
 ) -> None:
     head = {"mods": ["severity1", "textsev-2", "add_critical_error", "add_random_error2"]}
     row = {"ds": "d", "asp": "a", "m": "m", "id": "t", "b": [3, 0, 3, 3], "a": [2, 3, 0, None]}
-    told = read_changes(write(tmp_path / "labels.jsonl", head, row))
-    assert [one.condition for one in told] == [
+    values = read_changes(write(tmp_path / "labels.jsonl", head, row))
+    assert [one.condition for one in values] == [
         "severity+1",
         "explanation-2",
         "add_critical_error",
         "add_random_error2",
     ]
-    assert [one.fate for one in told] == [
-        Fate.RESCORED,
-        Fate.UNSCORED,
-        Fate.RESCORED,
-        Fate.ABSENT,
+    assert [one.list_outcome for one in values] == [
+        ListOutcome.RESCORED,
+        ListOutcome.UNSCORED,
+        ListOutcome.RESCORED,
+        ListOutcome.ABSENT,
     ]
-    assert [one.by for one in told] == [1, -2, None, None]
-    assert told[2].outcome is Outcome.UNPARSEABLE
+    assert [one.by for one in values] == [1, -2, None, None]
+    assert values[2].outcome is Outcome.UNPARSEABLE
 
 
 def test_what_an_exam_writes_is_read_as_it_was(tmp_path: Path) -> None:
@@ -195,7 +199,7 @@ def test_what_an_exam_writes_is_read_as_it_was(tmp_path: Path) -> None:
         condition="severity+1",
         family="severity",
         by=1,
-        push="falls",
+        direction="falls",
         before=3,
         after=2.5,
         errors=2,
@@ -207,6 +211,18 @@ def test_what_an_exam_writes_is_read_as_it_was(tmp_path: Path) -> None:
     bare = Change(judge="j", dataset="d", aspect="a", text="t", condition=CONTROL, before=3)
     write_changes(tmp_path / "changes.jsonl", [whole, bare])
     assert read_changes(tmp_path / "changes.jsonl") == [whole, bare]
+
+
+def test_a_record_of_release_0_2_is_read_under_its_own_names(tmp_path: Path) -> None:
+    whose = {"judge": "j", "dataset": "d", "aspect": "a", "text": "t", "push": "falls"}
+    rows = (
+        {**whose, "treatment": "severity+1", "before": 3, "after": 2, "road": "computed"},
+        {**whose, "treatment": "explanation+1", "before": 3, "fate": "unwritten"},
+    )
+    scored, failed = read_changes(write(tmp_path / "changes.jsonl", *rows))
+    assert (scored.condition, scored.direction) == ("severity+1", "falls")
+    assert scored.method is RescoringMethod.COMPUTED
+    assert failed.list_outcome is ListOutcome.FAILED
 
 
 @pytest.mark.parametrize(

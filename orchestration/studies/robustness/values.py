@@ -1,24 +1,45 @@
-"""A robustness exam's findings as single numbers, for a judge's card and for demands."""
+"""A robustness exam's findings for programs: as plain values, and as measures for a card."""
 
-import math
 from collections.abc import Iterable, Sequence
 
+from spanjury.orchestration.report.json import plain, versions
+from spanjury.orchestration.report.numbers import defined
 from spanjury.orchestration.studies.card import Measure
+from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.robustness.attacked_texts import PLAIN, REPEAT
+from spanjury.orchestration.studies.robustness.cautions import cautions
 from spanjury.orchestration.studies.robustness.findings import Count, Finding, Findings
 
-__all__ = ["measure_names", "measures_of"]
+__all__ = ["findings_json", "measure_names", "measures_of"]
 
 _SUCCESS = "robustness.attack_success"
 _WEAKEST = "robustness.weakest_seat"
 _CONTROLS = {
-    REPEAT: "the same for texts that are heard a second time",
+    REPEAT: "the same for texts that are judged a second time",
     PLAIN: "the same for additions that say nothing",
 }
 
 
+def findings_json(findings: Findings, *, examinee: Examinee) -> dict[str, object]:
+    """Return `findings` as objects, lists, strings, numbers and nulls, named by field."""
+    return {
+        "versions": versions(),
+        "judge": plain(examinee),
+        "settings": plain(findings.settings),
+        "texts": findings.texts,
+        "damaged": plain(findings.damaged),
+        "findings": plain(findings.findings),
+        "skipped": [
+            {"attack": attack, "reason": reason, "texts": count}
+            for (attack, reason), count in findings.skipped.items()
+        ],
+        "outcomes": plain(findings.outcomes),
+        "cautions": list(cautions(findings)),
+    }
+
+
 def measures_of(findings: Findings) -> tuple[Measure, ...]:
-    """Return what `findings` come to for the panel, and the success on its weakest seat."""
+    """Return the measures of the panel, and the success on its weakest seat."""
     panel, *seats = findings.judges
     overall = findings.overall(panel)
     return (
@@ -59,22 +80,22 @@ def _success(finding: Finding, name: str, says: str) -> Measure:
     success = finding.success
     return Measure(
         name=name,
-        value=_defined(success.value),
+        value=defined(success.value),
         says=says,
         count=success.trials,
-        low=_defined(success.low),
-        high=_defined(success.high),
+        low=defined(success.low),
+        high=defined(success.high),
     )
 
 
 def _net(finding: Finding) -> Measure:
     return Measure(
         name="robustness.net_success",
-        value=_defined(finding.net.value),
+        value=defined(finding.net.value),
         says="success less that of plain additions about as long; -1 to 1",
         count=finding.success.trials,
-        low=_defined(finding.net.low),
-        high=_defined(finding.net.high),
+        low=defined(finding.net.low),
+        high=defined(finding.net.high),
     )
 
 
@@ -91,7 +112,3 @@ def _share(name: str, count: Count, says: str) -> Measure:
         says=f"share of attacks on texts with a score {says}",
         count=count.of,
     )
-
-
-def _defined(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None

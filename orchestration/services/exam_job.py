@@ -1,0 +1,79 @@
+"""The job of an exam: the panel, its texts and the terms, which the jobs of all exams share."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from spanjury.judges.core import Aspect, ConfigError, Segment
+from spanjury.judges.tasks import Catalogue
+from spanjury.orchestration.engine.metering import Limits
+from spanjury.orchestration.engine.stopping import FailurePolicy
+from spanjury.orchestration.services.panels import read_segments
+from spanjury.orchestration.wiring.config import PanelConfig
+
+__all__ = ["PanelExamJob"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PanelExamJob:
+    """A panel, and the texts that it is examined on.
+
+    Parameters
+    ----------
+    data
+        A file of texts.
+    panel
+        The judges.
+    memory
+        Keeps what judges and models say, so that an exam that broke off goes on; or None.
+    task, aspects, aspects_files, columns, limit
+        As in `evaluate.Job`; without aspects those of the exam or the task.
+    limits
+        Of cost, tokens and time.
+    failures
+        The measures against models that fail.
+    """
+
+    data: Path
+    panel: PanelConfig
+    memory: Path | None = None
+    task: str | None = None
+    aspects: tuple[str, ...] = ()
+    aspects_files: tuple[Path, ...] = ()
+    columns: tuple[str, ...] = ()
+    limit: int | None = None
+    limits: Limits = Limits()
+    failures: FailurePolicy = FailurePolicy()
+
+    def read(
+        self, *, task: str = "", aspects: Sequence[str] = ()
+    ) -> tuple[tuple[Segment, ...], tuple[Aspect, ...]]:
+        """Read the texts, and find the aspects that they are judged on.
+
+        Parameters
+        ----------
+        task, aspects
+            Those of the exam, where neither the job nor the texts name any.
+
+        Raises
+        ------
+        DataError
+            If the data cannot be read.
+        ConfigError
+            If a name is unknown, or the texts are not of one task.
+        """
+        segments = tuple(islice(read_segments(self.data, columns=self.columns), self.limit))
+        task = _task(segments, self.task or "", default=task)
+        catalogue = Catalogue.load(*self.aspects_files)
+        names = self.aspects or aspects or catalogue.task(task).default_aspects
+        return segments, tuple(catalogue.aspect(task, name) for name in names)
+
+
+def _task(segments: Iterable[Segment], named: str, *, default: str) -> str:
+    """Return the task that is `named`, or that of the texts, `default` for those without one."""
+    tasks = {named or segment.task or default for segment in segments}
+    if len(tasks) != 1 or "" in tasks:
+        names = ", ".join(sorted(tasks - {""})) or "none"
+        raise ConfigError(f"an exam is of one task, and the data has {names}: name it with --task")
+    return tasks.pop()

@@ -1,1 +1,0 @@
-"""What a faithfulness exam found, as text for programs and for people."""

@@ -1,0 +1,252 @@
+"""Tables: a faithfulness exam's findings as they are read."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from spanjury.orchestration.report import (
+    Block,
+    Bullets,
+    Cell,
+    Paragraph,
+    Picture,
+    Report,
+    Section,
+    Table,
+    code,
+    numeric,
+    prose,
+    row,
+    table,
+)
+from spanjury.orchestration.studies.faithfulness.cautions import cautions
+from spanjury.orchestration.studies.faithfulness.consistency import Consistency
+from spanjury.orchestration.studies.faithfulness.findings import (
+    Average,
+    Finding,
+    Findings,
+    averages,
+)
+from spanjury.orchestration.studies.faithfulness.outcomes import Estimate, Rates
+from spanjury.orchestration.studies.faithfulness.values import rescoring_methods, rescoring_outcomes
+
+__all__ = ["faithfulness_report"]
+
+_READING = prose(
+    "A report's error list was changed and the judge asked for the score that follows. **Printed** "
+    "is the share of changed scores over all reports, as the paper prints it: reports whose list "
+    "could not be changed count as unchanged, lost scores as changed. **With errors** leaves out "
+    "reports without errors, **with room** also those whose list came out as it was and those "
+    "whose score was at that end of the scale already. *Toward* is the share that moved as it "
+    "should, among those with room. *Against* is the share that moved the other way, among those "
+    "with room to move that way: a score at the floor cannot fall, but it can rise. "
+    "Brackets are 95 % intervals over texts that are resampled."
+)
+_SHORT_READING = (
+    "Shares of changed scores over all reports as the paper prints them, over those with "
+    "errors, and over those with room to move; of these toward what the list says; against "
+    "it, over those with room to move that way; mean change; changed, minus the null control."
+)
+_CONTROL = prose(
+    "The null control asks for the score of the unchanged list again. What changes there is no "
+    "effect of any list; the columns *minus control* subtract it report by report, the mean of "
+    "both where it was repeated. p is that of McNemar's exact test (one-sided, not corrected for "
+    "the number of conditions). It compares with the first control alone, for the mean of two "
+    "draws is no single draw, with which another one could be compared by the flip of a coin."
+)
+_STEPS = prose(
+    "*Reverted*: one step of severity changed the score and two steps did not. *Broad* is the "
+    "authors' count: anything but a score that never moves, that both move as they should, or "
+    "that two steps only move as they should. Shares are over reports that list errors."
+)
+_NOT_RESCORED = (
+    "Reports whose score was not asked for. Where the list cannot be changed, the score stands and "
+    "counts as unchanged; the others are in no share."
+)
+_WHOSE = ("judge", "dataset", "aspect")
+
+
+def faithfulness_report(
+    findings: Findings, *, data: str, pictures: Sequence[Picture] = ()
+) -> Report:
+    """Return `findings` as a report.
+
+    Parameters
+    ----------
+    findings
+        The result of an exam.
+    data
+        The file of its texts, or the record.
+    pictures
+        What was drawn of it.
+    """
+    judges = dict.fromkeys(one.judge for one in findings.score_arrays)
+    sentences = cautions(findings)
+    return Report(
+        title="Faithfulness",
+        facts=[prose("Data: {}", code(data)), f"Judges: {', '.join(judges)}"],
+        sections=[
+            *_writers(findings.findings),
+            Paragraph(_READING, only="page"),
+            Section("Beware", [Bullets(sentences)], only="page"),
+            *_short_tables(averages(findings.findings)),
+            Paragraph(_SHORT_READING, only="terminal"),
+            Bullets(sentences, tone="caution", only="terminal"),
+            Section("By dataset", _by_dataset(averages(findings.findings)), only="page"),
+            Section("Null control", _controls(findings.findings), only="page"),
+            Section("By aspect", [_by_aspect(findings.findings)], only="page"),
+            *_not_rescored(findings.findings),
+            *_steps(findings.consistencies),
+            Section("How scores came about", [_methods(findings)], only="page"),
+            *pictures,
+        ],
+    )
+
+
+def _writers(findings: Sequence[Finding]) -> Iterator[Paragraph]:
+    """Name the models that wrote explanations, and what each wrote."""
+    written: dict[str, dict[str, None]] = {}
+    for one in findings:
+        if one.written_by:
+            written.setdefault(one.written_by, {})[one.condition] = None
+    for writer, conditions in written.items():
+        sentence = prose(
+            "Explanations written by {}: {}. The rest is done by rules, and so is the new "
+            "explanation of an error that had none.",
+            code(writer),
+            ", ".join(conditions),
+        )
+        yield Paragraph(sentence, only="page")
+
+
+def _short_tables(averages: Sequence[Average]) -> Iterator[Table]:
+    """Yield a narrow table for each judge and dataset."""
+    groups: dict[tuple[str, str], list[Average]] = {}
+    for one in averages:
+        groups.setdefault((one.judge, one.dataset), []).append(one)
+    for (judge, dataset), rows in groups.items():
+        yield table(
+            [
+                "condition",
+                *numeric("printed", "errors", "room", "toward", "against", "change", "-null"),
+            ],
+            ([one.condition, *_average(one, digits=2)] for one in rows),
+            title=f"{judge} on {dataset}",
+            only="terminal",
+        )
+
+
+def _by_dataset(averages: Sequence[Average]) -> list[Block]:
+    shares = numeric("aspects", "printed", "with errors", "with room", "toward", "against")
+    changes = numeric("average change", "changed minus control")
+    rows = (
+        row(one.judge, one.dataset, one.condition, one.aspects, *_average(one, digits=3))
+        for one in averages
+    )
+    listed = table(["judge", "dataset", "condition", *shares, *changes], rows)
+    return [Paragraph("Unweighted means over aspects."), listed]
+
+
+def _average(one: Average, *, digits: int) -> Iterator[Cell]:
+    for share in (one.as_printed, one.with_errors, one.with_room, one.toward, one.against):
+        yield Cell(share, f".{digits}f")
+    for change in (one.shift, one.above_control):
+        yield Cell(change, f"+.{digits}f")
+
+
+def _controls(findings: Sequence[Finding]) -> list[Block]:
+    rows = [
+        row(*_whose(one), one.overall.scored, _share(one.overall.changed), _change(one.overall))
+        for one in findings
+        if one.is_control
+    ]
+    figures = numeric("reports", "changed", "average change")
+    listed = table([*_WHOSE, "control", *figures], rows or [row("none was run", *[""] * 6)])
+    return [Paragraph(_CONTROL), listed]
+
+
+def _by_aspect(findings: Sequence[Finding]) -> Table:
+    columns: dict[str, Callable[[Finding], Cell | str | int]] = {
+        "written by": lambda one: one.written_by or "rule",
+        "reports": lambda one: one.overall.reports,
+        "lost": lambda one: one.overall.lost,
+        "printed": lambda one: _share(one.overall.changed_as_printed),
+        "with errors (n)": lambda one: _share(one.with_errors.changed, of=one.with_errors),
+        "with room (n)": lambda one: _share(one.with_room.changed, of=one.with_room),
+        "toward": lambda one: _share(one.toward(one.with_room)),
+        "against (n)": lambda one: _share(
+            one.against(one.with_room_against), of=one.with_room_against
+        ),
+        "average change": lambda one: _change(one.overall),
+        "changed minus control": lambda one: _estimate(one.net and one.net.changed),
+        "toward minus control": lambda one: _estimate(one.net and one.net.toward),
+        "p": lambda one: Cell(one.net.p_changed if one.net else None, ".3g"),
+    }
+    rows = (
+        row(*_whose(one), *(cell(one) for cell in columns.values()))
+        for one in findings
+        if not one.is_control
+    )
+    first, *others = columns
+    return table([*_WHOSE, "condition", first, *numeric(*others)], rows)
+
+
+def _not_rescored(findings: Sequence[Finding]) -> Iterator[Section]:
+    rows = [
+        row(*_whose(one), _counts(one.unchanged), _counts(one.failed), one.unscored, one.absent)
+        for one in findings
+        if one.unchanged or one.failed or one.unscored or one.absent
+    ]
+    if rows:
+        reasons = ("list cannot be changed", "list was not written")
+        missing = numeric("report has no score", "not in the record")
+        listed = table([*_WHOSE, "condition", *reasons, *missing], rows)
+        yield Section("Not rescored", [Paragraph(_NOT_RESCORED), listed], only="page")
+
+
+def _steps(consistencies: Sequence[Consistency]) -> Iterator[Section]:
+    if consistencies:
+        rows = (
+            row(
+                *(one.judge, one.dataset, one.aspect, one.family),
+                one.direction.removesuffix("s"),
+                one.with_errors,
+                _share(one.share_reverted),
+                _share(one.share_broad),
+            )
+            for one in consistencies
+        )
+        figures = numeric("reports", "reverted", "broad")
+        listed = table([*_WHOSE, "family", "should", *figures], rows)
+        yield Section("One step and two", [Paragraph(_STEPS), listed], only="page")
+
+
+def _methods(findings: Findings) -> Table:
+    """Tabulate by which method scores came about, and how rescorings ended."""
+    by_judge, outcomes = rescoring_methods(findings), rescoring_outcomes(findings)
+    rows = ([judge, _listed(by_judge[judge]), _listed(ended)] for judge, ended in outcomes.items())
+    return table(["judge", "rescoring method", "outcome of rescorings"], rows)
+
+
+def _whose(one: Finding) -> tuple[str, ...]:
+    return one.judge, one.dataset, one.aspect, one.condition
+
+
+def _share(value: float, *, of: Rates | None = None) -> Cell:
+    return Cell(value, ".3f", note=f"({of.reports})" if of else "")
+
+
+def _change(rates: Rates) -> Cell:
+    return _estimate(rates.average)
+
+
+def _estimate(estimate: Estimate | None) -> Cell:
+    if estimate is None:
+        return Cell(None)
+    return Cell(estimate.value, "+.3f", interval=(estimate.low, estimate.high))
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return "; ".join(f"{why} ({count})" for why, count in counts.items()) or "-"
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in sorted(counts.items())) or "not recorded"

@@ -1,0 +1,147 @@
+"""A faithfulness exam's findings for programs: as plain values, and as measures for a card."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from spanjury.orchestration.report.json import fields_of, plain, versions
+from spanjury.orchestration.studies.card import Measure
+from spanjury.orchestration.studies.faithfulness.cautions import cautions
+from spanjury.orchestration.studies.faithfulness.changes import Change
+from spanjury.orchestration.studies.faithfulness.findings import Finding, Findings
+from spanjury.orchestration.studies.faithfulness.outcomes import NetOfControl, Rates
+
+__all__ = ["findings_json", "measures_of", "rescoring_methods", "rescoring_outcomes"]
+
+_BASES: Mapping[str, tuple[str, ...]] = {
+    "overall": ("toward", "against"),
+    "with_errors": ("toward", "against"),
+    "with_room": ("toward",),
+    "with_room_against": ("against",),
+}
+"""Reports that shares are taken over, and the directions in which all of these can move."""
+
+
+def findings_json(findings: Findings) -> dict[str, object]:
+    """Return `findings` as objects, lists, strings, numbers and nulls.
+
+    Returns
+    -------
+    dict
+        Named by field, numbers to 6 significant digits; what is undefined is None.
+    """
+    return {
+        "exam": "faithfulness",
+        "versions": versions(),
+        "settings": {"seed": findings.seed, "draws": findings.draws},
+        "findings": [_finding_json(finding) for finding in findings.findings],
+        "consistency": [
+            {
+                **fields_of(one),
+                "share_reverted": plain(one.share_reverted),
+                "share_broad": plain(one.share_broad),
+            }
+            for one in findings.consistencies
+        ],
+        "rescoring_methods": plain(rescoring_methods(findings)),
+        "outcomes": plain(rescoring_outcomes(findings)),
+        "cautions": list(cautions(findings)),
+    }
+
+
+def _finding_json(finding: Finding) -> dict[str, object]:
+    """Add the shares to the counts."""
+    values = fields_of(finding)
+    for base, directions in _BASES.items():
+        rates: Rates = getattr(finding, base)
+        shares = {"toward": finding.toward(rates), "against": finding.against(rates)}
+        values[base] = plain(
+            {
+                **rates._asdict(),
+                "changed": rates.changed,
+                "changed_as_printed": rates.changed_as_printed,
+                **{name: shares[name] for name in directions},
+            }
+        )
+    return values
+
+
+def rescoring_methods(findings: Findings) -> Mapping[str, Counter[str]]:
+    """Count, judge by judge, by which method scores came about."""
+    return _counted(findings, lambda change: change.method and change.method.value)
+
+
+def rescoring_outcomes(findings: Findings) -> Mapping[str, Counter[str]]:
+    """Count, judge by judge, how rescorings ended."""
+    return _counted(findings, lambda change: change.outcome.value if change.is_rescored else None)
+
+
+def _counted(
+    findings: Findings, name: Callable[[Change], str | None]
+) -> Mapping[str, Counter[str]]:
+    """Count changes by name, judge by judge."""
+    counts: dict[str, Counter[str]] = {}
+    for one in findings.score_arrays:
+        names = map(name, one.changes)
+        counts.setdefault(one.judge, Counter()).update(filter(None, names))
+    return counts
+
+
+def measures_of(findings: Findings) -> tuple[Measure, ...]:
+    """Return the measures of `findings`, each report and condition counting alike."""
+    changed = [one for one in findings.findings if not one.is_control]
+    return (*_shares(changed), *_net_measures(changed), _noise(findings.findings))
+
+
+def _shares(findings: Sequence[Finding]) -> Iterator[Measure]:
+    """Yield shares of scores that moved, each over those with room to move that way."""
+    falls = [one for one in findings if one.direction == "falls"]
+    rises = [one for one in findings if one.direction == "rises"]
+    toward = (
+        *((one.with_room, one.with_room.fell) for one in falls),
+        *((one.with_room, one.with_room.rose) for one in rises),
+    )
+    against = (
+        *((one.with_room_against, one.with_room_against.rose) for one in falls),
+        *((one.with_room_against, one.with_room_against.fell) for one in rises),
+    )
+    yield _share("toward", toward, says="with room that moved as the changed list says")
+    yield _share("against", against, says="with room to move the other way that did")
+
+
+def _share(name: str, moved: Sequence[tuple[Rates, int]], *, says: str) -> Measure:
+    count = sum(rates.scored for rates, _ in moved)
+    return Measure(
+        name=f"faithfulness.{name}",
+        value=sum(number for _, number in moved) / count if count else None,
+        says=f"share of scores {says}",
+        count=count,
+    )
+
+
+def _net_measures(findings: Sequence[Finding]) -> Iterator[Measure]:
+    nets = [one.net for one in findings if one.net is not None and one.net.used]
+    figures: tuple[tuple[str, Callable[[NetOfControl], float], str], ...] = (
+        ("null_adjusted", lambda one: one.toward.value, "moved as the changed list says"),
+        ("null_adjusted_against", lambda one: one.against.value, "moved the other way"),
+    )
+    count = sum(one.used for one in nets)
+    for name, figure, says in figures:
+        total = sum(figure(one) * one.used for one in nets)
+        yield Measure(
+            name=f"faithfulness.{name}",
+            value=total / count if count and math.isfinite(total) else None,
+            says=f"share of scores that {says}, less that under the unchanged list",
+            count=count,
+        )
+
+
+def _noise(findings: Sequence[Finding]) -> Measure:
+    controls = [one.overall for one in findings if one.is_control and one.overall.scored]
+    count = sum(rates.scored for rates in controls)
+    return Measure(
+        name="faithfulness.null_moved",
+        value=sum(rates.changed * rates.scored for rates in controls) / count if count else None,
+        says="share of scores that are others although the list is the same",
+        count=count,
+    )

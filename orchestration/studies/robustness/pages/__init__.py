@@ -1,1 +1,0 @@
-"""A robustness exam's findings as pages and as numbers."""

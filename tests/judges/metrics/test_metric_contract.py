@@ -50,7 +50,7 @@ SLOW = {"ter", "meteor", "eed"}  # with long texts
 @cache
 def offline() -> tuple[NamedMetric, ...]:
     """Open every metric that can be run here, some with other options besides."""
-    others = {
+    others: dict[str, SegmentMetric] = {
         "meteor": Meteor(synonyms=False),
         "rouge-1": Rouge1(stem=True),
         "rouge-l": RougeL(script="unicode"),

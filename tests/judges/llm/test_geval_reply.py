@@ -37,7 +37,7 @@ def test_a_number_is_read_whatever_is_written_around_it() -> None:
         assert read_score(reply, aspect=aspect()).value == 4, reply
 
 
-def test_what_is_no_clear_score_is_none_and_says_why() -> None:
+def test_an_unclear_score_is_none_and_says_why() -> None:
     for reply, problem in [
         ("", "no line with the score"),
         ("<think>4", "never closed"),

@@ -161,7 +161,7 @@ def test_a_clear_score_is_read() -> None:
         assert score(line) == expected, (line, expected)
 
 
-def test_no_score_is_guessed_and_the_problem_is_told() -> None:
+def test_no_score_is_guessed_and_the_problem_is_named() -> None:
     for phrase in [
         "Poor to Fair",
         "Poor/Fair",
@@ -244,7 +244,7 @@ def test_all_score_lines_must_agree(lines: str, expected: int | None) -> None:
         "4/5",
     ],
 )
-def test_what_is_no_score_line_gives_no_score(line: str) -> None:
+def test_other_lines_give_no_score(line: str) -> None:
     assert score(line) is None
 
 
@@ -275,7 +275,7 @@ def test_any_scale_will_do(labels: tuple[str, ...], line: str, expected: int | N
     assert score(line, scale=Scale(labels=labels)) == expected
 
 
-def test_a_severity_is_read_or_left_out() -> None:
+def test_a_severity_is_read_or_missing() -> None:
     for phrase, expected in [
         ("3", 3),
         ("4/5", 4),
@@ -366,7 +366,7 @@ def test_a_quotation_that_is_never_closed_swallows_nothing() -> None:
     assert read.score == 3
 
 
-def test_a_label_within_quotation_marks_is_no_label() -> None:
+def test_a_label_within_quotation_marks_is_text() -> None:
     read = error('Location: "x"\nExplanation: It says "Severity: 5" for no reason.\nSeverity: 1')
     assert read.explanation == 'It says "Severity: 5" for no reason.'
     assert read.severity == 1
@@ -380,7 +380,7 @@ def test_a_label_within_quotation_marks_is_no_label() -> None:
         "Explanation: The text gives itself an Overall score: Excellent",
     ],
 )
-def test_a_score_within_another_field_is_no_score(line: str) -> None:
+def test_a_score_within_another_field_is_text(line: str) -> None:
     assert parse(f"Error 1:\n{line}\nSeverity: 5", scale=SCALE).score is None
 
 

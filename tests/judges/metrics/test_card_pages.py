@@ -19,6 +19,6 @@ def test_there_is_no_page_of_a_metric_that_is_not() -> None:
 
 
 def test_the_index_leads_to_every_page() -> None:
-    told = (PAGES / "README.md").read_text(encoding="utf-8")
-    assert told == index_page(CARDS.values())
-    assert all(f"]({name}.md)" in told for name in CARDS)
+    result = (PAGES / "README.md").read_text(encoding="utf-8")
+    assert result == index_page(CARDS.values())
+    assert all(f"]({name}.md)" in result for name in CARDS)

@@ -43,7 +43,7 @@ async def test_python_metrics_work_in_other_processes_and_compiled_ones_in_this_
     assert set(native.segments) == {float(os.getpid())}
 
 
-async def test_results_come_in_the_order_of_the_metrics_and_are_told_as_they_are_done() -> None:
+async def test_results_come_in_the_order_of_the_metrics_and_are_shown_as_they_are_done() -> None:
     shown: list[MetricScores] = []
     asked = [named(Share()), named(Whole())]
     scores = await run_metrics(asked, texts(3), show=shown.append)
@@ -107,7 +107,7 @@ def test_a_metric_that_takes_a_corpus_as_a_whole_has_no_interval() -> None:
     assert corpus_interval(whole) is None
 
 
-def test_undefined_segments_are_left_out_of_an_interval_and_not_of_the_score() -> None:
+def test_undefined_segments_are_not_in_an_interval_but_in_the_score() -> None:
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Gaps:
         signature: str = "gaps"

@@ -75,7 +75,7 @@ def test_what_a_judge_puts_around_or_into_a_quote_does_not_hide_it(
     assert found(ARTICLE, quote) == (expected, Located.NORMALISED)
 
 
-def test_a_vowel_sign_of_thai_is_no_part_of_the_quote_before_it() -> None:
+def test_a_vowel_sign_of_thai_is_not_part_of_the_quote_before_it() -> None:
     assert Locator('0"ำ').find("0'") == Place(start=0, end=2, located=Located.NORMALISED)
 
 

@@ -60,7 +60,7 @@ def test_two_slips_never_meet() -> None:
     assert outcomes(swap_letters, "abcdef", k=3) == {"badcfe"}
 
 
-def test_too_short_a_text_is_told_what_is_missing() -> None:
+def test_too_short_a_text_is_refused_with_what_is_missing() -> None:
     with pytest.raises(NothingToDamageError, match=r"too few letters or digits \(4 of 10 needed\)"):
         outcomes(delete_characters, "a b c 4!", k=10)
     with pytest.raises(NothingToDamageError, match=r"too few letters or digits \(3 of 5 needed\)"):

@@ -1,1 +1,71 @@
-"""Controlled damage to texts and reports, to see whether a judge notices."""
+"""Controlled damage to texts, changes of error lists, and attacks: what a plugin is made of.
+
+The rules themselves load when they are first named, and so do the word lists that they read.
+"""
+
+from spanjury.perturbations.attacks.attack import (
+    Attack,
+    AttackCase,
+    Attacked,
+    Target,
+    ended_input,
+    ended_output,
+    output_attack,
+    perturbing_attack,
+    with_inputs,
+)
+from spanjury.perturbations.edits import Damage, Edit, edits_between
+from spanjury.perturbations.explanation.perturbation import (
+    ErrorList,
+    ExplanationPerturbation,
+    Family,
+    NothingToChangeError,
+    Push,
+    Unchanged,
+    explanation_perturbation,
+)
+from spanjury.perturbations.perturbation import (
+    Case,
+    Effect,
+    Level,
+    NothingToDamageError,
+    Perturbation,
+    case_perturbation,
+    generator_for,
+    text_perturbation,
+)
+from spanjury.perturbations.text.places import chosen, picked, require_count, too_few
+
+__all__ = [
+    "Attack",
+    "AttackCase",
+    "Attacked",
+    "Case",
+    "Damage",
+    "Edit",
+    "Effect",
+    "ErrorList",
+    "ExplanationPerturbation",
+    "Family",
+    "Level",
+    "NothingToChangeError",
+    "NothingToDamageError",
+    "Perturbation",
+    "Push",
+    "Target",
+    "Unchanged",
+    "case_perturbation",
+    "chosen",
+    "edits_between",
+    "ended_input",
+    "ended_output",
+    "explanation_perturbation",
+    "generator_for",
+    "output_attack",
+    "perturbing_attack",
+    "picked",
+    "require_count",
+    "text_perturbation",
+    "too_few",
+    "with_inputs",
+]

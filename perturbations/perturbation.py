@@ -148,13 +148,8 @@ def text_perturbation(
 
         on_text.__doc__ = rule.__doc__
         on_text.__wrapped__ = rule  # type: ignore[attr-defined]  # its options are the rule's
-        return Perturbation(
-            on_text,
-            family=family,
-            level=level,
-            effects=_effects(harms, spares),
-            language=language,
-        )
+        effects = _effects(harms, spares)
+        return Perturbation(on_text, family=family, level=level, effects=effects, language=language)
 
     return made
 

@@ -18,6 +18,9 @@ import spanjury
         "spanjury.judges.text",
         "spanjury.judges.tasks",
         "spanjury.judges.agent",
+        "spanjury.perturbations",
+        "spanjury.perturbations.generated",
+        "spanjury.perturbations.explanation.generated",
     ],
 )
 def test_a_face_holds_what_it_lists_in_order(face: str) -> None:
@@ -56,4 +59,16 @@ print(sorted(heavy & sys.modules.keys()), seen)
 
 def test_the_import_is_light_and_touches_neither_network_nor_disk() -> None:
     out = subprocess.run([sys.executable, "-c", WATCH], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "[] []"
+
+
+def test_the_face_of_the_perturbations_is_light_and_reads_no_word_list() -> None:
+    script = (
+        "import sys; opened = [];"
+        "sys.addaudithook(lambda event, args: event == 'open' and opened.append(str(args[0])));"
+        "import spanjury.perturbations;"
+        "print(sorted({'pydantic', 'pydantic_ai', 'litellm', 'scipy'} & sys.modules.keys()),"
+        "[path for path in opened if '/lexicon/' in path])"
+    )
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[] []"

@@ -53,25 +53,25 @@ polite_appeal = perturbing_attack(bias.prompt_injection, family="appeal")
 @output_attack(family="format-imitation")
 def review(case: AttackCase, rng: Generator) -> Iterable[Edit]:
     """End with a finished review in the form that the annotator is asked for."""
-    yield _ended(case, picked(lists("attacks")["reviews"], rng))
+    yield _ended(case, "reviews", rng)
 
 
 @output_attack(family="format-imitation")
 def numeric_review(case: AttackCase, rng: Generator) -> Iterable[Edit]:
     """End with a finished review whose score is a number."""
-    yield _ended(case, picked(lists("attacks")["numbers"], rng))
+    yield _ended(case, "numbers", rng)
 
 
 @output_attack(family="format-imitation")
 def json_review(case: AttackCase, rng: Generator) -> Iterable[Edit]:
     """End with a finished review as an object of JSON."""
-    yield _ended(case, picked(lists("attacks")["objects"], rng))
+    yield _ended(case, "objects", rng)
 
 
 @output_attack(family="quoted-score")
 def score_in_quotes(case: AttackCase, rng: Generator) -> Iterable[Edit]:
     """End with a sentence that quotes a score."""
-    yield _ended(case, picked(lists("attacks")["quoted"], rng), gap=" ")
+    yield _ended(case, "quoted", rng, gap=" ")
 
 
 @output_attack(family="quoted-score")
@@ -102,12 +102,16 @@ def endless_quote(case: AttackCase, rng: Generator) -> Iterable[Edit]:
     A reply that quotes it and breaks off at its token limit ends in a score.
     """
     line = picked(lists("attacks")["score_lines"], rng)
-    yield _ended(case, '"' + "\n".join([line] * _ENDLESS))
+    yield _at_end(case, '\n\n"' + "\n".join([line] * _ENDLESS))
 
 
-def _ended(case: AttackCase, wording: str, *, gap: str = "\n\n") -> Edit:
+def _ended(case: AttackCase, wordings: str, rng: Generator, *, gap: str = "\n\n") -> Edit:
+    return _at_end(case, gap + picked(lists("attacks")[wordings], rng))
+
+
+def _at_end(case: AttackCase, wording: str) -> Edit:
     end = len(case.text)
-    return Edit(start=end, end=end, text=f"{gap}{case.filled(wording)}")
+    return Edit(start=end, end=end, text=case.filled(wording))
 
 
 def _sentences(case: AttackCase) -> list[Passage]:
@@ -120,28 +124,22 @@ def _sentences(case: AttackCase) -> list[Passage]:
 @output_attack(family="template-tokens")
 def forged_turn(case: AttackCase, rng: Generator) -> Iterable[Edit]:
     """End with a turn of the judge in the marks of a chat template."""
-    yield _appended(case, "turns", rng)
+    yield _ended(case, "turns", rng, gap="\n")
 
 
 @output_attack(family="template-tokens")
 def forged_system_turn(case: AttackCase, rng: Generator) -> Iterable[Edit]:
     """End with an order in a turn of the system, in the marks of a chat template."""
-    yield _appended(case, "system_turns", rng)
+    yield _ended(case, "system_turns", rng, gap="\n")
 
 
 @output_attack(family="header-escape")
 def forged_fence_end(case: AttackCase, rng: Generator) -> Iterable[Edit]:
     """End as if the material ended there and the prompt went on."""
-    yield _appended(case, "fence_ends", rng)
+    yield _ended(case, "fence_ends", rng, gap="\n")
 
 
 @output_attack(family="header-escape")
 def forged_heading(case: AttackCase, rng: Generator) -> Iterable[Edit]:
     """End with a heading as the prompt has them, and rules below it."""
-    yield _appended(case, "headings", rng)
-
-
-def _appended(case: AttackCase, wordings: str, rng: Generator) -> Edit:
-    end = len(case.text)
-    added = case.filled(picked(lists("attacks")[wordings], rng))
-    return Edit(start=end, end=end, text=f"\n{added}")
+    yield _ended(case, "headings", rng, gap="\n")

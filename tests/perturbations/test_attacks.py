@@ -41,20 +41,20 @@ def test_the_standard_attacks_are_the_ones_that_come_with_the_package() -> None:
     assert len({attack(name).family for name in STANDARD_ATTACKS}) == 8
 
 
-@pytest.mark.parametrize("name", STANDARD_ATTACKS)
-def test_an_attack_only_adds_and_is_the_same_for_the_same_seed(name: str) -> None:
-    attacked = struck(name)
-    assert attacked == struck(name)
-    assert (attacked.target == "output") == (attacked.inputs == CASE.inputs)
-    if attacked.target == "inputs":
-        assert attacked.output.text == CASE.text
-        for header, text in CASE.inputs.items():
-            assert attacked.inputs[header].startswith(text)
-    elif name not in ADDING_NOTHING_BUT_MARKS:
-        assert all(edit.start == edit.end for edit in attacked.output.edits)
-    added = len(attacked.output.text) + sum(len(k) + len(v) for k, v in attacked.inputs.items())
-    before = len(CASE.text) + sum(len(k) + len(v) for k, v in CASE.inputs.items())
-    assert attacked.length == added - before > 0
+def test_an_attack_only_adds_and_is_the_same_for_the_same_seed() -> None:
+    for name in STANDARD_ATTACKS:
+        attacked = struck(name)
+        assert attacked == struck(name), name
+        assert (attacked.target == "output") == (attacked.inputs == CASE.inputs), name
+        if attacked.target == "inputs":
+            assert attacked.output.text == CASE.text, name
+            for header, text in CASE.inputs.items():
+                assert attacked.inputs[header].startswith(text), name
+        elif name not in ADDING_NOTHING_BUT_MARKS:
+            assert all(edit.start == edit.end for edit in attacked.output.edits), name
+        added = len(attacked.output.text) + sum(len(k) + len(v) for k, v in attacked.inputs.items())
+        before = len(CASE.text) + sum(len(k) + len(v) for k, v in CASE.inputs.items())
+        assert attacked.length == added - before > 0, name
 
 
 def test_every_wording_is_filled_with_the_best_score_of_the_scale() -> None:

@@ -76,7 +76,7 @@ def test_an_interval_takes_along_what_was_replaced_within_it() -> None:
     assert damage.carried(12, 15) == (14, 17)
 
 
-def test_edits_may_come_in_any_order_and_idle_ones_are_left_out() -> None:
+def test_edits_may_come_in_any_order_and_idle_ones_are_dropped() -> None:
     edits = [Edit(start=4, end=7, text="dog"), Edit(start=0, end=3, text="The")]
     assert Damage.of("The cat", [*edits, Edit(start=3, end=3, text=" big")]).text == "The big dog"
     assert len(Damage.of("The cat", edits).edits) == 1

@@ -78,8 +78,8 @@ def test_a_damaged_text_has_an_id_of_its_own_and_all_else_of_the_clean_one() -> 
 
 def test_texts_come_treatment_by_treatment_in_the_order_of_the_segments() -> None:
     segments = [text("b"), text("a", ""), text("c")]
-    told = [treated(number_it, "second"), treated(number_it, "first")]
-    shown = perturbed_pairs(segments, told, seed=SEED)
+    result = [treated(number_it, "second"), treated(number_it, "first")]
+    shown = perturbed_pairs(segments, result, seed=SEED)
     names = [(one.condition, isinstance(one, Skipped)) for one in shown]
     each = (False, True, False)
     assert names == [(name, empty) for name in ("second", "first") for empty in each]
@@ -174,8 +174,8 @@ def test_a_rule_is_shown_texts_for_other_inputs_of_the_same_task_from_the_next_o
     assert cases[1].inputs == {"Article": "Of b."}
 
 
-@pytest.mark.parametrize(("told", "wrong"), [("She flew.", "She flew."), (7, ""), (None, "")])
-def test_a_rule_is_shown_the_text_that_is_known_to_be_wrong(told: object, wrong: str) -> None:
+@pytest.mark.parametrize(("result", "wrong"), [("She flew.", "She flew."), (7, ""), (None, "")])
+def test_a_rule_is_shown_the_text_that_is_known_to_be_wrong(result: object, wrong: str) -> None:
     cases: list[Case] = []
 
     @case_perturbation(family="mismatch", level="sentence")
@@ -184,12 +184,12 @@ def test_a_rule_is_shown_the_text_that_is_known_to_be_wrong(told: object, wrong:
         cases.append(case)
         return case.text + "!"
 
-    segment = Segment(segment_id="a", output="A.", meta={} if told is None else {"wrong": told})
+    segment = Segment(segment_id="a", output="A.", meta={} if result is None else {"wrong": result})
     only(segment, treated(watch))
     assert cases[0].wrong == wrong
 
 
-def test_a_text_with_nothing_to_damage_is_left_out_with_the_reason() -> None:
+def test_a_text_with_nothing_to_damage_is_skipped_with_the_reason() -> None:
     shown = list(perturbed_pairs([text("a", "")], [treated(number_it)], seed=SEED))
     assert shown == [Skipped(segment_id="a", condition="done", reason="the text is empty")]
 

@@ -110,7 +110,7 @@ def test_an_unknown_name_is_answered_with_the_choices() -> None:
         find_recipe("dhp/sum")
 
 
-def test_the_file_of_the_weights_is_no_recipe() -> None:
+def test_the_file_of_the_weights_is_not_a_recipe() -> None:
     with pytest.raises(ConfigError, match="unknown recipe 'weights'"):
         find_recipe("weights")
 

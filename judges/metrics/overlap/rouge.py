@@ -7,26 +7,22 @@ References
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import version
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Literal
 
 from rapidfuzz.distance import LCSseq
 from rouge_score_rs import RougeScorer
 
 from spanjury.judges.core import Sample, signature
-from spanjury.judges.metrics.checks import check_cells, check_choice
+from spanjury.judges.metrics.checks import check_cells
 from spanjury.judges.metrics.words.ids import token_ids
 from spanjury.judges.metrics.words.rouge_tokens import (
     MEASURES,
-    SCRIPTS,
-    Measure,
+    RougeOptions,
     Script,
-    f_measure,
-    measure_name,
     rouge_tokenizer,
-    rouge_words,
 )
 from spanjury.judges.metrics.words.tokens import is_blank
 
@@ -38,53 +34,21 @@ _Kind = Literal["rouge1", "rouge2", "rougeL", "rougeLsum"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rouge1:
-    """ROUGE-1 from 0 to 1: single words, as rouge-score counts them.
-
-    Parameters
-    ----------
-    measure
-        Number that is returned: "f", their harmonic mean, "precision" or "recall". Of several
-        references the one with the best F counts for all three.
-    script
-        How words are cut: "english" (as rouge-score: runs of a-z and 0-9), "unicode" (words of
-        any script), or "characters".
-    stem
-        Whether words of more than three letters are stemmed (Porter); English only.
-
-    Raises
-    ------
-    ValueError
-        If an option is not one of the above.
-    """
-
-    measure: Measure = "f"
-    script: Script = "english"
-    stem: bool = False
+class Rouge1(RougeOptions):
+    """ROUGE-1 from 0 to 1: single words, as rouge-score counts them; see `RougeOptions`."""
 
     kind: ClassVar[_Kind] = "rouge1"
-
-    def __post_init__(self) -> None:
-        check_choice("measure", self.measure, choices=MEASURES)
-        check_choice("script", self.script, choices=SCRIPTS)
-        if self.stem and self.script != "english":
-            raise ValueError(f"stem is for script english only; got {self.script!r}")
 
     @property
     def signature(self) -> str:
         """The options, and the version of what counts."""
         return signature(
             self.kind,
-            measure=measure_name(self.measure),
+            measure=self.measure_name,
             script=self.script,
             stem=self.stem,
             rouge_score_rs=version("rouge-score-rs"),
         )
-
-    @property
-    def ranking(self) -> Self:
-        """The same by F: of several references the one that it says is best counts."""
-        return replace(self, measure="f")
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
         """Return the overlap of each output with its one reference."""
@@ -130,14 +94,9 @@ class RougeL(Rouge1):
 
     def _long(self, sample: Sample) -> float:
         """Compare long texts 64 words at once: the same value in a fraction of the time."""
-        output, reference = (
-            rouge_words(text, script=self.script, stem=self.stem)
-            for text in (sample.output, sample.references[0])
-        )
+        output, reference = map(self.words, (sample.output, sample.references[0]))
         common = LCSseq.similarity(*(side.tolist() for side in token_ids(output, reference)))
-        precision, recall = common / max(1, len(output)), common / max(1, len(reference))
-        measures = (precision, recall, f_measure(precision, recall))
-        return measures[MEASURES.index(self.measure)]
+        return self.measured(common / max(1, len(output)), common / max(1, len(reference)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

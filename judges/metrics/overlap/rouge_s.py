@@ -7,25 +7,16 @@ References
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Self
 
 import numpy as np
 
 from spanjury.judges.core import Sample, signature
-from spanjury.judges.metrics.checks import check_choice, check_least
+from spanjury.judges.metrics.checks import check_least
 from spanjury.judges.metrics.words.grams import batch_gram_counts
 from spanjury.judges.metrics.words.ids import Ids, flat_ids
-from spanjury.judges.metrics.words.rouge_tokens import (
-    MEASURES,
-    SCRIPTS,
-    Measure,
-    Script,
-    f_measure,
-    measure_name,
-    rouge_words,
-)
+from spanjury.judges.metrics.words.rouge_tokens import RougeOptions
 from spanjury.judges.metrics.words.tokens import is_blank
 
 __all__ = ["RougeS"]
@@ -34,13 +25,13 @@ _UNLIMITED = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RougeS:
+class RougeS(RougeOptions):
     """ROUGE-S from 0 to 1; with single words besides, ROUGE-SU.
 
     Parameters
     ----------
     measure, script, stem
-        As for `Rouge1`.
+        As in `RougeOptions`.
     skip
         How many words may stand between the two at most; -1 for any number.
     unigrams
@@ -52,30 +43,19 @@ class RougeS:
         If an option is not one of the above.
     """
 
-    measure: Measure = "f"
-    script: Script = "english"
     skip: int = 4
-    stem: bool = False
     unigrams: bool = False
 
     def __post_init__(self) -> None:
-        check_choice("measure", self.measure, choices=MEASURES)
-        check_choice("script", self.script, choices=SCRIPTS)
+        RougeOptions.__post_init__(self)
         check_least("skip", self.skip, least=_UNLIMITED)
-        if self.stem and self.script != "english":
-            raise ValueError(f"stem is for script english only; got {self.script!r}")
-
-    @property
-    def ranking(self) -> Self:
-        """The same by F: of several references the one that it says is best counts."""
-        return replace(self, measure="f")
 
     @property
     def signature(self) -> str:
         """The options, and the version of what cuts words."""
         return signature(
             "rouge-s",
-            measure=measure_name(self.measure),
+            measure=self.measure_name,
             script=self.script,
             skip=self.skip,
             stem=self.stem,
@@ -86,7 +66,7 @@ class RougeS:
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
         """Return the overlap of each output with its one reference."""
         texts = [text for sample in samples for text in (sample.output, sample.references[0])]
-        words = [rouge_words(text, script=self.script, stem=self.stem) for text in texts]
+        words = [self.words(text) for text in texts]
         numbers, sizes = self._pairs(flat_ids(words), np.array([*map(len, words)], dtype=np.int64))
         counts = batch_gram_counts(numbers, sizes.reshape(-1, 2), order=1)
         return [
@@ -97,9 +77,7 @@ class RougeS:
         ]
 
     def _score(self, output: int, reference: int, shared: int) -> float:
-        precision, recall = shared / max(1, output), shared / max(1, reference)
-        measures = (precision, recall, f_measure(precision, recall))
-        return measures[MEASURES.index(self.measure)]
+        return self.measured(shared / max(1, output), shared / max(1, reference))
 
     def _pairs(self, words: Ids, lengths: Ids) -> tuple[Ids, Ids]:
         """Return the pairs of each text, text by text, as numbers, and how many these are.

@@ -7,24 +7,15 @@ References
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Self
 
 import numpy as np
 
 from spanjury.judges.core import Sample, signature
-from spanjury.judges.metrics.checks import check_cells, check_choice
+from spanjury.judges.metrics.checks import check_cells
 from spanjury.judges.metrics.words.ids import Ids, padded, token_ids
-from spanjury.judges.metrics.words.rouge_tokens import (
-    MEASURES,
-    SCRIPTS,
-    Measure,
-    Script,
-    f_measure,
-    measure_name,
-    rouge_words,
-)
+from spanjury.judges.metrics.words.rouge_tokens import RougeOptions
 from spanjury.judges.metrics.words.tokens import is_blank
 
 __all__ = ["RougeW"]
@@ -36,13 +27,13 @@ _Pair = tuple[Ids, Ids]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RougeW:
+class RougeW(RougeOptions):
     """ROUGE-W from 0 to 1.
 
     Parameters
     ----------
     measure, script, stem
-        As for `Rouge1`.
+        As in `RougeOptions`.
     weight
         A run of k words counts k to the power of it; above 1, or 1 for ROUGE-L.
 
@@ -52,30 +43,19 @@ class RougeW:
         If an option is not one of the above.
     """
 
-    measure: Measure = "f"
-    script: Script = "english"
-    stem: bool = False
     weight: float = 1.2
 
     def __post_init__(self) -> None:
-        check_choice("measure", self.measure, choices=MEASURES)
-        check_choice("script", self.script, choices=SCRIPTS)
-        if self.stem and self.script != "english":
-            raise ValueError(f"stem is for script english only; got {self.script!r}")
+        RougeOptions.__post_init__(self)
         if not 1.0 <= self.weight <= _HEAVIEST:
             raise ValueError(f"weight must be from 1 to {_HEAVIEST}, got {self.weight!r}")
-
-    @property
-    def ranking(self) -> Self:
-        """The same by F: of several references the one that it says is best counts."""
-        return replace(self, measure="f")
 
     @property
     def signature(self) -> str:
         """The options, and the version of what cuts words."""
         return signature(
             "rouge-w",
-            measure=measure_name(self.measure),
+            measure=self.measure_name,
             script=self.script,
             stem=self.stem,
             weight=self.weight,
@@ -91,7 +71,7 @@ class RougeW:
             If the product of the lengths of two texts is above a thousand million words.
         """
         texts = [text for sample in samples for text in (sample.output, sample.references[0])]
-        words = [rouge_words(text, script=self.script, stem=self.stem) for text in texts]
+        words = [self.words(text) for text in texts]
         sides = iter(token_ids(*words))
         pairs = [*zip(sides, sides, strict=True)]
         sizes = [(output.size, reference.size) for output, reference in pairs]
@@ -108,8 +88,7 @@ class RougeW:
         # [1] eqs. 14 and 15: the inverse of the weighting brings lengths back.
         length = run ** (1.0 / self.weight)
         precision, recall = (min(1.0, length / max(1, of)) for of in (output, reference))
-        measures = (precision, recall, f_measure(precision, recall))
-        return measures[MEASURES.index(self.measure)]
+        return self.measured(precision, recall)
 
 
 def _weighted_lengths(pairs: Sequence[_Pair], *, weight: float) -> list[float]:

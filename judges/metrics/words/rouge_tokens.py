@@ -1,8 +1,9 @@
 """Words as ROUGE cuts them, and the one of its three numbers that is returned."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal, get_args
+from typing import Literal, Self, get_args
 
 from rouge_score_rs.tokenizers import (
     CharacterTokenizer,
@@ -11,13 +12,14 @@ from rouge_score_rs.tokenizers import (
     UnicodeTokenizer,
 )
 
+from spanjury.judges.metrics.checks import check_choice
+
 __all__ = [
     "MEASURES",
     "SCRIPTS",
     "Measure",
+    "RougeOptions",
     "Script",
-    "f_measure",
-    "measure_name",
     "rouge_tokenizer",
     "rouge_words",
 ]
@@ -52,12 +54,53 @@ def _cut(text: str, script: Script, stem: bool) -> list[str]:  # noqa: FBT001
 _kept_cut = lru_cache(maxsize=_KEPT)(_cut)
 
 
-def measure_name(measure: Measure) -> str:
-    """Name a measure in a signature, with the way in which it chooses among references."""
-    return measure if measure == "f" else f"{measure}-of-best-f"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RougeOptions:
+    """The options that all metrics of ROUGE share, and how they choose among three numbers.
 
+    Parameters
+    ----------
+    measure
+        Number that is returned: "f", their harmonic mean, "precision" or "recall". Of several
+        references the one with the best F counts for all three.
+    script
+        How words are cut: "english" (as rouge-score: runs of a-z and 0-9), "unicode" (words of
+        any script), or "characters".
+    stem
+        Whether words of more than three letters are stemmed (Porter); English only.
 
-def f_measure(precision: float, recall: float) -> float:
-    """Return the harmonic mean; 0 if both are 0."""
-    total = precision + recall
-    return 2.0 * precision * recall / total if total else 0.0
+    Raises
+    ------
+    ValueError
+        If an option is not one of the above.
+    """
+
+    measure: Measure = "f"
+    script: Script = "english"
+    stem: bool = False
+
+    def __post_init__(self) -> None:
+        check_choice("measure", self.measure, choices=MEASURES)
+        check_choice("script", self.script, choices=SCRIPTS)
+        if self.stem and self.script != "english":
+            raise ValueError(f"stem is for script english only; got {self.script!r}")
+
+    @property
+    def ranking(self) -> Self:
+        """The same by F: of several references the one that it says is best counts."""
+        return replace(self, measure="f")
+
+    @property
+    def measure_name(self) -> str:
+        """The measure as signatures have it, with how it chooses among references."""
+        return self.measure if self.measure == "f" else f"{self.measure}-of-best-f"
+
+    def words(self, text: str) -> Sequence[str]:
+        """Return the words of `text`."""
+        return rouge_words(text, script=self.script, stem=self.stem)
+
+    def measured(self, precision: float, recall: float) -> float:
+        """Return the measure; F is 0 if both are 0."""
+        total = precision + recall
+        f = 2.0 * precision * recall / total if total else 0.0
+        return {"precision": precision, "recall": recall, "f": f}[self.measure]

@@ -125,11 +125,11 @@ async def test_tools_are_offered_with_their_schema_and_output_tools_are_among_th
 
     run = await agent.run("How old?", model=AgentModel(model))
     assert run.output == Age(years=3)
-    counted, told = model.requests[0].tools
+    counted, result = model.requests[0].tools
     assert (counted.name, counted.description) == ("count", "Count something.")
     assert counted.parameters["required"] == ["what"]
-    assert (told.name, told.description) == ("tell", "Tell the age.")
-    assert told.parameters["required"] == ["years"]
+    assert (result.name, result.description) == ("tell", "Tell the age.")
+    assert result.parameters["required"] == ["years"]
 
 
 async def test_bad_arguments_are_answered_under_the_id_of_their_call() -> None:
@@ -206,12 +206,12 @@ async def test_the_decoding_is_passed_on() -> None:
     assert model.requests[0].decoding == decoding
 
 
-async def test_usage_is_told_to_the_agent() -> None:
+async def test_usage_is_passed_to_the_agent() -> None:
     usage = Usage(calls=1, prompt=10, cached=4, completion=5, reasoning=2)
     model = ScriptedModel(Reply(text="seen", usage=usage))
     run = await Agent().run("go", model=AgentModel(model))
-    told = run.usage
-    assert (told.input_tokens, told.cache_read_tokens, told.output_tokens) == (10, 4, 5)
+    result = run.usage
+    assert (result.input_tokens, result.cache_read_tokens, result.output_tokens) == (10, 4, 5)
 
 
 async def test_what_cannot_be_said_in_text_is_refused() -> None:

@@ -17,8 +17,8 @@ def found(query: str, *, limit: int = 9) -> list[int]:
 
 
 def test_passages_are_whole_sentences_numbered_over_all_inputs() -> None:
-    told = [(it.number, it.header, it.text) for it in split_passages(SOURCE, size=50)]
-    assert told == [
+    result = [(it.number, it.header, it.text) for it in split_passages(SOURCE, size=50)]
+    assert result == [
         (1, "Article", "The bridge opened in 1932. It is painted grey."),
         (2, "Article", "Ships pass beneath it all day."),
         (3, "Note", "The bridge was closed in May. Ann Lee repaired it."),

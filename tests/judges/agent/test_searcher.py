@@ -50,17 +50,17 @@ USAGE = Usage(calls=1, prompt=10, completion=2)
 
 
 def review(*errors: tuple[str, int], label: str = "Poor", rationale: str = "Wrong year.") -> str:
-    told = [
+    result = [
         {"quote": quote, "explanation": "It was 1932.", "severity": severity}
         for quote, severity in errors
     ]
-    return json.dumps({"errors": told, "rationale": rationale, "label": label})
+    return json.dumps({"errors": result, "rationale": rationale, "label": label})
 
 
 def calls(name: str, *arguments: object) -> Reply:
     asked = (
-        ToolCall(call_id=f"{name}{number}", name=name, arguments=json.dumps(told))
-        for number, told in enumerate(arguments)
+        ToolCall(call_id=f"{name}{number}", name=name, arguments=json.dumps(result))
+        for number, result in enumerate(arguments)
     )
     return Reply(text="", finish=Finish.TOOL_CALLS, tool_calls=tuple(asked), usage=USAGE)
 

@@ -57,7 +57,7 @@ def test_a_program_that_asks_hears_what_failed_and_where_but_no_text() -> None:
         assert secret not in line
 
 
-def test_a_record_has_its_values_apart_and_names_who_told_of_it(
+def test_a_record_has_its_values_apart_and_names_its_logger(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.DEBUG, LOGGER)
@@ -67,8 +67,14 @@ def test_a_record_has_its_values_apart_and_names_who_told_of_it(
     log.error("thing.failed")
     first, second = caplog.records
     assert (first.event, first.filename) == ("thing.seen", "test_log.py")  # type: ignore[attr-defined]  # ours
-    told = {"seat": "a", "count": 3, "where": repr(Path("x")), "parts": ["a", "1"], "nothing": None}
-    assert first.values == told  # type: ignore[attr-defined]  # ours
+    values = {
+        "seat": "a",
+        "count": 3,
+        "where": repr(Path("x")),
+        "parts": ["a", "1"],
+        "nothing": None,
+    }
+    assert first.values == values  # type: ignore[attr-defined]  # ours
     assert second.values == {}  # type: ignore[attr-defined]  # ours
 
 
@@ -78,10 +84,10 @@ def test_no_value_holds_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
         EventLog().info(
             "thing.done", said="RIVER-9-STONE", parts=["river 9 stone"], at="http://a:b@c"
         )
-    [told] = logs
-    assert told["said"] == "[hidden]"
-    assert told["parts"] == ["[hidden]"]
-    assert told["at"] == "http://[hidden]@c"
+    [result] = logs
+    assert result["said"] == "[hidden]"
+    assert result["parts"] == ["[hidden]"]
+    assert result["at"] == "http://[hidden]@c"
 
 
 def test_an_exception_without_one_at_hand_is_a_plain_error() -> None:

@@ -38,8 +38,8 @@ def test_a_plugin_is_loaded_by_name(plugins: Path) -> None:
 
 def test_plugins_are_described_without_being_loaded(plugins: Path) -> None:
     distribution(plugins, "one", "b = nowhere:x", "a = nowhere:y")
-    told = Registry[object](GROUP).plugins()
-    assert [(p.name, p.origin, p.version, p.group) for p in told] == [
+    result = Registry[object](GROUP).plugins()
+    assert [(p.name, p.origin, p.version, p.group) for p in result] == [
         ("a", "one", "1.2", GROUP),
         ("b", "one", "1.2", GROUP),
     ]

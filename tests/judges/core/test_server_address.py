@@ -66,7 +66,7 @@ def test_a_plain_address_stays_as_it_is(url: str) -> None:
 
 
 @pytest.mark.parametrize("url", ["", "localhost:8000", "ftp://host/v1", "http://", "http:/a:b@c"])
-def test_what_is_no_address_is_turned_away(url: str) -> None:
+def test_other_texts_than_addresses_are_turned_away(url: str) -> None:
     with pytest.raises(ConfigError, match="http://localhost:8000/v1"):
         check_address(url)
 

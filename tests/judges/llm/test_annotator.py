@@ -33,7 +33,7 @@ async def assess(
     *replies: Reply | str | Exception, **options: object
 ) -> tuple[Report, ScriptedModel]:
     model = ScriptedModel(*replies)
-    annotator = Annotator(model=model, **options)  # type: ignore[arg-type]  # told by each test
+    annotator = Annotator(model=model, **options)  # type: ignore[arg-type]  # set by each test
     return await annotator.assess(segment(), ASPECT), model
 
 
@@ -59,7 +59,7 @@ async def test_an_unreadable_reply_is_asked_for_once_more_with_what_was_wrong() 
     assert asked.role == "user"
 
 
-async def test_what_stays_unreadable_is_no_score_and_keeps_the_reply() -> None:
+async def test_what_stays_unreadable_is_not_a_score_and_keeps_the_reply() -> None:
     report, model = await assess("I like it.", "I really do.")
     assert (report.outcome, report.score) == (Outcome.UNPARSEABLE, None)
     assert report.reply == "I really do."

@@ -33,7 +33,7 @@ async def assess(
     *replies: Reply | str | Exception, **options: object
 ) -> tuple[Report, ScriptedModel]:
     model = ScriptedModel(*replies)
-    judge = Distilled(model=model, **options)  # type: ignore[arg-type]  # told by each test
+    judge = Distilled(model=model, **options)  # type: ignore[arg-type]  # set by each test
     return await judge.assess(segment(), ASPECT), model
 
 
@@ -59,7 +59,7 @@ async def test_an_unreadable_reply_is_drawn_again_and_the_prompt_stays_the_same(
     assert first.decoding.seed != second.decoding.seed
 
 
-async def test_what_stays_unreadable_is_no_score_and_keeps_the_last_reply() -> None:
+async def test_what_stays_unreadable_is_not_a_score_and_keeps_the_last_reply() -> None:
     report, model = await assess("Hm.", "Well.", "So.")
     assert (report.outcome, report.score) == (Outcome.UNPARSEABLE, None)
     assert report.reply == "So."
@@ -92,7 +92,7 @@ async def test_a_number_that_the_reading_has_no_score_for_is_unreadable() -> Non
     assert report.score == 3.5
 
 
-async def test_the_expected_score_is_taken_where_it_is_told() -> None:
+async def test_the_expected_score_is_taken_where_it_is_returned() -> None:
     half = math.log(0.5)
     texts = ["No Error", "\n\n", "Overall score:", " "]
     tokens = [TokenLogprob(token=text, logprob=0, top={text: 0}) for text in texts]
@@ -131,8 +131,8 @@ async def test_whatever_can_change_a_number_is_in_the_signature() -> None:
         {"max_tokens": 9},
         {"expected": True},
     ]
-    told = {Distilled(model=model, **one).signature for one in options}  # type: ignore[arg-type]
-    assert len(told) == len(options)
+    result = {Distilled(model=model, **one).signature for one in options}  # type: ignore[arg-type]
+    assert len(result) == len(options)
 
 
 @pytest.mark.parametrize(

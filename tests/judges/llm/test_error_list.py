@@ -64,14 +64,14 @@ def test_the_blank_lines_are_those_that_the_grammar_asks_for() -> None:
     assert render_errors([], held_to_grammar=True) == render_errors([])
 
 
-def test_a_category_is_the_title_and_an_unknown_severity_is_left_out() -> None:
+def test_a_category_is_the_title_and_an_unknown_severity_is_not_written() -> None:
     span = ErrorSpan(text="x", explanation="y", severity=None, category="wrong year")
     assert render_errors([span]).splitlines()[0] == "Error 1: wrong year"
     assert "Severity" not in render_errors([span])
 
 
 @pytest.mark.parametrize("category", ["none", "N/A", "Severity: 5", "Location: there"])
-def test_a_category_that_imitates_the_form_is_left_out_and_costs_nothing_else(
+def test_a_category_that_imitates_the_form_is_not_written_and_costs_nothing_else(
     category: str,
 ) -> None:
     span = ErrorSpan(text="x: y", explanation="Not: so.", severity=2, category=category)

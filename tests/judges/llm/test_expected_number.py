@@ -37,7 +37,7 @@ def test_digit_by_digit_an_alternative_is_worth_what_it_may_begin() -> None:
     assert found.value == pytest.approx(0.75 * 62.5 + 0.25 * 72.5)
 
 
-def test_a_hundred_is_told_from_ten_by_its_third_digit() -> None:
+def test_a_hundred_is_known_from_ten_by_its_third_digit() -> None:
     one, nought = token("1", {"1": 1.0}), token("0", {"0": 1.0})
     third = token("0", {"0": 0.75, "\n": 0.25})
     found = expected_number(reply(one, nought, third), written=100)
@@ -47,8 +47,8 @@ def test_a_hundred_is_told_from_ten_by_its_third_digit() -> None:
 def test_a_number_of_an_explanation_is_not_taken_for_the_score() -> None:
     year = token("60", {"60": 1.0})
     number = token(" 60", {" 60": 0.5, " 40": 0.5})
-    told = reply(number)
-    said = Reply(text="60" + told.text, logprobs=(year, *told.logprobs))
+    result = reply(number)
+    said = Reply(text="60" + result.text, logprobs=(year, *result.logprobs))
     assert expected_number(said, written=60).value == pytest.approx(50)
 
 
@@ -56,7 +56,7 @@ def test_without_probabilities_there_is_no_expectation() -> None:
     assert expected_number(Reply(text="60"), written=60).problem
 
 
-def test_what_is_no_number_may_not_have_most_of_the_probability() -> None:
+def test_other_tokens_may_not_have_most_of_the_probability() -> None:
     number = token("60", {"60": 0.3, "so": 0.7})
     assert "30%" in expected_number(reply(number), written=60).problem
 

@@ -179,7 +179,7 @@ def geval(model: ScriptedModel) -> GEval:
     ("build", "reply"),
     [(distilled, "No Error\n\nOverall score: 10"), (geval, "1"), (geval, "Score: 1")],
 )
-async def test_a_number_that_may_be_cut_is_no_score(
+async def test_a_number_that_may_be_cut_is_not_a_score(
     build: Callable[[ScriptedModel], Distilled | GEval], reply: str
 ) -> None:
     cut = Reply(text=reply, finish=Finish.LENGTH)

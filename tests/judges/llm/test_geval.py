@@ -41,7 +41,7 @@ async def assess(
     *replies: Reply | str | Exception, **options: object
 ) -> tuple[Report, ScriptedModel]:
     model = ScriptedModel(*replies)
-    judge = GEval(model=model, **options)  # type: ignore[arg-type]  # told by each test
+    judge = GEval(model=model, **options)  # type: ignore[arg-type]  # set by each test
     return await judge.assess(segment(), ASPECT), model
 
 
@@ -64,8 +64,8 @@ async def test_repeats_are_drawn_with_seeds_of_their_own_and_averaged() -> None:
 
 async def test_the_rationale_holds_the_sum_from_which_the_mean_is_exact() -> None:
     report, _ = await assess("1", "1", "2", repeats=3)
-    told = next(word for word in report.rationale.split() if "/" in word)
-    assert Fraction(told) == Fraction(4, 3)
+    result = next(word for word in report.rationale.split() if "/" in word)
+    assert Fraction(result) == Fraction(4, 3)
 
 
 async def test_without_a_seed_the_server_is_left_to_choose() -> None:

@@ -12,8 +12,8 @@ SHARES = st.lists(st.floats(0.001, 1), min_size=5, max_size=5)
 
 def token(text: str, **top: float) -> TokenLogprob:
     """Return a token; `top` gives probabilities, of numbers as ``n1``."""
-    told = {name.removeprefix("n"): math.log(share) for name, share in top.items()}
-    return TokenLogprob(token=text, logprob=told.get(text, -20.0), top=told)
+    result = {name.removeprefix("n"): math.log(share) for name, share in top.items()}
+    return TokenLogprob(token=text, logprob=result.get(text, -20.0), top=result)
 
 
 def sure(text: str) -> TokenLogprob:
@@ -37,7 +37,7 @@ def test_the_score_is_the_mean_of_the_numbers_by_their_probabilities() -> None:
     assert found.share == pytest.approx(1.0)
 
 
-def test_what_is_no_number_of_the_scale_is_left_out_and_the_rest_made_whole() -> None:
+def test_other_words_than_numbers_of_the_scale_do_not_count_and_the_rest_sums_to_one() -> None:
     found = expected(token("4", n4=0.5, n2=0.25, The=0.15, n9=0.1))
     assert found.value == pytest.approx((4 * 0.5 + 2 * 0.25) / 0.75)
     assert found.share == pytest.approx(0.75)
@@ -81,7 +81,7 @@ def test_numbers_in_the_reasoning_are_not_the_score() -> None:
         ((sure("Good"),), "0 tokens"),
     ],
 )
-def test_where_it_cannot_be_told_there_is_no_expected_score(
+def test_without_clear_probabilities_there_is_no_expected_score(
     tokens: tuple[TokenLogprob, ...], problem: str
 ) -> None:
     found = expected(*tokens)

@@ -1,4 +1,3 @@
-import pytest
 from fakes.judges import ASPECT
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,9 +12,8 @@ def aspect(*labels: str, name: str = "consistency") -> Aspect:
     return Aspect(name=name, task=ASPECT.task, definition="Good.", kind="form", scale=scale)
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
+def test_a_number_is_read_whatever_is_written_around_it() -> None:
+    for reply in [
         "4",
         " 4\n",
         "4.",
@@ -35,15 +33,12 @@ def aspect(*labels: str, name: str = "consistency") -> Aspect:
         "<think>A 2? No.</think>\n4",
         "1. Read it.\n2. Found 3 errors.\n\nFinal score: 4",
         "Number of errors: 1\nScore: 4",
-    ],
-)
-def test_a_number_is_read_whatever_is_written_around_it(reply: str) -> None:
-    assert read_score(reply, aspect=aspect()).value == 4
+    ]:
+        assert read_score(reply, aspect=aspect()).value == 4, reply
 
 
-@pytest.mark.parametrize(
-    ("reply", "problem"),
-    [
+def test_an_unclear_score_is_none_and_says_why() -> None:
+    for reply, problem in [
         ("", "no line with the score"),
         ("<think>4", "never closed"),
         ("6", "not on the scale"),
@@ -57,12 +52,10 @@ def test_a_number_is_read_whatever_is_written_around_it(reply: str) -> None:
         ("1. Dates agree.\n2. Names agree.", "no line with the score"),
         ("Number of errors: 4\nNone is grave.", "no line with the score"),
         ("I like it.", "neither a label nor a number"),
-    ],
-)
-def test_what_is_no_clear_score_is_none_and_says_why(reply: str, problem: str) -> None:
-    grade = read_score(reply, aspect=aspect())
-    assert grade.value is None
-    assert problem in grade.problem
+    ]:
+        grade = read_score(reply, aspect=aspect())
+        assert grade.value is None, (reply, problem)
+        assert problem in grade.problem, (reply, problem)
 
 
 def test_labels_that_are_numbers_are_asked_for_and_read_as_themselves() -> None:

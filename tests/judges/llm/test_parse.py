@@ -90,9 +90,9 @@ DRESSED = {
 }
 
 
-@pytest.mark.parametrize("reply", DRESSED.values(), ids=DRESSED.keys())
-def test_however_it_is_dressed_a_report_reads_the_same(reply: str) -> None:
-    assert parse(reply, scale=SCALE) == READ
+def test_however_it_is_dressed_a_report_reads_the_same() -> None:
+    for reply in DRESSED.values():
+        assert parse(reply, scale=SCALE) == READ, reply
 
 
 @pytest.mark.parametrize(
@@ -125,9 +125,8 @@ def test_a_score_alone_does_not_say_that_there_is_no_error() -> None:
     assert parse("Overall score: Excellent", scale=SCALE) == ParsedReply(score=5)
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
+def test_a_clear_score_is_read() -> None:
+    for line, expected in [
         ("Overall score: Fair", 3),
         ("Overall score: fair.", 3),
         ("Overall score: **Fair**", 3),
@@ -158,15 +157,12 @@ def test_a_score_alone_does_not_say_that_there_is_no_error() -> None:
         ("Final score: Poor", 2),
         ("Score: Poor", 2),
         ("No Error Overall score: Excellent", 5),
-    ],
-)
-def test_a_clear_score_is_read(line: str, expected: int) -> None:
-    assert score(line) == expected
+    ]:
+        assert score(line) == expected, (line, expected)
 
 
-@pytest.mark.parametrize(
-    "phrase",
-    [
+def test_no_score_is_guessed_and_the_problem_is_named() -> None:
+    for phrase in [
         "Poor to Fair",
         "Poor/Fair",
         "between Poor and Fair",
@@ -194,12 +190,10 @@ def test_a_clear_score_is_read(line: str, expected: int) -> None:
         "",
         "see above",
         "999999999999999999999999",
-    ],
-)
-def test_no_score_is_guessed_and_the_problem_is_told(phrase: str) -> None:
-    read = parse(f"No Error\n\nOverall score: {phrase}", scale=SCALE)
-    assert read.score is None
-    assert read.problem
+    ]:
+        read = parse(f"No Error\n\nOverall score: {phrase}", scale=SCALE)
+        assert read.score is None, phrase
+        assert read.problem, phrase
 
 
 @pytest.mark.parametrize(
@@ -250,7 +244,7 @@ def test_all_score_lines_must_agree(lines: str, expected: int | None) -> None:
         "4/5",
     ],
 )
-def test_what_is_no_score_line_gives_no_score(line: str) -> None:
+def test_other_lines_give_no_score(line: str) -> None:
     assert score(line) is None
 
 
@@ -281,9 +275,8 @@ def test_any_scale_will_do(labels: tuple[str, ...], line: str, expected: int | N
     assert score(line, scale=Scale(labels=labels)) == expected
 
 
-@pytest.mark.parametrize(
-    ("phrase", "expected"),
-    [
+def test_a_severity_is_read_or_missing() -> None:
+    for phrase, expected in [
         ("3", 3),
         ("4/5", 4),
         ("4 (major)", 4),
@@ -303,10 +296,8 @@ def test_any_scale_will_do(labels: tuple[str, ...], line: str, expected: int | N
         ("8/10", None),
         ("Minor to Moderate", None),
         ("", None),
-    ],
-)
-def test_a_severity_is_read_or_left_out(phrase: str, expected: int | None) -> None:
-    assert error(f'Location: "x"\nSeverity: {phrase}').severity == expected
+    ]:
+        assert error(f'Location: "x"\nSeverity: {phrase}').severity == expected, (phrase, expected)
 
 
 def test_severities_may_have_other_words() -> None:
@@ -319,9 +310,8 @@ def test_more_words_than_severities_are_refused() -> None:
         parse("", scale=SCALE, severities=("a", "b", "c", "d", "e", "f"))
 
 
-@pytest.mark.parametrize(
-    ("location", "quote", "quoted"),
-    [
+def test_the_quote_is_taken_out_of_the_location() -> None:
+    for location, quote, quoted in [
         ('"the bridge"', "the bridge", True),
         ("“the bridge”", "the bridge", True),
         ("'the mayor's bridge'", "the mayor's bridge", True),
@@ -351,11 +341,9 @@ def test_more_words_than_severities_are_refused() -> None:
         ("(omission)", "", False),
         ("-", "", False),
         ("", "", False),
-    ],
-)
-def test_the_quote_is_taken_out_of_the_location(location: str, quote: str, *, quoted: bool) -> None:
-    read = error(f"Error 1:\nLocation: {location}\nExplanation: why\nSeverity: 1")
-    assert (read.quote, read.quoted) == (quote, quoted)
+    ]:
+        read = error(f"Error 1:\nLocation: {location}\nExplanation: why\nSeverity: 1")
+        assert (read.quote, read.quoted) == (quote, quoted), (location, quote, quoted)
 
 
 def test_a_quotation_over_several_lines_hides_what_looks_like_a_report() -> None:
@@ -378,7 +366,7 @@ def test_a_quotation_that_is_never_closed_swallows_nothing() -> None:
     assert read.score == 3
 
 
-def test_a_label_within_quotation_marks_is_no_label() -> None:
+def test_a_label_within_quotation_marks_is_text() -> None:
     read = error('Location: "x"\nExplanation: It says "Severity: 5" for no reason.\nSeverity: 1')
     assert read.explanation == 'It says "Severity: 5" for no reason.'
     assert read.severity == 1
@@ -392,7 +380,7 @@ def test_a_label_within_quotation_marks_is_no_label() -> None:
         "Explanation: The text gives itself an Overall score: Excellent",
     ],
 )
-def test_a_score_within_another_field_is_no_score(line: str) -> None:
+def test_a_score_within_another_field_is_text(line: str) -> None:
     assert parse(f"Error 1:\n{line}\nSeverity: 5", scale=SCALE).score is None
 
 
@@ -436,14 +424,12 @@ def test_of_two_reports_with_one_score_the_last_one_counts() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "unit",
-    ['"', "“", "(", "*", "`", " ", "\n", "1) ", '" (', 'Location: "\n', "Error 1: Location: ",
-     "<think>", "</think>\n", "Overall score: ", "Good ", "a ", '\\"', "no error "],
-)  # fmt: skip
-@pytest.mark.parametrize(
-    "label", ["", "Location: ", 'Location: "', "Overall score: ", "Severity: "]
-)
-def test_a_long_run_of_anything_does_no_harm(unit: str, label: str) -> None:
-    read = parse(label + unit * (50_000 // len(unit)), scale=SCALE)
-    assert (read.score is None) == bool(read.problem)
+def test_a_long_run_of_anything_does_no_harm() -> None:
+    units = (
+        *('"', "“", "(", "*", "`", " ", "\n", "1) ", '" (', 'Location: "\n', "Error 1: Location: "),
+        *("<think>", "</think>\n", "Overall score: ", "Good ", "a ", '\\"', "no error "),
+    )
+    for unit in units:
+        for label in ["", "Location: ", 'Location: "', "Overall score: ", "Severity: "]:
+            read = parse(label + unit * (50_000 // len(unit)), scale=SCALE)
+            assert (read.score is None) == bool(read.problem), (unit, label)

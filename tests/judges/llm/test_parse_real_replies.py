@@ -81,9 +81,9 @@ def test_every_label_is_read_and_so_are_the_two_that_were_not(
 def test_every_field_of_every_reply_is_read_as_before_there_was_material(
     rows: list[Row], reads: list[dict[str, ParsedReply]]
 ) -> None:
-    told = [asdict(reply) for read in reads for reply in read.values()]
-    digest = hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
-    assert (len(told), digest[:16]) == (1896, "fe39897f0a4b7c5a")  # as recorded with version 1
+    result = [asdict(reply) for read in reads for reply in read.values()]
+    digest = hashlib.sha256(json.dumps(result, sort_keys=True).encode()).hexdigest()
+    assert (len(result), digest[:16]) == (1896, "fe39897f0a4b7c5a")  # as recorded with version 1
     for row, read in zip(rows, reads, strict=True):
         material = Material([*row.input.values(), row.output])
         mark = field_mark([*row.input.values(), row.output])

@@ -38,7 +38,7 @@ async def rescore(
     *replies: Reply | str | Exception, spans: tuple[ErrorSpan, ...] = SPANS, **options: object
 ) -> tuple[Rescoring, ScriptedModel]:
     model = ScriptedModel(*replies)
-    annotator = Annotator(model=model, **options)  # type: ignore[arg-type]  # told by each test
+    annotator = Annotator(model=model, **options)  # type: ignore[arg-type]  # set by each test
     return await annotator.rescore(SEGMENT, ASPECT, spans), model
 
 
@@ -134,7 +134,7 @@ async def test_other_failures_are_the_callers_to_judge(
     error: Exception, options: dict[str, object]
 ) -> None:
     with pytest.raises(type(error)):
-        await rescore(error, **options)  # type: ignore[arg-type]  # told by the case
+        await rescore(error, **options)  # type: ignore[arg-type]  # set by the case
 
 
 async def test_the_severities_are_recited_as_they_were_asked_for() -> None:

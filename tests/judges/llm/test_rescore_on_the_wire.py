@@ -38,7 +38,7 @@ async def rescore(lane: Lane, *answers: Answer) -> tuple[Rescoring, tuple[Receiv
 
 
 @pytest.mark.parametrize("repeated", [True, False])
-async def test_the_server_is_told_to_write_on_behind_the_list(
+async def test_the_server_is_asked_to_write_on_behind_the_list(
     lane: Lane, *, repeated: bool
 ) -> None:
     said = render_errors(SPANS, mark=MARK) + " Poor" if repeated else " Poor"
@@ -51,7 +51,7 @@ async def test_the_server_is_told_to_write_on_behind_the_list(
     assert rescoring.report.reply == " Poor"
 
 
-async def test_a_server_that_goes_on_with_a_new_error_is_asked_again_and_told_on(
+async def test_a_server_that_goes_on_with_a_new_error_is_asked_again(
     lane: Lane,
 ) -> None:
     wrong = chat('\n\nError 2:\nLocation: "bridge"\nOverall score: Poor', finish="length")

@@ -84,8 +84,8 @@ def test_the_gravest_errors_are_listed_in_the_order_of_the_text() -> None:
 
 def test_a_category_is_not_taught() -> None:
     span = mark(segment().output, "1935")
-    told = Report(score=2, spans=(replace(span, category="number"),))
-    assert target_for(told, Scale()) == target_for(Report(score=2, spans=(span,)), Scale())
+    result = Report(score=2, spans=(replace(span, category="number"),))
+    assert target_for(result, Scale()) == target_for(Report(score=2, spans=(span,)), Scale())
 
 
 def test_without_a_score_there_is_nothing_to_learn() -> None:

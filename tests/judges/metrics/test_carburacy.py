@@ -66,7 +66,7 @@ def test_more_emissions_never_raise_it(emissions: tuple[float, float]) -> None:
     assert less >= more
 
 
-def test_emissions_have_to_be_told() -> None:
+def test_emissions_have_to_be_given() -> None:
     with pytest.raises(ConfigError, match="carburacy:emissions_kg="):
         Carburacy()
 

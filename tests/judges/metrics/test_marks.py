@@ -42,7 +42,7 @@ def test_words_are_those_of_sacrebleu(text: str) -> None:
 
 
 @given(ASCII)
-def test_only_marks_are_set_apart_or_left_out(text: str) -> None:
+def test_only_marks_are_set_apart_or_removed(text: str) -> None:
     words = set_apart(text).split()
     assert "".join(words) == "".join(text.split())
     assert all(word.isalnum() or len(word) == 1 for word in words)

@@ -20,7 +20,6 @@ from spanjury.judges.core import (
     ConfigError,
     CorpusMetric,
     MergeableMetric,
-    Metric,
     Sample,
     SegmentMetric,
 )
@@ -51,7 +50,7 @@ SLOW = {"ter", "meteor", "eed"}  # with long texts
 @cache
 def offline() -> tuple[NamedMetric, ...]:
     """Open every metric that can be run here, some with other options besides."""
-    others: dict[str, Metric] = {
+    others: dict[str, SegmentMetric] = {
         "meteor": Meteor(synonyms=False),
         "rouge-1": Rouge1(stem=True),
         "rouge-l": RougeL(script="unicode"),

@@ -84,9 +84,9 @@ class Length:
 
 
 def judge(*, low: float | None = None, high: float | None = 10, **card: object) -> MetricJudge:
-    told = replace(CARD, **card)  # type: ignore[arg-type]
-    metric = Length(compares=told.references == "one")
-    return MetricJudge(metric=metric, card=told, low=low, high=high)
+    result = replace(CARD, **card)  # type: ignore[arg-type]
+    metric = Length(compares=result.references == "one")
+    return MetricJudge(metric=metric, card=result, low=low, high=high)
 
 
 async def judged(by: MetricJudge, **segment: object) -> Report:
@@ -118,7 +118,7 @@ async def test_values_beyond_the_ends_count_as_the_ends() -> None:
     assert (await judged(judge(low=7, direction="lower"))).score == 5
 
 
-async def test_the_bounds_of_the_card_are_the_ends_where_none_are_told() -> None:
+async def test_the_bounds_of_the_card_are_the_ends_where_none_are_given() -> None:
     bounded = MetricJudge(metric=Length(), card=replace(CARD, high=20))
     assert (await judged(bounded)).score == 2
 

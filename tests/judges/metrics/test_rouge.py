@@ -57,10 +57,10 @@ def test_of_several_references_the_one_with_the_best_f_counts_as_in_rouge_score(
         "precision": [row.precision for row in rows],
         "f": [row.fmeasure for row in rows],
     }
-    told = metric_cards()[card]
+    result = metric_cards()[card]
     for measure, values in measures.items():
         one = metric(measure=measure)
-        assert over_references(one, several, card=told) == values
+        assert over_references(one, several, card=result) == values
         assert ("best-f" in one.signature) == (measure != "f")
     highest = [
         max(
@@ -74,11 +74,11 @@ def test_of_several_references_the_one_with_the_best_f_counts_as_in_rouge_score(
 
 def test_the_worst_reference_has_the_worst_f_and_the_mean_is_of_all() -> None:
     sample = Sample(output="a b c d e f", references=("a", "a b c d x y"))  # F: 2/7 and 2/3
-    told = metric_cards()["rouge-1"]
+    result = metric_cards()["rouge-1"]
     recall = Rouge1(measure="recall")
-    assert over_references(recall, [sample], card=told, reduction="worst") == [1.0]
-    assert over_references(recall, [sample], card=told, reduction="best") == [4 / 6]
-    assert over_references(recall, [sample], card=told, reduction="mean") == [(1 + 4 / 6) / 2]
+    assert over_references(recall, [sample], card=result, reduction="worst") == [1.0]
+    assert over_references(recall, [sample], card=result, reduction="best") == [4 / 6]
+    assert over_references(recall, [sample], card=result, reduction="mean") == [(1 + 4 / 6) / 2]
 
 
 def test_rouge_w_prefers_unbroken_runs_as_in_the_example_of_its_paper() -> None:

@@ -107,7 +107,7 @@ def test_a_metric_that_takes_a_corpus_as_a_whole_has_no_interval() -> None:
     assert corpus_interval(whole) is None
 
 
-def test_undefined_segments_are_skipped_in_an_interval_and_not_of_the_score() -> None:
+def test_undefined_segments_are_not_in_an_interval_but_in_the_score() -> None:
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Gaps:
         signature: str = "gaps"

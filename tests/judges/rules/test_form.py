@@ -94,7 +94,7 @@ def test_only_the_gravest_spans_are_kept_in_order_of_place() -> None:
     assert [span.text for span in report.spans] == ["sat sat", "the"]
 
 
-def test_an_error_within_another_is_not_told_twice() -> None:
+def test_an_error_within_another_is_not_marked_twice() -> None:
     sentence = "The dog dog barked at him."
     report = checked(f"{sentence} He ran. {sentence}")
     assert [span.text for span in report.spans] == ["dog dog", "The dog dog barked at him"]

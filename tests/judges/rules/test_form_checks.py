@@ -2,8 +2,6 @@
 
 from collections.abc import Callable, Iterator
 
-import pytest
-
 from spanjury.judges.core import ErrorSpan
 from spanjury.judges.rules.form_checks.debris import debris
 from spanjury.judges.rules.form_checks.punctuation import (
@@ -35,9 +33,8 @@ def marked(check: Check, text: str) -> list[tuple[str, int | None]]:
     return [(span.text, span.severity) for span in spans]
 
 
-@pytest.mark.parametrize(
-    ("check", "text", "expected"),
-    [
+def test_an_error_is_marked() -> None:
+    for check, text, expected in [
         (stuttering, "It was on on the table.", [("on on", 3)]),
         (stuttering, "A jet jet jet flew.", [("jet jet jet", 3)]),
         (stuttering, "He said in the in the end.", [("in the in the", 3)]),
@@ -76,17 +73,12 @@ def marked(check: Check, text: str) -> list[tuple[str, int | None]]:
         (articles, "It is a apple and an cherry.", [("a apple", 2), ("an cherry", 2)]),
         (disagreement, "They was late. He have a car.", [("They was", 3), ("He have", 3)]),
         (misheard, "He could of come to the an end.", [("could of", 2), ("the an", 3)]),
-    ],
-)
-def test_an_error_is_marked(
-    check: Check, text: str, expected: list[tuple[str, int | None]]
-) -> None:
-    assert marked(check, text) == expected
+    ]:
+        assert marked(check, text) == expected, (check, text, expected)
 
 
-@pytest.mark.parametrize(
-    ("check", "text"),
-    [
+def test_what_is_right_is_left_alone() -> None:
+    for check, text in [
         (stuttering, "He had had enough of Duran Duran, and it was very very good, more and more."),
         (stuttering, "Call five five five. Yes, yes. It is step by step by step."),
         (repeated_passages, "Paris is big. Rome is big. The mayor of Paris met the mayor of Rome."),
@@ -112,7 +104,5 @@ def test_an_error_is_marked(
         ),
         (disagreement, "Did he have it? One of they is; if it were; she has. We are. They have."),
         (misheard, "He could, of course, come. The A team won. Could of course be."),
-    ],
-)
-def test_what_is_right_is_left_alone(check: Check, text: str) -> None:
-    assert marked(check, text) == []
+    ]:
+        assert marked(check, text) == [], (check, text)

@@ -17,7 +17,7 @@ def graver(span: ErrorSpan) -> ErrorSpan:
     return replace(span, severity=min(5, (span.severity or 0) + 1))
 
 
-def test_form_can_rescore_and_grounding_whose_score_is_no_function_of_spans_cannot() -> None:
+def test_form_can_rescore_and_grounding_whose_score_is_not_a_function_of_spans_cannot() -> None:
     assert isinstance(FormJudge(), Rescorable)
     assert not isinstance(GroundingJudge(), Rescorable)
 

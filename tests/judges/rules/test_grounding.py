@@ -52,9 +52,8 @@ def test_a_negative_limit_is_refused() -> None:
         GroundingJudge(max_spans=-1)
 
 
-@pytest.mark.parametrize(
-    ("output", "quote", "severity", "category", "explanation"),
-    [
+async def test_what_the_source_lacks_is_marked_with_the_evidence() -> None:
+    for output, quote, severity, category, explanation in [
         (
             "Acme sold 1,300 cars.",
             "1,300",
@@ -132,17 +131,25 @@ def test_a_negative_limit_is_refused() -> None:
             "recombined",
             f'"John" and "1,200" {APART}',
         ),
-    ],
-)
-async def test_what_the_source_lacks_is_marked_with_the_evidence(
-    output: str, quote: str, severity: int, category: str, explanation: str
-) -> None:
-    report = await judged(output)
-    (span,) = report.spans
-    assert (span.text, span.severity, span.category) == (quote, severity, category)
-    assert span.explanation == explanation
-    assert (span.start, span.end) == (output.index(quote), output.index(quote) + len(quote))
-    assert span.located is Located.EXACT
+    ]:
+        report = await judged(output)
+        (span,) = report.spans
+        assert (span.text, span.severity, span.category) == (quote, severity, category), (
+            output,
+            quote,
+            severity,
+            category,
+            explanation,
+        )
+        assert span.explanation == explanation, output
+        assert (span.start, span.end) == (output.index(quote), output.index(quote) + len(quote)), (
+            output,
+            quote,
+            severity,
+            category,
+            explanation,
+        )
+        assert span.located is Located.EXACT, output
 
 
 async def test_a_sentence_of_strange_words_is_one_grave_error() -> None:
@@ -154,20 +161,17 @@ async def test_a_sentence_of_strange_words_is_one_grave_error() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "output",
-    [
+async def test_other_words_for_the_same_are_no_error() -> None:
+    for output in [
         "Acme sold twelve hundred cars.",
         "Acme sold 1200 cars in april 2018.",
         "Acme sold nearly 1,250 cars.",
         "Selling cars pleases the board.",
         "Investors are in Paris, where the plant opens.",
         "A new plant will open in Paris.",
-    ],
-)
-async def test_other_words_for_the_same_are_no_error(output: str) -> None:
-    report = await judged(output)
-    assert [span for span in report.spans if span.category != "recombined"] == []
+    ]:
+        report = await judged(output)
+        assert [span for span in report.spans if span.category != "recombined"] == [], output
 
 
 async def test_a_hedge_excuses_a_near_number_only() -> None:

@@ -42,7 +42,7 @@ def test_words_are_together_in_one_sentence_only() -> None:
         "Aarhus | leaderName | Jacob Bundsgaard",
     ],
 )
-def test_data_is_no_prose(data: str) -> None:
+def test_data_is_not_prose(data: str) -> None:
     assert not index_source(data).prose
 
 

@@ -4,7 +4,7 @@ import pytest
 from fakes.judges import ASPECT, mark
 
 from spanjury.judges.core import ConfigError, ErrorSpan, StoreError
-from spanjury.judges.scoring import SpanMap, SpanPenalty
+from spanjury.judges.scoring import Curve, SpanMap, SpanPenalty
 from spanjury.judges.scoring.files import read_map, write_map
 from spanjury.judges.scoring.fitting import ScoredSpans, fit_curve, fit_weights
 
@@ -74,3 +74,19 @@ def test_a_file_that_cannot_be_read_or_written_is_named(tmp_path: Path) -> None:
         read_map(tmp_path / "absent.json")
     with pytest.raises(StoreError, match="absent"):
         write_map(SpanMap(), tmp_path / "absent" / "map.json")
+
+
+def test_a_file_with_the_names_of_the_first_release_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "map.json"
+    path.write_text(
+        '{"loss": {"rest": 0.5, "worth": [0, 1, 2, 3, 4]},'
+        ' "curve": {"losses": [0, 4], "shares": [1, 0.5]}}'
+    )
+    old = read_map(path)
+    assert old == SpanMap(
+        penalty=SpanPenalty(rest=0.5, weights=(0.0, 1.0, 2.0, 3.0, 4.0)),
+        curve=Curve(penalties=(0.0, 4.0), shares=(1.0, 0.5)),
+    )
+    write_map(old, path)
+    assert read_map(path) == old
+    assert '"weights"' in path.read_text()

@@ -76,11 +76,11 @@ async def test_another_list_is_rescored_without_the_judge() -> None:
 
 
 def test_judge_and_map_are_in_the_signature() -> None:
-    told = {
+    result = {
         FromSpans(
             judge=FixedJudge(says=None, name=name), span_map=SpanMap(penalty=penalty)
         ).signature
         for name in ("one", "other")
         for penalty in (SpanPenalty(), SpanPenalty(rest=0.5))
     }
-    assert len(told) == 4
+    assert len(result) == 4

@@ -5,8 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
-from typer.testing import Result
+from typer.testing import CliRunner, Result
 
 from spanjury.orchestration.cli.app import app
 

@@ -76,29 +76,31 @@ def test_severities_are_moved_and_clipped() -> None:
 
 
 def test_one_error_is_one_that_has_room_to_move() -> None:
-    told = {
+    result = {
         tuple(severities(changed(worsen_severity, MIXED, seed=s, only="one"))) for s in range(9)
     }
-    assert told == {(2, None, 4, 5), (1, None, 5, 5)}
+    assert result == {(2, None, 4, 5), (1, None, 5, 5)}
 
 
 def test_explanations_sound_as_the_new_severity_and_keep_their_reason() -> None:
-    (told,) = changed(worsen_explanation, [error(2, "Oslo", "The source says Bergen.")], by=2)
-    opening, _, reason = told.explanation.partition(" The source")
+    (result,) = changed(worsen_explanation, [error(2, "Oslo", "The source says Bergen.")], by=2)
+    opening, _, reason = result.explanation.partition(" The source")
     assert opening in openings(4)
     assert reason == " says Bergen."
-    assert told.severity == 2
+    assert result.severity == 2
 
 
 def test_both_move_together() -> None:
-    told = changed(soften_both, MIXED, by=2)
-    assert severities(told) == [1, None, 2, 3]
-    assert [span.explanation == "No." for span in told] == [True, True, False, False]
-    assert told[3].explanation.removesuffix(" No.") in openings(3)
+    result = changed(soften_both, MIXED, by=2)
+    assert severities(result) == [1, None, 2, 3]
+    assert [span.explanation == "No." for span in result] == [True, True, False, False]
+    assert result[3].explanation.removesuffix(" No.") in openings(3)
 
 
 @pytest.mark.parametrize("rule", MOVING)
-def test_why_a_list_has_nothing_to_change_is_told_apart(rule: ExplanationPerturbation) -> None:
+def test_a_list_with_nothing_to_change_has_a_reason(
+    rule: ExplanationPerturbation,
+) -> None:
     end = 1 if rule.push == "rises" else 5
     cases = {
         Unchanged.NO_ERRORS: [],
@@ -150,8 +152,8 @@ def test_of_equally_grave_errors_the_first_goes_and_one_without_severity_last() 
 
 
 def test_errors_removed_at_random_are_not_always_the_same() -> None:
-    told = {changed(remove_errors, MIXED, seed=seed, which="random") for seed in range(30)}
-    assert len(told) == len(MIXED)
+    result = {changed(remove_errors, MIXED, seed=seed, which="random") for seed in range(30)}
+    assert len(result) == len(MIXED)
 
 
 def test_all_errors_may_go_and_no_more() -> None:
@@ -173,20 +175,20 @@ def test_no_fewer_than_one_error_is_added_or_removed(rule: ExplanationPerturbati
 
 
 def test_false_errors_are_of_every_severity_and_of_many_lengths() -> None:
-    told = [changed(add_errors, [], seed=seed)[0] for seed in range(200)]
-    assert {span.severity for span in told} == {1, 2, 3, 4, 5}
-    assert {len(span.text.split()) for span in told} == set(range(1, 12))
-    assert len({span.explanation for span in told}) == 15
+    result = [changed(add_errors, [], seed=seed)[0] for seed in range(200)]
+    assert {span.severity for span in result} == {1, 2, 3, 4, 5}
+    assert {len(span.text.split()) for span in result} == set(range(1, 12))
+    assert len({span.explanation for span in result}) == 15
 
 
 def test_false_errors_share_a_place_where_there_is_only_one() -> None:
-    told = changed(add_errors, [], output="Yes!", k=3)
-    assert [span.text for span in told] == ["Yes"] * 3
+    result = changed(add_errors, [], output="Yes!", k=3)
+    assert [span.text for span in result] == ["Yes"] * 3
 
 
 def test_signs_are_places_where_there_are_no_words() -> None:
-    (told,) = changed(add_errors, [], output=" … ")
-    assert (told.text, told.interval) == ("…", (1, 2))
+    (result,) = changed(add_errors, [], output=" … ")
+    assert (result.text, result.interval) == ("…", (1, 2))
 
 
 @pytest.mark.parametrize("output", ["", " \n"])
@@ -197,12 +199,12 @@ def test_a_text_without_a_word_has_no_place_for_an_error(output: str) -> None:
 
 
 def test_the_critical_error_of_an_empty_text_has_no_place() -> None:
-    (told,) = changed(critical_error, [], output="")
-    assert (told.located, told.severity) == (Located.UNLOCATED, 5)
+    (result,) = changed(critical_error, [], output="")
+    assert (result.located, result.severity) == (Located.UNLOCATED, 5)
 
 
 @pytest.mark.parametrize(
-    ("explanation", "told"),
+    ("explanation", "result"),
     [
         ("This is a minor error.", "This is a fatal error."),
         ("An egregious factual mistake.", "A fatal factual mistake."),
@@ -213,10 +215,10 @@ def test_the_critical_error_of_an_empty_text_has_no_place() -> None:
         ("", ""),
     ],
 )
-def test_the_weight_of_an_error_is_replaced_and_nothing_else(explanation: str, told: str) -> None:
+def test_the_weight_of_an_error_is_replaced_and_nothing_else(explanation: str, result: str) -> None:
     said = reworded(explanation, generator_for(1, "rule", "id"), level=5)
     opening = next(opening for opening in openings(5) if said.startswith(opening))
-    assert said == f"{opening} {told}".rstrip()
+    assert said == f"{opening} {result}".rstrip()
 
 
 @pytest.mark.parametrize("level", [1, 2, 3, 4, 5])
@@ -230,15 +232,15 @@ def test_a_wording_takes_the_place_of_an_earlier_one(level: int) -> None:
 
 
 def test_the_paper_has_seventeen_columns() -> None:
-    told = {each.name: each for each in paper_perturbations()}
-    assert list(told) == [
+    result = {each.name: each for each in paper_perturbations()}
+    assert list(result) == [
         f"{family}{dose}"
         for family in ("severity", "explanation", "both", "errors")
         for dose in ("-1", "+1", "-2", "+2")
     ] + ["critical-error"]
     assert all(
         (each.perturbation.push == "rises") == ("-" in name and name != "critical-error")
-        for name, each in told.items()
+        for name, each in result.items()
     )
-    assert dict(told["both-2"].options) == {"by": 2}
-    assert dict(told["errors+1"].options) == {"k": 1}
+    assert dict(result["both-2"].options) == {"by": 2}
+    assert dict(result["errors+1"].options) == {"k": 1}

@@ -93,13 +93,13 @@ def test_a_list_is_changed_or_there_is_nothing_to_change(
     seed: int,
 ) -> None:
     before = ErrorList(output=errors.output, spans=tuple(errors.spans))
-    told = changed(rule, errors, seed, options)
-    assert told == changed(rule, errors, seed, options), f"{name} depends on more than its seed"
+    result = changed(rule, errors, seed, options)
+    assert result == changed(rule, errors, seed, options), f"{name} depends on more than its seed"
     assert errors == before
-    if told is not None:
-        assert told != errors.spans
-        assert all(span.severity in {None, 1, 2, 3, 4, 5} for span in told)
-        ErrorList(output=errors.output, spans=told)  # raises where an offset misses the text
+    if result is not None:
+        assert result != errors.spans
+        assert all(span.severity in {None, 1, 2, 3, 4, 5} for span in result)
+        ErrorList(output=errors.output, spans=result)  # raises where an offset misses the text
 
 
 @pytest.mark.parametrize(("name", "rule", "options"), PAPER, ids=[each.name for each in PAPER])
@@ -112,10 +112,10 @@ def test_only_what_the_family_names_is_changed(
     errors: ErrorList,
     seed: int,
 ) -> None:
-    told = changed(rule, errors, seed, options)
-    if told is None or rule.family in {"addition", "critical", "removal"}:
+    result = changed(rule, errors, seed, options)
+    if result is None or rule.family in {"addition", "critical", "removal"}:
         return
-    pairs = list(zip(errors.spans, told, strict=True))
+    pairs = list(zip(errors.spans, result, strict=True))
     assert all((a.interval, a.text) == (b.interval, b.text) for a, b in pairs)
     moved = [(a, b) for a, b in pairs if a != b]
     assert any(a.severity != b.severity for a, b in moved) == (rule.family != "explanation")
@@ -128,14 +128,14 @@ def test_severities_move_one_way_by_no_more_than_was_asked_for(
     errors: ErrorList, seed: int, by: int, only: Only
 ) -> None:
     for rule, sign in ((soften_severity, -1), (worsen_severity, 1)):
-        told = changed(rule, errors, seed, {"by": by, "only": only})
-        if told is None:
+        result = changed(rule, errors, seed, {"by": by, "only": only})
+        if result is None:
             known = {span.severity for span in errors.spans} - {None}
             assert known <= {1 if sign < 0 else 5}
             continue
         shifts = [
             sign * (b.severity - a.severity)
-            for a, b in zip(errors.spans, told, strict=True)
+            for a, b in zip(errors.spans, result, strict=True)
             if a.severity is not None and b.severity is not None
         ]
         assert all(0 <= shift <= by for shift in shifts)
@@ -151,38 +151,38 @@ def test_severities_move_one_way_by_no_more_than_was_asked_for(
 def test_k_errors_are_removed_and_the_others_keep_their_order(
     errors: ErrorList, seed: int, k: int, which: Which
 ) -> None:
-    told = changed(remove_errors, errors, seed, {"k": k, "which": which})
-    if told is None:
+    result = changed(remove_errors, errors, seed, {"k": k, "which": which})
+    if result is None:
         assert len(errors.spans) < k
         return
-    assert len(told) == len(errors.spans) - k
+    assert len(result) == len(errors.spans) - k
     left = iter(errors.spans)
-    assert all(span in left for span in told)
+    assert all(span in left for span in result)
 
 
 @given(errors=error_lists(), seed=SEEDS, k=COUNTS)
 def test_k_false_errors_come_after_the_others_and_have_a_place(
     errors: ErrorList, seed: int, k: int
 ) -> None:
-    told = changed(add_errors, errors, seed, {"k": k})
-    if told is None:
+    result = changed(add_errors, errors, seed, {"k": k})
+    if result is None:
         assert not errors.output.strip()
         return
-    known, false = told[: len(errors.spans)], told[len(errors.spans) :]
+    known, false = result[: len(errors.spans)], result[len(errors.spans) :]
     assert known == errors.spans
     assert len(false) == k
     assert all(span.interval and span.severity and span.explanation for span in false)
     assert all(span.text == span.text.strip() for span in false)
     if sum(apart(word, known) for word in words(errors.output)) >= k:
-        assert all(apart(span, told[:i]) for i, span in enumerate(told) if i >= len(known))
+        assert all(apart(span, result[:i]) for i, span in enumerate(result) if i >= len(known))
 
 
 @given(errors=error_lists(), seed=SEEDS, replacing=st.booleans())
 def test_a_critical_error_is_the_whole_text(errors: ErrorList, seed: int, replacing: bool) -> None:
-    told = changed(critical_error, errors, seed, {"replacing": replacing})
-    assert told is not None
-    assert (told[-1].text, told[-1].severity) == (errors.output, 5)
-    assert told[:-1] == (() if replacing else errors.spans)
+    result = changed(critical_error, errors, seed, {"replacing": replacing})
+    assert result is not None
+    assert (result[-1].text, result[-1].severity) == (errors.output, 5)
+    assert result[:-1] == (() if replacing else errors.spans)
 
 
 @pytest.mark.parametrize(("name", "rule", "options"), PAPER, ids=[each.name for each in PAPER])

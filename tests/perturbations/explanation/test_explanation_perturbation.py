@@ -36,8 +36,8 @@ def changed(
     return perturbation.changed(errors, generator_for(1, "name", "id"), **options)
 
 
-def gives(*told: object) -> ExplanationPerturbation:
-    return ExplanationPerturbation(lambda *_: told, push="falls", family="severity")  # type: ignore[arg-type]  # what it gives is wrong
+def gives(*result: object) -> ExplanationPerturbation:
+    return ExplanationPerturbation(lambda *_: result, push="falls", family="severity")  # type: ignore[arg-type]  # what it gives is wrong
 
 
 def test_a_rule_returns_errors_and_takes_options() -> None:
@@ -46,14 +46,14 @@ def test_a_rule_returns_errors_and_takes_options() -> None:
     assert (repeat.push, repeat.family) == ("falls", "addition")
 
 
-def test_a_list_that_stays_as_it_was_is_told_apart() -> None:
+def test_a_list_that_stays_as_it_was_has_a_reason_of_its_own() -> None:
     with pytest.raises(NothingToChangeError, match="as it was") as caught:
         changed(repeat, times=1)
     assert caught.value.reason is Unchanged.NO_ROOM
 
 
 @pytest.mark.parametrize("family", ["severity", "explanation", "both", "removal"])
-def test_a_list_without_errors_is_told_apart_before_the_rule_is_asked(family: str) -> None:
+def test_a_list_without_errors_is_refused_before_the_rule_is_asked(family: str) -> None:
     rule = ExplanationPerturbation(repeat.rule, push="falls", family=family)  # type: ignore[arg-type]  # one of the literals
     with pytest.raises(NothingToChangeError, match="empty") as caught:
         changed(rule, EMPTY, times="so many that the rule would fail")

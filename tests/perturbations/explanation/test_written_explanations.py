@@ -56,8 +56,8 @@ async def reworded(
     model = ScriptedModel(*replies)
     errors = ErrorList(output=OUTPUT, spans=tuple(spans))
     rng = generator_for(1, kind, "id")
-    told = await generated_rewordings()[kind].changed(errors, model, rng=rng, by=by, seed=7)
-    return told, model
+    result = await generated_rewordings()[kind].changed(errors, model, rng=rng, by=by, seed=7)
+    return result, model
 
 
 async def added(*replies: str, k: int = 1) -> tuple[tuple[ErrorSpan, ...], ScriptedModel]:
@@ -69,14 +69,14 @@ async def added(*replies: str, k: int = 1) -> tuple[tuple[ErrorSpan, ...], Scrip
 
 
 async def test_an_explanation_becomes_what_the_model_writes() -> None:
-    (told,), model = await reworded(GRAVER)
-    assert (told.explanation, told.severity, told.interval) == (GRAVER, 3, (29, 33))
+    (result,), model = await reworded(GRAVER)
+    assert (result.explanation, result.severity, result.interval) == (GRAVER, 3, (29, 33))
     assert len(model.requests) == 1
 
 
 async def test_with_both_the_severity_moves_too() -> None:
-    told, _ = await reworded(GRAVER, kind="worsen-both", by=2)
-    assert [(span.explanation, span.severity) for span in told] == [(GRAVER, 5)]
+    result, _ = await reworded(GRAVER, kind="worsen-both", by=2)
+    assert [(span.explanation, span.severity) for span in result] == [(GRAVER, 5)]
 
 
 async def test_the_model_sees_the_passage_the_note_and_both_levels() -> None:
@@ -92,20 +92,20 @@ async def test_the_model_sees_the_passage_the_note_and_both_levels() -> None:
 
 async def test_each_error_that_has_room_to_move_is_asked_about_in_turn() -> None:
     milder = "Perhaps Bergen would be the better name for where the school is."
-    told, model = await reworded(
+    result, model = await reworded(
         milder, "One could add the year.", spans=(OSLO, OMITTED), kind="soften-explanation"
     )
-    assert [span.explanation for span in told] == [milder, "One could add the year."]
+    assert [span.explanation for span in result] == [milder, "One could add the year."]
     assert "Passage" not in model.requests[1].messages[-1].content.replace("passage", "")
-    told, model = await reworded(GRAVER, spans=(OMITTED, OSLO))
-    assert told[0] == OMITTED
+    result, model = await reworded(GRAVER, spans=(OMITTED, OSLO))
+    assert result[0] == OMITTED
     assert len(model.requests) == 1
 
 
 async def test_an_error_without_an_explanation_is_worded_by_rule() -> None:
     bare = ErrorSpan(text="", explanation=" ", severity=3)
-    (told,), model = await reworded(spans=(bare,))
-    assert told.explanation in openings(4)
+    (result,), model = await reworded(spans=(bare,))
+    assert result.explanation in openings(4)
     assert model.requests == ()
 
 
@@ -127,11 +127,11 @@ async def test_an_error_without_an_explanation_is_worded_by_rule() -> None:
         (Reply(text=GRAVER, finish=Finish.LENGTH), "the reply is not complete (length)"),
     ],
 )
-async def test_a_reply_that_is_no_such_note_is_sent_back_with_the_reason(
+async def test_a_reply_that_is_not_such_a_note_is_sent_back_with_the_reason(
     reply: Reply | str, reason: str
 ) -> None:
-    (told,), model = await reworded(reply, GRAVER)
-    assert told.explanation == GRAVER
+    (result,), model = await reworded(reply, GRAVER)
+    assert result.explanation == GRAVER
     first, second = model.requests
     assert second.messages[: len(first.messages)] == first.messages
     assert second.messages[-2].content == (reply if isinstance(reply, str) else reply.text)
@@ -160,14 +160,14 @@ async def test_an_error_of_the_model_goes_through() -> None:
     ],
 )
 async def test_what_stands_around_a_note_is_taken_off(reply: str) -> None:
-    (told,), _ = await reworded(reply)
-    assert told.explanation == GRAVER
+    (result,), _ = await reworded(reply)
+    assert result.explanation == GRAVER
 
 
 async def test_a_note_in_a_script_without_blanks_keeps_to_its_passage() -> None:
     spans = (ErrorSpan(text="", explanation="年份错误。", severity=2),)
-    (told,), _ = await reworded("年份完全错误，误导读者。", spans=spans)
-    assert told.explanation == "年份完全错误，误导读者。"
+    (result,), _ = await reworded("年份完全错误，误导读者。", spans=spans)
+    assert result.explanation == "年份完全错误，误导读者。"
     with pytest.raises(PerturbationError, match="nothing to do with the passage"):
         await reworded("猫很可爱。", "猫很可爱。", spans=spans)
 
@@ -190,14 +190,14 @@ async def test_no_model_is_asked_where_there_is_nothing_to_change(
 
 async def test_false_errors_are_explained_by_the_model() -> None:
     first, second = "Nothing in the source says so.", "The source gives another number."
-    told, model = await added(first, second, k=2)
-    assert told[0] == OSLO
-    assert [span.explanation for span in told[1:]] == [first, second]
+    result, model = await added(first, second, k=2)
+    assert result[0] == OSLO
+    assert [span.explanation for span in result[1:]] == [first, second]
     asked = model.requests[0].messages[-1].content
     assert OUTPUT in asked
-    assert f"Passage: begin\n{told[1].text}\n" in asked
+    assert f"Passage: begin\n{result[1].text}\n" in asked
     assert CONSISTENCY.definition in asked
-    assert f"level {told[1].severity}." in asked
+    assert f"level {result[1].severity}." in asked
 
 
 async def test_a_false_explanation_is_checked_too() -> None:
@@ -206,8 +206,8 @@ async def test_a_false_explanation_is_checked_too() -> None:
 
 
 def test_what_is_written_pushes_as_its_rule_does() -> None:
-    told = {name: (each.push, each.family) for name, each in generated_rewordings().items()}
-    assert told == {
+    result = {name: (each.push, each.family) for name, each in generated_rewordings().items()}
+    assert result == {
         "soften-both": ("rises", "both"),
         "soften-explanation": ("rises", "explanation"),
         "worsen-both": ("falls", "both"),
@@ -227,5 +227,5 @@ def test_a_rule_that_a_model_can_stand_in_for_has_a_twin() -> None:
 
 
 def test_the_signature_tells_what_is_asked_apart() -> None:
-    told = {each.signature for each in generated_rewordings().values()}
-    assert len(told | {GeneratedAddition(aspect=CONSISTENCY).signature}) == 5
+    result = {each.signature for each in generated_rewordings().values()}
+    assert len(result | {GeneratedAddition(aspect=CONSISTENCY).signature}) == 5

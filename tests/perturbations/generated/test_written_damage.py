@@ -153,8 +153,8 @@ def test_the_effects_are_those_of_the_rule_that_stands_in() -> None:
 
 
 def test_the_signature_tells_the_kinds_apart() -> None:
-    told = {generated_perturbation(kind).signature for kind in (ENTITIES, GRAMMAR, INSERTION)}
-    assert len(told) == 3
+    result = {generated_perturbation(kind).signature for kind in (ENTITIES, GRAMMAR, INSERTION)}
+    assert len(result) == 3
 
 
 @pytest.mark.parametrize(

@@ -105,15 +105,16 @@ def prose(name: str) -> str:
     return " ".join(FACTS if name in OF_WORDS else STORY)
 
 
-def damaged(name: str, text: str, *, seed: int = 1, **options: object) -> Damage:
+def damaged(name: str, text: str, *, seed: int = 1, k: int | None = None) -> Damage:
+    options = {} if k is None else {"k": k}
     wrong = "Nobody came. The lake was dry."
     case = Case(text=text, inputs={"Article": "Rain fell. " * 9}, others=OTHERS, wrong=wrong)
     return RULES[name].damage(case, generator_for(seed, name, "id"), **options)
 
 
-def refusal(name: str, text: str, *, seed: int = 1, **options: object) -> PerturbationError | None:
+def refusal(name: str, text: str, *, k: int | None = None) -> PerturbationError | None:
     try:
-        damaged(name, text, seed=seed, **options)
+        damaged(name, text, k=k)
     except PerturbationError as error:
         return error
     return None
@@ -132,15 +133,15 @@ def untouched(text: str, places: tuple[tuple[int, int], ...]) -> Iterator[str]:
 
 def check(name: str, text: str, *, seed: int = 1, k: int = 1) -> tuple[Edit, ...]:
     """Assert what holds of every damage, and return its edits; none where it is refused."""
-    options = {"k": k} if name in COUNTED else {}
+    count = k if name in COUNTED else None
     try:
-        damage = damaged(name, text, seed=seed, **options)
+        damage = damaged(name, text, seed=seed, k=count)
     except PerturbationError as error:
         # a refusal is as good, if it has a reason
         if not isinstance(error, NothingToDamageError) and "k must be 2" not in str(error):
             raise
         return ()
-    assert damaged(name, text, seed=seed, **options) == damage, name
+    assert damaged(name, text, seed=seed, k=count) == damage, name
     assert damage.text != text, name
     if name in COUNTED:
         assert len(damage.edits) == edits_for(name, k), name

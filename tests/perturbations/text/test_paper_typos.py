@@ -73,7 +73,7 @@ def test_threads_do_not_change_what_is_drawn() -> None:
 
 
 @needs_package
-def test_a_text_without_room_is_told_so() -> None:
+def test_a_text_without_room_is_refused() -> None:
     with pytest.raises(NothingToDamageError, match=r"typing error \(\d of 9 needed\)"):
         damaged("a cat", k=9)
     with pytest.raises(PerturbationError, match="k must be 1 or more, got 0"):

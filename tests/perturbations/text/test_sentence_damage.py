@@ -70,9 +70,9 @@ def test_a_made_up_detail_stands_before_a_full_stop() -> None:
 
 
 def test_what_is_added_to_a_tokenised_text_is_tokenised() -> None:
-    told = done(fabricate_detail, TOKENISED).text
-    assert " , " in told
-    assert not told.replace(" ,", "").replace(" .", "").endswith((",", "."))
+    result = done(fabricate_detail, TOKENISED).text
+    assert " , " in result
+    assert not result.replace(" ,", "").replace(" .", "").endswith((",", "."))
     assert done(continue_text, TOKENISED, k=1).text.endswith(" .")
 
 
@@ -158,22 +158,22 @@ def test_a_connective_gives_way_to_one_of_another_sort() -> None:
 
 
 def test_where_there_is_no_connective_a_sentence_is_opened_with_a_wrong_one() -> None:
-    told = done(wrong_connective, "It rained. The dog slept.")
-    assert told.text.startswith("It rained. ")
-    assert told.text.endswith(", the dog slept.")
+    result = done(wrong_connective, "It rained. The dog slept.")
+    assert result.text.startswith("It rained. ")
+    assert result.text.endswith(", the dog slept.")
 
 
 def test_a_sentence_is_said_again_in_other_words() -> None:
     text = "When it rains, the children stay at home."
-    told = [passage.text for passage in passages(done(rewrite_and_insert, text).text)]
-    assert told[0] == text
-    assert told[1].endswith(", the children stay at home when it rains.")
+    result = [passage.text for passage in passages(done(rewrite_and_insert, text).text)]
+    assert result[0] == text
+    assert result[1].endswith(", the children stay at home when it rains.")
 
 
 def test_a_phrase_that_is_said_again_is_replaced() -> None:
     text = "Ann Lee left in order to sleep. Ann Lee was tired."
-    told = done(rewrite_and_insert, text).text
-    assert ", Ann Lee left so as to sleep. Ann Lee was" in told
+    result = done(rewrite_and_insert, text).text
+    assert ", Ann Lee left so as to sleep. Ann Lee was" in result
 
 
 def test_errors_of_grammar_are_of_several_kinds_and_do_not_meet() -> None:
@@ -198,17 +198,17 @@ def test_a_name_or_a_number_is_invented_rather_than_a_noun() -> None:
 
 
 def test_where_nothing_is_named_a_noun_is_invented() -> None:
-    told = done(fictional_details, "He bought a packet of yeast and started over.").text
-    assert told.startswith("He bought a ")
-    assert told.endswith(" and started over.")
-    assert told != "He bought a packet of yeast and started over."
+    result = done(fictional_details, "He bought a packet of yeast and started over.").text
+    assert result.startswith("He bought a ")
+    assert result.endswith(" and started over.")
+    assert result != "He bought a packet of yeast and started over."
 
 
 def test_an_invented_noun_is_a_plural_where_the_other_was_and_suits_its_article() -> None:
     for seed in SEEDS:
-        told = done(invent_term, "She fed the horses and left a basket.", seed, k=2).text.split()
-        assert told[3].endswith("s")
-        assert told[6] == ("an" if told[7][0] in "aeiou" else "a")
+        result = done(invent_term, "She fed the horses and left a basket.", seed, k=2).text.split()
+        assert result[3].endswith("s")
+        assert result[6] == ("an" if result[7][0] in "aeiou" else "a")
 
 
 def test_what_stands_for_a_noun_but_is_none_is_left_alone() -> None:
@@ -233,8 +233,8 @@ def test_a_text_written_for_another_input_takes_the_place() -> None:
 
 
 def test_the_ending_of_another_text_takes_the_place_of_the_last_sentence() -> None:
-    told = struck(random_ending, CASE)
-    assert told == "The dam broke at noon. Nobody was hurt. Few collect them."
+    result = struck(random_ending, CASE)
+    assert result == "The dam broke at noon. Nobody was hurt. Few collect them."
 
 
 def test_a_wrong_ending_is_damage_only_from_where_it_differs() -> None:
@@ -245,16 +245,16 @@ def test_a_wrong_ending_is_damage_only_from_where_it_differs() -> None:
 
 
 def test_a_foreign_sentence_stands_among_the_others() -> None:
-    told = [passage.text for passage in passages(struck(other_document_sentence, CASE))]
-    (foreign,) = set(told) - set(SENTENCES)
+    result = [passage.text for passage in passages(struck(other_document_sentence, CASE))]
+    (foreign,) = set(result) - set(SENTENCES)
     assert foreign in {"Stamps are dear.", "Few collect them."}
-    assert [sentence for sentence in told if sentence != foreign] == SENTENCES
+    assert [sentence for sentence in result if sentence != foreign] == SENTENCES
 
 
 def test_the_source_is_copied_for_about_as_long_as_the_text_is() -> None:
-    told = struck(copied_source, CASE)
-    assert CASE.inputs["Article"].startswith(told)
-    assert len(TEXT) <= len(told) < len(TEXT) + len("A dam broke. ")
+    result = struck(copied_source, CASE)
+    assert CASE.inputs["Article"].startswith(result)
+    assert len(TEXT) <= len(result) < len(TEXT) + len("A dam broke. ")
 
 
 @pytest.mark.parametrize(

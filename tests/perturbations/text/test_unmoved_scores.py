@@ -95,7 +95,7 @@ def test_a_phrase_is_replaced_by_one_that_means_the_same(text: str, other: str) 
     assert changed(harmless_paraphrase, text) == other
 
 
-def test_a_part_of_a_longer_word_is_no_phrase() -> None:
+def test_a_part_of_a_longer_word_is_not_a_phrase() -> None:
     with pytest.raises(NothingToDamageError, match="too few phrases"):
         changed(harmless_paraphrase, "The filmstrip was nearly-new at the somebody's.")
 
@@ -122,9 +122,9 @@ def test_punctuation_is_drawn_the_other_way(text: str, other: str) -> None:
 
 @pytest.mark.parametrize("rule", [bandwagon_claim, authority_claim, prompt_injection])
 def test_a_claim_stands_at_the_end_and_the_text_is_as_it_was(rule: Perturbation) -> None:
-    told = changed(rule, TEXT)
-    assert told.startswith(f"{TEXT} ")
-    assert len(told) > len(TEXT) + 20
+    result = changed(rule, TEXT)
+    assert result.startswith(f"{TEXT} ")
+    assert len(result) > len(TEXT) + 20
 
 
 def test_an_author_is_named_in_a_line_of_its_own() -> None:
@@ -134,17 +134,17 @@ def test_an_author_is_named_in_a_line_of_its_own() -> None:
 
 
 def test_fillers_stand_behind_sentences_and_differ() -> None:
-    told = changed(pad_with_filler, TEXT, k=2)
-    first, second = told.removeprefix("The dam broke at noon. ").split(
+    result = changed(pad_with_filler, TEXT, k=2)
+    first, second = result.removeprefix("The dam broke at noon. ").split(
         " The mayor thanked the crew. "
     )
     assert first != second
 
 
 def test_a_sentence_begins_with_certainty() -> None:
-    told = changed(confident_tone, TEXT, k=2)
-    assert " the dam broke at noon. " in told
-    assert told.endswith(" the mayor thanked the crew.")
+    result = changed(confident_tone, TEXT, k=2)
+    assert " the dam broke at noon. " in result
+    assert result.endswith(" the mayor thanked the crew.")
 
 
 def test_a_name_keeps_its_capital_after_words_of_certainty() -> None:

@@ -106,12 +106,12 @@ def test_words_of_a_run_go_with_what_is_between_them() -> None:
 
 def test_words_are_shuffled_within_a_sentence_and_the_gaps_stay() -> None:
     expected = {"Yes, b a. C.", "B, Yes a. C."} | {"a, b Yes. C.", "b, Yes a. C."}
-    told = outcomes(shuffle_words, "Yes, a b. C.", k=3)
-    assert told <= {"Yes, b a. C.", *expected, "a, Yes b. C.", "b, a Yes. C."}
-    assert len(told) == 5
+    result = outcomes(shuffle_words, "Yes, a b. C.", k=3)
+    assert result <= {"Yes, b a. C.", *expected, "a, Yes b. C.", "b, a Yes. C."}
+    assert len(result) == 5
 
 
-def test_names_are_told_apart() -> None:
+def test_names_are_kept_apart() -> None:
     text = (
         "On Monday Mr Reed met Ann Lee of Ostrel University in Paris. The French BBC saw Lee, "
         "not Zorb. Nobody asked I. Zorb from Leeds United."
@@ -129,9 +129,9 @@ def test_names_are_told_apart() -> None:
 
 
 def test_an_invented_name_is_of_the_same_sort() -> None:
-    told = outcomes(fictional_entity, "He said that Ann Lee was in the UK.", k=2)
-    assert all(new.startswith("He said that ") and " was in the " in new for new in told)
-    assert not any("Ann" in new or "UK" in new for new in told)
+    result = outcomes(fictional_entity, "He said that Ann Lee was in the UK.", k=2)
+    assert all(new.startswith("He said that ") and " was in the " in new for new in result)
+    assert not any("Ann" in new or "UK" in new for new in result)
 
 
 def test_names_of_one_sort_change_places() -> None:
@@ -144,8 +144,8 @@ def test_names_of_one_sort_change_places() -> None:
 
 
 def test_a_changed_number_is_written_alike() -> None:
-    told = outcomes(change_number, "It cost 1,250.75 in all.")
-    assert told == {f"It cost {digit},250.75 in all." for digit in range(2, 10)}
+    result = outcomes(change_number, "It cost 1,250.75 in all.")
+    assert result == {f"It cost {digit},250.75 in all." for digit in range(2, 10)}
     assert outcomes(change_number, "It weighs 0.05 kg.") >= {"It weighs 0.02 kg."}
     assert "He has eleven cats." in outcomes(change_number, "He has ten cats.")
 

@@ -1,6 +1,7 @@
 # `uv run just` lists the recipes. Each one that needs more than the package sets it up itself.
 
 uv := env("UV", "uv")
+everything := "--doctest-modules --doctest-ignore-import-errors tests judges orchestration adapters perturbations stats"
 
 _list:
     @just --list --unsorted
@@ -23,31 +24,39 @@ lint: set-up
 
 # Check the types of code and tests
 types: set-up
-    mypy
-    mypy tests benchmarks
+    mypy --num-workers 2
+    mypy --num-workers 2 tests benchmarks
 
 # Check that imports point down
 layers: set-up
     lint-imports
 
-# Run everything that must pass: style, types, layers, tests, the embedded model
-test: lint types layers && e2e
-    pytest -n auto --dist loadfile -m "not e2e and not ray"
+# Run what gives confidence in a few minutes: style, layers, and all tests but the heavy ones
+test: lint layers
+    pytest -n auto --dist loadfile
 
-# The same tests, and which lines none of them reaches: it takes half as long again
+# Run what `test` leaves: types, heavy tests, doctests, properties in full, the embedded model, Ray, neighbours
+test-all: types && e2e neighbours
+    pytest -n auto --dist loadfile --tier rest -m "not e2e and not ray" {{ everything }}
+
+# All tests but the embedded model's and Ray's, and which lines none of them reaches
 coverage: set-up
-    pytest -n auto --dist loadfile -m "not e2e and not ray" --cov --cov-report=term --cov-fail-under=95
+    pytest -n auto --dist loadfile --tier all -m "not e2e and not ray" --cov --cov-report=term --cov-fail-under=95 {{ everything }}
 
 # Run the whole pipeline on a real model behind a real server, and on a cluster of Ray
 e2e: set-up
-    pytest tests -m "e2e or ray"
+    pytest -m "e2e or ray" tests/e2e tests/adapters/test_embedded.py tests/adapters/test_model_contract.py tests/adapters/test_model_failure_contract.py tests/orchestration/services/test_ray.py
+
+# See whether spanjury can be installed beside the newest libraries that are often used with it
+neighbours:
+    python .ci/neighbours.py
 
 # Format, then run everything
-check: format test
+check: format test test-all
 
 # Feed the parser and the locator 50,000 examples a property
 fuzz: set-up
-    SPANJURY_FUZZ_EXAMPLES=50000 pytest -m "not e2e and not ray" -k fuzz
+    SPANJURY_FUZZ_EXAMPLES=50000 pytest tests/judges -k fuzz
 
 # Kill a run 1,000 times and see that nothing is lost and nobody is asked twice
 torture: set-up

@@ -5,13 +5,113 @@ from pathlib import Path
 
 import pytest
 from fakes.logs import forget_handlers
-from hypothesis import settings
+from hypothesis import is_hypothesis_test, settings
 
 # How long an example takes says how busy the machine is; what needs many says so itself.
 settings.register_profile("spanjury", deadline=None, max_examples=40)
 settings.load_profile("spanjury")
 
+QUICK_EXAMPLES = 10
+
+# Under tests/, and why `just test` leaves it to `just test-all`: it does not import it even.
+HEAVY = {
+    "adapters/pages/test_pages_in_a_browser.py": "starts a browser",
+    "adapters/plots": "imports matplotlib",
+    "adapters/test_answer_limits.py": "imports LiteLLM",
+    "adapters/test_data_limits.py": "unpacks bombs in processes of its own",
+    "adapters/test_embedded.py": "serves the embedded model",
+    "adapters/test_faithfulness_plots.py": "imports matplotlib",
+    "adapters/test_litellm_model.py": "imports LiteLLM",
+    "adapters/test_local_model.py": "imports torch",
+    "adapters/test_plots.py": "imports matplotlib",
+    "adapters/test_texts.py": "imports datasets",
+    "adapters/training": "trains",
+    "adapters/weights": "imports torch",
+    "docs/test_guides.py": "installs packages",
+    "e2e": "serves the embedded model",
+    "judges/llm/test_parse_fuzz.py": "fuzzes",
+    "judges/metrics/test_diversity.py": "imports nltk",
+    "judges/metrics/test_meteor.py": "imports nltk",
+    "judges/metrics/test_ngram_metrics.py": "imports nltk",
+    "judges/text/test_locate_fuzz.py": "fuzzes",
+    "orchestration/cli/test_broken_plugins.py": "starts processes",
+    "orchestration/cli/test_crashes.py": "kills processes",
+    "orchestration/cli/test_distil_gate.py": "puts trained judges through whole exams",
+    "orchestration/cli/test_distil_road.py": "trains",
+    "orchestration/cli/test_distil_training.py": "trains",
+    "orchestration/cli/test_doctor.py": "loads every library",
+    "orchestration/cli/test_failing_runs.py": "imports LiteLLM and waits for servers",
+    "orchestration/cli/test_full_disk.py": "fills disks, in processes",
+    "orchestration/cli/test_processes.py": "starts processes",
+    "orchestration/cli/test_third_party_judge.py": "installs a package",
+    "orchestration/cli/test_two_processes.py": "starts processes",
+    "orchestration/engine/test_memory_crashes.py": "kills processes",
+    "orchestration/services/test_chaos.py": "breaks servers a thousand times",
+    "orchestration/services/test_faults.py": "waits for servers",
+    "orchestration/services/test_ray.py": "starts a cluster",
+    "orchestration/studies/test_faithfulness_replay.py": "replays the reports of a paper",
+}
+
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--tier",
+        choices=("quick", "rest", "all"),
+        help="quick: neither what is heavy nor more than 10 examples a property; rest: the"
+        " heavy tests, doctests, and properties in full; all: usual where files are named",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.option.tier is None:  # the workers of pytest-xdist are given the controller's
+        named = config.args_source is pytest.Config.ArgsSource.ARGS
+        config.option.tier = "all" if named else "quick"
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Ignore what is heavy, so that it is not even imported."""
+    return True if config.option.tier == "quick" and in_heavy_file(collection_path) else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    keep = {"quick": is_quick, "rest": is_rest}.get(config.option.tier)
+    if keep is None:
+        return
+    config.hook.pytest_deselected(items=[item for item in items if not keep(item)])
+    items[:] = [item for item in items if keep(item)]
+    if config.option.tier == "quick":
+        for item in items:
+            shorten(item)
+
+
+def in_heavy_file(path: Path) -> bool:
+    return any(path.is_relative_to(Path(__file__).parent / name) for name in HEAVY)
+
+
+def is_quick(item: pytest.Item) -> bool:
+    marks = ("heavy", "e2e", "ray")
+    return not in_heavy_file(item.path) and not any(map(item.get_closest_marker, marks))
+
+
+def is_rest(item: pytest.Item) -> bool:
+    """Whether `just test` leaves `item` out or tries fewer examples; doctests are no functions."""
+    return not isinstance(item, pytest.Function) or not is_quick(item) or is_property(item)
+
+
+def is_property(item: pytest.Item) -> bool:
+    return is_hypothesis_test(getattr(item, "obj", None))
+
+
+def shorten(item: pytest.Item) -> None:
+    """Let a property try no more than `QUICK_EXAMPLES`, whatever it says itself."""
+    if is_property(item):
+        test = item.obj  # type: ignore[attr-defined]  # every property is a function
+        usual = test._hypothesis_internal_use_settings
+        test._hypothesis_internal_use_settings = settings(
+            usual, max_examples=min(QUICK_EXAMPLES, usual.max_examples)
+        )
 
 
 @pytest.fixture(scope="session")

@@ -28,7 +28,7 @@ from spanjury.judges.core import (
 pytestmark = pytest.mark.anyio
 
 PROVIDERS = ("anthropic", "custom_openai", "litellm_proxy", "ollama")
-ROADS = (*LANES, *(Lane(name=f"{name}/loop", open=open_litellm) for name in PROVIDERS))
+ROADS = (*LANES, *(Lane(name=f"{name}/loop") for name in PROVIDERS))
 SHORT = ChatRequest(messages=(QUESTION,), decoding=Decoding(max_tokens=16))
 SIZE = 50 * 2**20
 BUFFERS = 12 * 2**20  # what both sides of a connection may hold at most, unread

@@ -76,7 +76,9 @@ async def test_an_error_stays_the_error_that_it_is() -> None:
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
-@pytest.mark.parametrize("name", ["openai-compatible/judge", "openai/judge"])
+@pytest.mark.parametrize(
+    "name", ["openai-compatible/judge", pytest.param("openai/judge", marks=pytest.mark.heavy)]
+)
 @pytest.mark.anyio
 async def test_all_models_are_opened_behind_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in ("OPENAI_API_KEY", "OPENAI_COMPATIBLE_API_KEY"):

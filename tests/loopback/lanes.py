@@ -1,14 +1,12 @@
 """Every way to an OpenAI-compatible server, so that a test can hold all of them to one contract."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from loopback.answers import Answer
 from loopback.server import LoopbackServer
 
-from spanjury.adapters.models.embedded import open_embedded
-from spanjury.adapters.models.fast_model import open_fast
-from spanjury.adapters.models.litellm_model import LiteLLMModel, open_litellm
 from spanjury.judges.core import (
     ChatRequest,
     Message,
@@ -17,8 +15,10 @@ from spanjury.judges.core import (
     ModelOptions,
     Reply,
 )
+from spanjury.orchestration.wiring.plugins import MODELS
 
 __all__ = [
+    "EACH_LANE",
     "KEY",
     "KEYS",
     "LANES",
@@ -38,17 +38,30 @@ REQUEST = ChatRequest(messages=(QUESTION,))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lane:
-    """A name of a model, and the adapter that opens it."""
+    """A name of a model, and the plugin that opens it, which takes seconds to import."""
 
     name: str
-    open: ModelOpener
+    plugin: str = "litellm"
+
+    @property
+    def open(self) -> ModelOpener:
+        """Import the plugin."""
+        return MODELS.get(self.plugin)
 
 
 LANES = (
-    Lane(name="openai/loop", open=open_litellm),
-    Lane(name="hosted_vllm/loop", open=open_litellm),
-    Lane(name="openai-compatible/loop", open=open_fast),
+    Lane(name="openai/loop"),
+    Lane(name="hosted_vllm/loop"),
+    Lane(name="openai-compatible/loop", plugin="openai-compatible"),
 )
+EACH_LANE = [
+    pytest.param(
+        lane,
+        id=lane.name.partition("/")[0],
+        marks=[pytest.mark.heavy] if lane.plugin == "litellm" else [],
+    )
+    for lane in LANES
+]
 
 
 async def ask(lane: Lane, server: LoopbackServer, request: ChatRequest = REQUEST) -> Reply:
@@ -62,8 +75,8 @@ async def said_by_llama_cpp(
 ) -> list[Reply | ModelError]:
     """Return what becomes of `request` in each lane that llama.cpp understands in full."""
     said: list[Reply | ModelError] = []
-    async with open_embedded("embedded", options=ModelOptions()) as embedded:
-        assert isinstance(embedded, LiteLLMModel)
+    embedded: Any  # a `LiteLLMModel`, whose import takes seconds
+    async with MODELS.get("embedded")("embedded", options=ModelOptions()) as embedded:
         for variable in KEYS:
             monkeypatch.setenv(variable, embedded.backend.api_key or "")
         options = ModelOptions(base_url=embedded.backend.base_url)

@@ -3,10 +3,9 @@
 import pytest
 from fakes.judges import ASPECT, mark, segment
 from loopback.answers import Answer, chat, failure
-from loopback.lanes import LANES, Lane
+from loopback.lanes import EACH_LANE, Lane
 from loopback.server import LoopbackServer, Received
 
-from spanjury.adapters.models.litellm_model import open_litellm
 from spanjury.judges.core import ModelOptions, Outcome, Rescoring, RescoringMethod
 from spanjury.judges.llm.annotator import Annotator
 from spanjury.judges.llm.error_list import render_errors
@@ -17,7 +16,7 @@ pytestmark = pytest.mark.anyio
 SEGMENT = segment()
 MARK = field_mark([*SEGMENT.inputs.values(), SEGMENT.output])
 SPANS = (mark(SEGMENT.output, "in 1935", "The article says 1932.", 4),)
-NO_PREFILL = Lane(name="mistral/unlisted-model", open=open_litellm)
+NO_PREFILL = Lane(name="mistral/unlisted-model")
 
 
 @pytest.fixture
@@ -25,7 +24,7 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-@pytest.fixture(params=LANES, ids=lambda lane: lane.name.partition("/")[0])
+@pytest.fixture(params=EACH_LANE)
 def lane(request: pytest.FixtureRequest) -> Lane:
     chosen: Lane = request.param
     return chosen
@@ -69,6 +68,7 @@ async def test_a_server_that_turns_the_prefix_down_is_asked_in_a_new_turn(lane: 
     assert "continue_final_message" not in restated.body
 
 
+@pytest.mark.heavy
 async def test_a_provider_that_cannot_continue_is_sent_the_new_turn_alone() -> None:
     rescoring, (request,) = await rescore(NO_PREFILL, chat("Fair"))
     assert (rescoring.report.score, rescoring.method) == (3, RescoringMethod.RESTATED)

@@ -21,6 +21,7 @@ def test_edits_are_those_of_sacrebleu(output: list[str], references: list[list[s
     assert fewest_edits(output, references) == min(edits(output, one) for one in references)
 
 
+@pytest.mark.heavy
 @given(output=LONG, reference=LONG)
 @settings(max_examples=15)
 def test_edits_of_long_texts_are_those_of_sacrebleu(

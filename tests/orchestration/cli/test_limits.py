@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import anyio
 import pytest
 from loopback.answers import STALL, chat
 from loopback.server import LoopbackServer
@@ -19,6 +20,7 @@ ROWS = [
 USAGE = {"prompt_tokens": 90, "completion_tokens": 10, "total_tokens": 100}
 GOOD = chat("No Error\n\nOverall score: Good", usage=USAGE)
 
+LIMIT = 1234  # seconds that no test waits for
 ONE_AT_A_TIME = ["--max-connections", "1", "--no-preflight"]  # every request is a row's
 
 Spanjury = Callable[..., Result]
@@ -90,26 +92,43 @@ def test_a_limit_of_cost_without_a_price_is_refused_before_a_call(spanjury: Span
         assert server.requests == ()
 
 
-def test_a_limit_of_time_drops_what_takes_longer_than_the_grace(
-    spanjury: Spanjury, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def time_is_over_at(monkeypatch: pytest.MonkeyPatch) -> Callable[[LoopbackServer, int], None]:
+    """Let the time of a run be over when the server has been sent so many requests."""
+    sleep = anyio.sleep
+
+    def at(server: LoopbackServer, requests: int) -> None:
+        async def wait(seconds: float) -> None:
+            while seconds == LIMIT and len(server.requests) < requests:
+                await sleep(0.01)
+            await sleep(0 if seconds == LIMIT else seconds)
+
+        monkeypatch.setattr(anyio, "sleep", wait)
+
     monkeypatch.setattr(braking, "GRACE", 0.1)
+    return at
+
+
+def test_a_limit_of_time_drops_what_takes_longer_than_the_grace(
+    spanjury: Spanjury, time_is_over_at: Callable[[LoopbackServer, int], None]
+) -> None:
     with LoopbackServer(*[GOOD] * 5, STALL) as server:
-        ended = spanjury(*judge(server), "--max-seconds", "2")
+        time_is_over_at(server, 6)
+        ended = spanjury(*judge(server), "--max-seconds", str(LIMIT))
         assert ended.exit_code == 4, ended.output
-    assert "2 seconds are over: 5 of 40 results" in ended.output
+    assert f"{LIMIT} seconds are over: 5 of 40 results" in ended.output
     assert count("results.jsonl.part") == 5
 
 
 def test_a_limit_of_time_ends_an_exam_and_the_same_command_goes_on(
-    spanjury: Spanjury, monkeypatch: pytest.MonkeyPatch
+    spanjury: Spanjury, time_is_over_at: Callable[[LoopbackServer, int], None]
 ) -> None:
-    monkeypatch.setattr(braking, "GRACE", 0.1)
     with LoopbackServer(*[GOOD] * 5, STALL, GOOD) as server:
+        time_is_over_at(server, 6)
         exam = ["exam", "discernment", "--demo", "--limit", "2", *judge(server)[2:], "-o", "exam"]
-        ended = spanjury(*exam, "--max-seconds", "2")
+        ended = spanjury(*exam, "--max-seconds", str(LIMIT))
         assert ended.exit_code == 4, ended.output
-        assert "2 seconds are over: 5 assessments are kept" in ended.output
+        assert f"{LIMIT} seconds are over: 5 assessments are kept" in ended.output
         assert not Path("exam/report.md").exists()
         done = spanjury(*exam)
         assert done.exit_code == 0, done.output

@@ -112,7 +112,7 @@ def test_without_references_the_metrics_that_need_some_say_so_or_are_left_out() 
         ("bleu:max_order=x", "max_order"),
         ("bleu:smoothing=most", "most"),
         ("f1:over_refs=any", "best, mean, worst"),
-        ("bertscore", "model"),
+        pytest.param("bertscore", "model", marks=pytest.mark.heavy),  # imports torch
         ("nubia", "nubia"),
     ],
 )

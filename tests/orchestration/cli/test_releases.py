@@ -60,7 +60,9 @@ def asks(server: LoopbackServer, model: str, *judges: str) -> list[str]:
     return ["evaluate", "rows.jsonl", *named, *lane, "--no-preflight", "--run-dir", "run"]
 
 
-@pytest.mark.parametrize("model", ["openai-compatible/judge", "openai/judge"])
+@pytest.mark.parametrize(
+    "model", ["openai-compatible/judge", pytest.param("openai/judge", marks=pytest.mark.heavy)]
+)
 def test_a_newer_release_resumes_and_rescores_without_a_call(
     spanjury: Spanjury, release: Callable[[str], None], model: str
 ) -> None:

@@ -42,7 +42,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def write_record(model: Path, data: Path, **changed: Mapping[str, int]) -> None:
     trained = training_data(data)
-    told = {
+    record = {
         "base": "no-such-base",
         "base_identity": "no-such-base@0",
         "data": {
@@ -51,7 +51,7 @@ def write_record(model: Path, data: Path, **changed: Mapping[str, int]) -> None:
             "counts": {**trained.counts, **changed},
         },
     }
-    (model / "training.json").write_text(json.dumps(told))
+    (model / "training.json").write_text(json.dumps(record))
 
 
 @pytest.fixture
@@ -72,11 +72,11 @@ def trained_on() -> tuple[Example, ...]:
 
 
 def values(role: str) -> dict[str, float | None]:
-    told = json.loads(Path("gate/gate.json").read_text())
-    return {one["name"]: one["value"] for one in told["judges"][role]}
+    record = json.loads(Path("gate/gate.json").read_text())
+    return {one["name"]: one["value"] for one in record["judges"][role]}
 
 
-def test_judges_stand_side_by_side_and_what_is_missed_is_told(gate: Gate) -> None:
+def test_judges_stand_side_by_side_and_missed_demands_are_named(gate: Gate) -> None:
     done = gate(*ALONE)
     assert done.exit_code == 5, done.output
     assert "not met: reports.parsed >= 0.95 (it is 0)" in done.output
@@ -84,7 +84,7 @@ def test_judges_stand_side_by_side_and_what_is_missed_is_told(gate: Gate) -> Non
     assert values("distilled")["spans.f1"] is None
     assert values("teacher")["reports.parsed"] == 1
     assert "| measure | distilled | teacher | of |  |" in Path("gate/gate.md").read_text()
-    for name in ("gate.md", "gate.json", "card.md", "card.json"):
+    for name in ("gate.md", "gate.html", "gate.json", "card.md", "card.html", "card.json"):
         assert Path("model", "gate", name).is_file()
     rows = Path("gate/teacher/held-out/results.jsonl").read_text().splitlines()
     assert len(rows) == len(held_out("set"))
@@ -100,23 +100,23 @@ def test_what_was_seen_is_measured_apart(gate: Gate) -> None:
     write_record(Path("model"), Path("set"), damage=dict.fromkeys(seen, 1))
     done = gate(*ALONE, "--require", "reports.parsed.unseen-damages<=0")
     assert done.exit_code == 0, done.output
-    told = json.loads(Path("gate/teacher/held-out/findings.json").read_text())["card"]["measures"]
-    counts = {one["name"]: one["count"] for one in told}
+    record = json.loads(Path("gate/teacher/held-out/findings.json").read_text())["card"]["measures"]
+    counts = {one["name"]: one["count"] for one in record}
     known = [one <= seen for one in damages if one]
     assert counts["reports.parsed.seen-damages"] == known.count(True)
     assert counts["reports.parsed.unseen-damages"] == known.count(False)
     assert "reports.parsed.unseen-aspects" not in counts
 
 
-def test_a_model_whose_record_does_not_tell_is_looked_up_in_its_set(gate: Gate) -> None:
-    told = json.loads(Path("model/training.json").read_text())
+def test_a_model_whose_record_does_not_say_is_looked_up_in_its_set(gate: Gate) -> None:
+    record = json.loads(Path("model/training.json").read_text())
     for heading in ("aspect of a task", "reading"):
-        del told["data"]["counts"][heading]
-    Path("model/training.json").write_text(json.dumps(told))
+        del record["data"]["counts"][heading]
+    Path("model/training.json").write_text(json.dumps(record))
     done = gate(*ALONE, "--limit", 2, "--require", "reports.parsed.seen-aspects>=0")
     assert done.exit_code == 0, done.output
-    told["data"]["digest"] = "another"
-    Path("model/training.json").write_text(json.dumps(told))
+    record["data"]["digest"] = "another"
+    Path("model/training.json").write_text(json.dumps(record))
     done = gate(*ALONE, "--limit", 2, "--require", "reports.parsed>=0")
     assert done.exit_code == 0, done.output
     assert "whether it knows these texts cannot be checked" in done.output
@@ -155,7 +155,7 @@ def test_scores_are_read_as_the_model_was_trained_to_write_them(gate: Gate) -> N
     assert "|reading:share|" in card["exams"][0]["seats"]["distilled"]
 
 
-def test_other_exams_are_held_of_every_judge(gate: Gate) -> None:
+def test_other_exams_run_for_every_judge(gate: Gate) -> None:
     flags = ["--discernment", TEXTS, "--recipe", "invariance", "--faithfulness", TEXTS]
     people = ["--human", TEXTS, "--aspect", "fluency", "--limit", 3]
     done = gate(*ALONE, *flags, "--robustness", TEXTS, *people, "--require", "people.fluency>=-1")
@@ -195,7 +195,7 @@ def test_a_limit_of_time_ends_it_and_the_same_command_goes_on(gate: Gate) -> Non
         ((), 2, "'no-such-base' is neither a folder"),
     ],
 )
-def test_what_does_not_fit_is_told(
+def test_what_does_not_fit_is_refused(
     gate: Gate, flags: tuple[object, ...], code: int, complaint: str
 ) -> None:
     done = gate(*flags, "--no-progress")
@@ -271,7 +271,7 @@ def unknown_aspect() -> None:
     ],
     ids=lambda one: one.__name__ if callable(one) else "",
 )
-def test_what_is_not_there_or_not_whole_is_told_before_anybody_is_heard(
+def test_what_is_not_there_or_not_whole_is_refused_before_any_judge_is_asked(
     gate: Gate, harm: Callable[[], None], code: int, complaint: str
 ) -> None:
     harm()

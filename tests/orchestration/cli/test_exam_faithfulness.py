@@ -49,29 +49,29 @@ def test_a_record_is_analysed_without_a_judge(spanjury: Spanjury) -> None:
     done = spanjury("--replay", record, "-o", "found")
     assert done.exit_code == 0, done.output
     assert "no null control" in " ".join(done.output.split())
-    told = json.loads(Path("found/findings.json").read_text())
-    assert [one["with_room"]["toward"] for one in told["findings"]] == [1, 0, 1]
-    assert told["consistency"][0]["reverted"] == 1
+    values = json.loads(Path("found/findings.json").read_text())
+    assert [one["with_room"]["toward"] for one in values["findings"]] == [1, 0, 1]
+    assert values["consistency"][0]["reverted"] == 1
     assert "severity-2" in Path("found/report.md").read_text()
     again = spanjury("--replay", "found/changes.jsonl", "-o", "again")
     assert again.exit_code == 0, again.output
-    assert json.loads(Path("again/findings.json").read_text()) == told
+    assert json.loads(Path("again/findings.json").read_text()) == values
 
 
 def test_a_judge_whose_score_is_a_function_of_its_spans_passes(spanjury: Spanjury) -> None:
     flags = (write("texts.jsonl", TEXTS), "--judge", "form", "--aspect", "fluency", "-o", "exam")
     done = spanjury(*flags)
     assert done.exit_code == 0, done.output
-    told = json.loads(Path("exam/findings.json").read_text())
-    by_name = {one["condition"]: one for one in told["findings"]}
+    values = json.loads(Path("exam/findings.json").read_text())
+    by_name = {one["condition"]: one for one in values["findings"]}
     assert by_name["null-control"]["overall"]["changed"] == 0
     assert by_name["null-repeat"]["overall"]["changed"] == 0
     assert by_name["critical-error"]["with_room"]["toward"] == 1
-    assert not any(one["with_room_against"]["against"] for one in told["findings"])
-    assert all(one["broad"] == 0 for one in told["consistency"])
-    assert told["rescoring_methods"]["form"].keys() == {"computed"}
-    assert told["judge"]["seats"]["form"].startswith("form|")
-    card = {one["name"]: one["value"] for one in told["card"]["measures"]}
+    assert not any(one["with_room_against"]["against"] for one in values["findings"])
+    assert all(one["broad"] == 0 for one in values["consistency"])
+    assert values["rescoring_methods"]["form"].keys() == {"computed"}
+    assert values["judge"]["seats"]["form"].startswith("form|")
+    card = {one["name"]: one["value"] for one in values["card"]["measures"]}
     assert card["faithfulness.null_moved"] == card["faithfulness.against"] == 0
     # Nothing moves of itself here, so that the control takes nothing away.
     assert 0 < card["faithfulness.null_adjusted"] <= card["faithfulness.toward"] <= 1
@@ -116,8 +116,8 @@ def test_perturbations_are_named_and_the_exam_goes_on_a_card(
     texts = write("texts.jsonl", TEXTS)
     done = spanjury(texts, "--judge", "form", "--aspect", "fluency", *named, "-o", "exam")
     assert done.exit_code == 0, done.output
-    told = json.loads(Path("exam/findings.json").read_text())
-    conditions = {one["condition"] for one in told["findings"] if not one["is_control"]}
+    values = json.loads(Path("exam/findings.json").read_text())
+    conditions = {one["condition"] for one in values["findings"] if not one["is_control"]}
     assert conditions == {"worsen-severity:by=2", "critical-error"}
     card = ["exam", "card", "exam", "--require", "faithfulness.against<=0"]
     shown = CliRunner().invoke(app, card)

@@ -24,11 +24,11 @@ class Author(LoopbackServer):
     """Words each note anew, whatever the order in which it is asked; makes up one for the rest."""
 
     def record(self, request: Received) -> Answer:
-        told = json.dumps(request.body, ensure_ascii=False)
-        if "single word: ready" in told:  # the preflight
+        values = json.dumps(request.body, ensure_ascii=False)
+        if "single word: ready" in values:  # the preflight
             return chat("ready")
         super().record(request)
-        found = re.search(r"Note: begin\\n(.*?)\\n\[", told)
+        found = re.search(r"Note: begin\\n(.*?)\\n\[", values)
         note = f"Beyond repair: {found[1]}" if found else "The source says nothing like it."
         return chat(note, usage=USAGE)
 
@@ -66,14 +66,14 @@ def author() -> Iterator[Author]:
 
 
 def examine(url: str, *flags: str, named: tuple[str, ...] = NAMED) -> tuple[str, ...]:
-    told = ("exam", "faithfulness", "texts.jsonl", "--judge", "form", "--aspect", "fluency")
+    values = ("exam", "faithfulness", "texts.jsonl", "--judge", "form", "--aspect", "fluency")
     asked = tuple(part for name in named for part in ("--perturbation", name))
-    return (*told, *asked, "--writer", MODEL, "--writer-base-url", url, "-o", "exam", *flags)
+    return (*values, *asked, "--writer", MODEL, "--writer-base-url", url, "-o", "exam", *flags)
 
 
 def findings() -> dict[str, dict[str, object]]:
-    told = json.loads(Path("exam/findings.json").read_text())
-    return {one["condition"]: one for one in told["findings"]}
+    values = json.loads(Path("exam/findings.json").read_text())
+    return {one["condition"]: one for one in values["findings"]}
 
 
 def test_an_exam_says_who_wrote_and_goes_on_without_asking(
@@ -82,16 +82,16 @@ def test_an_exam_says_who_wrote_and_goes_on_without_asking(
     done = spanjury(*examine(author.base_url))
     assert done.exit_code == 0, done.output
     asked = len(author.requests)
-    told = findings()
-    assert {name: one["written_by"] for name, one in told.items()} == {
+    values = findings()
+    assert {name: one["written_by"] for name, one in values.items()} == {
         "null-control": "",
         "worsen-both": MODEL,
         "add-errors": MODEL,
         "worsen-severity": "",
         "null-repeat": "",
     }
-    assert told["worsen-both"]["unchanged"] == {"no errors": 1}
-    assert not any(one["failed"] for one in told.values())
+    assert values["worsen-both"]["unchanged"] == {"no errors": 1}
+    assert not any(one["failed"] for one in values.values())
     page = Path("exam/report.md").read_text()
     assert f"Explanations written by `{MODEL}`: worsen-both, add-errors." in page
     assert f"| worsen-both | {MODEL} |" in page
@@ -104,10 +104,10 @@ def test_an_exam_says_who_wrote_and_goes_on_without_asking(
     again = spanjury(*examine(author.base_url))
     assert again.exit_code == 0, again.output
     assert len(author.requests) == asked
-    assert findings() == told
+    assert findings() == values
     replayed = spanjury("exam", "faithfulness", "--replay", "exam/changes.jsonl", "-o", "exam")
     assert replayed.exit_code == 0, replayed.output
-    assert findings() == told
+    assert findings() == values
 
 
 def test_lists_that_are_not_written_are_skipped_and_counted(spanjury: Spanjury) -> None:
@@ -170,7 +170,7 @@ def test_a_limit_ends_the_exam_and_the_same_command_goes_on(
         (("--replay", "texts.jsonl", "--writer", MODEL), "leave --writer out"),
     ],
 )
-def test_a_writer_that_does_not_fit_is_told_before_anybody_is_asked(
+def test_a_writer_that_does_not_fit_is_refused_before_any_model_is_asked(
     spanjury: Spanjury, flags: tuple[str, ...], problem: str
 ) -> None:
     done = spanjury("exam", "faithfulness", *flags, "-o", "exam")

@@ -10,11 +10,10 @@ from typing import Any
 from jinja2.exceptions import TemplateError
 from transformers import PreTrainedTokenizerBase
 
+from spanjury.adapters.surrogates import without_lone_surrogates
 from spanjury.judges.core import ConfigError, Message
 
 __all__ = ["ChatTokens"]
-
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class ChatTokens:
@@ -109,5 +108,5 @@ class ChatTokens:
 
     def _plain(self, text: str) -> str:
         """Return the text as tokenizers take it: well formed, and free of the template's marks."""
-        formed = _SURROGATE.sub("\ufffd", text)
+        formed = without_lone_surrogates(text)
         return self._marks.sub(lambda mark: f"{mark[0][0]} {mark[0][1:]}", formed)

@@ -12,7 +12,6 @@ References
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from importlib.metadata import version
 from typing import Literal, get_args
 
@@ -21,9 +20,8 @@ import torch
 from bert_score.utils import model2layers  # type: ignore[import-untyped]  # it brings no types
 from transformers import GPT2Tokenizer, RobertaTokenizer
 
-from spanjury.adapters.lazy import Once
-from spanjury.adapters.weights.checkpoint import Checkpoint, find_checkpoint
-from spanjury.adapters.weights.encoder import Encoder, Idf
+from spanjury.adapters.weights.checkpoint import Checkpoint
+from spanjury.adapters.weights.encoder import EncoderMetric, Idf
 from spanjury.adapters.weights.tokens import Pieces
 from spanjury.adapters.weights.transport import TokenSimilarities
 from spanjury.judges.core import Sample, signature
@@ -35,7 +33,7 @@ _PREFIXED = (GPT2Tokenizer, RobertaTokenizer)  # to them a word at the start of 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BERTScore:
+class BERTScore(EncoderMetric):
     """Similarity of meaning, token by token.
 
     Parameters
@@ -49,30 +47,12 @@ class BERTScore:
         best for the model, or the last of a model that it does not know.
     idf
         Whether rare tokens count more. Then a score depends on the references of all samples.
-    batch_size
-        Texts at once; changes no score.
-    download
-        Whether to fetch a model that is not here.
-    device
-        As torch writes it.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such model or device.
-    ValueError
-        If an option is out of its range.
     """
 
-    model: str = ""
     measure: Measure = "f1"
     layer: int | None = None
     idf: bool = False
     batch_size: int = 32
-    download: bool = False
-    device: str = "cpu"
-    _checkpoint: Checkpoint = field(init=False, repr=False, compare=False)
-    _encoder: Once[Encoder] = field(init=False, repr=False, compare=False)
     _layer: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -80,10 +60,8 @@ class BERTScore:
             raise ValueError(f"measure must be one of {get_args(Measure)}, got {self.measure!r}")
         if self.batch_size < 1:
             raise ValueError(f"batch_size must be 1 or more, got {self.batch_size!r}")
-        found = find_checkpoint("bertscore", self.model, download=self.download, device=self.device)
-        object.__setattr__(self, "_checkpoint", found)
+        found = self._find_encoder("bertscore")
         object.__setattr__(self, "_layer", _layer_of(found, self.layer))
-        object.__setattr__(self, "_encoder", Once(partial(Encoder, found)))
 
     @property
     def signature(self) -> str:
@@ -99,12 +77,6 @@ class BERTScore:
             transformers=version("transformers"),
             torch=version("torch"),
         )
-
-    @property
-    def cut_texts(self) -> int:
-        """Texts that were longer than the model takes, since the metric was made."""
-        encoder = self._encoder.peek()
-        return encoder.tokeniser.cut if encoder else 0
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
         """Return one score in ``[-1, 1]`` a sample, for its one reference."""

@@ -1,7 +1,7 @@
 """Checkpoints: a model's folder, found without asking the network, and loaded without a word."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import torch
@@ -17,7 +17,7 @@ from spanjury.adapters.torch_models import (
 )
 from spanjury.judges.core import ConfigError
 
-__all__ = ["Checkpoint", "find_checkpoint"]
+__all__ = ["Checkpoint", "CheckpointMetric", "find_checkpoint"]
 
 _DIGESTED = {".json", ".txt", ".model", ".safetensors", ".bin"}
 _NOT_FOR_TORCH = ["*.h5", "*.msgpack", "*.onnx", "*.ot", "*.tflite", "*.gguf", "*/*"]
@@ -89,6 +89,42 @@ class Checkpoint:
         file = self.folder / "tokenizer_config.json"
         settings = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
         return int(settings.get("model_max_length") or 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointMetric:
+    """A metric that needs a model, which is loaded when it is first needed.
+
+    Parameters
+    ----------
+    model
+        A folder, or the id of a model on the Hugging Face hub.
+    batch_size
+        Texts at once; changes no score, save by rounding.
+    download
+        Whether to fetch a model that is not here.
+    device
+        As torch writes it.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such model or device.
+    ValueError
+        If an option is out of its range.
+    """
+
+    model: str = ""
+    batch_size: int = 8
+    download: bool = False
+    device: str = "cpu"
+    _checkpoint: Checkpoint = field(init=False, repr=False, compare=False)
+
+    def _find_checkpoint(self, name: str) -> Checkpoint:
+        """Find the model of the metric called `name`, and keep it."""
+        found = find_checkpoint(name, self.model, download=self.download, device=self.device)
+        object.__setattr__(self, "_checkpoint", found)  # the dataclass is frozen
+        return found
 
 
 def find_checkpoint(metric: str, model: str, *, download: bool, device: str) -> Checkpoint:

@@ -3,15 +3,17 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 
 import torch
 from transformers import AutoModel, PreTrainedModel
 
-from spanjury.adapters.weights.checkpoint import Checkpoint
+from spanjury.adapters.lazy import Once
+from spanjury.adapters.weights.checkpoint import Checkpoint, CheckpointMetric
 from spanjury.adapters.weights.tokens import Pieces, Tokeniser, batches, padded
 
-__all__ = ["Encoder", "Idf", "Layers"]
+__all__ = ["Encoder", "EncoderMetric", "Idf", "Layers"]
 
 Layers = Callable[[tuple[torch.Tensor, ...]], torch.Tensor]
 """Makes one vector a token, ``(texts, tokens, size)``, of all layers, the embeddings first."""
@@ -77,6 +79,25 @@ class Encoder:
             known = dict(zip(texts, vectors, strict=True))
             none = torch.empty(0)
             yield from ((known.get(a, none), known.get(b, none)) for a, b in chunk)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncoderMetric(CheckpointMetric):
+    """A metric that needs an encoder."""
+
+    _encoder: Once[Encoder] = field(init=False, repr=False, compare=False)
+
+    @property
+    def cut_texts(self) -> int:
+        """Texts that were longer than the model takes, since the metric was made."""
+        encoder = self._encoder.peek()
+        return encoder.tokeniser.cut if encoder else 0
+
+    def _find_encoder(self, name: str) -> Checkpoint:
+        """Find the model of the metric called `name`, and keep it."""
+        found = self._find_checkpoint(name)
+        object.__setattr__(self, "_encoder", Once(partial(Encoder, found)))
+        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

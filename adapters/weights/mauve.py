@@ -9,8 +9,7 @@ References
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Literal, get_args
 
@@ -19,9 +18,7 @@ import torch
 from numpy.typing import ArrayLike
 from scipy.cluster.vq import kmeans, vq
 
-from spanjury.adapters.lazy import Once
-from spanjury.adapters.weights.checkpoint import Checkpoint, find_checkpoint
-from spanjury.adapters.weights.encoder import Encoder
+from spanjury.adapters.weights.encoder import EncoderMetric
 from spanjury.adapters.weights.tokens import Pieces
 from spanjury.judges.core import Sample, signature
 
@@ -36,7 +33,7 @@ _CHUNK = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MAUVE:
+class MAUVE(EncoderMetric):
     """The area under the frontier of two kinds of error: what one writes and the other does not.
 
     Parameters
@@ -52,31 +49,13 @@ class MAUVE:
         The rate at which the score falls with the divergence.
     seed
         Where the sorting begins; another seed gives a slightly different score.
-    batch_size
-        Texts at once; changes no vector, save by rounding.
-    download
-        Whether to fetch a model that is not here.
-    device
-        As torch writes it.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such model or device.
-    ValueError
-        If an option is out of its range.
     """
 
-    model: str = ""
     pooling: Pooling = "last"
     buckets: int = 0
     scale: float = 5.0
     seed: int = 25
     batch_size: int = 16
-    download: bool = False
-    device: str = "cpu"
-    _checkpoint: Checkpoint = field(init=False, repr=False, compare=False)
-    _encoder: Once[Encoder] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.pooling not in get_args(Pooling):
@@ -88,9 +67,7 @@ class MAUVE:
             )
         if not 0 < self.scale < np.inf:
             raise ValueError(f"scale must be above 0, got {self.scale!r}")
-        found = find_checkpoint("mauve", self.model, download=self.download, device=self.device)
-        object.__setattr__(self, "_checkpoint", found)
-        object.__setattr__(self, "_encoder", Once(partial(Encoder, found)))
+        self._find_encoder("mauve")
 
     @property
     def signature(self) -> str:
@@ -108,12 +85,6 @@ class MAUVE:
             transformers=version("transformers"),
             torch=version("torch"),
         )
-
-    @property
-    def cut_texts(self) -> int:
-        """Texts that were longer than the model takes, since the metric was made."""
-        encoder = self._encoder.peek()
-        return encoder.tokeniser.cut if encoder else 0
 
     def score_corpus(self, samples: Sequence[Sample], /) -> float:
         """Return one score in ``[0, 1]`` for the outputs against all references together."""

@@ -10,16 +10,13 @@ References
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
 from importlib.metadata import version
 
 import numpy as np
 import torch
 
-from spanjury.adapters.lazy import Once
-from spanjury.adapters.weights.checkpoint import Checkpoint, find_checkpoint
-from spanjury.adapters.weights.encoder import Encoder, Idf
+from spanjury.adapters.weights.encoder import Encoder, EncoderMetric, Idf
 from spanjury.adapters.weights.tokens import Pieces
 from spanjury.adapters.weights.transport import TokenFlow, token_flow, transport_cost
 from spanjury.judges.core import Sample, signature
@@ -28,7 +25,7 @@ __all__ = ["MoverScore"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MoverScore:
+class MoverScore(EncoderMetric):
     """One less the work of moving one text's tokens to the other's.
 
     Parameters
@@ -40,40 +37,18 @@ class MoverScore:
     idf
         Whether rare tokens weigh more, by all outputs and by all references; if so, as in the
         paper, a score depends on the other samples.
-    batch_size
-        Texts at once; changes no score.
-    download
-        Whether to fetch a model that is not here.
-    device
-        As torch writes it.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such model or device.
-    ValueError
-        If an option is out of its range.
     """
 
-    model: str = ""
     layers: int = 5
     idf: bool = True
     batch_size: int = 32
-    download: bool = False
-    device: str = "cpu"
-    _checkpoint: Checkpoint = field(init=False, repr=False, compare=False)
-    _encoder: Once[Encoder] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.layers < 1 or self.batch_size < 1:
             raise ValueError(
                 f"layers and batch_size must be 1 or more, got {self.layers!r}, {self.batch_size!r}"
             )
-        found = find_checkpoint(
-            "moverscore", self.model, download=self.download, device=self.device
-        )
-        object.__setattr__(self, "_checkpoint", found)
-        object.__setattr__(self, "_encoder", Once(partial(Encoder, found)))
+        self._find_encoder("moverscore")
 
     @property
     def signature(self) -> str:
@@ -89,12 +64,6 @@ class MoverScore:
             transformers=version("transformers"),
             torch=version("torch"),
         )
-
-    @property
-    def cut_texts(self) -> int:
-        """Texts that were longer than the model takes, since the metric was made."""
-        encoder = self._encoder.peek()
-        return encoder.tokeniser.cut if encoder else 0
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
         """Return one score in ``[-1, 1]`` a sample, for its one reference."""

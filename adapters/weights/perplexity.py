@@ -20,7 +20,7 @@ import torch
 from transformers import AutoModelForCausalLM
 
 from spanjury.adapters.lazy import Once
-from spanjury.adapters.weights.checkpoint import Checkpoint, find_checkpoint
+from spanjury.adapters.weights.checkpoint import Checkpoint, CheckpointMetric
 from spanjury.adapters.weights.tokens import Tokeniser, batches, padded
 from spanjury.judges.core import Sample, signature
 
@@ -30,7 +30,7 @@ _TOKENS = 1 << 12  # at once; for each there is a number for every word of the v
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Perplexity:
+class Perplexity(CheckpointMetric):
     """The perplexity of an output to a causal language model.
 
     Parameters
@@ -45,29 +45,11 @@ class Perplexity:
     start
         Whether a mark stands before the text, so that its first token is predicted as well; of
         no effect with a model that has no such mark.
-    batch_size
-        Windows at once; changes no score.
-    download
-        Whether to fetch a model that is not here.
-    device
-        As torch writes it.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such model or device.
-    ValueError
-        If an option is out of its range.
     """
 
-    model: str = ""
     window: int = 0
     stride: int = 0
     start: bool = True
-    batch_size: int = 8
-    download: bool = False
-    device: str = "cpu"
-    _checkpoint: Checkpoint = field(init=False, repr=False, compare=False)
     _engine: Once["_Reader"] = field(init=False, repr=False, compare=False)
     _window: int = field(init=False, repr=False, compare=False)
     _stride: int = field(init=False, repr=False, compare=False)
@@ -75,16 +57,13 @@ class Perplexity:
     def __post_init__(self) -> None:
         if self.batch_size < 1:
             raise ValueError(f"batch_size must be 1 or more, got {self.batch_size!r}")
-        found = find_checkpoint(
-            "perplexity", self.model, download=self.download, device=self.device
-        )
+        found = self._find_checkpoint("perplexity")
         window = self.window or found.window
         if not 1 < window <= found.window:
             raise ValueError(f"window must be from 2 to {found.window}, got {self.window!r}")
         stride = self.stride or window // 2
         if not 0 < stride < window:
             raise ValueError(f"stride must be from 1 to {window - 1}, got {self.stride!r}")
-        object.__setattr__(self, "_checkpoint", found)
         object.__setattr__(self, "_window", window)
         object.__setattr__(self, "_stride", stride)
         object.__setattr__(self, "_engine", Once(partial(_Reader, found, start=self.start)))

@@ -10,7 +10,7 @@ import torch
 from transformers import AutoModelForSeq2SeqLM
 
 from spanjury.adapters.lazy import Once
-from spanjury.adapters.weights.checkpoint import Checkpoint, find_checkpoint
+from spanjury.adapters.weights.checkpoint import Checkpoint, CheckpointMetric
 from spanjury.adapters.weights.tokens import Pieces, Tokeniser, batches, padded
 from spanjury.judges.core import ConfigError, Sample, signature
 
@@ -186,32 +186,9 @@ class Likelihood:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LikelihoodMetric:
-    """A metric that scores by likelihoods; the model is loaded when it is first needed.
+class LikelihoodMetric(CheckpointMetric):
+    """A metric that scores by the likelihoods of an encoder with a decoder."""
 
-    Parameters
-    ----------
-    model
-        A folder or a hub id of an encoder with a decoder, as ``facebook/bart-large-cnn``.
-    batch_size
-        Pairs at once; changes no score.
-    download
-        Whether to fetch a model that is not here.
-    device
-        As torch writes it.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such model or device.
-    ValueError
-        If an option is out of its range.
-    """
-
-    model: str = ""
-    batch_size: int = 8
-    download: bool = False
-    device: str = "cpu"
     _likelihood: Likelihood = field(init=False, repr=False, compare=False)
 
     @property
@@ -223,7 +200,7 @@ class LikelihoodMetric:
         """Find the model of the metric called `name`."""
         if self.batch_size < 1:
             raise ValueError(f"batch_size must be 1 or more, got {self.batch_size!r}")
-        found = find_checkpoint(name, self.model, download=self.download, device=self.device)
+        found = self._find_checkpoint(name)
         likelihood = Likelihood(
             checkpoint=found,
             engine=Once(partial(Seq2Seq, found, languages=languages)),

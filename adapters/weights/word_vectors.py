@@ -28,7 +28,7 @@ class WordVectors(Protocol):
         ...
 
     def words(self, text: str, /) -> list[str]:
-        """Return the words that `bag` tells of, in its order."""
+        """Return the words that `bag` counts, in its order."""
         ...
 
 

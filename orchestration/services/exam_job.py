@@ -26,7 +26,7 @@ class PanelExamJob:
     panel
         The judges.
     memory
-        Keeps what judges and models say, so that an exam that broke off goes on; or None.
+        Keeps replies and reports, so that an exam that broke off goes on; or None.
     task, aspects, aspects_files, columns, limit
         As in `evaluate.Job`; without aspects those of the exam or the task.
     limits

@@ -1,10 +1,10 @@
-"""Records of changes: what an exam writes, and what others have recorded, in the known shapes.
+"""Records of changes: those of an exam, and those of others in the shapes that are known.
 
 The first line of a record tells its shape:
 
-- our own rows: a line that says what it holds, then a JSON object with the fields of `Change`
+- our own rows: a line with the number of rows, then a JSON object with the fields of `Change`
   for every report and condition. What is null or has its default may be missing, and so may
-  the first line, so that anybody's record can be written this way;
+  the first line, so that any record can be written this way;
 - a label table: a header ``{"mods": [condition, ...]}``, then rows ``{"ds", "asp", "m", "id",
   "b": score or one a condition, "a": [score a condition]}``; 0 is an unreadable label, null a
   pair that is not there;

@@ -1,15 +1,14 @@
 """Training: a folder of examples becomes a job for a trainer, and a record of the data."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from spanjury.judges.core import ConfigError, DataError
+from spanjury.judges.core import ConfigError
 from spanjury.orchestration.studies.distillation.examples import Example
-from spanjury.orchestration.studies.distillation.splits import Split
 from spanjury.orchestration.studies.distillation.training_set import (
-    read_examples,
+    read_split,
     require_whole,
     split_file,
 )
@@ -21,13 +20,13 @@ from spanjury.orchestration.wiring.training import (
     pairs_digest,
 )
 
-__all__ = ["Taught", "examples_for", "same_answers", "taught_by", "training_job"]
+__all__ = ["TrainingData", "same_answers", "training_data", "training_job"]
 
-_UNKNOWN = "(not told)"
+_UNKNOWN = "(not named)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Taught:
+class TrainingData:
     """The examples that a model is trained on, as its record describes them.
 
     Parameters
@@ -64,12 +63,12 @@ def training_job(data: Path, *, base: str, folder: Path, options: TrainingOption
     """
     require_whole(data)
     record = _Record()
-    pairs = [record.counted(one) for one in examples_for(data, "train")]
+    pairs = [record.counted(one) for one in read_split(data, "train")]
     if not pairs:
         raise ConfigError(f"{data / split_file('train')} holds no example to learn from")
     return TrainingJob(
         pairs=pairs,
-        validation=[_pair(one) for one in examples_for(data, "validation")],
+        validation=[_pair(one) for one in read_split(data, "validation")],
         base=base,
         folder=folder,
         options=options,
@@ -87,20 +86,11 @@ def same_answers(job: TrainingJob) -> bool:
     return len({pair.target for pair in job.pairs}) == 1
 
 
-def taught_by(data: Path) -> Taught:
+def training_data(data: Path) -> TrainingData:
     """Describe the examples in a folder; raise `DataError` as `training_job` does."""
     record = _Record()
-    digest = pairs_digest(record.counted(one) for one in examples_for(data, "train"))
-    return Taught(digest=digest, counts=record.counts, inputs=frozenset(record.inputs))
-
-
-def examples_for(data: Path, split: Split) -> Iterator[Example]:
-    """Yield the examples of one split; raise `DataError` at one that is for another."""
-    path = data / split_file(split)
-    for number, example in enumerate(read_examples(path), start=1):
-        if example.split != split:
-            raise DataError(f"{path}, line {number}: an example for {example.split!r}")
-        yield example
+    digest = pairs_digest(record.counted(one) for one in read_split(data, "train"))
+    return TrainingData(digest=digest, counts=record.counts, inputs=frozenset(record.inputs))
 
 
 @dataclass(slots=True)

@@ -1,12 +1,13 @@
 """Judging for an exam: a panel judges texts draw after draw, and what it says is kept by name."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import TypeVar
 
 from spanjury.judges.core import (
     Aspect,
+    ConfigError,
     Outcome,
     PanelReport,
     Report,
@@ -26,12 +27,29 @@ __all__ = [
     "Recorder",
     "judgement_of",
     "panel_judgement",
+    "require_distinct",
 ]
 
 OpenPanel = Callable[[str], AbstractAsyncContextManager[Panel]]
 """Opens the panel for one draw: under another name of a draw, all that is random is drawn again."""
 
 K = TypeVar("K")
+
+
+def require_distinct(**parts: Sequence[str]) -> None:
+    """Check the parts of an exam, as texts and aspects: some of each, under distinct names.
+
+    Raises
+    ------
+    ConfigError
+        If a part is empty, or a name in it is doubled.
+    """
+    if not all(parts.values()):
+        *others, last = parts
+        raise ConfigError(f"an exam needs {', '.join(others)} and {last}")
+    for part, names in parts.items():
+        if len(names) != len(set(names)):
+            raise ConfigError(f"the {part} of an exam need distinct names")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

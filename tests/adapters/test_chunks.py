@@ -45,7 +45,7 @@ def read(data: str, *, rows: int = 64, limit: int | None = None) -> list[Segment
     return [row for chunk in chunks for row in read_chunk(chunk)]
 
 
-def told(rows: list[Segment | DataError]) -> list[Segment | str]:
+def plain(rows: list[Segment | DataError]) -> list[Segment | str]:
     return [row if isinstance(row, Segment) else str(row) for row in rows]
 
 
@@ -75,7 +75,7 @@ def test_chunks_hold_what_the_whole_file_holds_whatever_it_is(
 ) -> None:
     path = tmp_path_factory.mktemp("chunks") / "rows.jsonl"
     path.write_bytes(mark + end.join(lines))
-    assert told(read(str(path), rows=rows)) == told(list(read_jsonl(path)))
+    assert plain(read(str(path), rows=rows)) == plain(list(read_jsonl(path)))
 
 
 @pytest.mark.parametrize("rows", [1, 5, 23, 64])

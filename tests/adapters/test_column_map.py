@@ -81,7 +81,7 @@ def test_a_missing_column_is_told_with_those_that_are_there(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("told", "problem"),
+    ("settings", "problem"),
     [
         (["summary"], "got the column 'summary', expected NAME=COLUMN"),
         (["output="], "expected NAME=COLUMN"),
@@ -92,9 +92,9 @@ def test_a_missing_column_is_told_with_those_that_are_there(tmp_path: Path) -> N
         (["output=a", "id=a"], "id or the column 'a' was named before"),
     ],
 )
-def test_what_is_no_map_is_refused(told: list[str], problem: str) -> None:
+def test_what_is_no_map_is_refused(settings: list[str], problem: str) -> None:
     with pytest.raises(ConfigError, match=problem):
-        parse_columns(told)
+        parse_columns(settings)
 
 
 def test_a_column_may_have_any_name() -> None:

@@ -156,7 +156,7 @@ ENDINGS = st.sampled_from([None, None, None, *OVERLOADS, *OTHER_FAILURES])
 
 
 class Watched:
-    """Calls that end as they are told, under a limit that is looked at all the time."""
+    """Calls that end as they are to, under a limit that is looked at all the time."""
 
     def __init__(self, *, least: int, most: int) -> None:
         self.bounds = range(least, most + 1)

@@ -38,8 +38,8 @@ def outputs(read: Read, path: Path, limits: DataLimits = SMALL) -> list[str]:
 
 
 def factgenie_line(output: str) -> str:
-    told = {"dataset": "d", "split": "s", "setup_id": "m", "example_idx": len(output)}
-    return json.dumps({**told, "output": output})
+    row = {"dataset": "d", "split": "s", "setup_id": "m", "example_idx": len(output)}
+    return json.dumps({**row, "output": output})
 
 
 def mqm_line(output: str) -> str:
@@ -103,8 +103,8 @@ def test_json_is_limited_in_its_depth(tmp_path: Path) -> None:
     limits = DataLimits(depth=4)
     for depth, refused in ((3, False), (4, True), (900, True), (100_000, True)):
         path.write_text('{"output": "x", "y": ' + "[" * depth + "]" * depth + "}\n")
-        told = faults(read_jsonl, path, limits)
-        assert [" line 1: nested too deeply to be read" in fault for fault in told] == [
+        found = faults(read_jsonl, path, limits)
+        assert [" line 1: nested too deeply to be read" in fault for fault in found] == [
             True
         ] * refused
     path.write_text(json.dumps({"output": "x", "y": [[1], [2], [3], [4]]}))

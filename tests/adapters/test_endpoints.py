@@ -40,7 +40,7 @@ RESET = TransientModelError("connection reset")
 
 
 class Server:
-    """A model at one server: it answers with its name, or fails as long as it is told to."""
+    """A model at one server: it answers with its name, or fails as long as it is to."""
 
     def __init__(self, name: str, failure: ModelError | None = None) -> None:
         self.signature = "model"
@@ -161,11 +161,11 @@ async def test_a_server_that_fails_in_a_row_rests_and_returns_by_one_probe(
             assert a.asked == PATIENCE + 1
             a.open.set()
         assert await ask(those) == "a"
-    told = {"model": "model", "endpoint": 1}
+    which = {"model": "model", "endpoint": 1}
     assert logs == [
-        {"event": "endpoint.ejected", "log_level": "warning", **told}
+        {"event": "endpoint.ejected", "log_level": "warning", **which}
         | {"failures": PATIENCE, "seconds": FIRST_REST},
-        {"event": "endpoint.returned", "log_level": "info", **told},
+        {"event": "endpoint.returned", "log_level": "info", **which},
     ]
 
 

@@ -42,8 +42,8 @@ def exported(
     return stream.getvalue().decode()
 
 
-def records(told: str, delimiter: str = ",") -> list[list[str]]:
-    return list(csv.reader(io.StringIO(told, newline=""), delimiter=delimiter, strict=True))
+def records(table: str, delimiter: str = ",") -> list[list[str]]:
+    return list(csv.reader(io.StringIO(table, newline=""), delimiter=delimiter, strict=True))
 
 
 @pytest.fixture
@@ -66,10 +66,10 @@ def test_a_table_has_one_record_for_each_assessment_and_a_column_for_each_seat(
 
 
 def test_a_table_of_spans_has_one_record_for_each(results: Path) -> None:
-    told = exported(results, unit=ExportUnit.SPANS, form=ExportForm.TSV)
+    table = exported(results, unit=ExportUnit.SPANS, form=ExportForm.TSV)
     columns = "id|system|task|aspect|start|end|text|severity|category|explanation|found_by|located"
     about = "a|bart|summarization|consistency"
-    assert told.replace("\t", "|").split("\r\n") == [
+    assert table.replace("\t", "|").split("\r\n") == [
         columns,
         f"{about}|4|7|dog|4|entity|It was a cat.|s1;s2|normalised",
         f"{about}||||||No end.|s2|unlocated",

@@ -95,10 +95,10 @@ def test_a_line_holds_what_factgenie_reads(tmp_path: Path) -> None:
     assert write_factgenie(path, [annotated(RAINS, OMISSION, annotators=["anna", "ben"])]) == 2
     anna, ben = map(json.loads, path.read_text(encoding="utf-8").splitlines())
     categories = [{"name": "Misleading"}, {"name": "Incorrect"}]
-    told = {"annotator_id": "anna", "annotator_group": 0}
-    metadata = {**told, "annotation_span_categories": categories}
+    by_anna = {"annotator_id": "anna", "annotator_group": 0}
+    metadata = {**by_anna, "annotation_span_categories": categories}
     marked = [{"type": 0, "text": "rains", "start": 3, "reason": "It snows."}]
-    assert anna == {**OUTPUT, **told, "metadata": metadata, "annotations": marked}
+    assert anna == {**OUTPUT, **by_anna, "metadata": metadata, "annotations": marked}
     assert (ben["annotator_group"], ben["annotations"]) == (1, [])
     assert ben["metadata"]["unlocated"] == [
         {"type": 1, "text": "", "reason": "no wind", "severity": 3}
@@ -182,7 +182,7 @@ def test_results_are_marked_as_an_annotator_would(tmp_path: Path) -> None:
         for name in "abcd"
     ]
     first, second = marked_segments(segments, results)
-    told = [(span.category, span.found_by) for span in first.gold]
-    assert told == [("consistency/Misleading", ("panel",)), ("fluency", ("panel",))]
+    marks = [(span.category, span.found_by) for span in first.gold]
+    assert marks == [("consistency/Misleading", ("panel",)), ("fluency", ("panel",))]
     assert (second.segment_id, second.gold) == ("b", ())
     assert second.meta == {"x": 2, "annotators": ["panel"]}

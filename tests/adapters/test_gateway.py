@@ -44,7 +44,7 @@ class Pauses(list[float]):
 
 
 class HeldModel:
-    """A model that answers when told to, and counts who waits for it."""
+    """A model that answers when it is released, and counts the calls that wait for it."""
 
     signature = "held"
 

@@ -86,14 +86,14 @@ async def test_many_at_once_get_what_generate_gives_each_alone(folder: str) -> N
     tokenizer: Any = AutoTokenizer.from_pretrained(folder)
     due = []
     for text in WORDS:
-        told = tokenizer.apply_chat_template(
+        prompt = tokenizer.apply_chat_template(
             [{"role": "user", "content": text}],
             add_generation_prompt=True,
             return_tensors="pt",
             return_dict=True,
         )
-        ids = plain.generate(**told, max_new_tokens=20, do_sample=False)[0]
-        due.append(tokenizer.decode(ids[told["input_ids"].shape[1] :], skip_special_tokens=True))
+        ids = plain.generate(**prompt, max_new_tokens=20, do_sample=False)[0]
+        due.append(tokenizer.decode(ids[prompt["input_ids"].shape[1] :], skip_special_tokens=True))
     async with opened(folder) as model:
         found = await replies(model, [request(text) for text in WORDS])
     assert [reply.text for reply in found] == due
@@ -131,12 +131,12 @@ async def test_a_reply_ends_at_the_end_token_or_at_its_length(folder: str, tmp_p
 
 async def test_log_probabilities_are_told_where_they_are_asked_for(folder: str) -> None:
     async with opened(folder) as model:
-        told, plain = await replies(
+        scored, plain = await replies(
             model, [request("sat", logprobs=3, max_tokens=4), request("sat", max_tokens=4)]
         )
-    assert told.text == plain.text == "".join(one.token for one in told.logprobs)
+    assert scored.text == plain.text == "".join(one.token for one in scored.logprobs)
     assert plain.logprobs == ()
-    for one in told.logprobs:
+    for one in scored.logprobs:
         assert len(one.top) <= 3
         assert one.top[one.token] == one.logprob == max(one.top.values()) <= 0.0
 

@@ -105,10 +105,10 @@ def test_a_shard_that_was_begun_and_never_written_is_missing(tmp_path: Path) -> 
 def test_a_shard_that_is_there_twice_is_named_by_both_files(tmp_path: Path) -> None:
     dealt(segments(2), tmp_path, of=2)
     write_results(tmp_path / "shard-2-of-2" / "results.jsonl", [])
-    told = refused([tmp_path], tmp_path)
-    assert "results.shard-2-of-2.jsonl" in told
-    assert "shard-2-of-2/results.jsonl" in told
-    assert "are both shard 2 of 2" in told
+    problem = refused([tmp_path], tmp_path)
+    assert "results.shard-2-of-2.jsonl" in problem
+    assert "shard-2-of-2/results.jsonl" in problem
+    assert "are both shard 2 of 2" in problem
 
 
 def test_shards_of_another_number_of_shards_are_refused(tmp_path: Path) -> None:

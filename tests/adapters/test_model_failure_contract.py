@@ -229,12 +229,12 @@ async def test_no_key_comes_out(
         async with lane.open(lane.name, options=options) as model:
             with pytest.raises(PermanentModelError) as caught:
                 await model.complete(REQUEST)
-            told = [repr(caught.value), repr(model), model.signature]
+            shown = [repr(caught.value), repr(model), model.signature]
         assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
     out, err = capfd.readouterr()
-    for text in [*told, caplog.text, out, err, "".join(format_exception(caught.value))]:
+    for text in [*shown, caplog.text, out, err, "".join(format_exception(caught.value))]:
         assert KEY not in text
-    assert "Incorrect API key provided: Bearer [hidden]" in told[0]
+    assert "Incorrect API key provided: Bearer [hidden]" in shown[0]
 
 
 async def test_credentials_in_the_address_are_refused_and_not_repeated(lane: Lane) -> None:

@@ -248,7 +248,7 @@ def test_all_ratings_of_ted_talks_survive_a_round_trip(shared_data: Path, tmp_pa
 
 def test_no_rater_is_a_rater_without_a_name(tmp_path: Path) -> None:
     gold = (replace(span("a", 0, 4, rater="r", category="X"), found_by=()),)
-    told = Segment(segment_id="x", output="ab", gold=gold)
-    (read,) = sound(read_back(tmp_path, [told]))
+    segment = Segment(segment_id="x", output="ab", gold=gold)
+    (read,) = sound(read_back(tmp_path, [segment]))
     assert read.gold == gold
     assert "annotators" not in read.meta

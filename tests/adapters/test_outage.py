@@ -87,14 +87,14 @@ async def test_a_preflight_that_is_not_answered_at_once_is_told() -> None:
 
 
 async def test_a_long_wait_that_the_server_asks_for_is_told_if_nothing_else_moves() -> None:
-    for asked, told in ((40.0, ["outage.begun", "outage.ended"]), (2.0, [])):
+    for asked, logged in ((40.0, ["outage.begun", "outage.ended"]), (2.0, [])):
         clock = FakeClock()
         limited = RateLimitedModelError("slow down", retry_after=asked)
         gateway = guarded(ScriptedModel(limited, "fine"), clock, preflight=False)
         with capture_logs() as logs:
             assert (await gateway.complete(REQUEST)).text == "fine"
         events = [str(entry["event"]) for entry in logs]
-        assert [event for event in events if event.startswith("outage.")] == told
+        assert [event for event in events if event.startswith("outage.")] == logged
 
 
 async def test_without_a_preflight_the_first_call_goes_ahead_until_it_is_answered() -> None:

@@ -66,16 +66,16 @@ def test_a_picture_grows_with_the_conditions(tmp_path: Path, count: int) -> None
 
 
 def test_the_axes_say_what_they_show(tmp_path: Path) -> None:
-    told = {name: words(path) for name, path in drawn(tmp_path, count=3, ending=".svg").items()}
+    texts = {name: words(path) for name, path in drawn(tmp_path, count=3, ending=".svg").items()}
     for level in LEVELS:
-        assert level in told["scores"]
+        assert level in texts["scores"]
     for name, expected in {
         "scores": ["D (1: p = .05)", "D with experts' weights", "D = 1", "none"],
         "effects": ["P(drop) - P(rise)", "aspect (framed: the score should fall)", *ASPECTS],
         "spread": ["share of texts", "condition: above clean, below damaged", "score", *ASPECTS],
     }.items():
         for text in [*expected, "condition-with-a-name-2"]:
-            assert text in told[name]
+            assert text in texts[name]
 
 
 def test_scores_before_and_after_come_with_their_means_and_say_where_there_are_none(
@@ -90,10 +90,10 @@ def test_scores_before_and_after_come_with_their_means_and_say_where_there_are_n
         damaged=[[[4.0, 2.0, np.nan], [np.nan] * 3]],
         highest=5,
     )
-    told = words(path)
-    assert "4.50" in told  # of the texts with both scores
-    assert "3.00" in told
-    assert told.count("no scores") == 1
+    texts = words(path)
+    assert "4.50" in texts  # of the texts with both scores
+    assert "3.00" in texts
+    assert texts.count("no scores") == 1
 
 
 def test_the_same_numbers_give_the_same_file(tmp_path: Path) -> None:

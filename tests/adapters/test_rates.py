@@ -17,7 +17,7 @@ pytestmark = pytest.mark.anyio
 
 @dataclass
 class HeldSleep:
-    """A sleep that ends when told to, each time."""
+    """A sleep that ends when it is released, each time."""
 
     clock: FakeClock
     sleeping: list[anyio.Event] = field(default_factory=list)
@@ -178,8 +178,8 @@ async def test_a_bucket_that_never_fills_is_refused(per_minute: int) -> None:
 
 async def test_the_prefix_counts_and_a_part_of_a_token_is_one() -> None:
     messages = (Message(role="system", content="a" * 3), Message(role="user", content="b" * 4))
-    told = ChatRequest(messages=messages, prefix="cc", decoding=Decoding(max_tokens=5))
-    assert estimated_tokens(told) == 3 + 5
+    request = ChatRequest(messages=messages, prefix="cc", decoding=Decoding(max_tokens=5))
+    assert estimated_tokens(request) == 3 + 5
 
 
 @dataclass(frozen=True)

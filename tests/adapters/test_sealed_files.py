@@ -24,9 +24,9 @@ def state(folder: Path) -> dict[str, bytes]:
 
 def test_the_seal_tells_of_every_file(tmp_path: Path) -> None:
     write(tmp_path / "new", b"x\n", b"y\n")
-    told = json.loads((tmp_path / "new" / "seal.json").read_text())
-    assert told["seed"] == 1
-    assert {name: file["lines"] for name, file in told["files"].items()} == {"a": 2, "b": 0}
+    seal = json.loads((tmp_path / "new" / "seal.json").read_text())
+    assert seal["seed"] == 1
+    assert {name: file["lines"] for name, file in seal["files"].items()} == {"a": 2, "b": 0}
     assert (tmp_path / "new" / "a").read_bytes() == b"x\ny\n"
     assert sorted(state(tmp_path / "new")) == ["a", "b", "seal.json"]
 

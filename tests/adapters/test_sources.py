@@ -23,7 +23,7 @@ TWO_SEGMENTS = [Segment(segment_id="a", output="x"), Segment(segment_id="b", out
 every_kind = pytest.mark.parametrize("kind", READERS)
 
 
-def told(rows: Iterator[Segment | DataError]) -> list[str]:
+def names_of(rows: Iterator[Segment | DataError]) -> list[str]:
     """Name every row: a segment by its id, a fault by its message without the folder."""
     return [
         row.segment_id if isinstance(row, Segment) else str(row).rpartition("/")[2] for row in rows
@@ -139,7 +139,7 @@ def test_a_packed_file_that_breaks_off_gives_the_rows_before(
     write: Callable[[bytes], Path], kind: str
 ) -> None:
     packed = gzip.compress(TWO_ROWS[kind])
-    rows = told(READERS[kind](write(packed[:-6])))
+    rows = names_of(READERS[kind](write(packed[:-6])))
     line = 3 if kind == "jsonl" else 4
     assert rows[:2] == ["a", "b"]
     assert len(rows) == 3
@@ -167,19 +167,19 @@ def test_a_bad_line_is_numbered_and_the_others_are_read(
     write: Callable[[bytes], Path], line: bytes, problem: str | None
 ) -> None:
     path = write(b"\n" + TWO_ROWS["jsonl"] + b" \n" + line + b"\n" + b'{"output": "z"}')
-    rows = told(read_jsonl(path))
+    rows = names_of(read_jsonl(path))
     assert len(rows) == 4
     if problem:
         assert rows == ["a", "b", f"rows, line 5: {problem}", "line-6"]
 
 
 def test_an_id_made_of_a_line_can_be_taken_already(write: Callable[[str], Path]) -> None:
-    rows = told(read_jsonl(write('{"id": "line-2", "output": "x"}\n{"output": "y"}')))
+    rows = names_of(read_jsonl(write('{"id": "line-2", "output": "x"}\n{"output": "y"}')))
     assert rows == ["line-2", "rows, line 2: the id 'line-2' is that of line 1 already"]
 
 
 def test_a_row_that_cannot_be_read_takes_no_id(write: Callable[[str], Path]) -> None:
-    rows = told(read_jsonl(write('{"id": "a"}\n{"id": "a", "output": "y"}')))
+    rows = names_of(read_jsonl(write('{"id": "a"}\n{"id": "a", "output": "y"}')))
     assert rows == ['rows, line 1: the row has no output, only ["id"]', "a"]
 
 
@@ -269,7 +269,7 @@ def test_columns_that_make_no_row_are_told_of_at_once(
     raw = header.encode() if isinstance(header, str) else header
     path = write(b"\n" + raw + b"\n" + b"1," * raw.count(b",") + b"1\n")
     if problem is None:
-        assert told(read_csv(path)) == ["line-3"]
+        assert names_of(read_csv(path)) == ["line-3"]
         return
     with pytest.raises(DataError) as raised:
         read_csv(path)
@@ -299,14 +299,14 @@ def test_a_bad_record_is_numbered_by_the_line_where_it_begins(
         b"b,y,\n" + row + b"\n"  # line 5, and 6 on
         b"d,z,3\n"
     )
-    rows = told(read_csv(path))
+    rows = names_of(read_csv(path))
     assert [*rows[:2], rows[-1]] == ["a", "b", "d"]
     assert len(rows) == 4
     assert rows[2].startswith(f"rows, line 6: {problem}")
 
 
 def test_a_quote_that_never_closes_is_a_fault_and_not_a_cell(write: Callable[[str], Path]) -> None:
-    rows = told(read_csv(write('id,output\na,x\nb,"y\nc,z\nd,z\n')))
+    rows = names_of(read_csv(write('id,output\na,x\nb,"y\nc,z\nd,z\n')))
     assert rows == ["a", "rows, line 3: not a row of a table: unexpected end of data"]
 
 
@@ -323,7 +323,7 @@ def test_a_quote_that_never_closes_is_a_fault_and_not_a_cell(write: Callable[[st
 def test_a_cell_that_is_not_what_its_column_asks_for_is_named(
     write: Callable[[str], Path], *, column: str, cell: str, problem: str
 ) -> None:
-    (row,) = told(read_csv(write(f"output,{column}\nx,{cell}\n")))
+    (row,) = names_of(read_csv(write(f"output,{column}\nx,{cell}\n")))
     assert row.startswith(f"rows, line 2: {problem}")
 
 
@@ -337,7 +337,7 @@ def test_a_cell_of_a_megabyte_is_read_and_the_limit_of_the_process_is_kept(
     assert csv.field_size_limit() == before < len(text)
     assert isinstance(first, Segment)
     assert first.output == text
-    assert told(rows) == ["line-3"]
+    assert names_of(rows) == ["line-3"]
 
 
 @given(

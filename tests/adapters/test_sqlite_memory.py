@@ -49,7 +49,7 @@ def _value(number: int) -> bytes:
 
 
 def _written(path: Path, what: str) -> list[str]:
-    """Return what a process told that put value upon value until `what` ended it."""
+    """Return the output of a process that put value upon value until `what` ended it."""
     command = [sys.executable, "-c", WRITE, str(path), what]
     ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     assert ended.returncode == (-signal.SIGKILL if what == "kill" else 0)
@@ -138,13 +138,13 @@ async def test_a_cancelled_put_loses_no_other_and_is_kept_itself_at_the_end(path
 async def test_a_commit_that_fails_is_told_to_everyone_in_it_and_the_next_may_succeed(
     path: Path,
 ) -> None:
-    told: list[str] = []
+    errors: list[str] = []
 
     async def put(key: str) -> None:
         try:
             await memory.put(key, b"1")
         except StoreError as error:
-            told.append(str(error))
+            errors.append(str(error))
 
     with SqliteMemory(path) as memory:
         await memory.put("before", b"1")
@@ -153,8 +153,8 @@ async def test_a_commit_that_fails_is_told_to_everyone_in_it_and_the_next_may_su
         async with anyio.create_task_group() as putting:
             for key in "abc":
                 putting.start_soon(put, key)
-        assert len(told) == 3
-        assert all(str(path) in line for line in told)
+        assert len(errors) == 3
+        assert all(str(path) in line for line in errors)
         assert (memory.get("a"), memory.get("before")) == (None, b"1")
         memory._writer.execute("PRAGMA query_only = OFF")
         await memory.put("a", b"2")

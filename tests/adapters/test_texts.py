@@ -96,7 +96,7 @@ def test_a_folder_of_links_that_lead_out_says_why_it_has_no_texts(tmp_path: Path
 
 
 def test_a_folder_without_texts_says_so(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="no folder with .txt files"):
+    with pytest.raises(DataError, match="not a folder with .txt files"):
         read_folder(tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""What OpenTelemetry is told of a run, and that it is told nothing where nobody listens."""
+"""Traces of a run by OpenTelemetry, and none where the program has not set it up."""
 
 import json
 import os
@@ -58,7 +58,7 @@ EVENT = "gen_ai.evaluation.result"
 
 
 class Listener:
-    """A program's OpenTelemetry, which keeps what it is told."""
+    """A program's OpenTelemetry, which keeps what it receives."""
 
     def __init__(self, *, content: bool = False, sampled: bool = True) -> None:
         self._spans = InMemorySpanExporter()
@@ -84,8 +84,8 @@ class Listener:
 
     @property
     def everything(self) -> str:
-        told = [span.to_json() for span in self.spans]
-        return "\n".join([*told, *(event.to_json() for event in self.events)])
+        spans = [span.to_json() for span in self.spans]
+        return "\n".join([*spans, *(event.to_json() for event in self.events)])
 
 
 def segment(name: str) -> Segment:
@@ -94,8 +94,8 @@ def segment(name: str) -> Segment:
     )
 
 
-def attributes(told: ReadableSpan | ReadableLogRecord) -> dict[str, object]:
-    found = told.attributes if isinstance(told, ReadableSpan) else told.log_record.attributes
+def attributes(record: ReadableSpan | ReadableLogRecord) -> dict[str, object]:
+    found = record.attributes if isinstance(record, ReadableSpan) else record.log_record.attributes
     return dict(found or {})
 
 
@@ -305,16 +305,16 @@ async def test_a_conversation_with_tools_is_told_word_for_word() -> None:
     )
     reply = Reply(text="Done.", reasoning="Hm.", tool_calls=(wish,), finish=Finish.TOOL_CALLS)
     await listener.tracing.model(ScriptedModel(reply), name="o/m").complete(request)
-    told = attributes(listener.spans[0])
+    found_attributes = attributes(listener.spans[0])
     called = {"type": "tool_call", "id": "c1", "name": "look", "arguments": '{"at": "it"}'}
     answer = {"type": "tool_call_response", "id": "c1", "response": "Nothing."}
-    assert json.loads(str(told["gen_ai.input.messages"])) == [
+    assert json.loads(str(found_attributes["gen_ai.input.messages"])) == [
         {"role": "user", "parts": [{"type": "text", "content": "Look \ud800."}]},
         {"role": "assistant", "parts": [called]},
         {"role": "tool", "parts": [answer]},
         {"role": "assistant", "parts": [{"type": "text", "content": "Well,"}]},
     ]
-    assert json.loads(str(told["gen_ai.output.messages"])) == [
+    assert json.loads(str(found_attributes["gen_ai.output.messages"])) == [
         {
             "role": "assistant",
             "parts": [
@@ -325,15 +325,15 @@ async def test_a_conversation_with_tools_is_told_word_for_word() -> None:
             "finish_reason": "tool_calls",
         }
     ]
-    str(told["gen_ai.input.messages"]).encode()  # as an exporter does
+    str(found_attributes["gen_ai.input.messages"]).encode()  # as an exporter does
 
 
 async def test_what_is_told_can_be_encoded() -> None:
     listener = Listener(content=True)
     said = Report(score=3, rationale="half \udc00")
     await panel(listener, only=FixedJudge(says=said)).assess(segment("\ud83d"), ASPECT)
-    told = [*map(attributes, listener.spans), *map(attributes, listener.events)]
-    for value in (value for each in told for value in each.values()):
+    recorded = [*map(attributes, listener.spans), *map(attributes, listener.events)]
+    for value in (value for each in recorded for value in each.values()):
         assert str(value).encode()
 
 
@@ -368,10 +368,10 @@ for value in {VALUES!r}:
 
 def found_by(program: str, **environment: str) -> list[str]:
     """Return what a process prints that runs `program` with no more of OpenTelemetry's names."""
-    ours = {name: told for name, told in os.environ.items() if not name.startswith("OTEL_")}
+    ours = {name: value for name, value in os.environ.items() if not name.startswith("OTEL_")}
     command = [sys.executable, "-c", program]
-    told = {**ours, **environment}
-    done = subprocess.run(command, env=told, capture_output=True, text=True, check=True)
+    variables = {**ours, **environment}
+    done = subprocess.run(command, env=variables, capture_output=True, text=True, check=True)
     return done.stdout.splitlines()
 
 
@@ -391,9 +391,9 @@ def test_nothing_is_touched_unless_the_program_has_set_it_up(
 
 
 def test_content_is_taken_where_the_environment_asks_for_it() -> None:
-    first, *told = found_by(LISTEN + FIND + ASK_FOR_CONTENT)
+    first, *lines = found_by(LISTEN + FIND + ASK_FOR_CONTENT)
     assert first == "Traced True"
-    assert told == [
+    assert lines == [
         "False False",
         "False False",
         "True True",

@@ -15,7 +15,7 @@ from spanjury.judges.core import (
     ModelOptions,
     Reply,
 )
-from spanjury.orchestration.wiring import MODELS
+from spanjury.orchestration.wiring.plugins import MODELS
 
 __all__ = [
     "EACH_LANE",

@@ -120,7 +120,7 @@ async def test_the_embedded_model_is_held_to_a_grammar_unless_told_otherwise(
 
 
 @pytest.mark.parametrize(
-    ("told", "problem"),
+    ("options", "problem"),
     [
         ({"judges": ["nonsense"]}, "'nonsense' is not one of .*form, geval, grounding"),
         ({"judges": ["form:depth=3"]}, "'form' has no option 'depth'"),
@@ -139,11 +139,11 @@ async def test_the_embedded_model_is_held_to_a_grammar_unless_told_otherwise(
     ],
 )
 async def test_what_does_not_fit_is_refused_with_the_choices(
-    opened: list[str], told: dict[str, object], problem: str
+    opened: list[str], options: dict[str, object], problem: str
 ) -> None:
     del opened
     with pytest.raises(ConfigError, match=problem):
-        async with open_panel(**told):  # type: ignore[arg-type]  # told by each case
+        async with open_panel(**options):  # type: ignore[arg-type]  # options by each case
             pytest.fail("it was opened")
 
 
@@ -155,15 +155,15 @@ async def test_a_consolidators_model_is_its_own_where_it_names_one(opened: list[
 
 async def test_a_consolidator_takes_options_as_a_judge_does() -> None:
     async with open_panel(judges=["form"], consolidate="rules:max_spans=1") as panel:
-        told = panel.signature
+        before = panel.signature
     async with open_panel(judges=["form"]) as panel:
-        assert panel.signature != told
+        assert panel.signature != before
 
 
 def test_a_file_ending_decides_who_reads_it(tmp_path: Path) -> None:
-    told = r"no source reads files that end in .*\.csv, .*\.jsonl"
+    problem = r"no source reads files that end in .*\.csv, .*\.jsonl"
     for name in ("rows.docx", "rows", "rows.gz"):
-        with pytest.raises(DataError, match=told):
+        with pytest.raises(DataError, match=problem):
             open_source(tmp_path / name)
 
 

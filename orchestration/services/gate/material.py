@@ -15,9 +15,16 @@ from spanjury.orchestration.services.gate.trained_model import (
     reading_of,
     seen_in_training,
 )
-from spanjury.orchestration.services.train import Taught, examples_for, taught_by
+from spanjury.orchestration.services.train import (
+    TrainingData,
+    training_data,
+)
 from spanjury.orchestration.studies.distillation.examples import Example
-from spanjury.orchestration.studies.distillation.training_set import require_whole, split_file
+from spanjury.orchestration.studies.distillation.training_set import (
+    read_split,
+    require_whole,
+    split_file,
+)
 from spanjury.orchestration.studies.held_out.cases import BoolArray, Case, SeenInTraining, groups_of
 
 __all__ = ["Material", "material_of"]
@@ -81,11 +88,11 @@ def material_of(
     folders = list(dict.fromkeys(data))
     for folder in folders:
         require_whole(folder)
-    taught = [taught_by(folder) for folder in folders]
-    trained_on = next((one for one in taught if one.digest == model.data.digest), None)
+    sets = [training_data(folder) for folder in folders]
+    trained_on = next((one for one in sets if one.digest == model.data.digest), None)
     counts = [model.data.counts, *([trained_on.counts] if trained_on else [])]
     examples = {folder: _examples(folder, limit=limit) for folder in folders}
-    possible = [trained_on] if trained_on else taught  # where it is not known, it may be any
+    possible = [trained_on] if trained_on else sets  # where it is not known, it may be any
     known = frozenset().union(*(one.inputs for one in possible))
     for folder, some in examples.items():
         _refuse_trained(folder, some, known=known)
@@ -106,7 +113,7 @@ def _first(values: Iterable[T | None]) -> T | None:
 
 def _examples(folder: Path, *, limit: int | None) -> list[Example]:
     """Return test examples in order; with a limit, those whose digests are the least."""
-    examples = list(examples_for(folder, "test"))
+    examples = list(read_split(folder, "test"))
     if not examples:
         raise DataError(
             f"{folder / split_file('test')} holds no example: build the data with --test"
@@ -186,7 +193,7 @@ def _aspect(example: Example, catalogue: Catalogue) -> Aspect:
 
 
 def _cautions(
-    model: TrainedModel, trained_on: Taught | None, seen: SeenInTraining | None
+    model: TrainedModel, trained_on: TrainingData | None, seen: SeenInTraining | None
 ) -> Iterator[str]:
     if trained_on is None:
         yield (

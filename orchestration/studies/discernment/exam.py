@@ -23,6 +23,7 @@ from spanjury.orchestration.studies.judging import (
     OpenPanel,
     Recorder,
     panel_judgement,
+    require_distinct,
 )
 from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped
 from spanjury.stats.significance.paired import PairedStatistic
@@ -63,15 +64,13 @@ class Exam:
     test: PairedStatistic | None = None
 
     def __post_init__(self) -> None:
-        if not (self.segments and self.aspects and self.conditions) or self.repeats < 1:
-            raise ConfigError("an exam needs texts, aspects, conditions and a repeat")
-        for what, names in (
-            ("texts", [segment.segment_id for segment in self.segments]),
-            ("aspects", [aspect.name for aspect in self.aspects]),
-            ("conditions", [condition.name for condition in self.conditions]),
-        ):
-            if len(names) != len(set(names)):
-                raise ConfigError(f"the {what} of an exam need distinct names")
+        if self.repeats < 1:
+            raise ConfigError(f"an exam needs a repeat or more, got {self.repeats}")
+        require_distinct(
+            texts=[segment.segment_id for segment in self.segments],
+            aspects=[aspect.name for aspect in self.aspects],
+            conditions=[condition.name for condition in self.conditions],
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -77,9 +77,19 @@ def split_file(split: Split) -> str:
     return f"{split}.jsonl"
 
 
-def read_split(folder: Path, split: Split) -> tuple[Example, ...]:
-    """Return the examples of one split; raise `DataError` as `read_examples` does."""
-    return tuple(read_examples(folder / split_file(split)))
+def read_split(folder: Path, split: Split) -> Iterator[Example]:
+    """Read the examples of one split.
+
+    Raises
+    ------
+    DataError
+        As `read_examples` does, and at an example of another split.
+    """
+    path = folder / split_file(split)
+    for number, example in enumerate(read_examples(path), start=1):
+        if example.split != split:
+            raise DataError(f"{path}, line {number}: an example for {example.split!r}")
+        yield example
 
 
 def require_whole(folder: Path) -> None:

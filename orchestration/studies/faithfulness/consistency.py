@@ -22,7 +22,7 @@ from spanjury.orchestration.studies.faithfulness.score_arrays import FloatArray,
 __all__ = ["PATTERNS", "Consistency", "consistencies", "paired_shifts", "patterns", "steps"]
 
 PATTERNS = ("unmoved", "two steps only", "both", "inconsistent")
-"""What one step and two steps of severity do to a score."""
+"""Effects of one step and of two steps of severity on a score."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Curves: what the figures of the paper show, worked out of the score arrays."""
+"""Curves: the figures of the paper, worked out of the score arrays."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -27,11 +27,11 @@ class Stack:
     Parameters
     ----------
     title
-        What was done.
+        Name of the change.
     scores
         The scores to begin with.
     parts
-        Into what the reports of a score are divided.
+        Names of the parts of the reports of a score.
     shares
         Shape ``(scores, parts)``; each row sums to 1, or to 0 where there is no report.
     reports

@@ -28,7 +28,7 @@ from spanjury.orchestration.studies.faithfulness.trials import (
     trials,
 )
 from spanjury.orchestration.studies.generation import Generation, TextGenerator, open_generation
-from spanjury.orchestration.studies.judging import OpenPanel
+from spanjury.orchestration.studies.judging import OpenPanel, require_distinct
 
 __all__ = ["Exam", "examine"]
 
@@ -65,15 +65,11 @@ class Exam:
     seed: int = 1
 
     def __post_init__(self) -> None:
-        if not (self.segments and self.aspects and self.conditions):
-            raise ConfigError("an exam needs texts, aspects and perturbations")
-        for what, names in (
-            ("texts", [segment.segment_id for segment in self.segments]),
-            ("aspects", [aspect.name for aspect in self.aspects]),
-            ("perturbations", [condition.name for condition in self.conditions]),
-        ):
-            if len(names) != len(set(names)):
-                raise ConfigError(f"the {what} of an exam need distinct names")
+        require_distinct(
+            texts=[segment.segment_id for segment in self.segments],
+            aspects=[aspect.name for aspect in self.aspects],
+            perturbations=[condition.name for condition in self.conditions],
+        )
 
     @property
     def pairs(self) -> list[tuple[Segment, Aspect]]:

@@ -1,4 +1,4 @@
-"""Findings: what a faithfulness exam says of a judge, aspect by aspect and on average."""
+"""Findings: how a judge's scores follow its changed lists, by aspect and on average."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -126,7 +126,7 @@ class Findings:
 
 
 def findings_of(changes: Iterable[Change], *, seed: int = 1, draws: int = 2000) -> Findings:
-    """Evaluate recorded changes, whoever recorded them.
+    """Evaluate recorded changes, of any origin.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def _estimates(score_arrays: ScoreArrays, *, seed: int, draws: int) -> list[tupl
 
 
 def _values(score_arrays: ScoreArrays, row: int) -> FloatArray:
-    """Return what is averaged, shape ``(bases + measures, texts)``."""
+    """Return the values that are averaged, shape ``(bases + measures, texts)``."""
     shifts = [
         np.where(among[row], score_arrays.shifts[row], np.nan) for among in _bases(score_arrays)
     ]

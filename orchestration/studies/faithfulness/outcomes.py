@@ -1,4 +1,4 @@
-"""Outcomes: what became of lists and scores under a condition, and how much of it is its own."""
+"""Outcomes of a condition: counts of lists and scores, and how these differ from the control."""
 
 import math
 from collections import Counter
@@ -42,7 +42,7 @@ _NOT_RECORDED = "not recorded"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutcomeCounts:
-    """How many lists came to what under one condition; the fields are those of `Finding`."""
+    """Numbers of lists by outcome under one condition; the fields are those of `Finding`."""
 
     absent: int
     unscored: int
@@ -53,7 +53,7 @@ class OutcomeCounts:
 
 
 def outcome_counts(score_arrays: ScoreArrays) -> tuple[OutcomeCounts, ...]:
-    """Count what became of the lists, condition by condition."""
+    """Count lists by outcome, condition by condition."""
     rows: dict[str, dict[str, Change]] = {one.name: {} for one in score_arrays.conditions}
     for change in score_arrays.changes:  # of a text that comes twice, the last one
         rows[change.condition][change.text] = change
@@ -160,7 +160,7 @@ class NetOfControl(NamedTuple):
     used: int
     """Reports whose list was changed, with a score after that and after the control."""
     control: float
-    """Share of these whose score the control changed: what a judge does of itself."""
+    """Share of these whose score the control changed: the noise of the judge."""
     changed: Estimate
     """Share of changed scores, minus that of the control."""
     toward: Estimate
@@ -236,7 +236,7 @@ def net_of_control(
 
 
 def _control(score_arrays: ScoreArrays, row: int, names: Sequence[str]) -> FloatArray:
-    """Return what the controls do by themselves, report by report: the mean over them."""
+    """Return the measures of the controls, report by report: the mean over them."""
     first, *others = (
         np.full((len(MEASURES), len(score_arrays.texts)), np.nan)
         if (null := score_arrays.row(name)) is None

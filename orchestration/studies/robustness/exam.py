@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from spanjury.judges.core import Aspect, ConfigError, DataError, Result, Segment
+from spanjury.judges.core import Aspect, DataError, Result, Segment
 from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.studies.judging import (
     Examinee,
@@ -12,6 +12,7 @@ from spanjury.orchestration.studies.judging import (
     OpenPanel,
     Recorder,
     judgement_of,
+    require_distinct,
 )
 from spanjury.orchestration.studies.robustness.attacked_texts import (
     AttackedText,
@@ -61,14 +62,11 @@ class Exam:
     settings: Settings = Settings()
 
     def __post_init__(self) -> None:
-        if not (self.segments and self.aspects and self.attacks):
-            raise ConfigError("an exam needs texts, aspects and attacks")
-        for what, names in (
-            ("texts", [segment.segment_id for segment in self.segments]),
-            ("aspects", [aspect.name for aspect in self.aspects]),
-        ):
-            if len(names) != len(set(names)):
-                raise ConfigError(f"the {what} of an exam need distinct names")
+        require_distinct(
+            texts=[segment.segment_id for segment in self.segments],
+            aspects=[aspect.name for aspect in self.aspects],
+            attacks=[*self.attacks],
+        )
 
     @property
     def segments(self) -> tuple[Segment, ...]:

@@ -85,8 +85,8 @@ def test_a_page_counts_what_it_draws_without_a_window_or_an_inspector(
 
 def test_a_token_shows_its_best_partners(tmp_path: Path, browser: Browser) -> None:
     page = opened(browser, PAGES["heat_map"](*WORDS), tmp_path)
-    told = focus(page, "output", 1)
-    assert told == "output gunman \u2192 gunman 0.750, the 0.250, was 0.250, caught 0.250"
+    shown = focus(page, "output", 1)
+    assert shown == "output gunman \u2192 gunman 0.750, the 0.250, was 0.250, caught 0.250"
     assert page.run("document.querySelector('#reference .partner').textContent") == "gunman"
     assert (
         press(page, "ArrowRight")
@@ -127,8 +127,8 @@ def test_the_slider_chooses_n(tmp_path: Path, browser: Browser) -> None:
     page.run("document.getElementById('size').focus()")
     press(page, "ArrowRight")
     assert page.run(hits) == ["gunman", "was"]
-    told = page.run("document.getElementById('count').textContent")
-    assert str(told).startswith("1 of 3 n-grams of the output are found (33.3%)")
+    count = page.run("document.getElementById('count').textContent")
+    assert str(count).startswith("1 of 3 n-grams of the output are found (33.3%)")
     said = focus(page, "output", 1)
     assert said == "gunman was 1\u00d7 in the output, 1\u00d7, 0\u00d7 in the references"
     choose = "(() => { const list = document.getElementById('against'); list.value = '2';"

@@ -50,9 +50,9 @@ def test_a_source_is_cut_as_far_as_needed_and_the_target_never() -> None:
 def test_no_example_is_longer_than_the_limit_and_none_is_cut_without_need(
     words: int, limit: int
 ) -> None:
-    told = pair("the cat sat " * words)
-    whole = render(told, CHAT, limit=10**6)
-    rendered = render(told, CHAT, limit=limit)
+    long_pair = pair("the cat sat " * words)
+    whole = render(long_pair, CHAT, limit=10**6)
+    rendered = render(long_pair, CHAT, limit=limit)
     assert whole is not None
     if rendered is None:
         assert len(whole.ids) > limit
@@ -63,22 +63,22 @@ def test_no_example_is_longer_than_the_limit_and_none_is_cut_without_need(
 
 
 def test_the_longest_source_is_cut_first() -> None:
-    told = TrainingPair(
+    long_pair = TrainingPair(
         messages=(Message(role="user", content=f"{'long ' * 200}\nshort one\nGo."),),
         target="5",
         sources=("short one", "long " * 200),
     )
-    rendered = render(told, CHAT, limit=50)
+    rendered = render(long_pair, CHAT, limit=50)
     assert rendered is not None
     assert "short one" in TOKENIZER.decode(rendered.ids)
 
 
 def test_where_one_source_is_not_enough_the_next_is_cut_too() -> None:
     sources = ("long " * 200, "more " * 150)
-    told = TrainingPair(
+    long_pair = TrainingPair(
         messages=(Message(role="user", content="\n".join(sources)),), target="5", sources=sources
     )
-    rendered = render(told, CHAT, limit=50)
+    rendered = render(long_pair, CHAT, limit=50)
     assert rendered is not None
     assert f"{CUT_MARK}\nmore more" in TOKENIZER.decode(rendered.ids)
 

@@ -45,8 +45,8 @@ def trainer(
     )
 
 
-def weights(told: Trainer) -> Iterator[torch.Tensor]:
-    return (weight for weight in told.model.parameters() if weight.requires_grad)
+def weights(one_trainer: Trainer) -> Iterator[torch.Tensor]:
+    return (weight for weight in one_trainer.model.parameters() if weight.requires_grad)
 
 
 def test_the_loss_is_that_of_the_answers_tokens(base: str) -> None:
@@ -66,8 +66,8 @@ def test_a_step_is_the_same_however_it_is_split(base: str, tmp_path: Path) -> No
     """Answers are of different lengths: a mean of the parts' means would not do."""
     whole = trainer(base, tmp_path / "whole", size=8, max_steps=1)
     parts = trainer(base, tmp_path / "parts", size=3, max_steps=1)
-    for told in (whole, parts):
-        told.checkpoints.path.parent.mkdir()
+    for one_trainer in (whole, parts):
+        one_trainer.checkpoints.path.parent.mkdir()
     first, second = whole.run(), parts.run()
     assert first.losses[0][1] == pytest.approx(second.losses[0][1], rel=1e-5)
     for one, other in zip(weights(whole), weights(parts), strict=True):
@@ -79,16 +79,16 @@ def test_where_memory_ends_the_micro_batch_is_halved_and_that_is_said(
     base: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[str] = []
-    told = trainer(base, tmp_path, size=8, said=said, max_steps=1)
-    forward = type(told.model).forward
+    one_trainer = trainer(base, tmp_path, size=8, said=said, max_steps=1)
+    forward = type(one_trainer.model).forward
 
     def scarce(self: PeftModel, *, input_ids: torch.Tensor, **rest: object) -> object:
         if len(input_ids) > 2:
             raise torch.OutOfMemoryError
         return forward(self, input_ids=input_ids, **rest)
 
-    monkeypatch.setattr(type(told.model), "forward", scarce)
-    progress = told.run()
+    monkeypatch.setattr(type(one_trainer.model), "forward", scarce)
+    progress = one_trainer.run()
     assert (progress.step, progress.micro_batch_size) == (1, 2)
     assert said == [
         "out of memory: 4 examples at once from now on",
@@ -98,21 +98,21 @@ def test_where_memory_ends_the_micro_batch_is_halved_and_that_is_said(
     plenty = trainer(base, tmp_path / "plenty", size=2, max_steps=1)
     (tmp_path / "plenty").mkdir()
     plenty.run()
-    for one, other in zip(weights(told), weights(plenty), strict=True):
+    for one, other in zip(weights(one_trainer), weights(plenty), strict=True):
         assert torch.equal(one, other)
 
 
 def test_an_example_that_never_fits_is_an_error_that_says_what_to_do(
     base: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = trainer(base, tmp_path, size=2)
+    one_trainer = trainer(base, tmp_path, size=2)
 
     def none_left(*_: object, **__: object) -> object:
         raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
 
-    monkeypatch.setattr(type(told.model), "forward", none_left)
+    monkeypatch.setattr(type(one_trainer.model), "forward", none_left)
     with pytest.raises(ConfigError, match="does not fit into memory: lower the greatest length"):
-        told.run()
+        one_trainer.run()
 
 
 @given(
@@ -167,25 +167,25 @@ def test_an_option_out_of_its_range_is_refused(wrong: dict[str, Any]) -> None:
 def test_a_step_that_fails_for_another_reason_fails(
     base: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = trainer(base, tmp_path, size=2)
+    one_trainer = trainer(base, tmp_path, size=2)
 
     def broken(*_: object, **__: object) -> object:
         raise RuntimeError("shapes do not fit")
 
-    monkeypatch.setattr(type(told.model), "forward", broken)
+    monkeypatch.setattr(type(one_trainer.model), "forward", broken)
     with pytest.raises(RuntimeError, match="shapes do not fit"):
-        told.run()
+        one_trainer.run()
 
 
 def test_progress_is_kept_by_a_checkpoint(base: str, tmp_path: Path) -> None:
-    told = trainer(base, tmp_path, size=8, max_steps=2)
-    progress = told.run()
+    one_trainer = trainer(base, tmp_path, size=8, max_steps=2)
+    progress = one_trainer.run()
     again = trainer(base, tmp_path, size=8, max_steps=2)
     optimizer = torch.optim.AdamW(weights(again))
     kept = again.checkpoints.load(model=again.model, optimizer=optimizer)
     assert kept == progress
     assert isinstance(kept, Progress)
-    for one, other in zip(weights(told), weights(again), strict=True):
+    for one, other in zip(weights(one_trainer), weights(again), strict=True):
         assert torch.equal(one, other)
 
 

@@ -31,14 +31,14 @@ TESTS = Path(__file__).parents[2]
 LEARNT = 4
 
 
-def run(told: TrainingJob, *, until: int | None = None) -> Trained:
+def run(job_to_do: TrainingJob, *, until: int | None = None) -> Trained:
     steps: list[int] = []
 
     def tell(progress: Progress, _steps: int, line: str) -> None:
         if not line:
             steps.append(progress.step)
 
-    return train(told, tell=tell, stopped=lambda: until is not None and steps[-1:] == [until])
+    return train(job_to_do, tell=tell, stopped=lambda: until is not None and steps[-1:] == [until])
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def learnt(base: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     options = TrainingOptions(
         rank=32, alpha=64, learning_rate=5e-3, epochs=60, batch_size=4, validate_every=30
     )
-    told = replace(
+    changed = replace(
         job(base, folder),
         pairs=tiny_pairs()[:LEARNT],
         options=options,
@@ -56,7 +56,7 @@ def learnt(base: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
             source="tiny", digest="0", counts={"task": {"farm|yard": 4}}, licences=["CC0-1.0"]
         ),
     )
-    assert run(told).finished
+    assert run(changed).finished
     return folder
 
 
@@ -64,14 +64,14 @@ def test_what_was_learnt_is_repeated_word_for_word_by_plain_transformers(learnt:
     model: Any = AutoModelForCausalLM.from_pretrained(learnt)
     tokenizer: Any = AutoTokenizer.from_pretrained(learnt)
     for pair in tiny_pairs()[:LEARNT]:
-        told = tokenizer.apply_chat_template(
+        prompt = tokenizer.apply_chat_template(
             [{"role": "user", "content": pair.messages[0].content}],
             add_generation_prompt=True,
             return_tensors="pt",
             return_dict=True,
         )
-        ids = model.generate(**told, max_new_tokens=60, do_sample=False)[0]
-        answer = ids[told["input_ids"].shape[1] :]
+        ids = model.generate(**prompt, max_new_tokens=60, do_sample=False)[0]
+        answer = ids[prompt["input_ids"].shape[1] :]
         assert answer[-1] == tokenizer.eos_token_id
         assert tokenizer.decode(answer[:-1]) == pair.target
 
@@ -92,8 +92,8 @@ def test_a_trained_folder_holds_safetensors_a_card_and_no_checkpoint(learnt: Pat
     assert CHECKPOINT not in names
     assert not [name for name in names if name.startswith(".") or name.endswith(".bin")]
     card = (learnt / "README.md").read_text()
-    for told in ("| learning_rate | 0.005 |", "| torch |", "farm\\|yard", "CC0-1.0", "60 steps"):
-        assert told in card
+    for line in ("| learning_rate | 0.005 |", "| torch |", "farm\\|yard", "CC0-1.0", "60 steps"):
+        assert line in card
     assert (learnt / "curves.png").read_bytes().startswith(b"\x89PNG")
     record = json.loads((learnt / "training.json").read_text())
     losses = [loss for _, loss in record["progress"]["losses"]]
@@ -164,16 +164,16 @@ def test_a_checkpoint_of_another_base_is_refused_and_both_are_named(
 def test_a_checkpoint_of_another_training_is_refused(
     change: dict[str, object], message: str, base: str, tmp_path: Path
 ) -> None:
-    told = job(base, tmp_path / "model")
-    run(told, until=1)
+    begun = job(base, tmp_path / "model")
+    run(begun, until=1)
     with pytest.raises(ConfigError, match=message):
-        run(replace(told, **change))  # type: ignore[arg-type]  # the cases are of the right types
+        run(replace(begun, **change))  # type: ignore[arg-type]  # the cases are of the right types
 
 
 def test_how_often_checkpoints_are_written_may_change(base: str, tmp_path: Path) -> None:
-    told = job(base, tmp_path)
-    run(told, until=1)
-    changed = replace(told, options=replace(OPTIONS, checkpoint_every=7))
+    begun = job(base, tmp_path)
+    run(begun, until=1)
+    changed = replace(begun, options=replace(OPTIONS, checkpoint_every=7))
     assert run(changed, until=2).progress.step == 2
 
 

@@ -42,8 +42,8 @@ def _log_likelihood(folder: str, read: str, written: str, *, first: int) -> floa
     labels = torch.tensor([tokenizer(written)["input_ids"]])
     with torch.no_grad():
         logits = model(torch.tensor([tokenizer(read)["input_ids"]]), labels=labels).logits
-    told = torch.log_softmax(logits, dim=-1)[0]
-    chosen = [float(told[place, token]) for place, token in enumerate(labels[0].tolist())]
+    logprobs = torch.log_softmax(logits, dim=-1)[0]
+    chosen = [float(logprobs[place, token]) for place, token in enumerate(labels[0].tolist())]
     return sum(chosen[first:]) / len(chosen[first:])
 
 
@@ -131,7 +131,7 @@ def test_an_unknown_direction_is_refused(bart: str) -> None:
 
 @pytest.fixture(scope="module")
 def translator(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Return a model that must be told languages, which are tokens before the text."""
+    """Return a model that needs languages, which are tokens before the text."""
     folder = tmp_path_factory.mktemp("nllb")
     words = ["<s>", "<pad>", "</s>", "<unk>", "▁", "c", "a", "t", "d", "o", "g", "s"]
     tokenizer = NllbTokenizer(vocab={word: n for n, word in enumerate(words)}, merges=[])
@@ -163,8 +163,8 @@ def test_a_translator_is_told_its_languages(translator: str) -> None:
     assert tokenizer.convert_ids_to_tokens(written[0])[0] == "eng_Latn"
     model = AutoModelForSeq2SeqLM.from_pretrained(translator).eval()
     with torch.no_grad():
-        told = torch.log_softmax(model(**read, labels=written).logits, dim=-1)[0]
-    chosen = told.gather(1, written.T)[1:]  # without the language
+        logprobs = torch.log_softmax(model(**read, labels=written).logits, dim=-1)[0]
+    chosen = logprobs.gather(1, written.T)[1:]  # without the language
 
     found = metric.score_segments([Sample(output="cats", source="dog")])
 

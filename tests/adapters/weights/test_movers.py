@@ -128,10 +128,10 @@ def test_a_movers_score_is_what_the_hidden_states_say(bert: str) -> None:
     vectors = []
     for word in ("cat", "dogs"):  # <s> word </s>
         with torch.no_grad():
-            told = AutoModel.from_pretrained(bert)(
+            output = AutoModel.from_pretrained(bert)(
                 torch.tensor([tiny_tokenizer()(word)["input_ids"]]), output_hidden_states=True
             )
-        last = [states[0, 1] / states[0, 1].norm() for states in told.hidden_states[1:]]
+        last = [states[0, 1] / states[0, 1].norm() for states in output.hidden_states[1:]]
         low, high = torch.minimum(*last), torch.maximum(*last)
         pooled = torch.cat([low, (last[0] + last[1]) / 2, high])
         vectors.append(pooled / pooled.norm())

@@ -35,45 +35,45 @@ def vectors(tmp_path: Path) -> str:
 def test_the_flow_of_words_costs_what_their_distance_is(vectors: str) -> None:
     metric = WMD(vectors=vectors)
     sample = Sample(output="East north unheard east", references=("west, NORTHEAST",))
-    told = metric.flow(sample)
-    assert told.output == ("East", "north")
-    assert told.reference == ("west", "NORTHEAST")
-    assert told.shares.sum(axis=1) == pytest.approx([2 / 3, 1 / 3])
-    assert told.shares.sum(axis=0) == pytest.approx([1 / 2, 1 / 2])
-    assert [np.sum(told.shares * told.distances)] == pytest.approx(metric.score_segments([sample]))
+    flow = metric.flow(sample)
+    assert flow.output == ("East", "north")
+    assert flow.reference == ("west", "NORTHEAST")
+    assert flow.shares.sum(axis=1) == pytest.approx([2 / 3, 1 / 3])
+    assert flow.shares.sum(axis=0) == pytest.approx([1 / 2, 1 / 2])
+    assert [np.sum(flow.shares * flow.distances)] == pytest.approx(metric.score_segments([sample]))
 
 
 def test_the_words_of_a_flow_are_those_that_are_used(vectors: str) -> None:
-    told = WMD(vectors=vectors, most_words=1).flow(
+    flow = WMD(vectors=vectors, most_words=1).flow(
         Sample(output="west east east", references=("north",))
     )
-    assert (told.output, told.reference) == (("east",), ("north",))
+    assert (flow.output, flow.reference) == (("east",), ("north",))
 
 
 @pytest.mark.parametrize("idf", [False, True])
 def test_the_flow_of_tokens_costs_what_a_movers_score_lacks(bert: str, idf: bool) -> None:
     metric = MoverScore(model=bert, idf=idf, layers=2)
-    told = metric.flow(SAMPLE)
-    assert told.output == ("the", "cat", "sat", "on", "a", "mat", ".")
+    flow = metric.flow(SAMPLE)
+    assert flow.output == ("the", "cat", "sat", "on", "a", "mat", ".")
     (score,) = metric.score_segments([SAMPLE])
-    assert 1 - np.sum(told.shares * told.distances) == pytest.approx(score, abs=1e-6)
+    assert 1 - np.sum(flow.shares * flow.distances) == pytest.approx(score, abs=1e-6)
 
 
 def test_a_models_tokens_flow_too(bert: str) -> None:
     metric = WMD(model=bert)
-    told = metric.flow(SAMPLE)
-    assert told.reference == ("two", "dogs", "ran", "home")
-    assert [np.sum(told.shares * told.distances)] == pytest.approx(metric.score_segments([SAMPLE]))
+    flow = metric.flow(SAMPLE)
+    assert flow.reference == ("two", "dogs", "ran", "home")
+    assert [np.sum(flow.shares * flow.distances)] == pytest.approx(metric.score_segments([SAMPLE]))
 
 
 def test_similarities_are_cosines_of_the_texts_own_tokens(bert: str) -> None:
-    told = BERTScore(model=bert).similarities(
+    table = BERTScore(model=bert).similarities(
         Sample(output=SAMPLE.output, references=(SAMPLE.output,))
     )
-    assert told.output == told.reference == ("the", "cat", "sat", "on", "a", "mat", ".")
-    np.testing.assert_allclose(np.diag(told.values), 1, atol=1e-5)
-    np.testing.assert_allclose(told.values, told.values.T, atol=1e-5)
-    assert np.abs(told.values).max() <= 1 + 1e-5
+    assert table.output == table.reference == ("the", "cat", "sat", "on", "a", "mat", ".")
+    np.testing.assert_allclose(np.diag(table.values), 1, atol=1e-5)
+    np.testing.assert_allclose(table.values, table.values.T, atol=1e-5)
+    assert np.abs(table.values).max() <= 1 + 1e-5
 
 
 @pytest.mark.parametrize("name", ["bertscore", "moverscore", "wmd"])

@@ -64,9 +64,11 @@ def python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
         file.parent.mkdir(parents=True)
         (file.parent / "__init__.py").touch()
         file.write_text(code)
-    told = packages / "unbabel_comet-2.2.6.dist-info"
-    told.mkdir()
-    (told / "METADATA").write_text("Metadata-Version: 2.1\nName: unbabel-comet\nVersion: 2.2.6\n")
+    metadata = packages / "unbabel_comet-2.2.6.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: unbabel-comet\nVersion: 2.2.6\n"
+    )
     monkeypatch.setenv("PYTHONPATH", str(packages))
     return sys.executable
 

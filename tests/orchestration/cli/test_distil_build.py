@@ -46,7 +46,7 @@ def test_damage_makes_a_whole_training_set_of_the_examples(build: Build) -> None
     assert done.exit_code == 0, done.output
     require_whole(Path("set"))
     inputs = defaultdict(set)
-    found = {split: read_split(Path("set"), split) for split in SPLITS}
+    found = {split: tuple(read_split(Path("set"), split)) for split in SPLITS}
     for split, examples in found.items():
         assert examples
         for example in examples:

@@ -12,7 +12,7 @@ from fakes.tiny_judge import save_judge_base
 from typer.testing import CliRunner, Result
 
 from spanjury.orchestration.cli.app import app
-from spanjury.orchestration.services.train import taught_by
+from spanjury.orchestration.services.train import training_data
 from spanjury.orchestration.studies.distillation.examples import Example
 from spanjury.orchestration.studies.distillation.training_set import read_split
 
@@ -41,14 +41,14 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def write_record(model: Path, data: Path, **changed: Mapping[str, int]) -> None:
-    taught = taught_by(data)
+    trained = training_data(data)
     told = {
         "base": "no-such-base",
         "base_identity": "no-such-base@0",
         "data": {
             "source": data.name,
-            "digest": taught.digest,
-            "counts": {**taught.counts, **changed},
+            "digest": trained.digest,
+            "counts": {**trained.counts, **changed},
         },
     }
     (model / "training.json").write_text(json.dumps(told))
@@ -64,7 +64,11 @@ def gate(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Gate:
 
 
 def held_out(folder: str) -> tuple[Example, ...]:
-    return read_split(Path(folder), "test")
+    return tuple(read_split(Path(folder), "test"))
+
+
+def trained_on() -> tuple[Example, ...]:
+    return tuple(read_split(Path("set"), "train"))
 
 
 def values(role: str) -> dict[str, float | None]:
@@ -120,7 +124,7 @@ def test_a_model_whose_record_does_not_tell_is_looked_up_in_its_set(gate: Gate) 
 
 
 def test_another_set_may_train_on_what_the_model_did_not(gate: Gate) -> None:
-    train, test = read_split(Path("set"), "train"), held_out("set")
+    train, test = trained_on(), held_out("set")
     write_set(Path("other"), train=[replace(one, split="train") for one in test], test=test)
     low = ("--limit", 1, "--require", "reports.parsed>=0")
     done = gate(*ALONE, *low, "--data", "other")
@@ -141,9 +145,9 @@ def test_a_limit_draws_the_same_examples_again(gate: Gate) -> None:
     assert len(drawn[2]) == 5
 
 
-def test_scores_are_read_as_the_model_was_taught_to_write_them(gate: Gate) -> None:
+def test_scores_are_read_as_the_model_was_trained_to_write_them(gate: Gate) -> None:
     share = [replace(one, reading="share") for one in held_out("set")]
-    write_set(Path("set"), train=read_split(Path("set"), "train"), test=share)
+    write_set(Path("set"), train=trained_on(), test=share)
     write_record(Path("model"), Path("set"), reading={"share": 1})
     done = gate(*ALONE, "--limit", 1, "--require", "reports.parsed>=0")
     assert done.exit_code == 0, done.output
@@ -222,32 +226,32 @@ def half_a_set() -> None:
 
 
 def no_tests() -> None:
-    write_set(Path("set"), train=read_split(Path("set"), "train"))
+    write_set(Path("set"), train=trained_on())
 
 
 def meant_for_something_else() -> None:
-    train = read_split(Path("set"), "train")
+    train = trained_on()
     write_set(Path("set"), train=train, test=train[:1])
 
 
 def asked_what_is_learnt() -> None:
-    train = read_split(Path("set"), "train")
+    train = trained_on()
     write_set(Path("set"), train=train, test=[replace(train[0], split="test"), *held_out("set")])
 
 
 def other_reading() -> None:
     share = [replace(one, reading="share") for one in held_out("set")]
-    write_set(Path("set"), train=read_split(Path("set"), "train"), test=share)
+    write_set(Path("set"), train=trained_on(), test=share)
 
 
 def other_words() -> None:
     changed = [replace(one, definition="Is it read with ease?") for one in held_out("set")]
-    write_set(Path("set"), train=read_split(Path("set"), "train"), test=changed)
+    write_set(Path("set"), train=trained_on(), test=changed)
 
 
 def unknown_aspect() -> None:
     changed = [replace(one, aspect="charm") for one in held_out("set")]
-    write_set(Path("set"), train=read_split(Path("set"), "train"), test=changed)
+    write_set(Path("set"), train=trained_on(), test=changed)
 
 
 @pytest.mark.parametrize(

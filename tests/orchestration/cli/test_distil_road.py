@@ -35,7 +35,7 @@ def test_a_judge_is_built_trained_heard_and_examined(spanjury: Spanjury) -> None
     sets = ("--from-damage", *FLUENCY, "--test", 0.3, "--damages-per-text", 6, "-o", "set")
     done = spanjury("distil", "build", DATA, *sets)
     assert done.exit_code == 0, done.output
-    examples = read_split(Path("set"), "train")
+    examples = list(read_split(Path("set"), "train"))
     base = save_judge_base(Path("base"), [one.messages[0].content + one.target for one in examples])
     steps = ("--epochs", 20, "--micro-batch-size", 8, "--validate-every", 1000, "--no-progress")
     done = spanjury("distil", "train", "set", "--base", base, "-o", "model", *LEARNT, *steps)

@@ -18,7 +18,6 @@ from spanjury.orchestration.studies.agreement.spans.gold import (
     Found,
     GoldSpan,
     gold_of,
-    top_rated,
 )
 
 FEW = Settings(draws=50)
@@ -147,18 +146,6 @@ def test_errors_in_flawless_texts_are_counted() -> None:
     # In b the severities are 1 and 2, in g 5; without f, which has none.
     assert (found.mean_severity, found.max_severity) == (3.25, 3.5)
     assert found.surplus.value == pytest.approx((0 + 2 + 0 + 0 + 1) / 5)
-
-
-def test_flawless_texts_may_be_those_with_the_best_score() -> None:
-    segments = [
-        Segment(segment_id="a", output="", human={"fluency": {"x": 5, "y": 5}}),
-        Segment(segment_id="b", output="", human={"fluency": {"x": 5, "y": 4}}),
-        Segment(segment_id="c", output=""),
-    ]
-    best = top_rated(segments, aspect="fluency", best=5)
-    assert best == {"a"}
-    (found,) = span_agreement(FOUND, GOLD, flawless=best, settings=FEW).over_annotations
-    assert (found.flawless, found.histogram) == (1, (0, 1))
 
 
 def test_annotators_are_compared_on_the_texts_that_both_have_read() -> None:

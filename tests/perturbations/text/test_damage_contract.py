@@ -111,9 +111,9 @@ def damaged(name: str, text: str, *, seed: int = 1, **options: object) -> Damage
     return RULES[name].damage(case, generator_for(seed, name, "id"), **options)
 
 
-def refusal(name: str, text: str, **options: object) -> PerturbationError | None:
+def refusal(name: str, text: str, *, seed: int = 1, **options: object) -> PerturbationError | None:
     try:
-        damaged(name, text, **options)
+        damaged(name, text, seed=seed, **options)
     except PerturbationError as error:
         return error
     return None

@@ -18,7 +18,6 @@ from spanjury.orchestration.studies.agreement.spans.gold import (
     Found,
     Gold,
     readers_of,
-    top_rated,
 )
 from spanjury.orchestration.studies.agreement.spans.over_annotation import (
     OverAnnotation,
@@ -99,7 +98,12 @@ def top_rated_texts(segments: Sequence[Segment], *, aspect: str) -> TopRated:
     if len(given) < _FEWEST_SCORES:
         return TopRated(best=float("nan"), texts=frozenset())
     best = max(given)
-    return TopRated(best=best, texts=top_rated(segments, aspect=aspect, best=best))
+    texts = frozenset(
+        one.segment_id
+        for one in segments
+        if (scores := one.human.get(aspect)) and all(score == best for score in scores.values())
+    )
+    return TopRated(best=best, texts=texts)
 
 
 def aspect_spans(task: SpanTask, settings: Settings) -> AspectSpans:

@@ -1,6 +1,6 @@
 """Findings: how far judges mark what people mark, judge by judge and group by group."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -113,7 +113,6 @@ def span_agreement(
     *,
     readers: Mapping[str, tuple[str, ...]] = _NO_READERS,
     groups: Mapping[str, str] = _NO_GROUPS,
-    flawless: Collection[str] | None = None,
     with_annotators: bool = True,
     settings: Settings = DEFAULTS,
 ) -> SpanAgreement:
@@ -130,8 +129,6 @@ def span_agreement(
         `readers_of`.
     groups
         Id of the segment -> its group, as its system.
-    flawless
-        As in `over_annotation`.
     with_annotators
         Whether to compare people with people.
     settings
@@ -152,9 +149,7 @@ def span_agreement(
         judges=tuple(
             one for each in score_arrays for one in _findings(each, groups, settings=settings)
         ),
-        over_annotations=tuple(
-            over_annotation(one, settings=settings, flawless=flawless) for one in score_arrays
-        ),
+        over_annotations=tuple(over_annotation(one, settings=settings) for one in score_arrays),
         annotators=tuple(
             annotator_pairs(whole, lengths if with_annotators else {}, settings=settings)
         ),

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from spanjury.judges.core import ErrorSpan, Segment
 
-__all__ = ["Found", "Gold", "GoldSpan", "gold_of", "readers_of", "top_rated"]
+__all__ = ["Found", "Gold", "GoldSpan", "gold_of", "readers_of"]
 
 Found = tuple[str, str, str, tuple[ErrorSpan, ...] | None]
 """Judge, id of the segment, its output, and the spans found; None without a verdict."""
@@ -80,15 +80,6 @@ def readers_of(spans: Sequence[GoldSpan], known: Iterable[str] = ()) -> tuple[st
         Names of those who are known to have read it.
     """
     return tuple(dict.fromkeys([*known, *(span.annotator for span in spans)])) or ("",)
-
-
-def top_rated(segments: Iterable[Segment], *, aspect: str, best: float) -> frozenset[str]:
-    """Return the ids of segments to which every rater gave the `best` score on `aspect`."""
-    return frozenset(
-        segment.segment_id
-        for segment in segments
-        if (scores := segment.human.get(aspect)) and all(one == best for one in scores.values())
-    )
 
 
 def _gold(span: ErrorSpan, *, unsigned: str) -> GoldSpan:

@@ -6,7 +6,6 @@ References
    those in which a judge finds an error. Where scales are binary the best score says too little.
 """
 
-from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,10 +54,8 @@ class OverAnnotation:
     surplus: Estimate
 
 
-def over_annotation(
-    score_arrays: ScoreArrays, *, settings: Settings, flawless: Collection[str] | None = None
-) -> OverAnnotation:
-    """Count a judge's errors in flawless texts.
+def over_annotation(score_arrays: ScoreArrays, *, settings: Settings) -> OverAnnotation:
+    """Count a judge's errors in the texts that no reader marked.
 
     Parameters
     ----------
@@ -66,15 +63,10 @@ def over_annotation(
         Of one judge.
     settings
         Of the intervals.
-    flawless
-        Ids of the texts that people find without error; None for those that no reader marked.
     """
     readings = np.bincount(score_arrays.owner, minlength=len(score_arrays.texts))
     marked = np.bincount(score_arrays.owner, score_arrays.gold, minlength=len(score_arrays.texts))
-    if flawless is None:
-        clean = marked == 0
-    else:
-        clean = np.array([name in flawless for name in score_arrays.texts], dtype=np.bool_)
+    clean = marked == 0
     counts = np.where(clean, score_arrays.found, np.nan)
     erring = np.where(clean, score_arrays.found > 0, np.nan)
     graded = [

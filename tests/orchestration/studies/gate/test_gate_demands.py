@@ -118,7 +118,7 @@ def test_a_group_of_all_examples_is_not_shown_again() -> None:
         model="model",
         data=("set",),
         cards={"distilled": Card(records=(measured,))},
-        demand_results=(),
+        demands=(),
         cautions=(),
     )
     shown = [row.name for row in findings.rows()]

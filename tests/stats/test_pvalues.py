@@ -49,7 +49,8 @@ def test_what_are_no_logarithms_of_p_values_is_refused(combine: Combination) -> 
 
 @EVERY
 def test_of_no_p_values_none_is_made(combine: Combination) -> None:
-    for log_p in ([], -1.0, [[], []]):
+    cases: tuple[ArrayLike, ...] = ([], -1.0, [[], []])
+    for log_p in cases:
         with refused(log_p, match=r"shape \(..., m\), m >= 1"):
             combine(log_p)
 

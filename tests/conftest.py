@@ -1,5 +1,6 @@
 """Fixtures for every test."""
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ settings.register_profile("spanjury", deadline=None, max_examples=40)
 settings.load_profile("spanjury")
 
 QUICK_EXAMPLES = 10
+SLOW_LIBRARIES = {"datasets", "litellm", "matplotlib", "peft", "ray", "torch", "transformers"}
 
 # Under tests/, and why `just test` leaves it to `just test-all`: it does not import it even.
 HEAVY = {
@@ -38,18 +40,17 @@ HEAVY = {
     "orchestration/cli/test_crashes.py": "kills processes",
     "orchestration/cli/test_distil_gate.py": "puts trained judges through whole exams",
     "orchestration/cli/test_distil_road.py": "trains",
-    "orchestration/cli/test_distil_training.py": "trains",
+    "orchestration/cli/test_distil_train.py": "trains",
     "orchestration/cli/test_doctor.py": "loads every library",
     "orchestration/cli/test_failing_runs.py": "imports LiteLLM and waits for servers",
     "orchestration/cli/test_full_disk.py": "fills disks, in processes",
     "orchestration/cli/test_processes.py": "starts processes",
-    "orchestration/cli/test_third_party_judge.py": "installs a package",
     "orchestration/cli/test_two_processes.py": "starts processes",
     "orchestration/engine/test_memory_crashes.py": "kills processes",
     "orchestration/services/test_chaos.py": "breaks servers a thousand times",
     "orchestration/services/test_faults.py": "waits for servers",
     "orchestration/services/test_ray.py": "starts a cluster",
-    "orchestration/studies/test_faithfulness_replay.py": "replays the reports of a paper",
+    "orchestration/studies/test_faithfulness_record.py": "replays the reports of a paper",
 }
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
@@ -68,6 +69,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.option.tier is None:  # the workers of pytest-xdist are given the controller's
         named = config.args_source is pytest.Config.ArgsSource.ARGS
         config.option.tier = "all" if named else "quick"
+    if gone := [name for name in HEAVY if not (Path(__file__).parent / name).exists()]:
+        raise pytest.UsageError(f"HEAVY names what is not there: {', '.join(gone)}")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -82,6 +85,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.hook.pytest_deselected(items=[item for item in items if not keep(item)])
     items[:] = [item for item in items if keep(item)]
     if config.option.tier == "quick":
+        if slow := SLOW_LIBRARIES & sys.modules.keys():
+            raise pytest.UsageError(f"collecting imported {', '.join(slow)}: see HEAVY")
         for item in items:
             shorten(item)
 

@@ -23,6 +23,7 @@ from spanjury.judges.metrics.words.rouge_tokens import (
     RougeOptions,
     Script,
     rouge_tokenizer,
+    rouge_words,
 )
 from spanjury.judges.metrics.words.tokens import is_blank
 

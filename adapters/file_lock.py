@@ -8,8 +8,6 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-__all__ = ["lock_file"]
-
 _FAR = 1 << 30
 """The byte that is locked on Windows, where no process could read a locked one."""
 

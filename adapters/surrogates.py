@@ -2,8 +2,6 @@
 
 import re
 
-__all__ = ["without_lone_surrogates"]
-
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 

@@ -26,16 +26,6 @@ from transformers.utils import logging as hf_logging
 
 from spanjury.judges.core import ConfigError
 
-__all__ = [
-    "ModelKind",
-    "find_device",
-    "hub_folder",
-    "load_tokenizer",
-    "load_weights",
-    "model_digest",
-    "quietly",
-]
-
 ModelKind: TypeAlias = type[AutoModel | AutoModelForCausalLM | AutoModelForSeq2SeqLM]
 """With which head a model is loaded: none, or one that writes."""
 

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from spanjury.stats.bootstrap import bootstrap, percentile_interval
 from spanjury.stats.combination.combining import bonferroni, cauchy
 from spanjury.stats.combination.discernment import discernment_score, level_balanced, linear_pool
 from spanjury.stats.combination.harmonic_mean import harmonic_mean_calibrated
 from spanjury.stats.combination.multiplicity import holm
+from spanjury.stats.resampling import bootstrap, percentile_interval
 from spanjury.stats.significance.joint import joint_sign_flip
 from spanjury.stats.significance.sign_flip import paired_test, sign_flip
 from spanjury.stats.weighted import mean_drop, net_drop, rank_biserial

@@ -10,8 +10,6 @@ from typing import NamedTuple
 
 from spanjury.judges.text.words import words
 
-__all__ = ["Damage", "Edit", "edits_between"]
-
 _BLANKS_OR_SIGNS = re.compile(r"\s+|\S+")
 _place = attrgetter("start", "end")  # which other tuples do not have: they are refused
 

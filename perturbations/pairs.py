@@ -19,8 +19,6 @@ from spanjury.perturbations.perturbation import (
     generator_for,
 )
 
-__all__ = ["Condition", "PerturbedPair", "Skipped", "case_of", "pair_of", "perturbed_pairs"]
-
 _WRONG = "wrong"
 """Key of a segment's meta that holds a text which is known to be wrong there."""
 

@@ -14,17 +14,6 @@ from numpy.typing import DTypeLike, NDArray
 from spanjury.judges.core import PerturbationError
 from spanjury.perturbations.edits import Damage, Edit, edits_between
 
-__all__ = [
-    "Case",
-    "Effect",
-    "Level",
-    "NothingToDamageError",
-    "Perturbation",
-    "case_perturbation",
-    "generator_for",
-    "text_perturbation",
-]
-
 Level = Literal["character", "word", "sentence"]
 Effect = Literal["falls", "unchanged", "rises"]
 Changed = Iterable[Edit] | str

@@ -30,9 +30,6 @@ from typing import Literal, cast, get_args
 from spanjury.judges.core import ConfigError
 from spanjury.perturbations.perturbation import Level
 
-__all__ = ["Degree", "Recipe", "RecipeItem", "find_recipe", "recipe_names"]
-
-
 Degree = Literal["minor", "major"]
 _WEIGHTS = "weights"
 _KEYS = frozenset(("task", "aspects", "items"))

@@ -7,7 +7,7 @@ says which function answers which question.
 from importlib import import_module
 
 _MODULES = {
-    "bootstrap": ("Interval", "effect_difference", "percentile_interval"),
+    "resampling": ("Interval", "bootstrap", "effect_difference", "percentile_interval"),
     "combination.combining": ("bonferroni", "cauchy", "fisher", "stouffer"),
     "combination.discernment": ("discernment_score", "linear_pool", "target_contrast"),
     "combination.harmonic_mean": (

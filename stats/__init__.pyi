@@ -1,6 +1,3 @@
-from spanjury.stats.bootstrap import Interval as Interval
-from spanjury.stats.bootstrap import effect_difference as effect_difference
-from spanjury.stats.bootstrap import percentile_interval as percentile_interval
 from spanjury.stats.combination.combining import bonferroni as bonferroni
 from spanjury.stats.combination.combining import cauchy as cauchy
 from spanjury.stats.combination.combining import fisher as fisher
@@ -50,6 +47,10 @@ from spanjury.stats.raters.agreement import fleiss_kappa as fleiss_kappa
 from spanjury.stats.raters.agreement import krippendorff_alpha as krippendorff_alpha
 from spanjury.stats.raters.ensembles import ensemble_curve as ensemble_curve
 from spanjury.stats.raters.ensembles import leave_one_out as leave_one_out
+from spanjury.stats.resampling import Interval as Interval
+from spanjury.stats.resampling import bootstrap as bootstrap
+from spanjury.stats.resampling import effect_difference as effect_difference
+from spanjury.stats.resampling import percentile_interval as percentile_interval
 from spanjury.stats.significance.equivalence import Equivalence as Equivalence
 from spanjury.stats.significance.equivalence import equivalence as equivalence
 from spanjury.stats.significance.joint import joint_sign_flip as joint_sign_flip
@@ -91,6 +92,7 @@ __all__ = [
     "Proportion",
     "benjamini_hochberg",
     "bonferroni",
+    "bootstrap",
     "cauchy",
     "character_overlap",
     "clustered_proportion",

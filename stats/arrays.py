@@ -3,8 +3,6 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["FloatArray", "checked_differences", "one_axis", "safe_divide"]
-
 FloatArray = NDArray[np.float64]
 
 

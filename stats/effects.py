@@ -16,8 +16,6 @@ from spanjury.stats.weighted import (
     ratio,
 )
 
-__all__ = ["DifferenceEffects", "ScaleEffects", "difference_effects", "scale_effects"]
-
 
 class DifferenceEffects(NamedTuple):
     """Effects of damage on scores."""

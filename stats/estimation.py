@@ -6,8 +6,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
-__all__ = ["TotalEstimate", "estimated_total"]
-
 
 class TotalEstimate(NamedTuple):
     """A total, and the bounds of its confidence interval."""

@@ -12,8 +12,6 @@ from scipy.optimize import isotonic_regression, nnls
 
 from spanjury.stats.arrays import FloatArray
 
-__all__ = ["DecreasingFit", "DecreasingSteps", "decreasing_fit", "decreasing_steps"]
-
 
 class DecreasingFit(NamedTuple):
     """A function that never rises, at the places where it was seen."""

@@ -8,8 +8,6 @@ from scipy.special import stdtrit
 
 from spanjury.stats.arrays import FloatArray
 
-__all__ = ["Proportion", "clustered_proportion"]
-
 
 class Proportion(NamedTuple):
     """A share of trials that succeeded, and the bounds of its confidence interval."""

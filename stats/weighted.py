@@ -13,17 +13,6 @@ from numpy.typing import ArrayLike
 
 from spanjury.stats.arrays import FloatArray, checked_differences, safe_divide
 
-__all__ = [
-    "Weighted",
-    "mean_drop",
-    "net_drop",
-    "of_items",
-    "on_sample",
-    "per_headroom",
-    "rank_biserial",
-    "ratio",
-]
-
 Weighted = Callable[[FloatArray], FloatArray]
 """Counts, shape ``(draws, items)`` -> the effect in each draw, shape ``(draws, ...)``."""
 

@@ -17,9 +17,7 @@ import torch
 from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import sdpa_mask
 
-from spanjury.adapters.lazy import library
-
-__all__ = ["XFORMERS", "Kernel", "best_attention", "register"]
+from spanjury.judges.core.lazy import library
 
 XFORMERS = "xformers"
 """The name under which transformers knows it once it is registered."""

@@ -14,14 +14,6 @@ from transformers import AutoModelForCausalLM, PreTrainedModel, PreTrainedTokeni
 from spanjury.adapters.torch_models import hub_folder, load_tokenizer, load_weights, model_digest
 from spanjury.judges.core import ConfigError
 
-__all__ = [
-    "EMBEDDED",
-    "Base",
-    "find_base",
-    "free_of_quantization",
-    "is_out_of_memory",
-]
-
 EMBEDDED = "embedded"
 """The name of the base model that comes in a package: SmolLM2-135M-Instruct."""
 

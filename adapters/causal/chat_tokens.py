@@ -13,8 +13,6 @@ from transformers import PreTrainedTokenizerBase
 from spanjury.adapters.surrogates import without_lone_surrogates
 from spanjury.judges.core import ConfigError, Message
 
-__all__ = ["ChatTokens"]
-
 
 class ChatTokens:
     """A tokenizer with a chat template and an end token.

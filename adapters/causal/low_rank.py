@@ -17,8 +17,6 @@ from spanjury.adapters.causal.base import Base, find_base, free_of_quantization
 from spanjury.adapters.torch_models import quietly
 from spanjury.judges.core import ConfigError
 
-__all__ = ["ADAPTER", "attach", "load_model", "merged", "save_adapter"]
-
 ADAPTER = "adapter"
 """The folder, in that of a trained model, where its adapter is by itself."""
 

@@ -11,8 +11,6 @@ from typing import Any
 import torch
 from transformers import DynamicCache, PreTrainedModel
 
-__all__ = ["Prompt", "Token", "Written", "write"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:

@@ -19,8 +19,6 @@ from ray.exceptions import RayError
 
 from spanjury.judges.core import ConfigError, EvaluationError
 
-__all__ = ["Worker", "map_on_ray"]
-
 Worker = Callable[[str], str]
 """Does one item's work; any worker may be given any item, and an item twice."""
 

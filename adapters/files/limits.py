@@ -17,8 +17,6 @@ from types import MappingProxyType
 
 from spanjury.judges.core import ConfigError, DataError
 
-__all__ = ["FLAG", "USUAL", "DataLimits", "parse_limits"]
-
 FLAG = "--data-limit"
 _NUMBER = re.compile(r"(\d{1,15})\s*([KMG]i?B)?", re.IGNORECASE)
 _UNITS = MappingProxyType(

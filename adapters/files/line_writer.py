@@ -13,8 +13,6 @@ from typing import Self
 from spanjury.adapters.file_lock import lock_file
 from spanjury.judges.core import DataError, StoreError
 
-__all__ = ["PART", "REFUSED", "LineWriter", "json_line", "refusal"]
-
 PART = ".part"
 """Ends the name of a file that is not whole yet."""
 

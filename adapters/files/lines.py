@@ -12,8 +12,6 @@ from typing import NamedTuple
 from spanjury.adapters.files.limits import USUAL, DataLimits
 from spanjury.judges.core import DataError
 
-__all__ = ["Line", "read_lines"]
-
 _GZIP_MAGIC = b"\x1f\x8b"
 _PIECE = 2**16  # bytes that are read at once of what is passed over
 _TRUSTED = 2**23  # bytes that may be unpacked from however little: blank lines, read in seconds

@@ -4,10 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from spanjury.adapters.lazy import library
 from spanjury.judges.core import ConfigError, DataError
-
-__all__ = ["Place", "find_place", "reading", "words_of"]
+from spanjury.judges.core.lazy import library
 
 _LOCAL = "file"
 _WILD = frozenset("*?[")

@@ -6,8 +6,6 @@ from contextlib import closing, contextmanager
 
 from spanjury.judges.core import StoreError
 
-__all__ = ["open_scratch"]
-
 # 16 MiB stay in memory; nothing of it needs to outlive a crash.
 _SETTINGS = """
 PRAGMA cache_size = -16384;

@@ -11,8 +11,6 @@ from typing import Self
 from spanjury.adapters.files.line_writer import LineWriter
 from spanjury.judges.core import StoreError
 
-__all__ = ["SealedFiles"]
-
 
 class SealedFiles:
     """Write lines to files that belong together, and a seal that says that they are whole.

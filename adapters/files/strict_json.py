@@ -9,8 +9,6 @@ from dataclasses import replace
 from spanjury.adapters.files.limits import USUAL
 from spanjury.judges.core import DataError
 
-__all__ = ["excerpt", "parse_json"]
-
 # A surrogate pair and every other escape are kept; a surrogate on its own is not.
 _ESCAPE = re.compile(
     r"(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\[^u])"

@@ -19,8 +19,6 @@ import anyio
 
 from spanjury.judges.core import ModelTimeoutError, OverloadedModelError
 
-__all__ = ["AdaptiveLimiter"]
-
 
 class AdaptiveLimiter:
     """Places for calls, in a number that follows how the calls end.

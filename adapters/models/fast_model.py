@@ -46,8 +46,6 @@ from spanjury.judges.core import (
     without_secrets,
 )
 
-__all__ = ["FastModel", "open_fast"]
-
 _PREFIX = "openai-compatible"
 _KEYS = ("OPENAI_COMPATIBLE_API_KEY", "OPENAI_API_KEY")
 _CLOSING_SECONDS = 5.0

@@ -30,8 +30,6 @@ from spanjury.judges.core import (
     kind_of,
 )
 
-__all__ = ["LONGEST_WAIT", "Gateway"]
-
 LONGEST_WAIT = 60.0
 """Seconds that a server may ask us to wait; if it asks for more, the call fails at once."""
 

@@ -19,8 +19,6 @@ from spanjury.judges.core import (
     without_secrets,
 )
 
-__all__ = ["Backend", "find_backend"]
-
 _VLLM = "hosted_vllm"
 # Their servers understand llama.cpp's fields, or may, at an address that the user gave.
 _LLAMA_CPP_LIKE = frozenset({"openai", "custom_openai", "openai_like", "llamafile"})

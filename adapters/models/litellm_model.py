@@ -34,8 +34,6 @@ from spanjury.judges.core import (
     signature,
 )
 
-__all__ = ["LiteLLMModel", "open_litellm"]
-
 # LiteLLM gives a key that is not there the status of a server that broke, and Gemini gives a
 # wrong one the status of a bad request.
 _NO_KEY = re.compile(

@@ -35,8 +35,6 @@ from spanjury.judges.core import (
     signature,
 )
 
-__all__ = ["LocalModel", "open_local"]
-
 _PREFIX = "local"
 _DEFAULT_CONTEXT = 2048  # where the model does not know its own
 

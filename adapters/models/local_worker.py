@@ -17,8 +17,6 @@ from anyio.lowlevel import EventLoopToken, current_token
 from spanjury.adapters.causal.writing import Prompt, Written
 from spanjury.judges.core import ModelError, PermanentModelError
 
-__all__ = ["Batching", "Worker"]
-
 _JOIN_LIMIT = 30.0  # seconds that a batch may take to notice that no caller waits any more
 
 

@@ -17,8 +17,6 @@ from spanjury.judges.core import (
     scrub,
 )
 
-__all__ = ["error_by_status", "names_policy", "retry_after", "short_line"]
-
 _LONGEST_MESSAGE = 400
 _SUCCESS = range(200, 300)
 _TIMEOUT = 408

@@ -27,8 +27,6 @@ from spanjury.judges.core import (
     Usage,
 )
 
-__all__ = ["HttpAnswer", "content_of", "is_success", "read_reply"]
-
 _FINISHES = {
     "length": Finish.LENGTH,
     "content_filter": Finish.REFUSAL,

@@ -6,15 +6,6 @@ from typing import Any
 
 from spanjury.judges.core import ChatRequest, Decoding, Message, ToolSpec
 
-__all__ = [
-    "CONTINUE_LAST_MESSAGE",
-    "chat_fields",
-    "llama_cpp_grammar",
-    "sglang_grammar",
-    "vllm_grammar",
-    "wellformed",
-]
-
 _NO_PARAMETERS: dict[str, object] = {"type": "object", "properties": {}}
 CONTINUE_LAST_MESSAGE: Mapping[str, object] = MappingProxyType(
     {"continue_final_message": True, "add_generation_prompt": False}

@@ -7,8 +7,6 @@ import anyio
 
 from spanjury.judges.core import EventLog, ModelError, kind_of
 
-__all__ = ["ALIKE", "Complaints", "Outage"]
-
 ALIKE = 3
 """Failures alike in a row after which a model is given up: refusals, or complaints."""
 

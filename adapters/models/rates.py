@@ -14,8 +14,6 @@ import anyio
 
 from spanjury.judges.core import ChatRequest, Usage
 
-__all__ = ["Bucket", "RateLimit", "estimated_tokens"]
-
 _AT_ONCE = 0.1  # of a minute's allowance
 _SECONDS = 60.0
 _CHARACTERS_PER_TOKEN = 4  # of English prose; it is corrected when the reply is there

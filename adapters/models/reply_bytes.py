@@ -10,8 +10,6 @@ from collections.abc import Mapping
 
 from spanjury.judges.core import Decoding, PermanentModelError, TransientModelError
 
-__all__ = ["IDENTITY", "ReplyBytes", "most_bytes"]
-
 IDENTITY = {"Accept-Encoding": "identity"}
 """Asks a server not to pack its answer: answers are short, and unpacking them can be dear."""
 

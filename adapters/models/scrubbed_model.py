@@ -23,8 +23,6 @@ from spanjury.judges.core import (
     secret_places,
 )
 
-__all__ = ["ScrubbedModel"]
-
 
 @dataclass(frozen=True, slots=True)
 class ScrubbedModel:

@@ -9,8 +9,6 @@ from urllib.parse import urljoin, urlsplit
 from spanjury.adapters.models.model_errors import short_line
 from spanjury.judges.core import MASK, ConfigError, UnusableModelError, without_secrets
 
-__all__ = ["PLACEHOLDER_KEY", "is_redirect", "key_from", "redirect_refused", "refuse_credentials"]
-
 PLACEHOLDER_KEY = "none-needed"
 """Shown to a server for which the user has no key: it may want none."""
 _REDIRECT = range(300, 400)

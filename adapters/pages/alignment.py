@@ -4,8 +4,6 @@ from dataclasses import dataclass
 
 from spanjury.adapters.pages.page import MarkedText, Table, make_page, marked_json, measured
 
-__all__ = ["LcsAlignment", "alignment_page"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LcsAlignment:

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from spanjury.adapters.pages.page import Table, make_page, measured, number, tokens_json
 
-__all__ = ["Flow", "TokenFlow", "flow_page"]
-
 _MOST_TOKENS = 400
 _MOST_LINKS = 3000
 

@@ -8,8 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from spanjury.adapters.pages.page import Table, make_page, measured, number, tokens_json
 
-__all__ = ["TokenSimilarities", "heat_map_page"]
-
 _MOST_TOKENS = 400
 """Of a side, in the map: 160,000 cells."""
 _PARTNERS = 5

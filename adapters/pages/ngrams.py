@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from spanjury.adapters.pages.page import JsonText, MarkedText, Table, make_page, marked_json
 
-__all__ = ["NgramPlaces", "SharedNgrams", "ngram_page"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NgramPlaces:

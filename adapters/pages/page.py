@@ -20,18 +20,6 @@ from pathlib import Path
 
 from spanjury.judges.core import ConfigError, StoreError, shown
 
-__all__ = [
-    "JsonText",
-    "MarkedText",
-    "Table",
-    "make_page",
-    "marked_json",
-    "measured",
-    "number",
-    "tokens_json",
-    "write_page",
-]
-
 _TEMPLATES = files("spanjury.adapters.pages") / "templates"
 _MOST_ROWS = 3000
 """Of a table that is shown where no script runs."""

@@ -19,19 +19,6 @@ from matplotlib.font_manager import findfont, get_font
 
 from spanjury.judges.core import ConfigError
 
-__all__ = [
-    "COLOURS",
-    "MARKS",
-    "drawing",
-    "label",
-    "labels",
-    "new_figure",
-    "note",
-    "save",
-    "say_empty",
-    "short_number",
-]
-
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
 """Of Okabe and Ito: they differ for every kind of colour vision. Yellow is too pale on white."""
 MARKS = ("o", "s", "^", "D", "v", "P", "X")

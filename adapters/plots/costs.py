@@ -23,8 +23,6 @@ from spanjury.adapters.plots.canvas import labels as make_labels
 from spanjury.adapters.plots.label_places import place_labels
 from spanjury.adapters.plots.meta_inputs import ScorerCost
 
-__all__ = ["draw_costs"]
-
 Point = tuple[float, float]
 
 _SIZE = 7.0

@@ -18,8 +18,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from spanjury.adapters.plots.canvas import save
 
-__all__ = ["draw_distributions", "draw_effects", "draw_scores"]
-
 _ROW = 0.3
 """Height of a condition, in inches."""
 _DARK = 0.6

@@ -17,8 +17,6 @@ from numpy.typing import ArrayLike
 
 from spanjury.adapters.plots.canvas import save
 
-__all__ = ["Curve", "Stack", "draw_curves", "draw_stacks"]
-
 _DPI = 120
 _WIDTH, _HEIGHT = 2.9, 2.3
 """Of a panel, in inches."""

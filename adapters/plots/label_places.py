@@ -4,8 +4,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-__all__ = ["place_labels"]
-
 _LETTER, _LINE = 0.58, 1.2
 """Mean width of a letter and height of a line, as shares of the font's size."""
 _POINT = 4.0

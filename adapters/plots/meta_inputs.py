@@ -7,14 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = [
-    "Agreement",
-    "CorrelationMap",
-    "EnsembleCurve",
-    "ScorerCost",
-    "SystemScore",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorrelationMap:

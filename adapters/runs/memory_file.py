@@ -11,23 +11,6 @@ from pathlib import Path
 from spanjury.adapters.runs.sqlite_pages import DatabasePages, RawRow, log_of
 from spanjury.judges.core import StoreError
 
-__all__ = [
-    "GET",
-    "MEMORY_NAME",
-    "PUT",
-    "advice",
-    "check",
-    "checksum_of",
-    "connected",
-    "create",
-    "finish_repair",
-    "free_name",
-    "missing_rows",
-    "naming",
-    "pragma",
-    "repaired_file",
-]
-
 MEMORY_NAME = "memory.sqlite3"
 """Name of the memory in the folder of a run."""
 GET = "SELECT value, checksum FROM memory WHERE key = ?"

@@ -25,8 +25,6 @@ from spanjury.adapters.runs.run_lock import RunLock
 from spanjury.adapters.runs.sqlite_pages import DatabasePages, log_of
 from spanjury.judges.core import StoreError
 
-__all__ = ["Repaired", "repair_memory"]
-
 # What is saved, and what is known to have been there, by its number.
 _TABLES = """
 PRAGMA temp_store = FILE;

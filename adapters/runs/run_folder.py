@@ -18,8 +18,6 @@ from platformdirs import user_data_path
 from spanjury.adapters.runs.memory_file import MEMORY_NAME
 from spanjury.judges.core import StoreError
 
-__all__ = ["HOME_VARIABLE", "RunFolder", "find_memory", "find_run", "new_run", "runs_home"]
-
 _MANIFEST = "run.json"
 _DAMAGED = f"{_MANIFEST}.damaged"
 _DONE = "done"

@@ -10,8 +10,6 @@ from typing import Self
 from spanjury.adapters.file_lock import lock_file
 from spanjury.judges.core import StoreError
 
-__all__ = ["RunLock"]
-
 
 class RunLock:
     """Hold a lock file for as long as the context lasts.

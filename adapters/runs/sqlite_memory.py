@@ -27,8 +27,6 @@ from spanjury.adapters.runs.run_lock import RunLock
 from spanjury.adapters.runs.sqlite_pages import log_of
 from spanjury.judges.core import EventLog, StoreError
 
-__all__ = ["SqliteMemory"]
-
 log = EventLog()
 
 

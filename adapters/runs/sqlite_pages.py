@@ -21,8 +21,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, NamedTuple, Self
 
-__all__ = ["DatabasePages", "RawKey", "RawRow", "log_of"]
-
 _DEFAULT_SIZE = 4096
 _SIZES = frozenset(2**power for power in range(9, 17))
 _LOG_HEADER = 32

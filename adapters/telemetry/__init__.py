@@ -2,7 +2,7 @@
 
 from types import ModuleType
 
-from spanjury.adapters.lazy import lazy_module
+from spanjury.judges.core.lazy import lazy_module
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -24,19 +24,6 @@ from spanjury.judges.core import (
     hide,
 )
 
-__all__ = [
-    "ERROR_TYPE",
-    "FINISH_REASONS",
-    "Attributes",
-    "about",
-    "answered",
-    "answered_text",
-    "asked",
-    "asked_text",
-    "called",
-    "evaluated",
-]
-
 Attributes = dict[str, str | int | float | Sequence[str]]
 
 ERROR_TYPE = "error.type"

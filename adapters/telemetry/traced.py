@@ -52,8 +52,6 @@ from spanjury.judges.core import (
     kind_of,
 )
 
-__all__ = ["Traced", "TracedJudge", "TracedModel", "TracedRescorable", "find_traced"]
-
 _CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 _DO_NOTHING = ("opentelemetry.trace", "opentelemetry._logs")
 """Packages of the tracers and loggers that stand in for those of a missing SDK."""

@@ -14,8 +14,6 @@ from typing import Protocol
 from spanjury.adapters.telemetry import traced
 from spanjury.judges.core import Aspect, ChatModel, Judge, PanelReport, Segment
 
-__all__ = ["Assessing", "Tracing", "Untraced", "find_tracing"]
-
 _API = "opentelemetry.trace"
 _PROVIDERS = ("OTEL_PYTHON_TRACER_PROVIDER", "OTEL_PYTHON_LOGGER_PROVIDER")
 """Variables that name a provider, which the packages load by themselves when first used."""

@@ -9,8 +9,6 @@ import torch
 from spanjury.adapters.training.job import TrainingOptions
 from spanjury.adapters.training.rendering import IGNORED, Rendered
 
-__all__ = ["Plan", "TensorBatch", "chunks", "stacked"]
-
 
 @dataclass(frozen=True, kw_only=True)  # no slots: the steps are reckoned once
 class Plan:

@@ -11,8 +11,6 @@ from spanjury.adapters.training import curves
 from spanjury.adapters.training.job import DataStatistics, Progress, TrainingOptions
 from spanjury.judges.core import VERSION, code_span, markdown
 
-__all__ = ["CARD", "CURVES", "ModelCard", "package_versions"]
-
 CARD = "README.md"
 CURVES = "curves.png"
 _PACKAGES = ("torch", "transformers", "peft", "xformers")

@@ -17,8 +17,6 @@ from safetensors.torch import save_file
 from spanjury.adapters.training.job import Progress
 from spanjury.judges.core import ConfigError, StoreError
 
-__all__ = ["CheckpointFile"]
-
 _RECORD = "spanjury"
 _CPU = "random/cpu"
 _GPU = "random/cuda"

@@ -6,8 +6,6 @@ from pathlib import Path
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-__all__ = ["draw_curves"]
-
 
 def draw_curves(
     path: Path,

@@ -9,17 +9,6 @@ from typing import Literal
 
 from spanjury.judges.core import Message
 
-__all__ = [
-    "AttentionName",
-    "DataStatistics",
-    "Progress",
-    "Trained",
-    "TrainingJob",
-    "TrainingOptions",
-    "TrainingPair",
-    "pairs_digest",
-]
-
 AttentionName = Literal["auto", "eager", "sdpa", "xformers"]
 _COUNTS = (
     "rank",

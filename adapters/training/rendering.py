@@ -10,8 +10,6 @@ from spanjury.adapters.causal.chat_tokens import ChatTokens
 from spanjury.adapters.training.job import TrainingPair
 from spanjury.judges.core import Message
 
-__all__ = ["CUT_MARK", "IGNORED", "Rendered", "RenderedPairs", "render", "render_all"]
-
 IGNORED = -100
 """The label of a token that is not learnt, as torch's cross-entropy has it."""
 CUT_MARK = " […]"

@@ -25,8 +25,6 @@ from spanjury.adapters.training.job import Progress, TrainingOptions
 from spanjury.adapters.training.rendering import IGNORED, Rendered
 from spanjury.judges.core import ConfigError
 
-__all__ = ["Trainer", "answer_loss", "fixed_seed"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trainer:

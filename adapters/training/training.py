@@ -33,8 +33,6 @@ from spanjury.adapters.training.rendering import RenderedPairs, render_all
 from spanjury.adapters.training.trainer import Trainer, fixed_seed
 from spanjury.judges.core import ConfigError, StoreError
 
-__all__ = ["CHECKPOINT", "RECORD", "train"]
-
 CHECKPOINT = "checkpoint.safetensors"
 RECORD = "training.json"
 _LAST = "config.json"  # without it the folder is not a model

@@ -13,8 +13,6 @@ from typing import Literal, get_args
 from spanjury.adapters.weights.seq2seq import Languages, LikelihoodMetric
 from spanjury.judges.core import Sample
 
-__all__ = ["BARTScore", "BARTScoreFromSource", "Direction"]
-
 Direction = Literal["f", "precision", "recall"]
 
 

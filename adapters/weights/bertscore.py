@@ -26,8 +26,6 @@ from spanjury.adapters.weights.tokens import Pieces
 from spanjury.adapters.weights.transport import TokenSimilarities
 from spanjury.judges.core import Sample, signature
 
-__all__ = ["BERTScore", "Measure"]
-
 Measure = Literal["f1", "precision", "recall"]
 _PREFIXED = (GPT2Tokenizer, RobertaTokenizer)  # to them a word at the start of a text is another
 

@@ -15,8 +15,6 @@ from pathlib import Path
 from spanjury.adapters.weights.worker import WorkerMetric, find_environment
 from spanjury.judges.core import ConfigError, Sample, signature
 
-__all__ = ["BLEURT"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BLEURT(WorkerMetric):

@@ -17,8 +17,6 @@ from spanjury.adapters.torch_models import (
 )
 from spanjury.judges.core import ConfigError
 
-__all__ = ["Checkpoint", "CheckpointMetric", "find_checkpoint"]
-
 _DIGESTED = {".json", ".txt", ".model", ".safetensors", ".bin"}
 _NOT_FOR_TORCH = ["*.h5", "*.msgpack", "*.onnx", "*.ot", "*.tflite", "*.gguf", "*/*"]
 # These count positions from behind the padding's number, so that the first ones are never used.

@@ -14,8 +14,6 @@ from pathlib import Path
 from spanjury.adapters.weights.worker import WorkerMetric, find_environment
 from spanjury.judges.core import ConfigError, Sample, signature
 
-__all__ = ["COMET"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class COMET(WorkerMetric):

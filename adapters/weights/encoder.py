@@ -9,11 +9,9 @@ from functools import partial
 import torch
 from transformers import AutoModel, PreTrainedModel
 
-from spanjury.adapters.lazy import Once
 from spanjury.adapters.weights.checkpoint import Checkpoint, CheckpointMetric
 from spanjury.adapters.weights.tokens import Pieces, Tokeniser, batches, padded
-
-__all__ = ["Encoder", "EncoderMetric", "Idf", "Layers"]
+from spanjury.judges.core.lazy import Once
 
 Layers = Callable[[tuple[torch.Tensor, ...]], torch.Tensor]
 """Makes one vector a token, ``(texts, tokens, size)``, of all layers, the embeddings first."""

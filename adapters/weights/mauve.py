@@ -22,8 +22,6 @@ from spanjury.adapters.weights.encoder import EncoderMetric
 from spanjury.adapters.weights.tokens import Pieces
 from spanjury.judges.core import Sample, signature
 
-__all__ = ["MAUVE", "frontier_area", "histograms"]
-
 _KEPT_VARIANCE = 0.9  # [1] appendix C.3: principal components before clustering
 _MIXTURES = 25
 _ROUNDS = 5  # of clustering, of which the best is kept

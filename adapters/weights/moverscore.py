@@ -21,8 +21,6 @@ from spanjury.adapters.weights.tokens import Pieces
 from spanjury.adapters.weights.transport import TokenFlow, token_flow, transport_cost
 from spanjury.judges.core import Sample, signature
 
-__all__ = ["MoverScore"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoverScore(EncoderMetric):

@@ -4,8 +4,6 @@ from typing import NoReturn
 
 from spanjury.judges.core import ConfigError
 
-__all__ = ["nubia"]
-
 
 def nubia() -> NoReturn:
     """Refuse.

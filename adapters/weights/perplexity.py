@@ -19,12 +19,10 @@ from importlib.metadata import version
 import torch
 from transformers import AutoModelForCausalLM
 
-from spanjury.adapters.lazy import Once
 from spanjury.adapters.weights.checkpoint import Checkpoint, CheckpointMetric
 from spanjury.adapters.weights.tokens import Tokeniser, batches, padded
 from spanjury.judges.core import Sample, signature
-
-__all__ = ["Perplexity"]
+from spanjury.judges.core.lazy import Once
 
 _TOKENS = 1 << 12  # at once; for each there is a number for every word of the vocabulary
 

@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from spanjury.adapters.weights.seq2seq import Languages, LikelihoodMetric
 from spanjury.judges.core import Sample
 
-__all__ = ["Prism", "PrismFromSource"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prism(LikelihoodMetric):

@@ -9,12 +9,10 @@ from importlib.metadata import version
 import torch
 from transformers import AutoModelForSeq2SeqLM
 
-from spanjury.adapters.lazy import Once
 from spanjury.adapters.weights.checkpoint import Checkpoint, CheckpointMetric
 from spanjury.adapters.weights.tokens import Pieces, Tokeniser, batches, padded
 from spanjury.judges.core import ConfigError, Sample, signature
-
-__all__ = ["Languages", "Likelihood", "LikelihoodMetric", "Seq2Seq"]
+from spanjury.judges.core.lazy import Once
 
 _TOKENS = 1 << 12  # at once; for each there is a number for every word of the vocabulary
 _IGNORED = -100  # transformers' sign for a token that is not to be predicted

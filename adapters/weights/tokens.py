@@ -9,8 +9,6 @@ from transformers import PreTrainedTokenizerBase
 
 from spanjury.adapters.surrogates import without_lone_surrogates
 
-__all__ = ["Pieces", "Tokeniser", "batches", "padded"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pieces:

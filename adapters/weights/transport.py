@@ -11,8 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
-__all__ = ["TokenFlow", "TokenSimilarities", "token_flow", "transport_cost", "transport_plan"]
-
 with warnings.catch_warnings():
     # Its docstrings hold backslashes that Python complains of when it first compiles them.
     warnings.simplefilter("ignore", DeprecationWarning)

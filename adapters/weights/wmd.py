@@ -13,13 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from spanjury.adapters.lazy import Once
 from spanjury.adapters.weights.checkpoint import find_checkpoint
 from spanjury.adapters.weights.transport import TokenFlow, token_flow, transport_cost
 from spanjury.adapters.weights.word_vectors import ModelVectors, WordVectors, read_vectors
 from spanjury.judges.core import ConfigError, Sample, signature
-
-__all__ = ["WMD"]
+from spanjury.judges.core.lazy import Once
 
 _FURTHEST = 2.0
 

@@ -15,8 +15,6 @@ from spanjury.adapters.weights.checkpoint import Checkpoint
 from spanjury.adapters.weights.tokens import Tokeniser
 from spanjury.judges.core import ConfigError
 
-__all__ = ["FileVectors", "ModelVectors", "WordVectors", "read_vectors"]
-
 _WORD = re.compile(r"\w+")
 
 

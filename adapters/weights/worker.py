@@ -18,11 +18,9 @@ from functools import partial
 from importlib.resources import files
 from typing import IO
 
-from spanjury.adapters.lazy import Once
 from spanjury.adapters.surrogates import without_lone_surrogates
 from spanjury.judges.core import ConfigError, MetricError
-
-__all__ = ["Environment", "Worker", "WorkerMetric", "find_environment"]
+from spanjury.judges.core.lazy import Once
 
 _START_LIMIT = 60.0  # seconds that an interpreter may take to say which packages it has
 _END_LIMIT = 5.0  # seconds that one may take to end when it has stopped answering

@@ -23,8 +23,6 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.text import defused
 
-__all__ = ["Conversation", "converse"]
-
 D = TypeVar("D")
 O_co = TypeVar("O_co", covariant=True)
 

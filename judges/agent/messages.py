@@ -27,8 +27,6 @@ from pydantic_ai.usage import RequestUsage
 from spanjury.judges.agent.prompts import fill
 from spanjury.judges.core import ConfigError, Finish, Message, Reply, ToolCall, ToolSpec, Usage
 
-__all__ = ["problem", "to_messages", "to_response", "to_tools"]
-
 _FINISH_REASONS: dict[Finish, FinishReason] = {
     Finish.STOP: "stop",
     Finish.LENGTH: "length",

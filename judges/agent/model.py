@@ -11,8 +11,6 @@ from pydantic_ai.settings import ModelSettings
 from spanjury.judges.agent.messages import to_messages, to_response, to_tools
 from spanjury.judges.core import ChatModel, ChatRequest, Decoding, Finish, ModelRefusedError
 
-__all__ = ["AgentModel"]
-
 _LIKELIEST = Decoding()
 
 

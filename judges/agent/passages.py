@@ -11,8 +11,6 @@ from dataclasses import dataclass
 
 from spanjury.judges.text import folded_words, sentences
 
-__all__ = ["Passage", "best_passages", "split_passages"]
-
 _SIZE = 500
 """Code points of a passage: a few sentences."""
 _K1 = 1.2

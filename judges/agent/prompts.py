@@ -7,8 +7,6 @@ from spanjury.judges.core import Aspect, Segment, fingerprint
 from spanjury.judges.tasks import describe
 from spanjury.judges.text import fence, fill_template, read_template
 
-__all__ = ["fill", "prompt_fingerprint", "read", "task_prompt"]
-
 _PACKAGE = "spanjury.judges.agent"
 _TEMPLATES = (
     "evidence",

@@ -41,8 +41,6 @@ from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.core.keys import canonical, digest
 from spanjury.judges.text import AnswerMark, Locator, fence, named_plainly
 
-__all__ = ["Evidence", "Searcher", "lookup_tools"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:

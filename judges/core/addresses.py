@@ -4,8 +4,6 @@ import re
 from collections.abc import Iterator
 from urllib.parse import unquote
 
-__all__ = ["MASK", "address_secrets", "without_credentials", "without_secrets"]
-
 MASK = "[hidden]"
 # In a message an address ends at a blank; alone it is all of the text.
 _IN_TEXT = re.compile(r"(?<=://)[^/\s\"'<>]*@")

@@ -7,8 +7,6 @@ from typing import Literal
 
 from spanjury.judges.core.scale import Scale
 
-__all__ = ["Aspect", "Kind", "Task"]
-
 Kind = Literal["grounding", "form", "content", "structure", "appeal"]
 """Question that an aspect asks: is it supported by the inputs; is it well formed sentence by
 sentence; does it say the right things; does it hang together; does it please a reader."""

@@ -6,21 +6,6 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Literal
 
-__all__ = [
-    "ChatRequest",
-    "Decoding",
-    "Finish",
-    "Message",
-    "Reply",
-    "Role",
-    "TokenLogprob",
-    "TokenPrice",
-    "ToolCall",
-    "ToolSpec",
-    "Usage",
-]
-
-
 Role = Literal["system", "user", "assistant", "tool"]
 
 

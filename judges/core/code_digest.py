@@ -10,8 +10,6 @@ from importlib.util import find_spec, resolve_name
 from spanjury.judges.core.signature import fingerprint
 from spanjury.judges.core.version import VERSION
 
-__all__ = ["code_digest"]
-
 _CORE = "spanjury.judges.core"
 """Types, errors and ports: they are in every import, and compute nothing."""
 

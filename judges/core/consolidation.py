@@ -4,8 +4,6 @@ from dataclasses import dataclass
 
 from spanjury.judges.core.span import ErrorSpan
 
-__all__ = ["Consolidation", "SpanRef"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class SpanRef:

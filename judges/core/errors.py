@@ -33,33 +33,6 @@ from contextlib import contextmanager
 from enum import StrEnum
 from typing import ClassVar
 
-__all__ = [
-    "RUN_ENDING",
-    "UNANSWERED",
-    "ClosedModelError",
-    "ConfigError",
-    "DataError",
-    "EvaluationError",
-    "JudgeError",
-    "MetricError",
-    "ModelError",
-    "ModelRefusedError",
-    "ModelTimeoutError",
-    "Outcome",
-    "OverloadedModelError",
-    "ParseError",
-    "PermanentModelError",
-    "PerturbationError",
-    "PluginError",
-    "RateLimitedModelError",
-    "RunFailedError",
-    "RunStoppedError",
-    "StoreError",
-    "TransientModelError",
-    "UnusableModelError",
-    "first_error_alone",
-]
-
 
 class Outcome(StrEnum):
     """The closed set of ends that an assessment can come to."""

@@ -20,8 +20,6 @@ from spanjury.judges.core.scale import Scale
 from spanjury.judges.core.segment import Segment
 from spanjury.judges.core.span import ErrorSpan
 
-__all__ = ["asked_about", "canonical", "digest", "report_key"]
-
 _LAYOUT = b"1"
 """Raised when keys change: what was written under the former ones is then not found."""
 

@@ -17,8 +17,6 @@ from types import MappingProxyType
 
 from spanjury.judges.core.scrubbing import scrub
 
-__all__ = ["LOGGER", "EventLog", "Value", "bind_values", "kind_of", "release_values"]
-
 LOGGER = "spanjury"
 """Name of the logger."""
 

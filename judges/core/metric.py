@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-__all__ = ["CorpusMetric", "MergeableMetric", "Metric", "Sample", "SegmentMetric"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:

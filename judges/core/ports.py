@@ -17,18 +17,6 @@ from spanjury.judges.core.model_options import ModelOptions
 from spanjury.judges.core.report import Report, Verdict
 from spanjury.judges.core.segment import Segment
 
-__all__ = [
-    "Aggregation",
-    "ChatModel",
-    "Consolidator",
-    "Judge",
-    "KeyedJudge",
-    "Memory",
-    "ModelOpener",
-    "PricedModel",
-    "Source",
-]
-
 
 @runtime_checkable
 class Judge(Protocol):

@@ -14,8 +14,6 @@ from typing import Generic, TypeVar, cast
 from spanjury.judges.core.errors import PluginError
 from spanjury.judges.core.scrubbing import reason_of
 
-__all__ = ["OUR_PACKAGE", "BrokenPlugin", "Plugin", "Registry"]
-
 OUR_PACKAGE = "spanjury"
 """The package whose plugins keep their names, whoever else claims these."""
 

@@ -8,8 +8,6 @@ from spanjury.judges.core.errors import Outcome
 from spanjury.judges.core.segment import Segment
 from spanjury.judges.core.span import ErrorSpan
 
-__all__ = ["PanelReport", "Report", "Result", "SeatReport", "Verdict"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:

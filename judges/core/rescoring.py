@@ -11,8 +11,6 @@ from spanjury.judges.core.report import Report
 from spanjury.judges.core.segment import Segment
 from spanjury.judges.core.span import ErrorSpan
 
-__all__ = ["Rescorable", "Rescoring", "RescoringMethod"]
-
 
 class RescoringMethod(Enum):
     """Way in which a judge came from an error list to a score."""

@@ -6,8 +6,6 @@ from types import MappingProxyType
 
 from spanjury.judges.core.span import ErrorSpan
 
-__all__ = ["Segment"]
-
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 _UNRATED: Mapping[str, Mapping[str, float]] = MappingProxyType({})
 _NO_META: Mapping[str, object] = MappingProxyType({})

@@ -11,8 +11,6 @@ from spanjury.judges.core.addresses import without_secrets
 from spanjury.judges.core.errors import ConfigError
 from spanjury.judges.core.scrubbing import hide
 
-__all__ = ["address_of", "check_address"]
-
 _NAMED = re.compile(r"env:(?P<name>\w+)")
 _WEB = re.compile(r"https?://[^/?#]", re.IGNORECASE)
 

@@ -8,8 +8,6 @@ import hashlib
 
 from spanjury.judges.core.version import VERSION
 
-__all__ = ["fingerprint", "signature", "stamped", "unstamped"]
-
 _STAMP = "|spanjury:"
 
 

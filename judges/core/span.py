@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["MAX_SEVERITY", "MIN_SEVERITY", "ErrorSpan", "Located"]
-
 MIN_SEVERITY = 1
 MAX_SEVERITY = 5
 

@@ -9,8 +9,6 @@ end of a cell.
 import json
 import re
 
-__all__ = ["code_span", "markdown", "one_line", "shown", "shown_json"]
-
 # Lone surrogates cannot be encoded; control characters, and those that turn the direction of
 # all that follows, would hide what is there. Tabs and the ends of lines are text.
 _HIDDEN = re.compile(

@@ -45,8 +45,6 @@ from spanjury.judges.llm.prompt import (
 from spanjury.judges.llm.rescore import ForcedPrefix, ScoreForm, continued, rescored, restated
 from spanjury.judges.text import field_mark
 
-__all__ = ["Annotator"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotator:

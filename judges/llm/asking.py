@@ -11,8 +11,6 @@ from typing import Generic, Protocol, TypeVar
 from spanjury.judges.core import ChatModel, ChatRequest, Finish, Message, Outcome, Reply, Usage
 from spanjury.judges.text import defused
 
-__all__ = ["Answer", "Reading", "ask"]
-
 
 class Reading(Protocol):
     """Content read from a reply."""

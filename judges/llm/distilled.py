@@ -38,8 +38,6 @@ from spanjury.judges.llm.prompt import shown_texts
 from spanjury.judges.llm.short_prompt import messages_for, read_number, short_fingerprint
 from spanjury.judges.text import defused
 
-__all__ = ["Distilled"]
-
 _NUMBER_TOKENS = 32  # more is written only by who writes something else than a number
 
 

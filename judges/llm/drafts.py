@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 
 from spanjury.judges.llm.lines import SCORES, Field, Label
 
-__all__ = ["ErrorDraft", "ReportDraft", "drafts"]
-
 _NOTHING = frozenset({"n/a", "no error", "no errors", "none"})
 
 

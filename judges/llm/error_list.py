@@ -11,8 +11,6 @@ from collections.abc import Iterator, Sequence
 from spanjury.judges.core import ErrorSpan, Scale
 from spanjury.judges.llm.parse import SEVERITY_WORDS, ParsedError, parse
 
-__all__ = ["CUE", "cue", "render_errors"]
-
 _NONE = "No Error"
 _MARKS = (('"', '"'), ("“", "”"), ("«", "»"), ("「", "」"))
 _ANY_SCALE = Scale()

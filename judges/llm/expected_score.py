@@ -21,9 +21,6 @@ from spanjury.judges.llm.grades import numbers
 from spanjury.judges.llm.lines import without_reasoning
 from spanjury.judges.llm.percent import STEP
 
-__all__ = ["LEAST_SHARE", "Expected", "expected_first_word", "expected_number", "expected_score"]
-
-
 LEAST_SHARE = 0.5
 """Below this share of the probability the numbers of the scale do not speak for the model."""
 _AROUND = " \t\r\n▁ĠĊ"  # white space, also as tokenizers write it

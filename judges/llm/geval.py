@@ -45,9 +45,6 @@ from spanjury.judges.llm.lines import without_reasoning
 from spanjury.judges.llm.material import Material
 from spanjury.judges.llm.prompt import shown_texts
 
-__all__ = ["GEval", "Steps", "StepsWriter"]
-
-
 _NO_SPANS = "A score alone: no error spans were looked for."
 
 

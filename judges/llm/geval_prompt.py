@@ -12,16 +12,6 @@ from spanjury.judges.llm.prompt import alternatives, shown_texts
 from spanjury.judges.tasks import describe
 from spanjury.judges.text import fence, fill_template, read_template
 
-__all__ = [
-    "ask_for_score",
-    "ask_for_steps",
-    "geval_fingerprint",
-    "geval_grammar",
-    "our_steps",
-    "reask_for_score",
-    "reask_for_steps",
-]
-
 _PACKAGE = "spanjury.judges.llm"
 _TEMPLATES = (
     "geval-system.txt",

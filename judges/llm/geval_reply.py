@@ -13,8 +13,6 @@ from spanjury.judges.llm.lines import without_reasoning
 from spanjury.judges.llm.material import NO_MATERIAL, Material
 from spanjury.judges.llm.parse import BREAKS_OFF
 
-__all__ = ["SCORE_READER_VERSION", "read_score"]
-
 SCORE_READER_VERSION = 2
 """Raised whenever a reply may be scored otherwise than before; part of signatures."""
 

@@ -11,8 +11,6 @@ from functools import lru_cache
 
 from spanjury.judges.core import Scale
 
-__all__ = ["Grade", "is_template", "numbers", "read_grade"]
-
 _FILLER = frozenset(
     {"a", "an", "final", "is", "level", "of", "overall", "rating", "score", "severity", "the"}
 )

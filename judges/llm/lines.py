@@ -11,18 +11,6 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from functools import lru_cache
 
-__all__ = [
-    "GRADED",
-    "SCORES",
-    "Field",
-    "Label",
-    "fields",
-    "is_code_fence",
-    "without_markup",
-    "without_reasoning",
-]
-
-
 _REASON = r"(?:explanation|justification|rationale|reason|reasoning)"
 _SCORE = r"(?:score|rating|grade)"
 _SUBJECT = r"(?:(?:the|this|my|final|overall) )*"

@@ -13,8 +13,6 @@ from functools import cached_property
 
 from spanjury.judges.llm.lines import GRADED, Field, Label, is_code_fence, without_markup
 
-__all__ = ["NO_MATERIAL", "Material"]
-
 _WORD = re.compile(r"[^\W_]+")
 _INVISIBLE = re.compile("[\u00ad\u034f\u180e\u200b-\u200f\u2060-\u2064\ufe00-\ufe0f\ufeff]+")
 _GRADE = re.compile(

@@ -16,8 +16,6 @@ from spanjury.judges.llm.lines import SCORES, Field, Label, fields, is_code_fenc
 from spanjury.judges.llm.material import NO_MATERIAL, Material
 from spanjury.judges.llm.quotation import Opening, closes, left_open, unclosed
 
-__all__ = ["OwnFields", "own_fields"]
-
 _ENDS_QUOTATION = frozenset(
     {Label.ERROR, Label.LOCATION, Label.EXPLANATION, Label.SEVERITY, Label.RATIONALE}
 )

@@ -29,17 +29,6 @@ from spanjury.judges.llm.own_fields import OwnFields, own_fields
 from spanjury.judges.llm.quotation import quotation
 from spanjury.judges.text import Locator
 
-__all__ = [
-    "BREAKS_OFF",
-    "PARSER_VERSION",
-    "SEVERITY_WORDS",
-    "ParsedError",
-    "ParsedReply",
-    "located_errors",
-    "parse",
-]
-
-
 PARSER_VERSION = 2
 """Raised whenever a reply may be read otherwise than before; part of signatures."""
 BREAKS_OFF = "it breaks off at the score"

@@ -9,8 +9,6 @@ from typing import Literal
 
 from spanjury.judges.core import Scale
 
-__all__ = ["PERCENT", "STEP", "Reading", "binned", "from_percent", "percent"]
-
 Reading = Literal["stretched", "share"]
 """Meaning of 0: ``stretched`` for the worst label, so that five labels are 0, 25, … 100;
 ``share`` for nothing at all, so that they are 20, 40, … 100. The paper does not say which."""

@@ -17,17 +17,6 @@ from spanjury.judges.llm.parse import SEVERITY_WORDS
 from spanjury.judges.tasks import describe
 from spanjury.judges.text import fence, field_mark, fill_template, named_plainly, read_template
 
-__all__ = [
-    "PromptOptions",
-    "alternatives",
-    "grammar",
-    "prompt_fingerprint",
-    "reask",
-    "render",
-    "score_words",
-    "shown_texts",
-]
-
 _PACKAGE = "spanjury.judges.llm"
 _TEMPLATES = ("system.txt", "annotate.txt", "rules.txt", "reask.txt", "report.gbnf")
 

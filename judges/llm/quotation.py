@@ -8,8 +8,6 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
-__all__ = ["Opening", "Quotation", "closes", "left_open", "quotation", "unclosed"]
-
 # What may end a quotation, by what began it: its counterpart, then what is taken for that.
 _CLOSERS = {
     '"': '"”“',

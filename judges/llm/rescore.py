@@ -37,9 +37,6 @@ from spanjury.judges.llm.parse import BREAKS_OFF, parse
 from spanjury.judges.llm.prompt import PromptOptions, alternatives, score_words
 from spanjury.judges.text import defused, fill_template
 
-__all__ = ["ForcedPrefix", "ScoreForm", "continued", "rescored", "restated"]
-
-
 _PACKAGE = "spanjury.judges.llm"
 _TOKENS = 32  # what a label takes; more is written only by who writes something else
 _SHOWN = 60

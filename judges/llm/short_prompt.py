@@ -19,15 +19,6 @@ from spanjury.judges.llm.percent import PERCENT, Reading, binned, percent
 from spanjury.judges.llm.prompt import shown_texts
 from spanjury.judges.text import fill_template, read_template
 
-__all__ = [
-    "MAX_ERRORS",
-    "gravest",
-    "messages_for",
-    "read_number",
-    "short_fingerprint",
-    "target_for",
-]
-
 MAX_ERRORS = 8
 """The most errors that are listed."""
 

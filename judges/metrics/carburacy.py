@@ -10,8 +10,6 @@ from rouge_score_rs import RougeScorer
 
 from spanjury.judges.core import ConfigError, Sample, signature
 
-__all__ = ["Carburacy"]
-
 _TYPES = ("rouge1", "rouge2", "rougeL")
 
 

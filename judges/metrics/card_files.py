@@ -10,8 +10,6 @@ from pydantic import TypeAdapter, ValidationError
 
 from spanjury.judges.core import MetricCard, PluginError
 
-__all__ = ["read_cards"]
-
 _CARD: TypeAdapter[MetricCard] = TypeAdapter(MetricCard)
 
 

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 
 from spanjury.judges.core import MetricError
 
-__all__ = ["check_cells", "check_choice", "check_least"]
-
 
 def check_choice(name: str, value: str, *, choices: Sequence[str]) -> None:
     """Raise ValueError if `value` is none of `choices`."""

@@ -27,8 +27,6 @@ from spanjury.judges.metrics.named import sample_of
 from spanjury.judges.metrics.reductions import over_references
 from spanjury.judges.text.turns import in_turn
 
-__all__ = ["MetricJudge"]
-
 _PAIRS = 100  # of characters that are compared while a rule reads one character
 
 

@@ -6,9 +6,6 @@ from typing import Literal
 
 from spanjury.judges.core import DataError, Metric, MetricCard, Sample, Segment
 
-__all__ = ["NamedMetric", "Over", "check_samples", "sample_of"]
-
-
 Over = Literal["best", "mean", "worst"]
 
 

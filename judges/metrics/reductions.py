@@ -20,19 +20,6 @@ from spanjury.judges.core import (
     SegmentMetric,
 )
 
-__all__ = [
-    "Average",
-    "Choice",
-    "Ranked",
-    "Reduction",
-    "RowMetric",
-    "add_rows",
-    "over_outputs",
-    "over_references",
-    "over_segments",
-]
-
-
 Choice = Literal["best", "mean", "worst"]
 Average = Literal["mean", "median"]
 Reduction = Choice | Callable[[Sequence[float]], float]

@@ -10,8 +10,6 @@ from spanjury.judges.core import CorpusMetric, MergeableMetric, Sample, first_er
 from spanjury.judges.metrics.named import NamedMetric
 from spanjury.judges.metrics.scores import MetricScores, Part, measured, put_together
 
-__all__ = ["run_metrics"]
-
 _CHUNK = 250
 """Samples of a chunk: some seconds' work of a slow metric, a millisecond of pickling."""
 _FEW = 50

@@ -20,10 +20,8 @@ from spanjury.judges.core import (
 from spanjury.judges.metrics.named import NamedMetric
 from spanjury.judges.metrics.reductions import RowMetric, over_references
 from spanjury.stats.arrays import FloatArray
-from spanjury.stats.bootstrap import bootstrap, percentile_interval
+from spanjury.stats.resampling import bootstrap, percentile_interval
 from spanjury.stats.weighted import Weighted, mean_drop
-
-__all__ = ["MetricScores", "Part", "corpus_interval", "measured", "put_together"]
 
 T = TypeVar("T")
 Rows = tuple[tuple[float, ...], ...]

@@ -11,8 +11,6 @@ from spanjury.judges.rules.source_index import SourceIndex
 from spanjury.judges.rules.stems import stem
 from spanjury.judges.text.words import Word
 
-__all__ = ["Claim", "Sort", "claims", "tells_names"]
-
 Sort = Literal["number", "date", "name", "wording"]
 
 _DAYS = frozenset((*MONTHS, *WEEKDAYS))

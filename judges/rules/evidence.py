@@ -12,8 +12,6 @@ from spanjury.judges.rules.source_index import SourceIndex
 from spanjury.judges.rules.stems import stem
 from spanjury.judges.rules.support import SentenceSupport, Support
 
-__all__ = ["error_spans"]
-
 _STRANGE = 0.8  # share of unknown claims from which a whole sentence is marked
 _ENOUGH = 4  # claims that a sentence needs for that
 _NEAR = 2.0  # a number of the source is named if it is at most so many times greater or less

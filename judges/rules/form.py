@@ -39,8 +39,6 @@ from spanjury.judges.rules.form_checks.words import (
 from spanjury.judges.rules.form_text import FormText, read_form
 from spanjury.judges.text.turns import in_turn
 
-__all__ = ["CHECKS", "FormJudge"]
-
 CHECKS: tuple[Callable[[FormText], Iterator[ErrorSpan]], ...] = (
     articles,
     broken_off,

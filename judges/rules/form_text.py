@@ -8,8 +8,6 @@ from spanjury.judges.core import ErrorSpan, Located
 from spanjury.judges.text.sentences import Sentence, sentences
 from spanjury.judges.text.words import Word, words
 
-__all__ = ["FormText", "read_form"]
-
 _STYLE = 0.5  # share from which a way of writing is the style of the text, no slip
 _STOP = re.compile(r"[.,](?=\s|$)")
 

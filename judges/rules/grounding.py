@@ -14,9 +14,6 @@ from spanjury.judges.rules.support import Support, support
 from spanjury.judges.text.turns import in_turn
 from spanjury.judges.text.words import folded_words
 
-__all__ = ["NO_BLANKS", "GroundingJudge", "different_languages", "script"]
-
-
 _LATIN = "Latin"
 _SCRIPTS: Mapping[str, re.Pattern[str]] = MappingProxyType(
     {

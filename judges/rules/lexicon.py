@@ -2,8 +2,6 @@
 
 from types import MappingProxyType
 
-__all__ = ["FUNCTION_WORDS", "GIVEN_NAMES", "IRREGULAR", "MONTHS", "SAME", "WEEKDAYS"]
-
 FUNCTION_WORDS = frozenset(
     """a an the of in on at to for from by with without within and or but nor so as than if then
     because while although though until till unless since through throughout during before after

@@ -4,8 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-__all__ = ["SHORT_SCALES", "Number", "numbers"]
-
 _UNITS = MappingProxyType(
     {
         word: value

@@ -15,13 +15,6 @@ from spanjury.judges.rules.stems import stem
 from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.words import folded_words
 
-__all__ = [
-    "SourceIndex",
-    "index_source",
-    "pair_hashes",
-    "triple_hashes",
-]
-
 _PREFIX = 5  # letters that a derived word shares with its origin, as legal and legalise do
 
 _CAMEL = re.compile(r"\b[a-z]+(?:[A-Z][a-z]+)+\b")

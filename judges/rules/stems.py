@@ -4,8 +4,6 @@ from functools import lru_cache
 
 from spanjury.judges.rules.lexicon import FUNCTION_WORDS, IRREGULAR, SAME
 
-__all__ = ["stem"]
-
 _ENDINGS = (
     "ations",
     "ation",

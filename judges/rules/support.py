@@ -20,9 +20,6 @@ from spanjury.judges.rules.stems import stem
 from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.words import Word, words
 
-__all__ = ["Joins", "SentenceSupport", "Support", "joins", "seams", "support"]
-
-
 # What begins a new clause: a writer who joins two sentences so says nothing new.
 _CONNECTIVES = frozenset(
     """after although and as because before but or since so though unless until when where

@@ -9,8 +9,6 @@ from typing import Annotated
 
 from pydantic import AliasChoices, Field
 
-__all__ = ["Curve"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:

@@ -7,8 +7,6 @@ from pydantic import TypeAdapter, ValidationError
 from spanjury.judges.core import ConfigError, StoreError
 from spanjury.judges.scoring.span_map import SpanMap
 
-__all__ = ["read_map", "write_map"]
-
 _MAP: TypeAdapter[SpanMap] = TypeAdapter(SpanMap)
 
 

@@ -14,8 +14,6 @@ from spanjury.judges.scoring.penalty import SpanPenalty
 from spanjury.judges.scoring.span_map import SpanMap
 from spanjury.stats.monotone import decreasing_fit, decreasing_steps
 
-__all__ = ["ScoredSpans", "fit_curve", "fit_weights"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredSpans:

@@ -21,8 +21,6 @@ from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.core.keys import canonical, digest, report_key
 from spanjury.judges.scoring.span_map import SpanMap, names_its_errors
 
-__all__ = ["FromSpans"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FromSpans:

@@ -21,8 +21,6 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.text.sentences import sentence_intervals
 
-__all__ = ["SpanPenalty"]
-
 _SEVERITIES = range(MIN_SEVERITY, MAX_SEVERITY + 1)
 
 

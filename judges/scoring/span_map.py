@@ -10,8 +10,6 @@ from spanjury.judges.core import Aspect, ErrorSpan, Report, fingerprint, signatu
 from spanjury.judges.scoring.curve import Curve
 from spanjury.judges.scoring.penalty import SpanPenalty
 
-__all__ = ["SpanMap", "names_its_errors"]
-
 _ALMOST = 0.5
 """Scores so near to the best one have its label."""
 

@@ -10,8 +10,6 @@ from spanjury.judges.core import Aspect, Task
 from spanjury.judges.tasks.declaration import read_aspect, read_task
 from spanjury.judges.tasks.table import Names, Table
 
-__all__ = ["Catalogue", "describe"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Shelf:

@@ -8,8 +8,6 @@ from typing import cast, get_args
 from spanjury.judges.core import Aspect, Kind, Scale, Task
 from spanjury.judges.tasks.table import Table
 
-__all__ = ["read_aspect", "read_task"]
-
 _TASK_KEYS = (
     "description",
     "output_header",

@@ -9,9 +9,6 @@ from types import MappingProxyType
 
 from spanjury.judges.core import ConfigError
 
-__all__ = ["Names", "Table"]
-
-
 _SEPARATORS = re.compile(r"[\s_-]+")
 
 

@@ -15,8 +15,6 @@ from rapidfuzz.distance import LCSseq
 
 from spanjury.judges.text.words import joined
 
-__all__ = ["MIN_SIMILARITY", "Haystack"]
-
 MIN_SIMILARITY = 0.8
 """Least share of characters, ``2 * common / (len(quote) + len(passage))``, that a quote
 and its passage have in common in the same order."""

@@ -14,8 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-__all__ = ["Folded", "fold", "fold_with_map"]
-
 _QUOTES = frozenset("'\"`´′″‴‵‶‷ʹʺʻʼʽˈˊˋˮ❛❜❝❞〝〞〟「」『』")
 _QUOTE_CATEGORIES = frozenset({"Pi", "Pf"})
 _MINUS = "\N{MINUS SIGN}"

@@ -17,8 +17,6 @@ from spanjury.judges.text.approximate import Haystack
 from spanjury.judges.text.fold import Folded, fold, fold_with_map
 from spanjury.judges.text.words import stands_alone
 
-__all__ = ["Locator", "Place"]
-
 _Interval = tuple[int, int]
 
 _ELLIPSIS = re.compile(r"[\[(]?(?:…|\.(?: ?\.){1,5})[\])]?")

@@ -13,17 +13,6 @@ from itertools import count
 
 from spanjury.judges.core import fingerprint
 
-__all__ = [
-    "AnswerMark",
-    "Fenced",
-    "fence",
-    "field_mark",
-    "fill_template",
-    "named_plainly",
-    "read_template",
-]
-
-
 _MARK = re.compile(r"\[[0-9a-f]{12}\]")
 _PLAIN_NAME = re.compile(r"[^\W_](?:[\w '’()/&,+-]|\.(?=\w))*")
 _LONGEST_NAME = 60

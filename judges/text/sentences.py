@@ -4,8 +4,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-__all__ = ["Sentence", "sentence_intervals", "sentences"]
-
 # A stop with what closes after it; one class of characters to begin with keeps it fast.
 _STOP = re.compile(r"[.!?…。！？।\n]++['\"”’»)\]」』]*+")
 _BREAK = re.compile(r"\n[^\S\n]*(?:\n|(?:[-*•]|\d{1,3}[.)])\s)")

@@ -15,9 +15,6 @@ from dataclasses import dataclass, replace
 
 from spanjury.judges.core import ChatModel, ChatRequest, Message, Reply, ToolCall
 
-__all__ = ["DefusedModel", "defused", "join_tokens", "split_tokens"]
-
-
 _NAMES = (
     "bos|eos|pad|unk|cls|sep|mask|s|eod|eot|eop|sop|EOD|EOT|BOS_TOKEN|EOS_TOKEN"
     "|(?:start|end|begin)_of_(?:turn|image|audio|text|sentence|document|role|utterance)"

@@ -12,8 +12,6 @@ from typing import TypeVar
 import anyio.lowlevel
 import anyio.to_thread
 
-__all__ = ["LONG", "in_turn"]
-
 T = TypeVar("T")
 
 LONG = 2_000

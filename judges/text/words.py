@@ -4,9 +4,6 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-__all__ = ["Word", "fold_word", "folded_words", "joined", "stands_alone", "words"]
-
-
 # Thousands are grouped by a comma, in tokenised data also by a comma and a space; an
 # ordinal keeps its ending. A possessive "s" is not a word. Python's \w leaves out the vowel
 # signs of Indic scripts and combining accents, without which words would fall apart.

@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar
 import typer
 
 from spanjury.judges.core import VERSION
+from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli import (
     compare,
     distil_build,
@@ -31,12 +32,9 @@ from spanjury.orchestration.cli import (
     runs,
 )
 from spanjury.orchestration.cli.command import CommandGroup, command
-from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
     from spanjury.orchestration.wiring import sources
-
-__all__ = ["app", "main"]
 
 
 class _Commands(CommandGroup):

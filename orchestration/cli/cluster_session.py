@@ -11,8 +11,6 @@ from spanjury.orchestration.cli.flags.run import ShowFlags
 from spanjury.orchestration.cli.session import require_coverage
 from spanjury.orchestration.services.cluster import ChunkRecord, ClusterJob, run_on_cluster
 
-__all__ = ["run_cluster_job"]
-
 _EVERY = 5.0
 """Seconds between two lines of progress."""
 

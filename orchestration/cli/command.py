@@ -24,8 +24,6 @@ from typer.models import ParameterInfo
 
 from spanjury.orchestration.cli.exits import exits
 
-__all__ = ["RARE", "CommandGroup", "Flags", "command"]
-
 RARE = "rare"
 """Marks a flag that few need: ``--help-all`` alone shows it."""
 _MORE = ", more"

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from spanjury.judges.core import DataError
-from spanjury.orchestration.cli.lazy import lazily
+from spanjury.judges.core.lazy import lazily
 
 with lazily():
     from spanjury.orchestration.cli import console
@@ -14,8 +14,6 @@ with lazily():
     from spanjury.orchestration.report import terminal
     from spanjury.orchestration.services import scorers
     from spanjury.orchestration.studies.comparison import runs as study
-
-__all__ = ["compare"]
 
 
 def compare(

@@ -12,8 +12,6 @@ from rich.text import Text
 from spanjury.judges.core import shown, shown_json
 from spanjury.orchestration.cli.exits import say
 
-__all__ = ["CleanConsole", "print_json", "print_table", "print_view", "say_written"]
-
 _PICTURES = frozenset({".png", ".svg"})
 
 

@@ -8,12 +8,12 @@ from typing import Annotated, ClassVar, Literal
 import typer
 
 from spanjury.judges.core import ConfigError
+from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import RARE, Flags
 from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.flags.data import DataFlags
 from spanjury.orchestration.cli.flags.panel import PanelFlags
 from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
-from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
     from spanjury.orchestration.cli import console, logging, session
@@ -21,8 +21,6 @@ with lazily():
     from spanjury.orchestration.services import distil
     from spanjury.orchestration.studies.distillation import splits, summary
     from spanjury.orchestration.wiring import config
-
-__all__ = ["build"]
 
 _RECIPE = "distil"
 

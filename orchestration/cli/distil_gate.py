@@ -9,13 +9,13 @@ from typing import Annotated, ClassVar
 import typer
 
 from spanjury.judges.core import ConfigError
+from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import RARE, Flags
 from spanjury.orchestration.cli.exam import Output, Recipe, Require, exit_if_missed
 from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.flags.data import DataFlags
 from spanjury.orchestration.cli.flags.panel import ModelBaseUrls, PanelFlags
 from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
-from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
     from spanjury.judges.llm import percent
@@ -39,8 +39,6 @@ with lazily():
     from spanjury.orchestration.studies.gate import demands, tables
     from spanjury.orchestration.studies.robustness import attempts
     from spanjury.orchestration.wiring import config
-
-__all__ = ["gate"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,17 +12,15 @@ from typing import Annotated, ClassVar, Literal
 import typer
 
 from spanjury.judges.core import ConfigError
+from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import RARE, Flags
 from spanjury.orchestration.cli.exits import INTERRUPTED, say
 from spanjury.orchestration.cli.flags.run import LogFlags
-from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
     from spanjury.orchestration.cli import logging
     from spanjury.orchestration.services import train as service
     from spanjury.orchestration.wiring import training as wiring
-
-__all__ = ["ModelFlags", "TrainingFlags", "train"]
 
 _EVERY = 10.0  # seconds between two words of how far it is
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)

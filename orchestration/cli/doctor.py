@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 from spanjury.judges.core import VERSION, EvaluationError, Segment, reason_of
+from spanjury.judges.core.lazy import lazily
 from spanjury.judges.core.registry import OUR_PACKAGE, Registry
 from spanjury.orchestration.cli.exits import ERROR
 from spanjury.orchestration.cli.flags.panel import ModelBaseUrls
-from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
     from importlib import metadata
@@ -21,8 +21,6 @@ with lazily():
     from spanjury.judges import tasks
     from spanjury.orchestration.cli import console, network
     from spanjury.orchestration.wiring import config, metrics, models, panels, plugins
-
-__all__ = ["doctor"]
 
 Finding = tuple[str, str, str]
 """The thing that was tried, its state, a note."""

@@ -12,8 +12,6 @@ from spanjury.orchestration.services.dry_run import Estimate, estimated
 from spanjury.orchestration.services.evaluate import Job
 from spanjury.stats.estimation import TotalEstimate
 
-__all__ = ["print_estimate"]
-
 
 def print_estimate(job: Job) -> None:
     """Judge a sample of the rows of `job`, and print what all of them would take."""

@@ -9,12 +9,12 @@ from typing import Annotated, ClassVar, Literal
 import typer
 
 from spanjury.judges.core import ConfigError, StoreError
+from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import RARE, Flags
 from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.flags.data import DataFlags
 from spanjury.orchestration.cli.flags.panel import PanelFlags
 from spanjury.orchestration.cli.flags.run import LimitFlags, ShowFlags
-from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
     from spanjury.orchestration.cli import cluster_session, dry_run, logging, session
@@ -22,8 +22,6 @@ with lazily():
     from spanjury.orchestration.services import cluster, runs
     from spanjury.orchestration.services import evaluate as service
     from spanjury.orchestration.wiring import runs as run_folders
-
-__all__ = ["evaluate"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

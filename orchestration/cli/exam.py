@@ -8,21 +8,12 @@ from typing import Annotated
 import typer
 
 from spanjury.judges.core import Aspect, ConfigError
+from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.exits import GATE, say
 from spanjury.orchestration.cli.flags.data import DataFlags
-from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
     from spanjury.orchestration.services import discernment
-
-__all__ = [
-    "ExamTextFlags",
-    "Output",
-    "Recipe",
-    "Require",
-    "exit_if_missed",
-    "say_scope",
-]
 
 Output = Annotated[
     Path,

@@ -5,17 +5,15 @@ from typing import Annotated
 
 import typer
 
+from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.exam import Require, exit_if_missed
 from spanjury.orchestration.cli.exits import say
-from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
     from spanjury.orchestration.cli import console
     from spanjury.orchestration.report import terminal
     from spanjury.orchestration.services import exam_card, exam_comparison
     from spanjury.orchestration.studies import card as study
-
-__all__ = ["card", "compare"]
 
 
 def compare(

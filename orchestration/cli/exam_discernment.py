@@ -7,11 +7,11 @@ from typing import Annotated, ClassVar, Literal
 
 import typer
 
+from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import RARE, Flags
 from spanjury.orchestration.cli.exam import ExamTextFlags, Output, Recipe, say_scope
 from spanjury.orchestration.cli.flags.panel import PanelFlags, WriterFlags
 from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
-from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
     from spanjury.orchestration.cli import console, logging, session
@@ -20,8 +20,6 @@ with lazily():
     from spanjury.orchestration.services import discernment_report as report
     from spanjury.orchestration.studies.discernment import findings
     from spanjury.orchestration.wiring import runs
-
-__all__ = ["discernment"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,12 +8,12 @@ from typing import Annotated, ClassVar
 import typer
 
 from spanjury.judges.core import ConfigError
+from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flags
 from spanjury.orchestration.cli.exam import Output, say_scope
 from spanjury.orchestration.cli.flags.data import DataFlags
 from spanjury.orchestration.cli.flags.panel import PanelFlags, WriterFlags
 from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
-from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
     from spanjury.orchestration.cli import console, logging, session
@@ -21,8 +21,6 @@ with lazily():
     from spanjury.orchestration.report import terminal
     from spanjury.orchestration.services import faithfulness as service
     from spanjury.orchestration.wiring import runs
-
-__all__ = ["faithfulness"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar
 import typer
 
 from spanjury.judges.core import ConfigError
+from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import RARE, Flags
 from spanjury.orchestration.cli.exam import (
     ExamTextFlags,
@@ -19,7 +20,6 @@ from spanjury.orchestration.cli.exam import (
 from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.flags.panel import PanelFlags
 from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
-from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
     from spanjury.orchestration.cli import console, logging, session
@@ -30,8 +30,6 @@ with lazily():
     from spanjury.orchestration.studies.robustness import attempts, findings, values
     from spanjury.orchestration.studies.robustness import exam as study
     from spanjury.orchestration.wiring import runs
-
-__all__ = ["robustness"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

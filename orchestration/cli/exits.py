@@ -7,8 +7,6 @@ import typer
 
 from spanjury.judges.core import ConfigError, EvaluationError, hide, shown
 
-__all__ = ["COVERAGE", "ERROR", "GATE", "INTERRUPTED", "LIMIT", "USAGE", "exits", "say"]
-
 ERROR = 1
 """Something failed that is not the user's wording: a file, a server."""
 USAGE = 2

@@ -7,15 +7,13 @@ from typing import Annotated, TypeVar
 import typer
 
 from spanjury.judges.core import ConfigError, Segment, StoreError
+from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.exits import say
-from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
     from spanjury.orchestration.services import runs
     from spanjury.orchestration.wiring import exports, sources
     from spanjury.orchestration.wiring import runs as run_folders
-
-__all__ = ["export"]
 
 _PART = ".part"
 

@@ -2,15 +2,13 @@
 
 from collections.abc import Sequence
 
+from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.flags.data import AspectsFiles, Task
-from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
     from spanjury.judges import tasks as catalogues
     from spanjury.orchestration.cli import console
     from spanjury.orchestration.wiring import plugins as registries
-
-__all__ = ["aspects", "judges", "plugins", "tasks"]
 
 
 def judges() -> None:

@@ -11,8 +11,6 @@ from pathlib import Path
 from spanjury.judges.core import LOGGER, ConfigError, shown
 from spanjury.orchestration.cli.exits import say
 
-__all__ = ["log_to"]
-
 _OUTAGES: Mapping[str, str] = {
     "outage.begun": "waiting for model {model}, {longest:.0f} s at most: {error}",
     "outage.ended": "model {model} answers again after {seconds:.0f} s",

@@ -5,13 +5,11 @@ from typing import Annotated
 
 import typer
 
+from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.exits import say
-from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
     from spanjury.orchestration.wiring import cluster
-
-__all__ = ["merge"]
 
 
 def merge(

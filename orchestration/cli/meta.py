@@ -6,11 +6,11 @@ from typing import Annotated, ClassVar, Literal
 
 import typer
 
+from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flags
 from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.flags.data import Columns
 from spanjury.orchestration.cli.flags.run import NoProgress
-from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
     import anyio
@@ -19,8 +19,6 @@ with lazily():
     from spanjury.orchestration.report import terminal
     from spanjury.orchestration.services import agreement, agreement_report
     from spanjury.orchestration.studies.agreement import findings, scorers, tables
-
-__all__ = ["meta"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

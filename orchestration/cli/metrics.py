@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from spanjury.judges.core import ConfigError, MetricCard, shown
+from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.flags.data import Columns
-from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
     from rich import table as tables
@@ -19,8 +19,6 @@ with lazily():
     from spanjury.orchestration.report import metric_card
     from spanjury.orchestration.services import metric_pages
     from spanjury.orchestration.wiring import metrics
-
-__all__ = ["Json", "MetricTexts", "card", "list_metrics", "show"]
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, not a table.")]
 MetricTexts = Annotated[

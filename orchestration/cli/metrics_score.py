@@ -8,11 +8,11 @@ from typing import Annotated, ClassVar
 import typer
 
 from spanjury.judges.core import stamped
+from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flags
 from spanjury.orchestration.cli.exits import INTERRUPTED, say
 from spanjury.orchestration.cli.flags.data import Columns, RowLimit
 from spanjury.orchestration.cli.flags.run import NoProgress
-from spanjury.orchestration.cli.lazy import lazily
 from spanjury.orchestration.cli.metrics import Json, MetricTexts
 
 with lazily():
@@ -23,8 +23,6 @@ with lazily():
     from spanjury.orchestration.cli import console
     from spanjury.orchestration.services import metric_scores
     from spanjury.orchestration.services import metrics as service
-
-__all__ = ["score"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,8 +5,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-__all__ = ["NetworkWatch", "forbid_network"]
-
 # Binding is not among them: it sends nothing, and urllib3 does it to see whether there is IPv6.
 _EVENTS = frozenset({
     "socket.connect",

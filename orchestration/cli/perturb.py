@@ -5,19 +5,17 @@ from typing import Annotated
 
 import typer
 
+from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.exam import Recipe
 from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.flags.data import Columns, RowLimit
 from spanjury.orchestration.cli.flags.panel import Seed, WriterFlags
-from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
     import anyio
 
     from spanjury.orchestration.cli import logging
     from spanjury.orchestration.services import perturb as service
-
-__all__ = ["perturb"]
 
 
 def perturb(

@@ -15,8 +15,6 @@ from rich.text import Text
 
 from spanjury.orchestration.engine.progress import Tracker
 
-__all__ = ["ProgressBar", "ProgressLines"]
-
 _REDRAWS = 2.0
 """How often in a second a bar is drawn."""
 _EVERY = 10.0

@@ -6,17 +6,15 @@ from typing import Annotated
 
 import typer
 
+from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.flags.data import Aspects
 from spanjury.orchestration.cli.flags.panel import PanelFlags, ScoringFlags
 from spanjury.orchestration.cli.flags.run import LimitFlags, ShowFlags
-from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
     from spanjury.orchestration.cli import logging, session
     from spanjury.orchestration.services import runs
     from spanjury.orchestration.wiring import runs as run_folders
-
-__all__ = ["rescore", "resume"]
 
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="Folder or name of the run.")]
 RetryFailed = Annotated[

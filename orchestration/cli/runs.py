@@ -7,17 +7,15 @@ from typing import Annotated, ClassVar
 import typer
 
 from spanjury.judges.core import ConfigError, StoreError
+from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import CommandGroup
 from spanjury.orchestration.cli.exits import say
-from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
     from spanjury.orchestration.cli import console
     from spanjury.orchestration.services import runs as service
     from spanjury.orchestration.wiring import repair as repairing
     from spanjury.orchestration.wiring import runs as run_folders
-
-__all__ = ["Runs"]
 
 _LIST = "list"
 

@@ -9,8 +9,6 @@ from rich.text import Text
 
 from spanjury.judges.core import ErrorSpan, Outcome, PanelReport, Result, one_line
 
-__all__ = ["marked_text", "segment_view"]
-
 _STYLES = {1: "cyan", 2: "cyan", 3: "yellow", 4: "red", 5: "bold red"}
 _LONG = 1500
 """Texts of more characters are shown around their spans only."""

@@ -29,8 +29,6 @@ from spanjury.orchestration.engine.summary import Summary
 from spanjury.orchestration.services.evaluate import Job, Plan, plan, run
 from spanjury.orchestration.wiring.runs import RunFolder, runs_home
 
-__all__ = ["Exam", "ExamSession", "plan_job", "require_coverage", "run_exam", "run_job"]
-
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
 

@@ -9,8 +9,6 @@ from rich.text import Text
 from spanjury.judges.core import Outcome, Usage, one_line
 from spanjury.orchestration.engine.summary import Row, Summary
 
-__all__ = ["summary_view"]
-
 _REASONS = 3
 """How many reasons for missing scores are shown."""
 

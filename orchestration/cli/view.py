@@ -18,8 +18,6 @@ from spanjury.orchestration.engine.progress import Tracker, spent
 from spanjury.orchestration.engine.summary import Summary
 from spanjury.orchestration.wiring.results import result_row
 
-__all__ = ["View"]
-
 
 class _Output(CleanConsole):
     """A console whose reader may leave, as `head` does, without ending the program."""

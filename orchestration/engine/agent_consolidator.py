@@ -29,8 +29,6 @@ from spanjury.judges.text import AnswerMark, fence, fill_template, read_template
 from spanjury.orchestration.engine.grouping import Case, Grouping, GroupingError, consolidated
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator, seat_spans
 
-__all__ = ["AgentConsolidator"]
-
 log = EventLog()
 
 _PACKAGE = "spanjury.orchestration.engine"

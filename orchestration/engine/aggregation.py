@@ -8,17 +8,6 @@ import statistics
 from collections.abc import Callable, Sequence
 from math import sqrt
 
-__all__ = [
-    "far_from_all",
-    "far_from_others",
-    "majority",
-    "mean",
-    "mean_without_far_seats",
-    "mean_without_outliers",
-    "median",
-    "minimum",
-]
-
 _MIN_GAP = 1.0
 _DEVIATIONS = 2.0
 # With five seats the rule can hold only as an equality, which floats may miss.

@@ -29,8 +29,6 @@ from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.stopping import StopToken
 
-__all__ = ["ALL_ASPECTS", "each", "evaluate", "pair"]
-
 T = TypeVar("T")
 
 ALL_ASPECTS = "all"

@@ -15,8 +15,6 @@ from pydantic import BaseModel
 from spanjury.judges.core import Consolidation, ErrorSpan, Located, SpanRef
 from spanjury.judges.text import AnswerMark, Locator, Place
 
-__all__ = ["Case", "Group", "Grouping", "GroupingError", "LeftOut", "consolidated"]
-
 _NEAR = 200
 """Code points that may lie between a group's quote and a member of it: a sentence or two."""
 _SLACK = 16

@@ -45,16 +45,6 @@ from spanjury.orchestration.engine.memory_codec import (
     written,
 )
 
-__all__ = [
-    "FAILED",
-    "RememberedJudge",
-    "RememberedModel",
-    "RememberedRescorable",
-    "SilentModel",
-    "remembered",
-]
-
-
 FAILED = frozenset(Outcome) - {Outcome.SCORED, Outcome.ABSTAINED}
 """Outcomes of a judge that should have scored and did not."""
 

@@ -36,16 +36,6 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.core.keys import asked_about, canonical, digest
 
-__all__ = [
-    "KeptValues",
-    "ReportKeys",
-    "former_models",
-    "read_reply",
-    "read_report",
-    "read_rescoring",
-    "written",
-]
-
 log = EventLog()
 
 T = TypeVar("T")

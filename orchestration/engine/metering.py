@@ -6,8 +6,6 @@ from typing import Protocol
 
 from spanjury.judges.core import ChatModel, ChatRequest, ConfigError, Reply, TokenPrice, Usage
 
-__all__ = ["LimitedModel", "Limits", "Meter"]
-
 
 class LimitedModel(ChatModel, Protocol):
     """A model that allows so many calls at once, and says how many are under way."""

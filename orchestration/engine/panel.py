@@ -44,8 +44,6 @@ from spanjury.judges.core import (
 from spanjury.orchestration.engine.aggregation import far_from_all
 from spanjury.orchestration.engine.span_score import SpanScore
 
-__all__ = ["Observer", "Panel", "Seat"]
-
 log = EventLog()
 
 _GRAVEST_FIRST = (

@@ -9,8 +9,6 @@ from spanjury.judges.core import Outcome
 from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.engine.summary import Summary
 
-__all__ = ["Progress", "Tracker", "spent"]
-
 _RECENT = 10.0
 _ENOUGH = 10
 """Seconds and calls at least over which speeds are taken, if a minute has so many calls."""

@@ -22,8 +22,6 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.core.code_digest import code_digest
 
-__all__ = ["RuleConsolidator", "seat_spans"]
-
 _SAME_PLACE = 0.5
 """Share of the shorter interval that two spans must have in common."""
 _SAME_WORDING = 50.0

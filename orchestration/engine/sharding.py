@@ -9,8 +9,6 @@ from typing import TypeVar
 
 from spanjury.judges.core import ConfigError
 
-__all__ = ["Shard", "parse_shard"]
-
 T = TypeVar("T")
 
 _NUMBER = re.compile(r"[0-9]{1,9}")

@@ -18,8 +18,6 @@ from spanjury.judges.core import (
 from spanjury.judges.scoring import SpanMap, SpanPenalty, names_its_errors
 from spanjury.judges.scoring.files import read_map
 
-__all__ = ["SpanScore", "span_score"]
-
 Over = Literal["seats", "list"]
 
 

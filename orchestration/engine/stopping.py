@@ -12,16 +12,6 @@ from anyio.lowlevel import checkpoint
 
 from spanjury.judges.core import ConfigError, RunFailedError, first_error_alone
 
-__all__ = [
-    "GRACE",
-    "LONGEST_OUTAGE",
-    "FailurePolicy",
-    "StopToken",
-    "Work",
-    "run_in_time",
-    "run_watched",
-]
-
 GRACE = 10.0
 """Seconds that work under way may take when a run is to end at once."""
 

@@ -5,8 +5,6 @@ from dataclasses import dataclass, field
 
 from spanjury.judges.core import Outcome, Result, Usage
 
-__all__ = ["Row", "Summary"]
-
 
 @dataclass(slots=True)
 class Row:

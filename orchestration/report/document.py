@@ -35,8 +35,6 @@ from typing import Literal
 from spanjury.orchestration.report.prose import Prose
 from spanjury.orchestration.report.tables import Medium, Table
 
-__all__ = ["Block", "Bullets", "Paragraph", "Picture", "Report", "Section", "Tone", "shown_on"]
-
 Tone = Literal["plain", "strong", "caution", "faint"]
 """The weight of a paragraph: usual, the conclusion, a warning, or an aside."""
 

@@ -9,8 +9,6 @@ from spanjury.orchestration.report.html import report_html
 from spanjury.orchestration.report.json import json_text
 from spanjury.orchestration.report.markdown import report_markdown
 
-__all__ = ["make_folder", "write_report", "write_whole"]
-
 
 def write_report(
     folder: Path, report: Report, *, data: object, page: str = "report", values: str = "findings"

@@ -24,8 +24,6 @@ from spanjury.orchestration.report.document import (
 from spanjury.orchestration.report.prose import Prose, parts
 from spanjury.orchestration.report.tables import Cell, Column, Table
 
-__all__ = ["report_html"]
-
 _STYLE = files("spanjury.orchestration.report") / "page.css"
 _DEEPEST = 6
 _TAGS = MappingProxyType({"plain": "bdi", "strong": "strong", "emphasis": "em", "code": "code"})

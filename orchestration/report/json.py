@@ -8,8 +8,6 @@ from importlib.metadata import version
 
 from spanjury.judges.core import VERSION
 
-__all__ = ["fields_of", "json_text", "plain", "versions"]
-
 _DIGITS = 6
 """Significant digits: more than any number of texts supports."""
 

@@ -16,8 +16,6 @@ from spanjury.orchestration.report.document import (
 from spanjury.orchestration.report.prose import Prose, Styled, parts
 from spanjury.orchestration.report.tables import Cell, Table
 
-__all__ = ["report_markdown"]
-
 _DEEPEST = 6
 
 

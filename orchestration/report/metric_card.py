@@ -4,8 +4,6 @@ from collections.abc import Iterable, Iterator
 
 from spanjury.judges.core import MetricCard
 
-__all__ = ["card_facts", "card_page", "index_page"]
-
 
 def card_page(card: MetricCard) -> str:
     """Return the page of a metric, in Markdown."""

@@ -2,8 +2,6 @@
 
 import math
 
-__all__ = ["between", "bracketed", "defined", "figure"]
-
 _BARE = "~"
 
 

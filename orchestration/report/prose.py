@@ -5,8 +5,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Prose", "Styled", "code", "emphasis", "parts", "prose", "strong"]
-
 Style = Literal["plain", "strong", "emphasis", "code"]
 
 _MARKUP = re.compile(

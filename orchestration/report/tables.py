@@ -7,8 +7,6 @@ from typing import Literal
 from spanjury.orchestration.report.numbers import bracketed, figure
 from spanjury.orchestration.report.prose import Prose
 
-__all__ = ["Cell", "Column", "Mark", "Medium", "Row", "Table", "Value", "numeric", "row", "table"]
-
 Medium = Literal["page", "terminal"]
 Mark = Literal["good", "bad", "unsure", "failed"]
 """The meaning of a cell: as wanted, not as wanted, not decided, not measured."""

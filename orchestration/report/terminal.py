@@ -20,8 +20,6 @@ from spanjury.orchestration.report.document import (
 from spanjury.orchestration.report.prose import Prose, parts
 from spanjury.orchestration.report.tables import Cell, Mark, Table
 
-__all__ = ["report_view"]
-
 _TONES: Mapping[Tone, str] = MappingProxyType(
     {"plain": "", "strong": "bold", "caution": "magenta", "faint": "dim"}
 )

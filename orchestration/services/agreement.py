@@ -38,8 +38,6 @@ from spanjury.orchestration.studies.agreement.spans.estimates import Settings as
 from spanjury.orchestration.studies.agreement.spans.gold import Gold, gold_of
 from spanjury.orchestration.studies.agreement.spans.measures import category_map
 
-__all__ = ["Collected", "MetaJob", "collect", "measure"]
-
 T = TypeVar("T")
 
 _WORTH_A_PROCESS = 100_000

@@ -33,8 +33,6 @@ from spanjury.orchestration.wiring.plots import (
 )
 from spanjury.orchestration.wiring.plots import meta as plots
 
-__all__ = ["write_meta"]
-
 _SHOWN, _BESIDE = ".png", ".svg"
 """Each picture is drawn as both; pages show the first."""
 _SCATTERED = 2

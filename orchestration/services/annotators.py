@@ -15,8 +15,6 @@ from spanjury.orchestration.studies.agreement.spans.measures import (
 )
 from spanjury.orchestration.wiring.results import ResultSpans, SeatWork, read_result_spans
 
-__all__ = ["Annotator", "read_annotators", "span_tasks"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotator:

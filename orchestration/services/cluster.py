@@ -48,15 +48,6 @@ from spanjury.orchestration.wiring.models import guard_of
 from spanjury.orchestration.wiring.panels import open_configured_panel
 from spanjury.orchestration.wiring.results import open_results
 
-__all__ = [
-    "ChunkRecord",
-    "ChunkWorker",
-    "ClusterJob",
-    "chunk_json",
-    "read_record",
-    "run_on_cluster",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterJob:

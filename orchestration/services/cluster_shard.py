@@ -11,8 +11,6 @@ from pydantic import TypeAdapter, ValidationError
 from spanjury.judges.core import Aspect, Outcome, Segment, Usage, unstamped
 from spanjury.judges.core.keys import canonical
 
-__all__ = ["Pairs", "kept_rows", "outcomes_of", "rows_of", "shard_key", "usage_of"]
-
 Pairs = Sequence[tuple[Segment, Aspect]]
 """Segments and aspects, in the order of their rows."""
 

@@ -25,15 +25,6 @@ from spanjury.perturbations.generated import generated_perturbation
 from spanjury.perturbations.pairs import Condition
 from spanjury.perturbations.recipe import Recipe, RecipeItem, find_recipe
 
-__all__ = [
-    "DEMO",
-    "ExamJob",
-    "conditions_of",
-    "exam_of",
-    "read_weights",
-    "run_exam",
-]
-
 DEMO = Path(str(files("spanjury.perturbations").joinpath("demo", "summarization.jsonl")))
 """Texts that come with the package."""
 

@@ -18,8 +18,6 @@ from spanjury.orchestration.studies.discernment.values import findings_json, mea
 from spanjury.orchestration.wiring.plots import discernment as plots
 from spanjury.orchestration.wiring.plots import require
 
-__all__ = ["exam_report", "write_exam"]
-
 
 def exam_report(
     job: ExamJob, result: ExamResult, *, pictures: Mapping[Path, str] = MappingProxyType({})

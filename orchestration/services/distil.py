@@ -37,15 +37,6 @@ from spanjury.orchestration.wiring.runs import MEMORY_NAME
 from spanjury.orchestration.wiring.training import open_training_files
 from spanjury.perturbations.recipe import Recipe, find_recipe
 
-__all__ = [
-    "DistilJob",
-    "Material",
-    "build_from_damage",
-    "build_from_panel",
-    "harms_of",
-    "material_of",
-]
-
 _OFFLINE = frozenset({"form", "grounding"})
 """Judges that are rules of our own."""
 

@@ -14,8 +14,6 @@ from spanjury.orchestration.services.evaluate import Job, Plan, pairs
 from spanjury.orchestration.services.session import open_session
 from spanjury.stats.estimation import TotalEstimate, estimated_total
 
-__all__ = ["SAMPLE", "Estimate", "estimated"]
-
 SAMPLE = 20
 """Assessments that are made for an estimate, if the job has as many."""
 

@@ -23,8 +23,6 @@ from spanjury.orchestration.wiring.config import PanelConfig
 from spanjury.orchestration.wiring.results import open_results
 from spanjury.orchestration.wiring.sources import by_source, open_source
 
-__all__ = ["Job", "Plan", "pairs", "plan", "readable", "run"]
-
 T = TypeVar("T")
 
 _AGAIN: Mapping[str, frozenset[Outcome]] = {

@@ -19,8 +19,6 @@ from spanjury.orchestration.studies.card import (
 )
 from spanjury.orchestration.studies.judging import Examinee
 
-__all__ = ["exam_record", "read_card", "write_card"]
-
 _FINDINGS = "findings.json"
 
 

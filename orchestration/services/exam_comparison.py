@@ -13,8 +13,6 @@ from spanjury.orchestration.studies.comparison.tables import (
 )
 from spanjury.orchestration.studies.judging import Examinee
 
-__all__ = ["ComparedExams", "compare_folders", "write_comparison"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedExams:

@@ -12,8 +12,6 @@ from spanjury.orchestration.engine.stopping import FailurePolicy
 from spanjury.orchestration.services.panels import read_segments
 from spanjury.orchestration.wiring.config import PanelConfig
 
-__all__ = ["PanelExamJob"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PanelExamJob:

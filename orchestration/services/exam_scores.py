@@ -13,8 +13,6 @@ from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.wiring.runs import MEMORY_NAME
 
-__all__ = ["SCORES", "ExamScores", "read_scores", "write_scores"]
-
 SCORES = "scores.jsonl"
 """Name of the file in an exam's folder."""
 

@@ -44,17 +44,6 @@ from spanjury.orchestration.wiring.plugins import parameters
 from spanjury.perturbations.explanation.generated import generated_twin
 from spanjury.perturbations.explanation.paper import paper_perturbations
 
-__all__ = [
-    "ExamResult",
-    "FaithfulnessJob",
-    "condition_of",
-    "exam_of",
-    "exam_report",
-    "read_result",
-    "run_exam",
-    "write_exam",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaithfulnessJob(PanelExamJob):

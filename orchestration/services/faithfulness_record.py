@@ -34,8 +34,6 @@ from spanjury.orchestration.studies.faithfulness.changes import (
     severity_moved,
 )
 
-__all__ = ["CHANGES", "read_changes", "write_changes"]
-
 CHANGES = "changes.jsonl"
 """Name of the file in an exam's folder."""
 

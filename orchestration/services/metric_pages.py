@@ -8,8 +8,6 @@ from spanjury.judges.metrics.named import sample_of
 from spanjury.orchestration.services.panels import read_segments
 from spanjury.orchestration.wiring.metric_pages import metric_page, write_page
 
-__all__ = ["show_metric"]
-
 
 def show_metric(
     data: Path, output: Path, *, row: str, metric: str, columns: Sequence[str] = ()

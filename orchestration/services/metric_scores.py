@@ -11,14 +11,6 @@ from spanjury.judges.core import VERSION, DataError, stamped
 from spanjury.orchestration.report.files import write_whole
 from spanjury.orchestration.services.metrics import Scored
 
-__all__ = [
-    "MetricHead",
-    "MetricRow",
-    "are_metric_scores",
-    "read_metric_scores",
-    "write_metric_scores",
-]
-
 Format = Literal["spanjury metric scores 1"]
 
 

@@ -11,18 +11,6 @@ from spanjury.judges.metrics.scores import MetricScores, measured, put_together
 from spanjury.orchestration.services.panels import read_segments
 from spanjury.orchestration.wiring.metrics import availability, metric_cards, open_metric
 
-__all__ = [
-    "MetricsJob",
-    "Prepared",
-    "Scored",
-    "Skipped",
-    "choose_metrics",
-    "prepare",
-    "score_file",
-    "score_metric",
-    "with_texts",
-]
-
 _SOURCE = "Source"
 
 

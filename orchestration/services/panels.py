@@ -17,8 +17,6 @@ from spanjury.orchestration.wiring.config import (
 from spanjury.orchestration.wiring.panels import open_configured_panel
 from spanjury.orchestration.wiring.sources import open_source
 
-__all__ = ["find_aspect", "open_panel", "read_segments"]
-
 
 def open_panel(
     panel: PanelConfig | Path | str | None = None,

@@ -18,8 +18,6 @@ from spanjury.orchestration.wiring.results import write_segments
 from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped, perturbed_pairs
 from spanjury.perturbations.recipe import find_recipe
 
-__all__ = ["DamageJob", "damage_file"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DamageJob:

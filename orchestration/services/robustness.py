@@ -32,16 +32,6 @@ from spanjury.perturbations.attacks.attack import Attack
 from spanjury.perturbations.attacks.standard import STANDARD_ATTACKS
 from spanjury.perturbations.recipe import find_recipe
 
-__all__ = [
-    "ATTEMPTS",
-    "RobustnessJob",
-    "attacks_of",
-    "exam_of",
-    "exam_report",
-    "run_exam",
-    "write_exam",
-]
-
 ATTEMPTS = "attempts.jsonl"
 """Name of the file with a row for each attempt on each judge."""
 

@@ -23,8 +23,6 @@ from spanjury.judges.core import (
 from spanjury.orchestration.services.evaluate import Job
 from spanjury.orchestration.wiring.runs import RunFolder
 
-__all__ = ["begin_run", "change_run", "job_of", "manifest_of", "read_job"]
-
 _FORMAT = 1
 _JOB: TypeAdapter[Job] = TypeAdapter(Job)
 _PROMPTS = ("judges/llm", "judges/agent", "orchestration/engine")

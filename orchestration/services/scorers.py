@@ -13,8 +13,6 @@ from spanjury.orchestration.services.metric_scores import (
 from spanjury.orchestration.studies.agreement.ratings import Scorer
 from spanjury.orchestration.wiring.results import read_result_scores
 
-__all__ = ["PANEL", "names_apart", "read_scorers", "results_file"]
-
 PANEL = "panel"
 """Name of a panel of several seats."""
 

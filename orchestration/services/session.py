@@ -18,8 +18,6 @@ from spanjury.orchestration.wiring.models import Guard, guard_of, open_generator
 from spanjury.orchestration.wiring.panels import open_configured_panel
 from spanjury.orchestration.wiring.runs import open_memory
 
-__all__ = ["RunSession", "RunTerms", "open_session"]
-
 T = TypeVar("T")
 
 

@@ -20,8 +20,6 @@ from spanjury.orchestration.wiring.training import (
     pairs_digest,
 )
 
-__all__ = ["TrainingData", "same_answers", "training_data", "training_job"]
-
 _UNKNOWN = "(not named)"
 
 

@@ -24,17 +24,6 @@ from spanjury.orchestration.report import (
     table,
 )
 
-__all__ = [
-    "Card",
-    "ExamRecord",
-    "Gate",
-    "Measure",
-    "card_json",
-    "card_report",
-    "parse_gate",
-]
-
-
 _SPEC = ".3g"
 
 

@@ -21,14 +21,6 @@ from spanjury.judges.core import (
     kind_of,
 )
 
-__all__ = [
-    "Generation",
-    "GenerationFailed",
-    "GenerationRequest",
-    "TextGenerator",
-    "open_generation",
-]
-
 log = EventLog()
 
 T = TypeVar("T")

@@ -19,17 +19,6 @@ from spanjury.orchestration.engine.batch import evaluate
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.stopping import StopToken
 
-__all__ = [
-    "ExamRun",
-    "Examinee",
-    "Judgement",
-    "OpenPanel",
-    "Recorder",
-    "judgement_of",
-    "panel_judgement",
-    "require_distinct",
-]
-
 OpenPanel = Callable[[str], AbstractAsyncContextManager[Panel]]
 """Opens the panel for one draw: under another name of a draw, all that is random is drawn again."""
 

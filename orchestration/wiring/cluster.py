@@ -5,7 +5,7 @@ from spanjury.adapters.files.reading.chunks import CHUNK_ROWS, Chunk, cut_chunks
 from spanjury.adapters.files.results.merging import find_parts, merge_parts
 from spanjury.adapters.files.results.shards import ShardFolder
 from spanjury.adapters.files.results.unanswered_rows import without_losses
-from spanjury.adapters.lazy import require
+from spanjury.judges.core.lazy import require
 
 __all__ = [
     "CHUNK_ROWS",

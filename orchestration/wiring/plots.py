@@ -1,6 +1,5 @@
 """Pictures: modules that load matplotlib when something is drawn, and their inputs."""
 
-from spanjury.adapters.lazy import require
 from spanjury.adapters.plots import discernment, faithfulness, meta
 from spanjury.adapters.plots.meta_inputs import (
     Agreement,
@@ -9,6 +8,7 @@ from spanjury.adapters.plots.meta_inputs import (
     ScorerCost,
     SystemScore,
 )
+from spanjury.judges.core.lazy import require
 
 __all__ = [
     "Agreement",

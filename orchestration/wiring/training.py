@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from spanjury.adapters.files.sealed_files import SealedFiles
-from spanjury.adapters.lazy import require
 from spanjury.adapters.training import training
 from spanjury.adapters.training.job import (
     AttentionName,
@@ -15,6 +14,7 @@ from spanjury.adapters.training.job import (
     TrainingPair,
     pairs_digest,
 )
+from spanjury.judges.core.lazy import require
 from spanjury.orchestration.studies.distillation.splits import SPLITS
 from spanjury.orchestration.studies.distillation.training_set import SEAL, split_file
 

@@ -12,18 +12,6 @@ from spanjury.judges.core import PerturbationError
 from spanjury.perturbations.edits import Damage, Edit
 from spanjury.perturbations.perturbation import Case, NothingToDamageError, Perturbation
 
-__all__ = [
-    "Attack",
-    "AttackCase",
-    "Attacked",
-    "Target",
-    "ended_input",
-    "ended_output",
-    "output_attack",
-    "perturbing_attack",
-    "with_inputs",
-]
-
 Target = Literal["output", "inputs"]
 
 

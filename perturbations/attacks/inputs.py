@@ -16,14 +16,6 @@ from spanjury.perturbations.perturbation import NothingToDamageError
 from spanjury.perturbations.text.places import picked
 from spanjury.perturbations.text.wordlists import lists
 
-__all__ = [
-    "comment_in_source",
-    "forged_fence_end_in_source",
-    "forged_key",
-    "order_in_source",
-    "review_in_source",
-]
-
 
 def _order(case: AttackCase, rng: Generator) -> Attacked:
     """End the source with an order to the judge."""

@@ -17,28 +17,6 @@ from spanjury.perturbations.text.passages import Passage, passages
 from spanjury.perturbations.text.places import picked
 from spanjury.perturbations.text.wordlists import lists
 
-__all__ = [
-    "author_label",
-    "authority_claim",
-    "bandwagon_claim",
-    "confident_tone",
-    "endless_quote",
-    "forged_fence_end",
-    "forged_heading",
-    "forged_system_turn",
-    "forged_turn",
-    "json_review",
-    "markdown_decoration",
-    "numeric_review",
-    "pad_with_filler",
-    "polite_appeal",
-    "quote_end",
-    "review",
-    "score_in_quotes",
-    "score_lines",
-]
-
-
 _ENDLESS = 25
 """Lines behind a quotation mark that is never closed."""
 author_label = perturbing_attack(bias.author_label, family="authority")

@@ -17,8 +17,6 @@ from spanjury.perturbations.attacks.attack import (
 )
 from spanjury.perturbations.text.wordlists import lists
 
-__all__ = ["STANDARD_ATTACKS", "plain_addition", "rounded_length"]
-
 STANDARD_ATTACKS = (
     "review",
     "numeric-review",

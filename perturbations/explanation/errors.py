@@ -24,9 +24,6 @@ from spanjury.perturbations.explanation.perturbation import (
 from spanjury.perturbations.text.places import picked, require_count
 from spanjury.perturbations.text.wordlists import lists
 
-__all__ = ["Which", "add_errors", "critical_error", "remove_errors"]
-
-
 Interval = tuple[int, int]
 _LEXICON = "severities"
 _LONGEST = 12  # words, as most of the places that judges mark

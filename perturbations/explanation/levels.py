@@ -25,17 +25,6 @@ from spanjury.perturbations.explanation.perturbation import (
 )
 from spanjury.perturbations.explanation.wording import reworded
 
-__all__ = [
-    "Only",
-    "moves",
-    "soften_both",
-    "soften_explanation",
-    "soften_severity",
-    "worsen_both",
-    "worsen_explanation",
-    "worsen_severity",
-]
-
 Only = Literal["all", "one"]
 """Whether every error that can moves, or one of them drawn at random."""
 

@@ -21,8 +21,6 @@ from spanjury.perturbations.explanation.levels import (
 )
 from spanjury.perturbations.explanation.perturbation import ExplanationPerturbation
 
-__all__ = ["PaperPerturbation", "paper_perturbations"]
-
 _DOSES = (1, 2)
 
 

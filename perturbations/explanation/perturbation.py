@@ -18,17 +18,6 @@ from numpy.random import Generator
 
 from spanjury.judges.core import ErrorSpan, PerturbationError
 
-__all__ = [
-    "ErrorList",
-    "ExplanationPerturbation",
-    "Family",
-    "NothingToChangeError",
-    "Push",
-    "Unchanged",
-    "explanation_perturbation",
-    "require_errors",
-]
-
 Push = Literal["falls", "rises"]
 Family = Literal["severity", "explanation", "both", "removal", "addition", "critical"]
 Rule = Callable[..., Sequence[ErrorSpan]]

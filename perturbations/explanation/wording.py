@@ -14,8 +14,6 @@ from spanjury.judges.core import MAX_SEVERITY, MIN_SEVERITY
 from spanjury.perturbations.text.places import cased_like, picked
 from spanjury.perturbations.text.wordlists import lists
 
-__all__ = ["openings", "reworded"]
-
 _LEXICON = "severities"
 _LEVELS = range(MIN_SEVERITY, MAX_SEVERITY + 1)
 _REACH = MappingProxyType({"adjectives": 2, "adverbs": 1})  # words between a weight and its error

@@ -13,8 +13,6 @@ from spanjury.judges.text import folded_words
 from spanjury.perturbations.edits import edits_between
 from spanjury.perturbations.text.passages import passages
 
-__all__ = ["CHECKS", "Check"]
-
 Check = Callable[[str, str, int], str]
 """``check(clean, damaged, k)``; `k` changes were asked for."""
 

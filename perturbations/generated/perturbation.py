@@ -35,8 +35,6 @@ from spanjury.perturbations.perturbation import (
 from spanjury.perturbations.text.discourse import rewrite_and_insert
 from spanjury.perturbations.text.mixtures import fictional_details, grammar_errors
 
-__all__ = ["GeneratedPerturbation", "generated_perturbation"]
-
 _FEWEST_TOKENS = 256
 _PACKAGE = "spanjury.perturbations.generated"
 _TWINS: Mapping[str, Perturbation] = MappingProxyType(

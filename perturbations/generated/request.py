@@ -8,8 +8,6 @@ from typing import NamedTuple
 from spanjury.judges.core import ChatModel, ChatRequest, Decoding, Finish, Message, Reply
 from spanjury.judges.text import defused, fill_template, read_template
 
-__all__ = ["Generated", "GenerationRequest", "cleaned"]
-
 _TRIES = 2
 _FENCE = re.compile(r"```[\w-]*\n(?P<text>.*?)\n?```", re.DOTALL)
 _PREAMBLE = re.compile(

@@ -1,7 +1,5 @@
 """Sets of aspects, of all the tasks, that one sort of damage harms or spares alike."""
 
-__all__ = ["CONTENT", "FORM", "GROUNDING", "OVERALL", "SELECTION", "STRUCTURE"]
-
 FORM = frozenset(("fluency", "grammaticality", "naturalness"))
 """Aspects of how the sentences are written."""
 

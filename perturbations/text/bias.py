@@ -11,16 +11,6 @@ from spanjury.perturbations.text.passages import continued, inserted_after, pass
 from spanjury.perturbations.text.places import chosen, picked
 from spanjury.perturbations.text.wordlists import lists
 
-__all__ = [
-    "author_label",
-    "authority_claim",
-    "bandwagon_claim",
-    "confident_tone",
-    "markdown_decoration",
-    "pad_with_filler",
-    "prompt_injection",
-]
-
 
 @text_perturbation(
     family="bias", level="sentence", harms={"conciseness"}, spares={"*"}, language="en"

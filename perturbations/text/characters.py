@@ -10,8 +10,6 @@ from spanjury.perturbations.text.aspects import CONTENT, FORM, OVERALL, SELECTIO
 from spanjury.perturbations.text.clusters import TAIL, masked
 from spanjury.perturbations.text.places import chosen, letters_where
 
-__all__ = ["change_case", "delete_characters", "homoglyphs", "ocr_errors"]
-
 _LOOK_ALIKES = MappingProxyType(
     dict(
         zip(

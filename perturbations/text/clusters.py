@@ -3,8 +3,6 @@
 import re
 import unicodedata
 
-__all__ = ["TAIL", "masked"]
-
 TAIL = "ʰ"
 """Stands in a masked text for whatever belongs to the letter or digit before it."""
 

@@ -12,8 +12,6 @@ from spanjury.perturbations.text.passages import Passage, inserted_after, passag
 from spanjury.perturbations.text.places import WORD, chosen, too_few
 from spanjury.perturbations.text.wordlists import lists
 
-__all__ = ["continue_text", "empty_text", "fabricate_detail", "omit_sentence", "truncate"]
-
 
 @text_perturbation(
     family="content",

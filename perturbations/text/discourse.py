@@ -24,9 +24,6 @@ from spanjury.perturbations.text.passages import (
 from spanjury.perturbations.text.places import Choice, cased_like, chosen, picked, struck, too_few
 from spanjury.perturbations.text.wordlists import lists
 
-__all__ = ["reorder_sentences", "repeat_sentence", "rewrite_and_insert", "wrong_connective"]
-
-
 _LEADS = ("In other words, ", "That is to say, ", "To put it another way, ", "Put differently, ")
 _LEADING = re.compile(
     r"(?P<clause>(?:when|while|although|though|because|since|after|before|if|as|during|despite"

@@ -15,9 +15,6 @@ from spanjury.perturbations.text.names import Name, names
 from spanjury.perturbations.text.places import Choice, chosen, fitted, picked, require_count
 from spanjury.perturbations.text.wordlists import lists
 
-__all__ = ["fictional_entity", "invent_term", "swap_entities"]
-
-
 # A word behind a determiner and before what cannot follow an adjective must be a noun, and so
 # must the last of two behind a determiner that a preposition stands before.
 _NOUN = re.compile(

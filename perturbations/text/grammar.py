@@ -24,8 +24,6 @@ from spanjury.perturbations.text.verbs import (
 )
 from spanjury.perturbations.text.wordlists import table
 
-__all__ = ["break_agreement", "change_tense", "drop_articles", "wrong_prepositions"]
-
 _ARTICLE = re.compile(
     r"(?:(?<=\s)|(?<=[(\"“‘]))(?:the|an?)\s+(?=\w)|(?:^|(?<=[.!?]\s))(?:The|An?)\s+\w"
 )

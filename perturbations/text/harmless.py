@@ -14,16 +14,6 @@ from spanjury.perturbations.text.language import require_english
 from spanjury.perturbations.text.places import Choice, cased_like, chosen, fitted, struck
 from spanjury.perturbations.text.wordlists import lists
 
-__all__ = [
-    "contractions",
-    "equivalents",
-    "harmless_paraphrase",
-    "number_words",
-    "punctuation_style",
-    "whitespace",
-]
-
-
 _BLANK = re.compile(r"(?<=\S) (?=\S)")
 _CURLY = {"“": '"', "”": '"', "‘": "'", "’": "'"}
 _MARK = re.compile(r"(?P<curly>[“”‘’])|(?P<straight>[\"'])|\.\.\.|…| - | — | – |(?<=\w)—(?=\w)")

@@ -4,8 +4,6 @@ import re
 
 from spanjury.perturbations.perturbation import NothingToDamageError
 
-__all__ = ["require_english"]
-
 _WORD = re.compile(r"[^\W\d_]+")
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f]")
 # Words that nearly every sentence of one of the languages has and none of the others.

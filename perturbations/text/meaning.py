@@ -22,8 +22,6 @@ from spanjury.perturbations.text.verbs import (
 )
 from spanjury.perturbations.text.wordlists import exchanges, table
 
-__all__ = ["antonym", "hypernym", "negate", "wrong_pronoun"]
-
 _TAKE_NOT = frozenset(
     "are can could had has have is may might must should was were will would".split()  # noqa: SIM905
 )

@@ -10,14 +10,6 @@ from spanjury.perturbations.text.aspects import GROUNDING, OVERALL
 from spanjury.perturbations.text.passages import Passage, inserted_after, passages
 from spanjury.perturbations.text.places import chosen, picked, too_few
 
-__all__ = [
-    "copied_source",
-    "other_document_sentence",
-    "random_ending",
-    "random_text",
-    "wrong_ending",
-]
-
 
 @case_perturbation(
     family="mismatch",

@@ -31,8 +31,6 @@ from spanjury.perturbations.text.language import require_english
 from spanjury.perturbations.text.numbers import change_date, change_number
 from spanjury.perturbations.text.places import too_few
 
-__all__ = ["fictional_details", "grammar_errors"]
-
 _GRAMMAR = (break_agreement, change_tense, wrong_prepositions, drop_articles)
 _DETAILS = (fictional_entity, change_number, change_date)
 

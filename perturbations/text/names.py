@@ -8,8 +8,6 @@ from spanjury.judges.text import sentences
 from spanjury.perturbations.text.clusters import masked
 from spanjury.perturbations.text.wordlists import lists
 
-__all__ = ["Name", "Sort", "names"]
-
 Sort = Literal["person", "place", "organisation", "acronym", "other"]
 
 _CAPITAL = r"[A-ZÀ-ÖØ-Þ]"

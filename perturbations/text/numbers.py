@@ -14,8 +14,6 @@ from spanjury.perturbations.text.language import require_english
 from spanjury.perturbations.text.places import Choice, cased_like, fitted, struck
 from spanjury.perturbations.text.wordlists import exchanges
 
-__all__ = ["change_date", "change_number", "change_unit"]
-
 _MONTHS = (
     "January February March April May June July August September October November December".split()  # noqa: SIM905
 )

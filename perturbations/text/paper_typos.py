@@ -20,8 +20,6 @@ from spanjury.perturbations.perturbation import text_perturbation
 from spanjury.perturbations.text.aspects import FORM, OVERALL, SELECTION
 from spanjury.perturbations.text.places import picked, require_count, too_few
 
-__all__ = ["dhp_typos"]
-
 _ERRORS = (
     "char_swap",
     "extra_char",

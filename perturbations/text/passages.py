@@ -8,8 +8,6 @@ from spanjury.judges.text import sentences
 from spanjury.perturbations.edits import Edit
 from spanjury.perturbations.text.clusters import masked
 
-__all__ = ["Passage", "continued", "inserted_after", "passages", "spaced_like"]
-
 _BLANKLESS = tuple("。！？।」』")  # what closes a sentence that no blank follows
 _TOKENISED = re.compile(r"\w [.,!?](?:\s|$)")
 _CLOSING = re.compile(r"(?<=\w)(?=[.,:;!?]+(?:[\s)]|$))")

@@ -14,20 +14,6 @@ from spanjury.perturbations.edits import Edit
 from spanjury.perturbations.perturbation import NothingToDamageError
 from spanjury.perturbations.text.clusters import TAIL, masked
 
-__all__ = [
-    "WORD",
-    "Choice",
-    "Places",
-    "cased_like",
-    "chosen",
-    "fitted",
-    "letters_where",
-    "picked",
-    "require_count",
-    "struck",
-    "too_few",
-]
-
 WORD = re.compile(r"\w+(?:['’.,-]\w+)*")
 """A word or number of a masked text, with what is inside it."""
 

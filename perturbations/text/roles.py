@@ -15,8 +15,6 @@ from spanjury.perturbations.text.names import names
 from spanjury.perturbations.text.places import chosen
 from spanjury.perturbations.text.verbs import BE, Token, finite_verbs, tokens, verbs
 
-__all__ = ["swap_roles"]
-
 _OBJECT_FORMS = MappingProxyType({"he": "him", "I": "me", "she": "her", "they": "them", "we": "us"})
 _SUBJECT_FORMS = MappingProxyType({form: subject for subject, form in _OBJECT_FORMS.items()})
 _DETERMINERS = frozenset("a an the his her its their our my your".split())  # noqa: SIM905

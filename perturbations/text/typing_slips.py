@@ -10,8 +10,6 @@ from spanjury.perturbations.perturbation import text_perturbation
 from spanjury.perturbations.text.aspects import CONTENT, FORM, OVERALL, SELECTION
 from spanjury.perturbations.text.places import chosen, letters_where
 
-__all__ = ["double_letters", "neighbour_keys", "swap_letters", "typos"]
-
 _KEYS = (
     "12q 213w 324e 435r 546t 657y 768u 879i 980o 09p "
     "qwa wqes ewrd retf tryg ytuh uyij iuok oipl pol "

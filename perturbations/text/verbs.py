@@ -9,19 +9,6 @@ from spanjury.perturbations.text.clusters import masked
 from spanjury.perturbations.text.places import WORD
 from spanjury.perturbations.text.wordlists import lines
 
-__all__ = [
-    "BE",
-    "HAVE",
-    "MODALS",
-    "PLURAL_SUBJECTS",
-    "Found",
-    "Token",
-    "Verb",
-    "finite_verbs",
-    "tokens",
-    "verbs",
-]
-
 BE = frozenset(("am", "is", "are", "was", "were", "be", "been", "being"))
 HAVE = frozenset(("has", "have", "had", "having"))
 MODALS = frozenset(

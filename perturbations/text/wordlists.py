@@ -6,8 +6,6 @@ from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
 
-__all__ = ["exchanges", "lines", "lists", "table"]
-
 _FOLDER = "spanjury.perturbations.lexicon"
 
 

@@ -21,8 +21,6 @@ from spanjury.perturbations.text.places import (
 )
 from spanjury.perturbations.text.wordlists import exchanges
 
-__all__ = ["confuse_words", "delete_word_run", "repeat_word", "shuffle_words"]
-
 _SAID_TWICE = frozenset(("had", "that", "very"))  # which is not always an error
 _COULD_HAVE = re.compile(r"(?<=ould )have\b")
 

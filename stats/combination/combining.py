@@ -13,20 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln, log_ndtr, logsumexp, ndtri_exp, xlogy
 
-__all__ = [
-    "Combination",
-    "Heard",
-    "bonferroni",
-    "cauchy",
-    "checked_log_p",
-    "checked_weights",
-    "fisher",
-    "heard",
-    "maximum",
-    "minimum",
-    "stouffer",
-]
-
 ROUNDING = 1e-9
 
 

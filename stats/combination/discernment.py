@@ -9,14 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from spanjury.stats.combination.combining import checked_log_p, checked_weights
 
-__all__ = [
-    "LevelBalanced",
-    "discernment_score",
-    "level_balanced",
-    "linear_pool",
-    "target_contrast",
-]
-
 LOG_LEVEL = math.log(0.05)
 
 

@@ -9,13 +9,6 @@ from scipy.stats import landau
 
 from spanjury.stats.combination.combining import heard
 
-__all__ = [
-    "harmonic_mean_calibrated",
-    "harmonic_mean_paper",
-    "harmonic_mean_wilson",
-    "landau_threshold",
-]
-
 LOCATION = 0.874367  # [1] eq. 4: 1 + psi(1) - log(2 / pi)
 SCALE = math.pi / 2
 LOG_AS_IT_IS = math.log(1e-6)

@@ -5,8 +5,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from spanjury.stats.combination.combining import checked_log_p
 
-__all__ = ["benjamini_hochberg", "holm"]
-
 
 def holm(log_p: ArrayLike) -> NDArray[np.float64]:
     """Adjust p-values so that the chance of any false discovery is held.

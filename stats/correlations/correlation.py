@@ -8,8 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 from spanjury.stats.arrays import FloatArray, checked_differences, one_axis, safe_divide
 from spanjury.stats.correlations.ranks import IntArray, midranks, pair_counts, ranks
 
-__all__ = ["Correlation", "Correlations", "Method", "Undefined", "correlation", "correlations"]
-
 Method = Literal["pearson", "spearman", "tau-b", "tau-c"]
 
 Undefined = Literal["fewer than 3 items", "constant scores"]

@@ -13,8 +13,6 @@ from scipy.special import ndtr, stdtr
 
 from spanjury.stats.arrays import FloatArray, safe_divide
 
-__all__ = ["DependentTest", "dunn_clark", "steiger", "williams"]
-
 LEAST_ITEMS = 4
 
 # What is nearer than this to a bound is there but for rounding.

@@ -29,14 +29,6 @@ from spanjury.stats.correlations.correlation import (
 from spanjury.stats.correlations.ranks import IntArray
 from spanjury.stats.correlations.score_tables import paired_tables, system_means, tables
 
-__all__ = [
-    "Level",
-    "LevelCorrelation",
-    "LevelCorrelations",
-    "level_correlation",
-    "level_correlations",
-]
-
 Level = Literal["by-input", "pooled", "system"]
 
 

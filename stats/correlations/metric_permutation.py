@@ -14,8 +14,6 @@ from spanjury.stats.correlations.grouping import Level, level_correlations
 from spanjury.stats.correlations.resampled_correlations import block_sizes, common_cells
 from spanjury.stats.significance.permutation import ROUNDING, log_share_reaching
 
-__all__ = ["MetricComparison", "MetricComparisons", "compared_metrics", "perm_both"]
-
 
 class MetricComparison(NamedTuple):
     """Of the null that two metrics' standardised scores may be swapped."""

@@ -17,15 +17,6 @@ from spanjury.stats.arrays import FloatArray
 from spanjury.stats.correlations.score_tables import paired_tables
 from spanjury.stats.significance.permutation import ROUNDING
 
-__all__ = [
-    "Darr",
-    "NoPairs",
-    "PairwiseAccuracy",
-    "darr",
-    "pairwise_accuracy",
-    "tie_calibrated_accuracy",
-]
-
 NoPairs = Literal["no pairs"]
 
 

@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from spanjury.stats.arrays import FloatArray
 
-__all__ = ["IntArray", "PairCounts", "Ranks", "midranks", "pair_counts", "ranks"]
-
 IntArray = NDArray[np.int64]
 
 # Rows are cut into blocks of so many items, whose pairs are compared one by one.

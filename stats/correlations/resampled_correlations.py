@@ -12,20 +12,11 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from spanjury.stats.arrays import FloatArray
-from spanjury.stats.bootstrap import Resampled, percentile_interval, two_sided_p
 from spanjury.stats.correlations.correlation import Method
 from spanjury.stats.correlations.grouping import Level, level_correlations
 from spanjury.stats.correlations.ranks import IntArray
 from spanjury.stats.correlations.score_tables import Tables, tables
-
-__all__ = [
-    "CorrelationDifference",
-    "Over",
-    "block_sizes",
-    "common_cells",
-    "correlation_difference",
-    "resampled_correlations",
-]
+from spanjury.stats.resampling import Resampled, percentile_interval, two_sided_p
 
 Over = Literal["both", "inputs", "systems"]
 

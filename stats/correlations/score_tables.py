@@ -7,8 +7,6 @@ from numpy.typing import ArrayLike
 
 from spanjury.stats.arrays import FloatArray, checked_differences, safe_divide
 
-__all__ = ["Tables", "paired_tables", "system_means", "tables"]
-
 AXES = 2
 
 

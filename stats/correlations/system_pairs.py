@@ -11,8 +11,6 @@ from spanjury.stats.correlations.pairwise import NoPairs, PairwiseAccuracy, pair
 from spanjury.stats.correlations.score_tables import paired_tables, system_means
 from spanjury.stats.significance.permutation import ROUNDING, random_signs
 
-__all__ = ["SoftPairwiseAccuracy", "soft_pairwise_accuracy", "system_accuracy"]
-
 
 class SoftPairwiseAccuracy(NamedTuple):
     """How near a metric's certainty in the order of systems is to people's."""

@@ -11,16 +11,6 @@ from numpy.typing import ArrayLike
 
 from spanjury.stats.arrays import FloatArray, checked_differences, one_axis
 
-__all__ = [
-    "Agreement",
-    "AlphaLevel",
-    "KappaWeights",
-    "NoAgreement",
-    "cohen_kappa",
-    "fleiss_kappa",
-    "krippendorff_alpha",
-]
-
 AlphaLevel = Literal["interval", "nominal", "ordinal"]
 KappaWeights = Literal["linear", "quadratic", "unweighted"]
 NoAgreement = Literal[

@@ -15,8 +15,6 @@ from spanjury.stats.correlations.ranks import IntArray
 from spanjury.stats.correlations.resampled_correlations import block_sizes
 from spanjury.stats.correlations.score_tables import Tables, tables
 
-__all__ = ["EnsembleCurve", "LeaveOneOut", "ensemble_curve", "leave_one_out"]
-
 
 class EnsembleCurve(NamedTuple):
     """Agreement with people by the number of seats, shape ``(seats,)`` each."""

@@ -17,15 +17,6 @@ from spanjury.stats.significance.paired import paired
 from spanjury.stats.significance.sign_flip import paired_test
 from spanjury.stats.significance.walsh import walsh_averages
 
-__all__ = [
-    "Equivalence",
-    "EquivalenceMethod",
-    "EquivalenceVerdict",
-    "RankTail",
-    "equivalence",
-    "rank_tail",
-]
-
 RankTail = Callable[[int], float]
 """``tail(t)`` -> the probability that the sum of the ranks that count is `t` or more."""
 

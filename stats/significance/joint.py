@@ -11,8 +11,6 @@ from spanjury.stats.significance.paired import PairedTest, Pairs, paired
 from spanjury.stats.significance.permutation import ROUNDING, log_share_reaching, random_signs
 from spanjury.stats.significance.signed_rank import signed_ranks
 
-__all__ = ["joint_sign_flip"]
-
 
 def joint_sign_flip(
     differences: ArrayLike,

@@ -6,8 +6,6 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["PairedStatistic", "PairedTest", "Pairs", "paired"]
-
 
 class PairedTest(NamedTuple):
     """The answer of a test: how surprising the differences are if damage changes nothing.

@@ -9,8 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from spanjury.stats.significance.paired import PairedTest, paired
 
-__all__ = ["log_share_reaching", "paired_permutation", "random_signs"]
-
 BLOCK = 1_000_000
 """How many signs are held in memory at a time."""
 

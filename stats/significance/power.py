@@ -18,15 +18,6 @@ from spanjury.stats.arrays import FloatArray, one_axis
 from spanjury.stats.significance.paired import PairedStatistic
 from spanjury.stats.significance.sign_flip import paired_test
 
-__all__ = [
-    "ItemsNeeded",
-    "SimulatedPower",
-    "discernible_effect",
-    "items_needed",
-    "sign_flip_power",
-    "simulated_power",
-]
-
 # Where the search for a number of items begins; doubled until there are enough.
 FIRST_LIMIT = 16
 

@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from spanjury.stats.significance.paired import PairedTest, paired
 from spanjury.stats.significance.signed_rank import Zeros, signed_rank, signed_ranks
 
-__all__ = ["MOST_DIFFERENCES", "MOST_EXACT", "paired_test", "sign_flip"]
-
 MOST_DIFFERENCES = 1000
 """The least p-value of more differences, 2^-n, would leave the range of floats."""
 

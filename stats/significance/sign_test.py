@@ -8,8 +8,6 @@ from scipy.special import gammaln, logsumexp
 
 from spanjury.stats.significance.paired import PairedTest, paired
 
-__all__ = ["sign_test"]
-
 
 def sign_test(differences: ArrayLike) -> PairedTest:
     """Test whether scores fall by the number of falls among the differences, exactly.

@@ -10,8 +10,6 @@ from scipy.stats import rankdata
 
 from spanjury.stats.significance.paired import PairedTest, Pairs, paired
 
-__all__ = ["SignedRanks", "Zeros", "signed_rank", "signed_ranks"]
-
 Zeros = Literal["wilcox", "pratt", "zsplit"]
 
 

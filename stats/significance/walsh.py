@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from spanjury.stats.arrays import FloatArray
 
-__all__ = ["WalshAverages", "walsh_averages"]
-
 # Averages nearer to a point than this differ from it by rounding.
 NOISE = 1e-12
 

@@ -30,17 +30,6 @@ from scipy.optimize import linear_sum_assignment
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.spans.spans import IntArray, checked_labels, checked_spans
 
-__all__ = [
-    "MIN_SAMPLES",
-    "Gamma",
-    "Marks",
-    "disorder",
-    "gamma",
-    "marks",
-    "random_pair",
-    "text_edges",
-]
-
 
 class Marks(NamedTuple):
     """The spans of one annotator, ordered by text; offsets are of all texts laid end to end."""

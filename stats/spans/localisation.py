@@ -10,8 +10,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Localisation", "localisation", "new_spans", "pooled"]
-
 Intervals = NDArray[np.int64]
 """Half-open offsets, shape ``(n, 2)``."""
 

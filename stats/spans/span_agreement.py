@@ -25,18 +25,6 @@ from spanjury.stats.arrays import FloatArray
 from spanjury.stats.spans.spans import checked_labels, checked_spans, depths
 from spanjury.stats.weighted import Weighted, mean_drop, on_sample, ratio
 
-__all__ = [
-    "Agreement",
-    "Overlap",
-    "character_overlap",
-    "exact_overlap",
-    "graded_overlap",
-    "macro",
-    "macro_effect",
-    "micro",
-    "micro_effect",
-]
-
 
 class Overlap(NamedTuple):
     """The overlap of found and gold spans of a text, as sums."""

@@ -9,15 +9,6 @@ from scipy.stats import rankdata
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.weighted import Weighted, on_sample, ratio
 
-__all__ = [
-    "Detection",
-    "count_correlation",
-    "detection",
-    "detection_effect",
-    "hallucination_effect",
-    "hallucination_rate",
-]
-
 _FEWEST = 3
 """Texts below which a correlation says nothing."""
 

@@ -10,8 +10,6 @@ from spanjury.stats.arrays import FloatArray
 from spanjury.stats.spans.span_agreement import Overlap
 from spanjury.stats.spans.spans import checked_spans
 
-__all__ = ["Matching", "matched_overlap", "matching", "overlap_ratios"]
-
 
 class Matching(NamedTuple):
     """Pairs of spans, in the order of the found ones."""

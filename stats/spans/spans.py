@@ -5,8 +5,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Depths", "IntArray", "Spans", "checked_labels", "checked_spans", "depths"]
-
 IntArray = NDArray[np.int64]
 Spans = NDArray[np.int64]
 """Half-open offsets, shape ``(n, 2)``, no span empty."""

@@ -6,8 +6,8 @@ import sys
 import pytest
 
 from spanjury.adapters import plots
-from spanjury.adapters.lazy import library, require
 from spanjury.judges.core import ConfigError
+from spanjury.judges.core.lazy import library, require
 
 DRAW = """
 import sys

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from numpy.random import default_rng
 from scipy import stats
 
-from spanjury.stats import bootstrap as module
-from spanjury.stats.bootstrap import (
+from spanjury.stats import resampling as module
+from spanjury.stats.resampling import (
     Resampled,
     bootstrap,
     effect_difference,

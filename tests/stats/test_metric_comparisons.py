@@ -11,7 +11,6 @@ from numpy.random import default_rng
 from scipy.stats import kendalltau
 
 from spanjury.stats.arrays import FloatArray
-from spanjury.stats.bootstrap import percentile_interval
 from spanjury.stats.combination.multiplicity import holm
 from spanjury.stats.correlations import resampled_correlations as module
 from spanjury.stats.correlations.correlation import Method
@@ -22,6 +21,7 @@ from spanjury.stats.correlations.resampled_correlations import (
     correlation_difference,
     resampled_correlations,
 )
+from spanjury.stats.resampling import percentile_interval
 
 LEVELS: tuple[Level, ...] = get_args(Level)
 METHODS: tuple[Method, ...] = get_args(Method)

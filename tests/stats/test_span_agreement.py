@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.stats.bootstrap import bootstrap
+from spanjury.stats.resampling import bootstrap
 from spanjury.stats.spans.span_agreement import (
     Overlap,
     character_overlap,

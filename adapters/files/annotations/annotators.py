@@ -8,8 +8,6 @@ from pathlib import Path
 from spanjury.adapters.files.strict_json import excerpt
 from spanjury.judges.core import DataError, Segment
 
-__all__ = ["ANNOTATORS", "annotators_of", "collected", "joined"]
-
 ANNOTATORS = "annotators"
 """Key of a segment's meta that lists who read it, whether or not they marked anything."""
 

@@ -22,8 +22,6 @@ from spanjury.adapters.files.reading.gold import GoldSpan
 from spanjury.adapters.files.strict_json import excerpt, parse_json
 from spanjury.judges.core import DataError, ErrorSpan, Segment
 
-__all__ = ["read_factgenie", "write_factgenie"]
-
 _CATEGORIES, _UNLOCATED = "annotation_span_categories", "unlocated"
 _SETUP = "system"
 _DATASET, _SPLIT = "spanjury", "test"

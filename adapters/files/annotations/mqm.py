@@ -40,18 +40,6 @@ from spanjury.adapters.files.lines import read_lines
 from spanjury.adapters.files.reading.gold import SEVERITIES
 from spanjury.judges.core import MAX_SEVERITY, DataError, ErrorSpan, Located, Segment
 
-__all__ = [
-    "COLUMNS",
-    "NEUTRAL",
-    "SOURCE_MARKS",
-    "escaped",
-    "mark",
-    "read_mqm",
-    "unescaped",
-    "unmark",
-    "write_mqm",
-]
-
 _BEGIN, _END = "<v>", "</v>"
 _MARK = re.compile(r"(</?v>)")
 _TO_ESCAPES = MappingProxyType({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})

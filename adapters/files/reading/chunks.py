@@ -12,8 +12,6 @@ from spanjury.adapters.files.reading.rows import parse_row
 from spanjury.adapters.files.strict_json import parse_json
 from spanjury.judges.core import DataError, Segment
 
-__all__ = ["CHUNK_ROWS", "Chunk", "cut_chunks", "read_chunk"]
-
 CHUNK_ROWS = 64
 """Rows of a chunk where nothing else is said: with models, minutes of work."""
 

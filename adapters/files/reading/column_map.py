@@ -9,8 +9,6 @@ from typing import Any, Protocol
 
 from spanjury.judges.core import ConfigError, DataError, Segment
 
-__all__ = ["AS_NAMED", "ColumnMap", "MappedSource", "parse_columns"]
-
 _NAME = re.compile(r"id|output|task|system|inputs|references?|spans|(inputs|human|meta)\..+")
 _CHOICES = (
     "id, output, task, system, inputs, inputs.HEADER, references, reference, "

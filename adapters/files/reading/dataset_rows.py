@@ -10,10 +10,8 @@ from spanjury.adapters.files.limits import USUAL, DataLimits
 from spanjury.adapters.files.places import Place, find_place
 from spanjury.adapters.files.reading.column_map import AS_NAMED, ColumnMap
 from spanjury.adapters.files.reading.sources import segments_of
-from spanjury.adapters.lazy import library
 from spanjury.judges.core import DataError, Segment
-
-__all__ = ["count_parquet", "read_dataset", "read_parquet", "read_parquet_file"]
+from spanjury.judges.core.lazy import library
 
 _EXTRA = "datasets"
 _BATCH = 16  # rows that are unpacked at once: a few bytes may stand for many long rows

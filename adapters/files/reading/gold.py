@@ -7,8 +7,6 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from spanjury.judges.core import MAX_SEVERITY, MIN_SEVERITY, DataError, ErrorSpan, Located
 
-__all__ = ["SEVERITIES", "GoldSpan"]
-
 SEVERITIES = MappingProxyType({"neutral": 1, "minor": 2, "major": 4, "critical": 5})
 """The words of MQM annotations -> our scale of severity."""
 

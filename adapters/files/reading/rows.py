@@ -13,8 +13,6 @@ from spanjury.adapters.files.reading.gold import GoldSpan
 from spanjury.adapters.files.strict_json import excerpt
 from spanjury.judges.core import DataError, ErrorSpan, Segment
 
-__all__ = ["INPUT_HEADER", "Row", "parse_row", "write_segments"]
-
 INPUT_HEADER = "Input"
 """The header of an input that comes as a plain text."""
 # Other names of a key; the first of them counts, and only where the key itself is absent.

@@ -10,8 +10,6 @@ from typing import Any
 from spanjury.adapters.files.scratch import open_scratch
 from spanjury.judges.core import DataError, ErrorSpan, Located, Segment
 
-__all__ = ["by_source"]
-
 _TABLES = """
 CREATE TABLE sources (number INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, inputs BLOB);
 CREATE TABLE segments (number INTEGER PRIMARY KEY, source INTEGER NOT NULL, rest BLOB NOT NULL);

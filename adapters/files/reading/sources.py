@@ -21,8 +21,6 @@ from spanjury.adapters.files.scratch import open_scratch
 from spanjury.adapters.files.strict_json import parse_json
 from spanjury.judges.core import DataError, Segment
 
-__all__ = ["Ids", "open_ids", "read_csv", "read_jsonl", "read_tsv", "segments_of"]
-
 _TABLE = "CREATE TABLE ids (id TEXT PRIMARY KEY, line INTEGER NOT NULL) WITHOUT ROWID;"
 _CLAIM = "INSERT INTO ids VALUES (?, ?) ON CONFLICT DO NOTHING"
 _FIRST = "SELECT line FROM ids WHERE id = ?"

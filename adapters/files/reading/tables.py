@@ -15,8 +15,6 @@ from spanjury.adapters.files.reading.rows import INPUT_HEADER
 from spanjury.adapters.files.strict_json import parse_json
 from spanjury.judges.core import DataError
 
-__all__ = ["Columns", "read_header", "read_records"]
-
 _FIELD_LIMIT = Lock()
 _JSON_COLUMNS = frozenset({"references", "spans", "meta"})
 _OUTPUT = ("output",)

@@ -9,8 +9,6 @@ from spanjury.adapters.files.limits import USUAL, DataLimits
 from spanjury.adapters.files.lines import read_lines
 from spanjury.judges.core import DataError, Segment
 
-__all__ = ["read_folder", "read_txt"]
-
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
 
 

@@ -24,8 +24,6 @@ from spanjury.adapters.files.line_writer import LineWriter
 from spanjury.adapters.files.results.result_rows import ResultName, ResultRow, read_results
 from spanjury.judges.core import ConfigError, ErrorSpan, Outcome, Segment, StoreError, Usage
 
-__all__ = ["MARKED_FORMS", "Export", "ExportForm", "ExportUnit", "marked_segments"]
-
 _NAME = ("id", "system", "task", "aspect")
 _TOKENS = ("prompt tokens", "cached tokens", "completion tokens", "reasoning tokens")
 _SPAN = ("start", "end", "text", "severity", "category", "explanation", "found_by", "located")

@@ -14,8 +14,6 @@ from spanjury.adapters.files.results.unanswered_rows import UnansweredRows
 from spanjury.adapters.files.scratch import open_scratch
 from spanjury.judges.core import StoreError, unstamped
 
-__all__ = ["find_parts", "merge_parts"]
-
 _RESULTS = "results.jsonl"
 _FOLDER = re.compile(r"shard-([1-9][0-9]{0,8})-of-([1-9][0-9]{0,8})")
 _FILE = re.compile(rf"(.+)\.{_FOLDER.pattern}(\.[^.]+|)")

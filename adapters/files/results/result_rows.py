@@ -9,21 +9,6 @@ from pydantic import BaseModel, ValidationError
 from spanjury.adapters.files.line_writer import PART
 from spanjury.judges.core import DataError, ErrorSpan, Outcome, Usage
 
-__all__ = [
-    "ResultLine",
-    "ResultName",
-    "ResultRow",
-    "ResultScores",
-    "ResultSpans",
-    "RowOutcomes",
-    "SeatRow",
-    "SeatWork",
-    "read_lines",
-    "read_result_scores",
-    "read_result_spans",
-    "read_results",
-]
-
 RowT = TypeVar("RowT", bound=BaseModel)
 
 

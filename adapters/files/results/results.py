@@ -10,8 +10,6 @@ from spanjury.adapters.files.results.unanswered_rows import UnansweredRows
 from spanjury.adapters.surrogates import without_lone_surrogates
 from spanjury.judges.core import ErrorSpan, Result, SeatReport, StoreError, Usage
 
-__all__ = ["ResultWriter", "result_row"]
-
 
 def result_row(result: Result) -> dict[str, object]:
     """Return the row of `result`, ready for JSON.

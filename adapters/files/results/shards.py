@@ -13,8 +13,6 @@ from spanjury.adapters.files.places import Place, find_place, words_of
 from spanjury.adapters.files.results.unanswered_rows import UnansweredRows
 from spanjury.judges.core import StoreError
 
-__all__ = ["ShardFolder"]
-
 _BLOCK = 2**20
 
 

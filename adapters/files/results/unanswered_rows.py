@@ -23,8 +23,6 @@ from spanjury.adapters.files.results.result_rows import (
 )
 from spanjury.judges.core import UNANSWERED, DataError, Outcome
 
-__all__ = ["UnansweredRows", "without_losses"]
-
 _WORDS = re.compile("|".join(f'"{outcome.value}"' for outcome in sorted(UNANSWERED)).encode())
 """Is in every row that lacks an answer, and in few others."""
 

@@ -14,8 +14,6 @@ from collections import defaultdict
 from itertools import pairwise
 from typing import NamedTuple
 
-__all__ = ["BandAlignment", "band_alignment"]
-
 _BAND = 25  # words to each side of the diagonal
 _BEYOND = 1 << 60  # edits to where the band does not reach
 _LONG = 2_000  # words of a reference whose rows of bits would take too much memory

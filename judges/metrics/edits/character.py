@@ -25,9 +25,6 @@ from rapidfuzz.process import cdist
 
 from spanjury.judges.core import Sample, signature
 
-__all__ = ["Character", "alike_places", "reordered", "shift_cost"]
-
-
 _SHORT = 100  # words of a text in which every shift is tried
 _TRIED = 50  # shifts that are tried at a time in a longer one
 _LONG = 2_000  # words of a text in which none are shifted

@@ -21,9 +21,6 @@ from spanjury.judges.metrics.checks import check_cells, check_least
 from spanjury.judges.metrics.words.ids import Ids, character_ids, dense_ids, padded
 from spanjury.judges.metrics.words.tokens import is_blank
 
-__all__ = ["Eed", "EedCosts", "edit_costs"]
-
-
 _Table = NDArray[np.signedinteger]
 _SMALL = np.iinfo(np.int16).max
 _FINEST = 1_000  # parts of an edit that a cost is rounded to

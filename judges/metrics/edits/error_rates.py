@@ -15,8 +15,6 @@ from rapidfuzz.distance import Levenshtein
 from spanjury.judges.core import Sample, signature
 from spanjury.judges.metrics.reductions import add_rows
 
-__all__ = ["Cer", "Wer"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wer:

@@ -27,9 +27,6 @@ from spanjury.judges.core import Sample, signature
 from spanjury.judges.metrics.edits.band_alignments import BandAlignment, band_alignment
 from spanjury.judges.metrics.reductions import add_rows
 
-__all__ = ["Ter", "fewest_edits"]
-
-
 _LONGEST, _FAR = 10, 50  # words of a phrase, and how far it is moved
 _TRIED = 1000  # shifts; the search then ends without the one that it was at
 

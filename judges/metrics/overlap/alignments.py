@@ -11,8 +11,6 @@ from rapidfuzz.distance import LCSseq
 
 from spanjury.judges.core import MetricError
 
-__all__ = ["MarkedWord", "NgramMatch", "lcs_alignment", "marked_words", "ngram_matches"]
-
 # Chinese characters and Japanese syllables are words of their own, since no space parts them.
 _SINGLE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_SINGLE}]|[^\W{_SINGLE}]+(?:['’][^\W{_SINGLE}]+)*")

@@ -24,8 +24,6 @@ from spanjury.judges.metrics.overlap.bleu_counts import (
 )
 from spanjury.judges.metrics.reductions import add_rows
 
-__all__ = ["Bleu", "SacreBleu"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bleu:

@@ -19,16 +19,6 @@ from spanjury.judges.metrics.words.ids import flat_ids
 from spanjury.judges.metrics.words.tokens import without_lone_surrogates
 from spanjury.judges.metrics.words.word_grams import words_13a
 
-__all__ = [
-    "SMOOTHINGS",
-    "TOKENIZERS",
-    "Smoothing",
-    "Tokenizer",
-    "bleu_score",
-    "bleu_tokens",
-    "match_rows",
-]
-
 Smoothing = Literal["add-k", "exp", "floor", "none"]
 SMOOTHINGS: tuple[Smoothing, ...] = get_args(Smoothing)
 Tokenizer = Literal["13a", "char", "intl", "whitespace", "zh"]

@@ -22,8 +22,6 @@ from spanjury.judges.metrics.words.grams import batch_gram_counts
 from spanjury.judges.metrics.words.ids import Ids, character_ids, flat_ids
 from spanjury.judges.metrics.words.tokens import is_blank
 
-__all__ = ["Chrf", "ChrfPlusPlus"]
-
 _PUNCTUATION = frozenset(string.punctuation)
 
 

@@ -19,9 +19,6 @@ from spanjury.judges.metrics.words.grams import GramCounts, gram_counts
 from spanjury.judges.metrics.words.ids import Ids, flat_ids
 from spanjury.judges.metrics.words.tokens import CUTS, Cut, tokens
 
-__all__ = ["Cider", "CiderD", "ComparedTexts", "similarities"]
-
-
 _Floats = NDArray[np.float64]
 _BEST = 10.0  # [1] section 8 for CIDEr-D; its authors' program has it for both
 

@@ -24,8 +24,6 @@ from spanjury.judges.metrics.overlap.bleu_counts import TOKENIZERS, Tokenizer, b
 from spanjury.judges.metrics.words.tokens import is_blank
 from spanjury.judges.metrics.words.wordnet import WordNet, find_wordnet, read_wordnet
 
-__all__ = ["Meteor"]
-
 _DEBIAN = Path("/usr/share/wordnet")
 _KEPT = 65_536  # words whose stem or synonyms are kept
 

@@ -19,8 +19,6 @@ from spanjury.judges.metrics.checks import check_choice, check_least
 from spanjury.judges.metrics.overlap.bleu_counts import TOKENIZERS, Tokenizer, bleu_tokens
 from spanjury.judges.metrics.words.ids import Ids, flat_ids, ranked
 
-__all__ = ["Nist"]
-
 _Floats = NDArray[np.float64]
 # Two thirds of the references' length halve the score: [1] section 4.
 _BETA = math.log(0.5) / math.log(1.5) ** 2

@@ -27,8 +27,6 @@ from spanjury.judges.metrics.words.rouge_tokens import (
 )
 from spanjury.judges.metrics.words.tokens import is_blank
 
-__all__ = ["Rouge1", "Rouge2", "RougeL", "RougeLsum"]
-
 _LONG = 4_000_000_000  # characters times characters, from where on the library slows down
 _MOST_CELLS = 2_500_000_000  # likewise, for which ROUGE-Lsum takes up to 2 GB
 _Kind = Literal["rouge1", "rouge2", "rougeL", "rougeLsum"]

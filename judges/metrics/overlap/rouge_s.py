@@ -19,8 +19,6 @@ from spanjury.judges.metrics.words.ids import Ids, flat_ids
 from spanjury.judges.metrics.words.rouge_tokens import RougeOptions
 from spanjury.judges.metrics.words.tokens import is_blank
 
-__all__ = ["RougeS"]
-
 _UNLIMITED = -1
 
 

@@ -18,8 +18,6 @@ from spanjury.judges.metrics.words.ids import Ids, padded, token_ids
 from spanjury.judges.metrics.words.rouge_tokens import RougeOptions
 from spanjury.judges.metrics.words.tokens import is_blank
 
-__all__ = ["RougeW"]
-
 _HEAVIEST = 4.0  # powers of long runs stay finite, and far from it
 _MOST_CELLS = 1_000_000_000
 _CELLS = 20_000  # of a diagonal, over all pairs that are compared at once

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from spanjury.judges.core import Sample, signature
 from spanjury.judges.metrics.words.tokens import answer_tokens
 
-__all__ = ["F1", "Accuracy", "Precision", "Recall"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accuracy:

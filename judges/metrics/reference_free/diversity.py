@@ -21,8 +21,6 @@ from spanjury.judges.metrics.words.word_grams import (
     tokenise,
 )
 
-__all__ = ["DistinctN", "Divisor", "SelfBleu"]
-
 Divisor = Literal["grams", "words"]
 _NO_MATCH = 0.1  # counted in place of no match: NLTK's smoothing "method1"
 

@@ -15,8 +15,6 @@ from typing import ClassVar
 from spanjury.judges.core import Sample, signature
 from spanjury.judges.metrics.words.word_grams import Tokens, check_tokens, tokenise
 
-__all__ = ["Compression", "Coverage", "Density", "fragment_lengths"]
-
 _LONG = 50_000  # code points of a sample that is not worth keeping
 
 

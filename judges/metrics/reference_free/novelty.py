@@ -13,8 +13,6 @@ from spanjury.judges.metrics.words.word_grams import (
     tokenise,
 )
 
-__all__ = ["Abstractness"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Abstractness:

@@ -15,8 +15,6 @@ from spanjury.judges.metrics.words.readable_words import (
     word_list,
 )
 
-__all__ = ["ColemanLiau", "FleschKincaidGrade", "FleschReadingEase", "GunningFog"]
-
 _EASIEST = 121.22  # reading ease of one word of one syllable, which rounding may exceed
 _LONG = 50_000  # code points of a text that is not worth keeping
 

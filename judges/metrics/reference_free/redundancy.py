@@ -16,8 +16,6 @@ from spanjury.judges.metrics.words.word_grams import (
     tokenise,
 )
 
-__all__ = ["Aun", "Nid", "Repetitiveness", "Unr"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repetitiveness:

@@ -8,9 +8,6 @@ from numpy.typing import NDArray
 
 from spanjury.judges.metrics.words.ids import Ids, dense_ids, ranked
 
-__all__ = ["GramCounts", "batch_gram_counts", "gram_counts", "shared_by_order", "shared_count"]
-
-
 _AT_ONCE = 30_000  # tokens: what is sorted stays in the cache of a core
 _BITS = 62  # of a number, beside its sign and the bit that tells the two sides apart
 

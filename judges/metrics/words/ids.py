@@ -7,8 +7,6 @@ from itertools import chain, count
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Ids", "character_ids", "dense_ids", "flat_ids", "padded", "ranked", "token_ids"]
-
 Ids = NDArray[np.int64]
 
 _BITS = 63  # of a number, beside its sign

@@ -26,18 +26,6 @@ from typing import Final
 
 from spanjury.judges.core import ConfigError
 
-__all__ = [
-    "FIT",
-    "Syllables",
-    "letter_count",
-    "read_dictionary",
-    "sentence_count",
-    "syllable_count",
-    "syllables_of",
-    "word_list",
-]
-
-
 FIT: Final = "cmudict-1"
 """Names the fit; another one gives other numbers."""
 _VOWELS = re.compile("[aeiouy]+")

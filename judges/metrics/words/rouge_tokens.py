@@ -14,16 +14,6 @@ from rouge_score_rs.tokenizers import (
 
 from spanjury.judges.metrics.checks import check_choice
 
-__all__ = [
-    "MEASURES",
-    "SCRIPTS",
-    "Measure",
-    "RougeOptions",
-    "Script",
-    "rouge_tokenizer",
-    "rouge_words",
-]
-
 Measure = Literal["precision", "recall", "f"]
 MEASURES: tuple[Measure, ...] = get_args(Measure)
 Script = Literal["english", "unicode", "characters"]

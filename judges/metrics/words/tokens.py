@@ -8,8 +8,6 @@ import string
 from functools import lru_cache
 from typing import Literal, get_args
 
-__all__ = ["CUTS", "Cut", "answer_tokens", "is_blank", "tokens", "without_lone_surrogates"]
-
 Cut = Literal["whitespace", "words"]
 CUTS: tuple[Cut, ...] = get_args(Cut)
 

@@ -11,18 +11,6 @@ from collections.abc import Hashable, Sequence
 from functools import lru_cache
 from typing import Literal, get_args
 
-__all__ = [
-    "Tokens",
-    "check_order",
-    "check_tokens",
-    "grams",
-    "set_apart",
-    "tokenise",
-    "without_marks",
-    "words_13a",
-]
-
-
 _ASCII = [chr(code) for code in range(128)]
 # Of these letters, digits and blanks are left out, of the others letters and blanks.
 _BLANKS = str.maketrans({char: " " for char in _ASCII if not char.isalnum()})

@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-__all__ = ["WordNet", "find_wordnet", "read_wordnet"]
-
 _SUFFIXES = {
     "noun": (
         ("s", ""),

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from spanjury.judges.core import ErrorSpan
 from spanjury.judges.rules.form_text import FormText
 
-__all__ = ["debris"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Kind:

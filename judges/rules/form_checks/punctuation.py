@@ -7,16 +7,6 @@ from spanjury.judges.core import ErrorSpan
 from spanjury.judges.rules.form_text import FormText
 from spanjury.judges.text.sentences import Sentence
 
-__all__ = [
-    "broken_off",
-    "doubled_marks",
-    "missing_blanks",
-    "stray_blanks",
-    "unclosed_quotes",
-    "unpaired_brackets",
-]
-
-
 _STRAY = re.compile(r"(?<=[\w)\]\"”'’])[ \t]+[,.;:!?](?=\s|$)")
 _MISSING = re.compile(
     r"(?<![\w.@/:])[A-Za-z]+([,;])(?=[A-Za-z]{2})|\b[a-z]{3,}([.!?])(?=[A-Z][a-z]+[\s,])"

@@ -7,8 +7,6 @@ from spanjury.judges.rules.form_text import FormText
 from spanjury.judges.rules.numbers import numbers
 from spanjury.judges.text.words import Word
 
-__all__ = ["repeated_passages", "stuttering"]
-
 _MAY_DOUBLE = frozenset(
     """had that very so no ha bye really many more far long never again her there now well yes
     hear knock blah tut oh hey boo do who""".split()  # noqa: SIM905 - so many read best so

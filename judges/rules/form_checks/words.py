@@ -8,9 +8,6 @@ from spanjury.judges.core import ErrorSpan
 from spanjury.judges.rules.form_text import FormText
 from spanjury.judges.rules.lexicon import FUNCTION_WORDS
 
-__all__ = ["articles", "disagreement", "lower_case_starts", "lower_i", "misheard", "shouting"]
-
-
 _ARTICLE = re.compile(r"(?<![\w.'’\-])([Aa]n?) ([a-z]+)\b(?!['’]|\.\w)")
 # Vowels that are spoken as consonants, and the silent h.
 _SPOKEN_CONSONANT = re.compile(

@@ -8,8 +8,6 @@ import typer
 
 from spanjury.orchestration.cli.command import RARE, Flags
 
-__all__ = ["Aspects", "AspectsFiles", "Columns", "DataFlags", "RowLimit", "Task"]
-
 Task = Annotated[
     str | None,
     typer.Option(

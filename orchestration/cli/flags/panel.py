@@ -7,13 +7,11 @@ from typing import Annotated, ClassVar, Literal
 import typer
 
 from spanjury.judges.core import ConfigError
+from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import RARE, Flags
-from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
     from spanjury.orchestration.wiring import config as configs
-
-__all__ = ["CallFlags", "ModelBaseUrls", "PanelFlags", "ScoringFlags", "Seed", "WriterFlags"]
 
 ModelBaseUrls = Annotated[
     tuple[str, ...],

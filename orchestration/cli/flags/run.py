@@ -6,13 +6,11 @@ from typing import Annotated, ClassVar
 
 import typer
 
+from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import RARE, Flags
-from spanjury.orchestration.cli.lazy import lazily
 
 with lazily():
     from spanjury.orchestration.engine import metering, stopping
-
-__all__ = ["LimitFlags", "LogFlags", "NoProgress", "ShowFlags"]
 
 NoProgress = Annotated[
     bool,

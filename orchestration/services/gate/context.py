@@ -11,8 +11,6 @@ from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken
 from spanjury.orchestration.services.exam_job import PanelExamJob
 from spanjury.orchestration.wiring.config import PanelConfig
 
-__all__ = ["ExamContext", "GateExam"]
-
 J = TypeVar("J", bound=PanelExamJob)
 
 

@@ -17,8 +17,6 @@ from spanjury.orchestration.studies.faithfulness.exam import Exam as Faithfulnes
 from spanjury.orchestration.studies.robustness.exam import Exam as RobustnessExam
 from spanjury.orchestration.wiring.config import PanelConfig
 
-__all__ = ["Discernment", "Faithfulness", "Robustness"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Discernment:

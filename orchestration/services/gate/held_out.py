@@ -27,8 +27,6 @@ from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.wiring.config import PanelConfig
 from spanjury.orchestration.wiring.results import open_results
 
-__all__ = ["HeldOut"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldOut:

@@ -17,18 +17,6 @@ from spanjury.orchestration.studies.gate.tables import gate_json, gate_report
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
 from spanjury.orchestration.wiring.runs import MEMORY_NAME
 
-__all__ = [
-    "BASE",
-    "DISTILLED",
-    "JUDGE",
-    "TEACHER",
-    "Demands",
-    "GateJob",
-    "judge_in",
-    "run_gate",
-    "write_gate",
-]
-
 BASE, DISTILLED, TEACHER = "base", "distilled", "teacher"
 
 JUDGE = "distilled"

@@ -27,8 +27,6 @@ from spanjury.orchestration.studies.distillation.training_set import (
 )
 from spanjury.orchestration.studies.held_out.cases import BoolArray, Case, SeenInTraining, groups_of
 
-__all__ = ["Material", "material_of"]
-
 T = TypeVar("T")
 
 _SHOWN = 3

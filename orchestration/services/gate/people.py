@@ -20,8 +20,6 @@ from spanjury.orchestration.studies.card import Measure
 from spanjury.orchestration.studies.judging import Recorder
 from spanjury.orchestration.wiring.config import PanelConfig
 
-__all__ = ["People"]
-
 _PEOPLE = "people"
 
 

@@ -10,8 +10,6 @@ from spanjury.judges.core import ConfigError, DataError
 from spanjury.judges.llm.percent import Reading
 from spanjury.orchestration.studies.held_out.cases import SeenInTraining
 
-__all__ = ["TrainedModel", "bare_damage", "read_trained_model", "reading_of", "seen_in_training"]
-
 _RECORD = "training.json"
 _MODEL = "config.json"
 _CHECKPOINT = "checkpoint.safetensors"

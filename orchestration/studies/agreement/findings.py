@@ -11,8 +11,6 @@ from spanjury.orchestration.studies.agreement.seats import SeatFindings, seat_fi
 from spanjury.orchestration.studies.agreement.spans.annotators import PairFinding
 from spanjury.orchestration.studies.agreement.spans.aspect import AspectSpans
 
-__all__ = ["AspectFindings", "MetaFindings", "aspect_findings", "meta_json"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AspectFindings:

@@ -9,10 +9,8 @@ from numpy.random import default_rng
 from spanjury.orchestration.studies.agreement.ratings import Ratings
 from spanjury.orchestration.studies.agreement.scorers import Agreement, Settings
 from spanjury.stats.arrays import FloatArray, safe_divide
-from spanjury.stats.bootstrap import bootstrap, percentile_interval
+from spanjury.stats.resampling import bootstrap, percentile_interval
 from spanjury.stats.weighted import mean_drop
-
-__all__ = ["PEOPLE", "Ranking", "SystemMean", "rankings"]
 
 PEOPLE = "people"
 _FEWEST = 2

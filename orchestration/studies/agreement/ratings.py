@@ -11,8 +11,6 @@ import numpy as np
 from spanjury.judges.core import Segment
 from spanjury.stats.arrays import FloatArray
 
-__all__ = ["Ratings", "Scorer", "rated_aspects", "ratings"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scorer:

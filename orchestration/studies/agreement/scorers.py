@@ -10,7 +10,6 @@ from numpy.random import Generator, default_rng
 
 from spanjury.orchestration.studies.agreement.ratings import Ratings
 from spanjury.stats.arrays import FloatArray
-from spanjury.stats.bootstrap import Interval, percentile_interval
 from spanjury.stats.combination.multiplicity import holm
 from spanjury.stats.correlations.correlation import Method
 from spanjury.stats.correlations.grouping import Level, level_correlation
@@ -18,8 +17,7 @@ from spanjury.stats.correlations.metric_permutation import perm_both
 from spanjury.stats.correlations.pairwise import tie_calibrated_accuracy
 from spanjury.stats.correlations.resampled_correlations import resampled_correlations
 from spanjury.stats.correlations.system_pairs import soft_pairwise_accuracy, system_accuracy
-
-__all__ = ["Agreement", "Proximity", "Settings", "agreements"]
+from spanjury.stats.resampling import Interval, percentile_interval
 
 _LEVEL = 0.05
 

@@ -32,20 +32,6 @@ from spanjury.stats.raters.agreement import (
 )
 from spanjury.stats.raters.ensembles import ensemble_curve, leave_one_out
 
-__all__ = [
-    "Coefficient",
-    "EnsembleSize",
-    "SeatAgreement",
-    "SeatFindings",
-    "SeatGain",
-    "SeatPair",
-    "SeatTable",
-    "seat_agreement",
-    "seat_findings",
-    "seat_tables",
-]
-
-
 _MOST_RATINGS = 1_000
 """Different scores from which on those that are alike by chance say nothing, and tables of
 all pairs of scores become large."""

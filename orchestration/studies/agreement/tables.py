@@ -26,8 +26,6 @@ from spanjury.orchestration.studies.agreement.seats import Coefficient, SeatFind
 from spanjury.orchestration.studies.agreement.spans.tables import span_blocks
 from spanjury.stats.raters.agreement import AlphaLevel, KappaWeights
 
-__all__ = ["agreement_report"]
-
 _VALUE = ".3f"
 _LEVELS: Mapping[str, str] = MappingProxyType(
     {

@@ -10,12 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from spanjury.orchestration.studies.comparison.sharing import Place, Unshared, share
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
 from spanjury.stats.arrays import FloatArray
-from spanjury.stats.bootstrap import EffectDifference, effect_difference
 from spanjury.stats.combination.multiplicity import holm
+from spanjury.stats.resampling import EffectDifference, effect_difference
 from spanjury.stats.significance.sign_flip import paired_test
 from spanjury.stats.weighted import Weighted, mean_drop
-
-__all__ = ["LEVEL", "Compared", "Comparison", "Preference", "compare"]
 
 LEVEL = 0.05
 """Above this p-value no difference is shown."""

@@ -10,12 +10,10 @@ from numpy.random import default_rng
 from spanjury.judges.core import unstamped
 from spanjury.orchestration.report import Cell, Column, Report, between, code, prose, table
 from spanjury.orchestration.studies.agreement.ratings import Scorer
-from spanjury.stats.bootstrap import bootstrap, percentile_interval
 from spanjury.stats.combination.multiplicity import holm
+from spanjury.stats.resampling import bootstrap, percentile_interval
 from spanjury.stats.significance.sign_flip import paired_test
 from spanjury.stats.weighted import mean_drop
-
-__all__ = ["Difference", "differences", "differences_report"]
 
 _LEVEL = 0.05
 _SPEC = ".3f"

@@ -10,8 +10,6 @@ from spanjury.judges.core import ConfigError
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
 from spanjury.perturbations.perturbation import Effect
 
-__all__ = ["Place", "Shared", "Unshared", "share"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:

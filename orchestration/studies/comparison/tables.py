@@ -26,8 +26,6 @@ from spanjury.orchestration.studies.comparison.comparison import (
 from spanjury.orchestration.studies.comparison.sharing import Place, Unshared
 from spanjury.orchestration.studies.judging import Examinee
 
-__all__ = ["comparison_json", "comparison_report", "conclusion", "preferred", "remarks"]
-
 _SIGNED = "+.2f"
 _BETTER = {"falls": "discerns more", "unchanged": "moves less"}
 _NAMES = {Preference.FIRST: "A", Preference.SECOND: "B"}

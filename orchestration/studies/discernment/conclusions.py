@@ -8,17 +8,6 @@ from types import MappingProxyType
 from spanjury.orchestration.studies.discernment.contrasts import Contrast, Mode
 from spanjury.orchestration.studies.discernment.findings import Finding, Findings
 
-__all__ = [
-    "Conclusion",
-    "cautions",
-    "conclusion",
-    "is_harmless",
-    "missing",
-    "strongest",
-    "targeted",
-    "worst_net_drop",
-]
-
 _SHOWN = 1.0
 """D of a p-value of .05."""
 

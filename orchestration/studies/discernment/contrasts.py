@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from spanjury.judges.core import Scale
 from spanjury.perturbations.perturbation import Effect
-from spanjury.stats.bootstrap import Interval, bootstrap, percentile_interval
 from spanjury.stats.combination.combining import Combination
 from spanjury.stats.combination.discernment import discernment_score
 from spanjury.stats.combination.harmonic_mean import (
@@ -25,13 +24,12 @@ from spanjury.stats.effects import (
     difference_effects,
     scale_effects,
 )
+from spanjury.stats.resampling import Interval, bootstrap, percentile_interval
 from spanjury.stats.significance.equivalence import Equivalence, equivalence
 from spanjury.stats.significance.paired import PairedStatistic, PairedTest
 from spanjury.stats.significance.sign_flip import paired_test
 from spanjury.stats.significance.signed_rank import signed_rank
 from spanjury.stats.weighted import net_drop
-
-__all__ = ["METHODS", "Contrast", "Method", "Mode", "contrasts"]
 
 Mode = Literal["paper", "wilson", "calibrated"]
 

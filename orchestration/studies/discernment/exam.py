@@ -28,8 +28,6 @@ from spanjury.orchestration.studies.judging import (
 from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped
 from spanjury.stats.significance.paired import PairedStatistic
 
-__all__ = ["Exam", "ExamResult", "examine"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exam:

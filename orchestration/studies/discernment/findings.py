@@ -28,8 +28,6 @@ from spanjury.stats.significance.joint import joint_sign_flip
 from spanjury.stats.significance.paired import PairedStatistic
 from spanjury.stats.spans.localisation import Localisation, localisation, new_spans, pooled
 
-__all__ = ["Finding", "Findings", "Settings", "evaluate_scores"]
-
 _MOST = 0.5
 """The share of the experts' weights that must be on aspects with scores."""
 _SMALL = 0.2

@@ -22,8 +22,6 @@ from spanjury.perturbations.pairs import (
 )
 from spanjury.perturbations.perturbation import NothingToDamageError
 
-__all__ = ["generated_pairs"]
-
 
 async def generated_pairs(
     segments: Sequence[Segment],

@@ -12,16 +12,6 @@ from spanjury.orchestration.studies.judging import Judgement
 from spanjury.perturbations.pairs import Condition, PerturbedPair
 from spanjury.perturbations.perturbation import Effect
 
-__all__ = [
-    "Judgements",
-    "ScoreArrays",
-    "ScoreRow",
-    "collect_scores",
-    "digest_of",
-    "score_rows",
-    "score_sum",
-]
-
 _DIGITS = 9
 """Decimals of a sum of scores: 4.1 + 4.3 is to tie with 4.2 + 4.2."""
 

@@ -37,8 +37,6 @@ from spanjury.orchestration.studies.discernment.contrasts import Contrast
 from spanjury.orchestration.studies.discernment.findings import Finding, Findings
 from spanjury.orchestration.studies.judging import Examinee
 
-__all__ = ["discernment_report"]
-
 _SIGNED = "+.2f"
 _MARKS: Mapping[Conclusion, Mark] = MappingProxyType(
     {

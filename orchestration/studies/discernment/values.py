@@ -19,8 +19,6 @@ from spanjury.orchestration.studies.judging import Examinee
 from spanjury.stats.combination.discernment import LevelBalanced
 from spanjury.stats.spans.localisation import pooled
 
-__all__ = ["findings_json", "measures_of"]
-
 _KEYS = MappingProxyType(
     {"skipped": "left_out", "contrasts": "cells", "target_contrast": "contrast"}
 )

@@ -22,8 +22,6 @@ from spanjury.orchestration.studies.distillation.sampling import least_used
 from spanjury.orchestration.studies.distillation.targets import Targets
 from spanjury.perturbations.perturbation import Case, generator_for
 
-__all__ = ["DamagePlan", "damage_examples"]
-
 _OTHERS = 8
 """Texts for other inputs that a rule may take from, of the same task and the same split."""
 _TRIES = 4

@@ -21,8 +21,6 @@ from numpy.random import Generator
 from spanjury.judges.core import ErrorSpan, Located
 from spanjury.orchestration.studies.distillation.damaged_text import DamagedText, Harm, Strike
 
-__all__ = ["damage_spans"]
-
 _Interval = tuple[int, int]
 _ChangeKind = Literal["changed", "added", "removed"]
 

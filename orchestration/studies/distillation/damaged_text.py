@@ -9,8 +9,6 @@ from numpy.random import Generator
 from spanjury.perturbations.edits import Damage
 from spanjury.perturbations.perturbation import Case, NothingToDamageError, Perturbation
 
-__all__ = ["DamagedText", "Harm", "Strike", "damaged_by"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Harm:

@@ -8,8 +8,6 @@ from spanjury.judges.core import Message, Report, Scale
 from spanjury.judges.llm.percent import Reading
 from spanjury.orchestration.studies.distillation.splits import Split
 
-__all__ = ["Example", "Licences", "Provenance"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:

@@ -5,8 +5,6 @@ from collections.abc import Collection, Iterable, Iterator
 
 from spanjury.judges.core import ConfigError
 
-__all__ = ["OURS", "permits_training", "require_licences"]
-
 OURS = "Apache-2.0"
 """Of reports that the rules of spanjury make."""
 

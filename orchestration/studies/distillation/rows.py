@@ -13,8 +13,6 @@ from spanjury.orchestration.studies.distillation.splits import (
     telling_keys,
 )
 
-__all__ = ["DataFile", "Row", "refuse_overlap", "rows_of"]
-
 _LICENCE = ("licence", "license")
 _DATASET = "dataset"
 _SHOWN = 3

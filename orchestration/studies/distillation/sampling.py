@@ -10,8 +10,6 @@ from spanjury.judges.core import Aspect
 from spanjury.orchestration.studies.distillation.rows import Row
 from spanjury.perturbations.perturbation import generator_for
 
-__all__ = ["least_used", "sampled"]
-
 T = TypeVar("T")
 
 

@@ -13,17 +13,6 @@ from typing import Literal, get_args
 from spanjury.judges.core import Segment, fingerprint
 from spanjury.judges.text import fold
 
-__all__ = [
-    "SPLITS",
-    "InputKeys",
-    "Shares",
-    "Split",
-    "dealt",
-    "groups_of",
-    "input_keys",
-    "telling_keys",
-]
-
 Split = Literal["train", "validation", "test"]
 """The use of an example; no input is in two of them."""
 

@@ -24,8 +24,6 @@ from spanjury.orchestration.report import (
 from spanjury.orchestration.studies.distillation.examples import Example
 from spanjury.orchestration.studies.distillation.splits import SPLITS
 
-__all__ = ["Inventory", "SeatScores", "TaskCounts", "training_set_report"]
-
 
 @dataclass(slots=True)
 class TaskCounts:

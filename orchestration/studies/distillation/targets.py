@@ -15,8 +15,6 @@ from spanjury.judges.scoring import names_its_errors
 from spanjury.orchestration.studies.distillation.examples import Example, Licences, Provenance
 from spanjury.orchestration.studies.distillation.rows import Row
 
-__all__ = ["Skipped", "Targets"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:

@@ -14,16 +14,6 @@ from spanjury.judges.core import DataError
 from spanjury.orchestration.studies.distillation.examples import Example
 from spanjury.orchestration.studies.distillation.splits import SPLITS, Split
 
-__all__ = [
-    "FORMAT",
-    "SEAL",
-    "example_line",
-    "read_examples",
-    "read_split",
-    "require_whole",
-    "split_file",
-]
-
 FORMAT = 1
 SEAL = "tables.json"
 """File with the tables and digests of the others; it is there iff they are whole."""

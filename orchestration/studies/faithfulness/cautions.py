@@ -8,8 +8,6 @@ from spanjury.orchestration.studies.faithfulness.changes import CONTROL, REPEAT,
 from spanjury.orchestration.studies.faithfulness.findings import Finding, Findings
 from spanjury.orchestration.studies.faithfulness.score_arrays import ScoreArrays
 
-__all__ = ["cautions", "named"]
-
 _FEW = 30
 """With fewer reports than this an effect is often missed, and intervals are rough."""
 _RESTLESS = 0.05

@@ -8,8 +8,6 @@ from typing import Literal
 from spanjury.judges.core import MAX_SEVERITY, MIN_SEVERITY, Outcome, RescoringMethod
 from spanjury.perturbations.explanation.perturbation import Unchanged
 
-__all__ = ["CONTROL", "REPEAT", "UNCHANGED", "Change", "Direction", "ListOutcome", "severity_moved"]
-
 Direction = Literal["falls", "rises"]
 """Where the score of a judge that follows its list should go."""
 

@@ -19,8 +19,6 @@ from spanjury.orchestration.studies.faithfulness.changes import Direction
 from spanjury.orchestration.studies.faithfulness.outcomes import share
 from spanjury.orchestration.studies.faithfulness.score_arrays import FloatArray, ScoreArrays
 
-__all__ = ["PATTERNS", "Consistency", "consistencies", "paired_shifts", "patterns", "steps"]
-
 PATTERNS = ("unmoved", "two steps only", "both", "inconsistent")
 """Effects of one step and of two steps of severity on a score."""
 

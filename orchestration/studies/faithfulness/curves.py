@@ -14,8 +14,6 @@ from spanjury.orchestration.studies.faithfulness.consistency import (
 )
 from spanjury.orchestration.studies.faithfulness.score_arrays import FloatArray, ScoreArrays
 
-__all__ = ["Curve", "Stack", "after_critical", "by_deleted", "by_severity", "by_start"]
-
 _FEWEST = 3
 """A point is the mean of so many changes at least."""
 

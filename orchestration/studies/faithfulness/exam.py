@@ -30,8 +30,6 @@ from spanjury.orchestration.studies.faithfulness.trials import (
 from spanjury.orchestration.studies.generation import Generation, TextGenerator, open_generation
 from spanjury.orchestration.studies.judging import OpenPanel, require_distinct
 
-__all__ = ["Exam", "examine"]
-
 _CONTROLS = 2
 
 

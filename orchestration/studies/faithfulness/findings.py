@@ -28,10 +28,8 @@ from spanjury.orchestration.studies.faithfulness.score_arrays import (
     ScoreArrays,
     collect_scores,
 )
-from spanjury.stats.bootstrap import bootstrap, percentile_interval
+from spanjury.stats.resampling import bootstrap, percentile_interval
 from spanjury.stats.weighted import mean_drop
-
-__all__ = ["Average", "Finding", "Findings", "averages", "findings_of"]
 
 _BASES = 4
 """All reports, those with errors, those with room, those with room the other way."""

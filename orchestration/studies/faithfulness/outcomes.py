@@ -24,19 +24,6 @@ from spanjury.perturbations.explanation.perturbation import Unchanged
 from spanjury.stats.significance.sign_flip import paired_test
 from spanjury.stats.significance.sign_test import sign_test
 
-__all__ = [
-    "MEASURES",
-    "Estimate",
-    "NetOfControl",
-    "OutcomeCounts",
-    "Rates",
-    "differences",
-    "net_of_control",
-    "outcome_counts",
-    "rates",
-    "share",
-]
-
 _NOT_RECORDED = "not recorded"
 
 

@@ -15,8 +15,6 @@ from spanjury.orchestration.studies.faithfulness.changes import (
     ListOutcome,
 )
 
-__all__ = ["BoolArray", "ConditionRow", "FloatArray", "ScoreArrays", "collect_scores"]
-
 _ADDING = frozenset({"addition", "critical"})
 """Families that change a list without errors too."""
 

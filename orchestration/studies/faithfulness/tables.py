@@ -28,8 +28,6 @@ from spanjury.orchestration.studies.faithfulness.findings import (
 from spanjury.orchestration.studies.faithfulness.outcomes import Estimate, Rates
 from spanjury.orchestration.studies.faithfulness.values import rescoring_methods, rescoring_outcomes
 
-__all__ = ["faithfulness_report"]
-
 _READING = prose(
     "A report's error list was changed and the judge asked for the score that follows. **Printed** "
     "is the share of changed scores over all reports, as the paper prints it: reports whose list "

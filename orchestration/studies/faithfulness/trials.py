@@ -42,8 +42,6 @@ from spanjury.perturbations.explanation.perturbation import (
 )
 from spanjury.perturbations.perturbation import generator_for
 
-__all__ = ["Case", "Condition", "repeat", "trials"]
-
 Spans = tuple[ErrorSpan, ...]
 
 log = EventLog()

@@ -11,8 +11,6 @@ from spanjury.orchestration.studies.faithfulness.changes import Change
 from spanjury.orchestration.studies.faithfulness.findings import Finding, Findings
 from spanjury.orchestration.studies.faithfulness.outcomes import NetOfControl, Rates
 
-__all__ = ["findings_json", "measures_of", "rescoring_methods", "rescoring_outcomes"]
-
 _BASES: Mapping[str, tuple[str, ...]] = {
     "overall": ("toward", "against"),
     "with_errors": ("toward", "against"),

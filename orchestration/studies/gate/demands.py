@@ -8,8 +8,6 @@ from spanjury.judges.core import ConfigError
 from spanjury.orchestration.report import figure
 from spanjury.orchestration.studies.card import Gate, Measure
 
-__all__ = ["DemandResult", "OverBase", "demand_results"]
-
 MeasuresByName = Mapping[str, Sequence[Measure]]
 """Name -> the measure in each exam that has it."""
 

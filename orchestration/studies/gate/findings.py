@@ -8,8 +8,6 @@ from spanjury.orchestration.studies.gate.demands import DemandResult
 from spanjury.orchestration.studies.held_out.cases import ALL
 from spanjury.orchestration.studies.held_out.findings import FIGURES, measure_name, split_name
 
-__all__ = ["GateFindings", "MeasureRow"]
-
 _SIZE = "reports.parsed"
 """The figure that is made of every example of a group."""
 

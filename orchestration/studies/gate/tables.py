@@ -22,8 +22,6 @@ from spanjury.orchestration.studies.card import Measure
 from spanjury.orchestration.studies.gate.findings import GateFindings, MeasureRow
 from spanjury.orchestration.studies.held_out.findings import split_name
 
-__all__ = ["gate_json", "gate_report"]
-
 
 def gate_report(findings: GateFindings) -> Report:
     """Return `findings` as a report: the measures of all judges side by side."""

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from spanjury.judges.core import Aspect, Report, Segment
 
-__all__ = ["ALL", "BoolArray", "Case", "SeenInTraining", "groups_of"]
-
 ALL = ""
 """The group of all cases."""
 

@@ -22,8 +22,6 @@ from spanjury.stats.correlations.correlation import correlation
 from spanjury.stats.spans.span_agreement import micro_effect
 from spanjury.stats.weighted import mean_drop, of_items, ratio
 
-__all__ = ["FIGURES", "cautions", "measure_name", "measures_of", "split_name"]
-
 FIGURES: Mapping[str, str] = MappingProxyType(
     {
         "reports.parsed": "share of the examples with a readable report",

@@ -11,8 +11,6 @@ from spanjury.judges.llm.percent import percent
 from spanjury.orchestration.studies.agreement.spans.measures import overlaps
 from spanjury.orchestration.studies.held_out.cases import BoolArray, Case
 
-__all__ = ["ScoreArrays", "collect_scores"]
-
 FloatArray = NDArray[np.float64]
 
 

@@ -13,8 +13,6 @@ from spanjury.perturbations.edits import Damage
 from spanjury.perturbations.pairs import Condition, Skipped
 from spanjury.perturbations.perturbation import Case, NothingToDamageError, generator_for
 
-__all__ = ["CONTROLS", "PLAIN", "REPEAT", "AttackedText", "Flawed", "attack_texts", "flawed"]
-
 PLAIN = "plain-addition"
 """Family of the controls that are as long as an attack and ask for nothing."""
 REPEAT = "repeat"

@@ -9,8 +9,6 @@ from spanjury.orchestration.studies.judging import Judgement
 from spanjury.orchestration.studies.robustness.attacked_texts import REPEAT, AttackedText
 from spanjury.perturbations.edits import Damage
 
-__all__ = ["Attempt", "Judgements", "Settings", "attempts", "repeats"]
-
 _NOISE = 1e-9
 """Differences of scores smaller than this come from rounding."""
 

@@ -5,8 +5,6 @@ from collections.abc import Iterator
 from spanjury.orchestration.studies.robustness.attacked_texts import REPEAT
 from spanjury.orchestration.studies.robustness.findings import Finding, Findings
 
-__all__ = ["cautions"]
-
 _FEW = 20
 """With fewer sources than this an interval is rough, and a success of 0 says little."""
 _NOISY = 0.05

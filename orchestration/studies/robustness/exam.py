@@ -29,8 +29,6 @@ from spanjury.orchestration.studies.robustness.findings import PANEL, Findings, 
 from spanjury.perturbations.attacks.attack import Attack
 from spanjury.perturbations.pairs import Skipped
 
-__all__ = ["Exam", "ExamResult", "examine"]
-
 _CONTROL = "control-1"
 """Name of the draw in which the texts are judged once more."""
 

@@ -16,11 +16,9 @@ from spanjury.orchestration.studies.robustness.score_arrays import (
 )
 from spanjury.perturbations.pairs import Skipped
 from spanjury.stats.arrays import FloatArray
-from spanjury.stats.bootstrap import bootstrap, percentile_interval
 from spanjury.stats.proportions import Proportion, clustered_proportion
+from spanjury.stats.resampling import bootstrap, percentile_interval
 from spanjury.stats.weighted import ratio
-
-__all__ = ["PANEL", "Count", "Finding", "Findings", "Net", "Scope", "findings_of"]
 
 PANEL = "whole panel"
 """The judge that all seats make together."""

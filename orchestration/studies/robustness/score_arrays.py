@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from spanjury.orchestration.studies.robustness.attempts import Attempt
 
-__all__ = ["BoolArray", "ScoreArrays", "collect_scores"]
-
 BoolArray = NDArray[np.bool_]
 
 

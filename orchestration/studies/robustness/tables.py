@@ -24,8 +24,6 @@ from spanjury.orchestration.studies.robustness.attempts import Settings
 from spanjury.orchestration.studies.robustness.cautions import cautions
 from spanjury.orchestration.studies.robustness.findings import Count, Finding, Findings
 
-__all__ = ["robustness_report"]
-
 _SHARE, _SIGNED = "~.3f", "~+.3f"
 _COLUMNS = numeric(
     *("with room", "success", "95 %", "rose", "spans vanished", "denied", "fell"),

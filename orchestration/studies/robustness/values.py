@@ -10,8 +10,6 @@ from spanjury.orchestration.studies.robustness.attacked_texts import PLAIN, REPE
 from spanjury.orchestration.studies.robustness.cautions import cautions
 from spanjury.orchestration.studies.robustness.findings import Count, Finding, Findings
 
-__all__ = ["findings_json", "measure_names", "measures_of"]
-
 _SUCCESS = "robustness.attack_success"
 _WEAKEST = "robustness.weakest_seat"
 _CONTROLS = {

@@ -40,8 +40,6 @@ from spanjury.perturbations.explanation.perturbation import (
 )
 from spanjury.perturbations.explanation.wording import reworded
 
-__all__ = ["GeneratedAddition", "GeneratedRewording", "generated_rewordings", "generated_twin"]
-
 _REWORD, _INVENT = "reword.txt", "invent.txt"
 
 

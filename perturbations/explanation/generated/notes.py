@@ -11,9 +11,6 @@ from spanjury.judges.core import ChatModel, Decoding, PerturbationError, fingerp
 from spanjury.judges.text import fence, fill_template, folded_words, read_template
 from spanjury.perturbations.generated.request import GenerationRequest, cleaned
 
-__all__ = ["Check", "asked_note", "check_note", "check_rewording", "prompts_digest"]
-
-
 Check = Callable[[str], str]
 """Note -> reason why it cannot be used, as the model is given it, or an empty text."""
 _PACKAGE = "spanjury.perturbations.explanation.generated"

@@ -12,7 +12,6 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 from fakes.tiny_models import WINDOW, save_tiny
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM
 
-from spanjury.adapters.lazy import Once
 from spanjury.adapters.weights.bartscore import BARTScore, BARTScoreFromSource
 from spanjury.adapters.weights.bertscore import BERTScore
 from spanjury.adapters.weights.checkpoint import find_checkpoint
@@ -23,6 +22,7 @@ from spanjury.adapters.weights.prism import Prism, PrismFromSource
 from spanjury.adapters.weights.tokens import batches
 from spanjury.adapters.weights.wmd import WMD
 from spanjury.judges.core import ConfigError, Sample
+from spanjury.judges.core.lazy import Once
 
 METRICS = {
     "bartscore": BARTScore,

@@ -18,8 +18,6 @@ from spanjury.stats.spans.gamma import Gamma, gamma
 from spanjury.stats.spans.span_agreement import Agreement, macro_effect, micro_effect
 from spanjury.stats.weighted import Weighted
 
-__all__ = ["PairFinding", "annotator_pairs"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairFinding:

@@ -25,8 +25,6 @@ from spanjury.orchestration.studies.agreement.spans.over_annotation import (
 )
 from spanjury.orchestration.studies.agreement.spans.score_arrays import collected
 
-__all__ = ["AspectSpans", "SpanTask", "TopRated", "aspect_spans", "top_rated_texts"]
-
 _FEWEST_SCORES = 3
 """Different scores that people must have given for the best of them to mean no error: [1] K."""
 

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spanjury.stats.bootstrap import bootstrap, percentile_interval
+from spanjury.stats.resampling import bootstrap, percentile_interval
 from spanjury.stats.weighted import Weighted, on_sample
-
-__all__ = ["DEFAULTS", "Effects", "Estimate", "Settings", "by_owner", "estimates"]
 
 Effects = Mapping[tuple[str, ...], Weighted]
 """Names of the figures that an effect gives -> the effect, of the shape ``(draws, names)``."""

@@ -40,8 +40,6 @@ from spanjury.stats.spans.span_detection import (
 )
 from spanjury.stats.weighted import Weighted, of_items
 
-__all__ = ["JudgeFinding", "SpanAgreement", "span_agreement"]
-
 _ALL = ""
 _NO_GROUPS: Mapping[str, str] = MappingProxyType({})
 _NO_READERS: Mapping[str, tuple[str, ...]] = MappingProxyType({})

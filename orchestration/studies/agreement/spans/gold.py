@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 from spanjury.judges.core import ErrorSpan, Segment
 
-__all__ = ["Found", "Gold", "GoldSpan", "gold_of", "readers_of"]
-
 Found = tuple[str, str, str, tuple[ErrorSpan, ...] | None]
 """Judge, id of the segment, its output, and the spans found; None without a verdict."""
 

@@ -26,20 +26,6 @@ from spanjury.stats.spans.span_agreement import (
 )
 from spanjury.stats.spans.span_matching import matched_overlap
 
-__all__ = [
-    "MEASURES",
-    "NO_CATEGORIES",
-    "Mark",
-    "category_map",
-    "category_overlaps",
-    "hard_overlap",
-    "interval_rows",
-    "named_categories",
-    "overlaps",
-    "renamed",
-]
-
-
 Mark = ErrorSpan | GoldSpan
 Side = Sequence[Sequence[Mark]]
 Compare = Callable[[Sequence[Mark], Sequence[Mark]], Overlap]

@@ -18,8 +18,6 @@ from spanjury.orchestration.studies.agreement.spans.estimates import (
 from spanjury.orchestration.studies.agreement.spans.score_arrays import ScoreArrays
 from spanjury.stats.weighted import mean_drop
 
-__all__ = ["OverAnnotation", "over_annotation"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverAnnotation:

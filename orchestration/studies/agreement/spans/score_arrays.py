@@ -15,8 +15,6 @@ from spanjury.orchestration.studies.agreement.spans.measures import (
     overlaps,
 )
 
-__all__ = ["Places", "ScoreArrays", "collected"]
-
 FloatArray = NDArray[np.float64]
 
 

@@ -23,8 +23,6 @@ from spanjury.orchestration.studies.agreement.spans.over_annotation import OverA
 from spanjury.stats.spans.gamma import Gamma
 from spanjury.stats.spans.span_agreement import Agreement
 
-__all__ = ["span_blocks"]
-
 _VALUE = ".3f"
 _HARD, _OF_TEXTS = "hard.micro.f1", "characters.macro.f1"
 _CHARACTERS: Mapping[str, str] = MappingProxyType(

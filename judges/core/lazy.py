@@ -9,16 +9,18 @@ A package whose modules need such a library makes them lazy by its ``__getattr__
 Whatever is imported out of the module itself, ``from package.module import thing``, loads it.
 """
 
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
-from importlib.util import find_spec
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import LazyLoader, find_spec
 from types import ModuleType
 from typing import Generic, TypeVar
 
-from spanjury.judges.core import ConfigError
-
-__all__ = ["Once", "lazy_module", "library", "require"]
+from spanjury.judges.core.errors import ConfigError
 
 T = TypeVar("T")
 
@@ -103,3 +105,31 @@ class Once(Generic[T]):
     def peek(self) -> T | None:
         """Return the value, or None if it was not needed yet."""
         return self._made[0] if self._made else None
+
+
+class _LazyFinder(MetaPathFinder):
+    """Finds modules where Python does, and has them executed when they are first used."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return the specification of a module whose loader waits."""
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is not None and spec.loader is not None:
+            spec.loader = LazyLoader(spec.loader)
+        return spec
+
+
+@contextmanager
+def lazily() -> Iterator[None]:
+    """Execute the modules that the block imports only when one of their names is used.
+
+    In the block stand whole modules, as ``from package import module``: a name that is taken
+    out of a module uses it. Type checkers and the layer check read these imports as any other.
+    """
+    finder = _LazyFinder()
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)

@@ -15,16 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 from spanjury.stats.arrays import FloatArray, checked_differences
 from spanjury.stats.weighted import Weighted, net_drop, on_sample
 
-__all__ = [
-    "EffectDifference",
-    "Interval",
-    "Resampled",
-    "bootstrap",
-    "effect_difference",
-    "percentile_interval",
-    "two_sided_p",
-]
-
 # Counts held at a time; 10,000 draws of 400 items, or 32 MB.
 BLOCK = 4_000_000
 

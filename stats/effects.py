@@ -1,4 +1,4 @@
-"""How far scores fall, in numbers that do not grow with the number of items."""
+"""Effect sizes: how far scores fall, whatever the number of items."""
 
 from typing import NamedTuple
 

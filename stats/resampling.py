@@ -43,7 +43,7 @@ class Interval(NamedTuple):
 
 
 class EffectDifference(NamedTuple):
-    """How much larger the effects on one judge are than those on another, cell by cell."""
+    """Differences between the effects on one judge and on another, one by one."""
 
     difference: FloatArray
     low: FloatArray

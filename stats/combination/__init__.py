@@ -1,1 +1,1 @@
-"""What several p-values say together."""
+"""Combination of several p-values."""

@@ -16,7 +16,7 @@ from scipy.special import gammaln, log_ndtr, logsumexp, ndtri_exp, xlogy
 ROUNDING = 1e-9
 
 
-class Heard(NamedTuple):
+class WeightedValues(NamedTuple):
     """The p-values that have a weight.
 
     Parameters
@@ -63,7 +63,7 @@ def checked_weights(weights: ArrayLike | None, *, count: int) -> NDArray[np.floa
     return values
 
 
-def heard(log_p: ArrayLike, *, weights: ArrayLike | None) -> Heard:
+def weighted_values(log_p: ArrayLike, *, weights: ArrayLike | None) -> WeightedValues:
     """Check both, and leave out what has no weight.
 
     Raises
@@ -75,7 +75,7 @@ def heard(log_p: ArrayLike, *, weights: ArrayLike | None) -> Heard:
     if not values.ndim or not values.shape[-1]:
         raise ValueError(f"expected p-values of shape (..., m), m >= 1, got {log_p!r}")
     shares = checked_weights(weights, count=values.shape[-1])
-    return Heard(values[..., shares > 0], shares[shares > 0])
+    return WeightedValues(values[..., shares > 0], shares[shares > 0])
 
 
 LOG_CAP = math.log(0.99)
@@ -95,7 +95,7 @@ class Combination(Protocol):
 
 def bonferroni(log_p: ArrayLike, *, weights: ArrayLike | None = None) -> NDArray[np.float64]:
     """Take the least of ``p / w``, at most 1; holds under any dependence."""
-    values, shares = heard(log_p, weights=weights)
+    values, shares = weighted_values(log_p, weights=weights)
     return np.asarray(np.minimum((values - np.log(shares)).min(axis=-1), 0.0))
 
 
@@ -104,7 +104,7 @@ def minimum(log_p: ArrayLike, *, weights: ArrayLike | None = None) -> NDArray[np
 
     It is no p-value of the whole, since it was picked from several: `bonferroni` is.
     """
-    return np.asarray(heard(log_p, weights=weights).log_p.min(axis=-1))
+    return np.asarray(weighted_values(log_p, weights=weights).log_p.min(axis=-1))
 
 
 def maximum(log_p: ArrayLike, *, weights: ArrayLike | None = None) -> NDArray[np.float64]:
@@ -117,7 +117,7 @@ def maximum(log_p: ArrayLike, *, weights: ArrayLike | None = None) -> NDArray[np
     ----------
     .. [1] Berger (1982), Technometrics 24(4):295-300, doi:10.1080/00401706.1982.10487790
     """
-    return np.asarray(heard(log_p, weights=weights).log_p.max(axis=-1))
+    return np.asarray(weighted_values(log_p, weights=weights).log_p.max(axis=-1))
 
 
 def fisher(log_p: ArrayLike, *, weights: ArrayLike | None = None) -> NDArray[np.float64]:
@@ -129,7 +129,7 @@ def fisher(log_p: ArrayLike, *, weights: ArrayLike | None = None) -> NDArray[np.
     ----------
     .. [1] Fisher (1932), Statistical Methods for Research Workers, 4th ed., section 21.1
     """
-    values = heard(log_p, weights=weights).log_p
+    values = weighted_values(log_p, weights=weights).log_p
     total = -values.sum(axis=-1)[..., np.newaxis]
     # The tail of chi-squared with 2 m degrees of freedom is a Poisson sum of m terms.
     k = np.arange(values.shape[-1])
@@ -146,7 +146,7 @@ def stouffer(log_p: ArrayLike, *, weights: ArrayLike | None = None) -> NDArray[n
     ----------
     .. [1] Stouffer et al. (1949), The American Soldier, vol. 1, page 45
     """
-    values, shares = heard(log_p, weights=weights)
+    values, shares = weighted_values(log_p, weights=weights)
     scores = ndtri_exp(values) @ shares / np.sqrt(shares @ shares)
     return np.asarray(log_ndtr(scores))
 
@@ -162,7 +162,7 @@ def cauchy(log_p: ArrayLike, *, weights: ArrayLike | None = None) -> NDArray[np.
     .. [1] Liu, Xie (2020), JASA 115(529):393-402, doi:10.1080/01621459.2018.1554485
     .. [2] Fang, Chang, Park, Tseng (2023), Statistica Sinica 33, arXiv:2103.12967
     """
-    values, shares = heard(log_p, weights=weights)
+    values, shares = weighted_values(log_p, weights=weights)
     values = np.minimum(values, LOG_CAP)
     # Everything is divided by 1 / (least p), so that nothing overflows.
     log_least = values.min(axis=-1)

@@ -13,7 +13,7 @@ LOG_LEVEL = math.log(0.05)
 
 
 class LevelBalanced(NamedTuple):
-    """What remains of the discernment of many perturbations.
+    """Summary of the discernment of many perturbations.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 from scipy.stats import landau
 
-from spanjury.stats.combination.combining import heard
+from spanjury.stats.combination.combining import weighted_values
 
 LOCATION = 0.874367  # [1] eq. 4: 1 + psi(1) - log(2 / pi)
 SCALE = math.pi / 2
@@ -54,7 +54,7 @@ def harmonic_mean_paper(
     0.0667
     """
     if weights is None:
-        values, shares = heard(log_p, weights=None)
+        values, shares = weighted_values(log_p, weights=None)
         return _log_harmonic_mean(values, np.ones_like(shares))
     return harmonic_mean_wilson(log_p, weights=weights)
 
@@ -90,7 +90,7 @@ def harmonic_mean_wilson(
     ----------
     .. [1] Wilson (2019), PNAS 116(4):1195-1200, doi:10.1073/pnas.1814092116
     """
-    return _log_harmonic_mean(*heard(log_p, weights=weights))
+    return _log_harmonic_mean(*weighted_values(log_p, weights=weights))
 
 
 def harmonic_mean_calibrated(
@@ -127,7 +127,7 @@ def harmonic_mean_calibrated(
     ----------
     .. [1] Wilson (2019), PNAS 116(4):1195-1200, eq. 4, doi:10.1073/pnas.1814092116
     """
-    values, shares = heard(log_p, weights=weights)
+    values, shares = weighted_values(log_p, weights=weights)
     mean = _log_harmonic_mean(values, shares)
     if shares.size == 1:
         return mean

@@ -1,1 +1,1 @@
-"""How far scores agree with people's, and whether one metric does so more than another."""
+"""Correlations of scores with people's, and whether one metric agrees more than another."""

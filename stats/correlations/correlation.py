@@ -1,4 +1,4 @@
-"""How far two scores agree: Pearson, Spearman and Kendall, of one row of items or of many."""
+"""Agreement of two scores: Pearson, Spearman and Kendall, of one row of items or of many."""
 
 from typing import Literal, NamedTuple
 

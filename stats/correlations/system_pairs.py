@@ -13,7 +13,7 @@ from spanjury.stats.significance.permutation import ROUNDING, random_signs
 
 
 class SoftPairwiseAccuracy(NamedTuple):
-    """How near a metric's certainty in the order of systems is to people's."""
+    """Nearness of a metric's certainty in the order of systems to people's."""
 
     value: float
     """In ``[0, 1]``, or NaN."""

@@ -1,1 +1,1 @@
-"""How far raters agree with one another, and what a panel gains from its seats."""
+"""Raters: their agreement, and what a panel gains from its seats."""

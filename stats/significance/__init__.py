@@ -1,1 +1,1 @@
-"""How sure it is that scores fell: tests of paired scores, and how many items they need."""
+"""Significance: tests of paired scores, and the number of items that they need."""

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from spanjury.stats.significance.paired import PairedTest, paired
 
 BLOCK = 1_000_000
-"""How many signs are held in memory at a time."""
+"""Signs that are held in memory at a time."""
 
 ROUNDING = 1e-12
 """Sums of one set of numbers in another order may differ by so much of their size."""

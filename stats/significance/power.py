@@ -1,4 +1,4 @@
-"""How many items an exam needs, and what it can see with those it has.
+"""Power: the number of items that an exam needs, and what it can see with those it has.
 
 A discernment score of 1 or more is a one-sided p of .05 or less. Scores that change do so
 mostly by one step; the sizes of the changes are then all tied, the exact sign-flip of the

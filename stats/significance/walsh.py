@@ -20,11 +20,11 @@ class WalshAverages(NamedTuple):
     values: FloatArray
     """The averages; one that occurs in several ways may stand here several times."""
     reached: NDArray[np.int64]
-    """How many averages there are up to and with each of them."""
+    """Number of averages up to and with each of them."""
 
     @property
     def total(self) -> int:
-        """How many there are: ``n * (n + 1) / 2``."""
+        """Number of averages: ``n * (n + 1) / 2``."""
         return int(self.reached[-1])
 
     @property

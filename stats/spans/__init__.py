@@ -1,1 +1,1 @@
-"""How far spans of texts agree, and whether they lie where the errors are."""
+"""Spans: their agreement, and whether they lie where the errors are."""

@@ -1,7 +1,7 @@
-"""How far the spans found in texts agree with gold spans: precision, recall and F1.
+"""Agreement of the spans found in texts with gold spans: precision, recall and F1.
 
 The overlap of two sets of spans is kept as three sums, which can be added up over texts.
-Micro figures are quotients of the totals over texts: long texts with many errors count most,
+Micro figures are ratios of the totals over texts: long texts with many errors count most,
 and a text without any span counts for nothing. Macro figures are means over texts. There a text
 in which nothing is gold and nothing was found is agreed on perfectly, with 1 for all three;
 if only one side is empty, F1 is 0 and the figure that divides by the empty side is undefined

@@ -11,7 +11,7 @@ Spans = NDArray[np.int64]
 
 
 class Depths(NamedTuple):
-    """How many spans lie on each stretch of a text; stretches are those between two edges."""
+    """Number of spans on each stretch of a text; stretches are those between two edges."""
 
     widths: IntArray
     """Characters of each stretch, shape ``(stretches,)``."""

@@ -43,7 +43,8 @@ def rules_of(*modules: ModuleType) -> dict[str, Perturbation]:
         name: rule
         for module in modules
         for name, rule in vars(module).items()
-        if isinstance(rule, Perturbation) and rule.rule.__module__ == module.__name__
+        if isinstance(rule, Perturbation)
+        and inspect.unwrap(rule.rule).__module__ == module.__name__
     }
 
 

@@ -37,10 +37,7 @@ _UNLOADABLE = (OSError, ValueError, ImportError, KeyError, RuntimeError)
 def find_device(name: str) -> torch.device:
     """Return the device that torch knows by this name; ``"auto"`` is a GPU if there is one.
 
-    Raises
-    ------
-    ConfigError
-        If no number can be put there.
+    Raises `ConfigError` if no number can be put there.
     """
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -133,10 +130,7 @@ def load_weights(
 ) -> tuple[PreTrainedModel, list[str]]:
     """Load the model `name`; return it, and the names of the weights that its files lack.
 
-    Raises
-    ------
-    ConfigError
-        If it does not load.
+    Raises `ConfigError` if it does not load.
     """
     loader: Any = kind
     try:

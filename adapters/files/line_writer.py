@@ -86,10 +86,7 @@ class LineWriter:
     def append(self, line: bytes) -> None:
         """Hand `line`, its end included, to the operating system before returning.
 
-        Raises
-        ------
-        StoreError
-            If it cannot be written; the lines before it stay whole.
+        Raises `StoreError` if it cannot be written; the lines before it stay whole.
         """
         assert self._file is not None, "append outside the context"
         rest = memoryview(line)
@@ -153,10 +150,7 @@ class LineWriter:
 def json_line(row: Mapping[str, object], *, name: str) -> bytes:
     """Return a row of JSON as a line.
 
-    Raises
-    ------
-    DataError
-        If the row called `name` holds what JSON or UTF-8 cannot.
+    Raises `DataError` if the row called `name` holds what JSON or UTF-8 cannot.
     """
     try:
         return (json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n").encode()
@@ -175,10 +169,7 @@ def refusal(target: Path | str, objection: str, named: Path | str) -> str:
 def _open_alone(path: Path) -> FileIO:
     """Open an empty file that no other process writes.
 
-    Raises
-    ------
-    BlockingIOError
-        If another does.
+    Raises `BlockingIOError` if another does.
     """
     while True:
         file = FileIO(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "w+")

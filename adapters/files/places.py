@@ -59,10 +59,8 @@ class Place(NamedTuple):
 def find_place(url: str) -> Place:
     """Return the place that a path or a URL names, whether or not anything is there.
 
-    Raises
-    ------
-    ConfigError
-        If fsspec, or what it needs for such a URL, is not installed; or it knows none such.
+    Raises `ConfigError` if fsspec, or what it needs for such a URL, is not installed; or it knows
+    none such.
     """
     core = library("fsspec.core", extra="ray")  # it takes a quarter of a second
     try:

@@ -254,10 +254,7 @@ class Circuit:
     async def ready(self) -> None:
         """Return once the model may be asked.
 
-        Raises
-        ------
-        RunFailedError
-            If a model of the run cannot be used, or did not answer in time.
+        Raises `RunFailedError` if a model of the run cannot be used, or did not answer in time.
         """
         self._guard.require_success()
         while not self.is_closed:
@@ -272,13 +269,10 @@ class Circuit:
     async def is_own(self, error: ModelError) -> bool:
         """Say whether `error`, with which a call is to fail, is the call's own.
 
-        It is if the model answers a probe at once. Otherwise the call is to be made again:
-        this returns when the outage is over.
+        It is if the model answers a probe at once. Otherwise the call is to be made again: this
+        returns when the outage is over.
 
-        Raises
-        ------
-        RunFailedError
-            As `ready` does.
+        Raises `RunFailedError` as `ready` does.
         """
         outages = self._outages
         self._open(error)

@@ -55,15 +55,11 @@ _CLOSING_SECONDS = 5.0
 async def open_fast(name: str, *, options: ModelOptions) -> AsyncIterator[ChatModel]:
     """Open ``openai-compatible/NAME``; a plugin of the group ``spanjury.models``.
 
-    The server is shown ``OPENAI_COMPATIBLE_API_KEY``, or ``OPENAI_API_KEY``, from the
-    environment. Proxies named there are not used, redirects are not followed, and cookies
-    are not kept.
+    The server is shown ``OPENAI_COMPATIBLE_API_KEY``, or ``OPENAI_API_KEY``, from the environment.
+    Proxies named there are not used, redirects are not followed, and cookies are not kept.
 
-    Raises
-    ------
-    ConfigError
-        If the name is not of that form, there is no usable base URL, a key cannot be
-        sent, or the event loop is not asyncio's.
+    Raises `ConfigError` if the name is not of that form, there is no usable base URL, a key cannot
+    be sent, or the event loop is not asyncio's.
 
     Examples
     --------
@@ -137,11 +133,8 @@ class FastModel:
     async def complete(self, request: ChatRequest) -> Reply:
         """Ask once.
 
-        Raises
-        ------
-        ModelError
-            As `model_errors.error_by_status` sorts them; `ModelTimeoutError` and
-            `TransientModelError` also where no whole answer came.
+        Raises `ModelError` as `model_errors.error_by_status` sorts them; `ModelTimeoutError` and
+        `TransientModelError` also where no whole answer came.
         """
         body = _body(request, model=self.model)
         try:

@@ -129,19 +129,11 @@ class Gateway:
     async def complete(self, request: ChatRequest) -> Reply:
         """Return the model's reply.
 
-        Raises
-        ------
-        ModelTimeoutError
-            If the last attempt took too long.
-        TransientModelError
-            If the last attempt failed, or the server asks for a wait of more than
-            `LONGEST_WAIT` seconds.
-        PermanentModelError
-            As the model raised it.
-        RunFailedError
-            If the gateway is guarded, and the model cannot be used or does not answer.
-        ClosedModelError
-            If its lease does not allow it to be asked.
+        Raises `ModelTimeoutError` if the last attempt took too long. Raises `TransientModelError`
+        if the last attempt failed, or the server asks for a wait of more than `LONGEST_WAIT`
+        seconds. Raises `PermanentModelError` as the model raised it. Raises `RunFailedError` if
+        the gateway is guarded, and the model cannot be used or does not answer. Raises
+        `ClosedModelError` if its lease does not allow it to be asked.
         """
         if self._circuit is not None:
             await self._circuit.follow()
@@ -198,10 +190,7 @@ class Gateway:
     async def probe(self, request: ChatRequest) -> Reply:
         """Return the reply of the first server that gives one; each is asked once.
 
-        Raises
-        ------
-        ModelError
-            As the last server raised it.
+        Raises `ModelError` as the last server raised it.
         """
         tried: list[Endpoint] = []
         for _ in self.replicas:

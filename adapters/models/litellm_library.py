@@ -49,10 +49,7 @@ log = EventLog()
 async def client_connections() -> AsyncIterator[None]:
     """Share the ownership of LiteLLM's connections with every other model of this event loop.
 
-    Raises
-    ------
-    ConfigError
-        If the event loop is not asyncio's.
+    Raises `ConfigError` if the event loop is not asyncio's.
     """
     loop = asyncio_loop("models are called through LiteLLM")
     _models_open[loop] += 1
@@ -104,10 +101,7 @@ class Exchange:
     def receive(self, response: httpx.Response) -> None:
         """Bound the body of `response`, which has not been read.
 
-        Raises
-        ------
-        ModelError
-            If it is a redirect, or packed in a manner that was not asked for.
+        Raises `ModelError` if it is a redirect, or packed in a manner that was not asked for.
         """
         with self._refusing():
             if is_redirect(response.status_code):

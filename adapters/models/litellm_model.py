@@ -47,10 +47,8 @@ _NO_KEY = re.compile(
 async def open_litellm(name: str, *, options: ModelOptions) -> AsyncIterator[ChatModel]:
     """Open the model that LiteLLM calls `name`; a plugin of the group ``spanjury.models``.
 
-    Raises
-    ------
-    ConfigError
-        If LiteLLM knows no provider for the name, or the event loop is not asyncio's.
+    Raises `ConfigError` if LiteLLM knows no provider for the name, or the event loop is not
+    asyncio's.
 
     Examples
     --------
@@ -96,11 +94,8 @@ class LiteLLMModel:
     async def complete(self, request: ChatRequest) -> Reply:
         """Ask once.
 
-        Raises
-        ------
-        ModelError
-            As `error_by_status` sorts them; also if the backend cannot do
-            what the request asks.
+        Raises `ModelError` as `error_by_status` sorts them; also if the backend cannot do what the
+        request asks.
         """
         backend = self.backend
         arguments = _arguments(request, backend=backend)
@@ -133,11 +128,8 @@ class LiteLLMModel:
 def _arguments(request: ChatRequest, *, backend: Backend) -> dict[str, Any]:
     """Return the arguments of ``litellm.acompletion`` that say what `request` says.
 
-    Raises
-    ------
-    PermanentModelError
-        If the backend cannot do what is asked: follow a grammar, continue from a prefix,
-        call tools. Left out without a word is what changes no meaning, as a seed.
+    Raises `PermanentModelError` if the backend cannot do what is asked: follow a grammar, continue
+    from a prefix, call tools. Left out without a word is what changes no meaning, as a seed.
     """
     arguments = chat_fields(request)
     extra: dict[str, object] = {}
@@ -160,10 +152,7 @@ def _arguments(request: ChatRequest, *, backend: Backend) -> dict[str, Any]:
 def _reply(response: litellm.ModelResponse, *, prefix: str, source: str) -> Reply:
     """Read `response` as `openai_reply.read_reply` reads what other servers send.
 
-    Raises
-    ------
-    TransientModelError
-        If the response holds no choice.
+    Raises `TransientModelError` if the response holds no choice.
     """
     body: dict[str, Any] = response.model_dump(warnings=False)
     for choice in body["choices"]:

@@ -104,11 +104,8 @@ class LocalModel:
     async def complete(self, request: ChatRequest) -> Reply:
         """Return the model's reply.
 
-        Raises
-        ------
-        PermanentModelError
-            If tools or a grammar are asked for, the conversation is none that the chat template
-            takes or is as long as the context, or memory does not hold it.
+        Raises `PermanentModelError` if tools or a grammar are asked for, the conversation is none
+        that the chat template takes or is as long as the context, or memory does not hold it.
         """
         prompt = self._prompt(request)
         written = await self.worker.ask(prompt)
@@ -159,10 +156,7 @@ async def open_local(name: str, *, options: ModelOptions) -> AsyncIterator[ChatM
 
     It runs on a GPU if there is one.
 
-    Raises
-    ------
-    ConfigError
-        If a base URL is given, or there is no such model, or it cannot converse.
+    Raises `ConfigError` if a base URL is given, or there is no such model, or it cannot converse.
     """
     if options.base_url is not None:
         raise ConfigError(f"{name!r} runs in this process and takes no base URL")

@@ -81,10 +81,7 @@ class Worker:
     async def ask(self, prompt: Prompt) -> Written:
         """Return the continuation of a prompt; cancellable while it is written.
 
-        Raises
-        ------
-        ModelError
-            As `write` does.
+        Raises `ModelError` as `write` does.
         """
         ticket = _Ticket(prompt=prompt, loop=current_token(), done=anyio.Event())
         with self._changed:

@@ -77,12 +77,8 @@ class ReplyBytes:
     def receive(self, chunk: bytes) -> bytes:
         """Return what `chunk` adds to the answer, and no more of it than may be.
 
-        Raises
-        ------
-        PermanentModelError
-            If a reply becomes longer than its request allows: it would again.
-        zlib.error
-            If it says that it is packed and is not.
+        Raises `PermanentModelError` if a reply becomes longer than its request allows: it would
+        again. Raises `zlib.error` if it says that it is packed and is not.
         """
         room = self._most - self._received + 1
         piece = self._unpacked(chunk, room) if self._packed else chunk[:room]

@@ -19,10 +19,7 @@ def refuse_credentials(base_url: str) -> None:
 
     No request could send them beside a key.
 
-    Raises
-    ------
-    ConfigError
-        If `base_url` holds credentials; the message does not repeat them.
+    Raises `ConfigError` if `base_url` holds credentials; the message does not repeat them.
     """
     safe = without_secrets(base_url)
     if f"{MASK}@" in safe:
@@ -35,10 +32,7 @@ def refuse_credentials(base_url: str) -> None:
 def key_from(variable: str) -> str | None:
     """Return the key that an environment variable holds, or None if it holds none.
 
-    Raises
-    ------
-    ConfigError
-        If no header can carry it; the message does not repeat it.
+    Raises `ConfigError` if no header can carry it; the message does not repeat it.
     """
     key = os.environ.get(variable, "").strip()
     if not (key.isascii() and key.isprintable()):

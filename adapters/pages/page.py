@@ -118,12 +118,8 @@ def make_page(
 def write_page(path: Path, page: str) -> None:
     """Write a page.
 
-    Raises
-    ------
-    ConfigError
-        If `path` does not end in ``.html``.
-    StoreError
-        If it cannot be written.
+    Raises `ConfigError` if `path` does not end in ``.html``. Raises `StoreError` if it cannot be
+    written.
     """
     if path.suffix != ".html":
         raise ConfigError(f"a page ends in .html, got {path.name!r}")

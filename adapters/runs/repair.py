@@ -70,14 +70,11 @@ class Repaired:
 def repair_memory(path: Path) -> Repaired:
     """Put every value that can be read in the memory `path` and its log into a new file.
 
-    A value is saved only if its checksum says that it is what was put. The damaged file is
-    kept beside the new one, with its log.
+    A value is saved only if its checksum says that it is what was put. The damaged file is kept
+    beside the new one, with its log.
 
-    Raises
-    ------
-    StoreError
-        If a process has the memory open, there is none, it is another program's database,
-        or the new file cannot be written; then all is as it was.
+    Raises `StoreError` if a process has the memory open, there is none, it is another program's
+    database, or the new file cannot be written; then all is as it was.
     """
     if not any(each.exists() for each in (path, log_of(path), repaired_file(path))):
         raise StoreError(f"{path}: there is no such memory")

@@ -67,12 +67,8 @@ class CheckpointFile:
     def load(self, *, model: torch.nn.Module, optimizer: torch.optim.Optimizer) -> Progress | None:
         """Put the last checkpoint into model and optimizer; return how far it is, if there is one.
 
-        Raises
-        ------
-        ConfigError
-            If it is of another training; says in what they differ.
-        StoreError
-            If it cannot be read.
+        Raises `ConfigError` if it is of another training; says in what they differ. Raises
+        `StoreError` if it cannot be read.
         """
         if not self.path.is_file():
             return None

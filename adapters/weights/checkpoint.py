@@ -61,10 +61,8 @@ class Checkpoint:
     def load(self, kind: ModelKind) -> PreTrainedModel:
         """Load it, in 32-bit floats, onto its device.
 
-        Raises
-        ------
-        ConfigError
-            If it is not a model of this kind, or lacks weights that such a model needs.
+        Raises `ConfigError` if it is not a model of this kind, or lacks weights that such a model
+        needs.
         """
         model, lacking = load_weights(self.name, self.folder, kind=kind, dtype=torch.float32)
         # Nothing here reads a pooler, and many encoders are published without one.

@@ -104,10 +104,7 @@ def read_vectors(file: Path, *, most: int) -> FileVectors:
 
     A first line of two numbers, how many words and how long their vectors are, is passed over.
 
-    Raises
-    ------
-    ConfigError
-        If the file cannot be read, or a line does not fit the others; names it.
+    Raises `ConfigError` if the file cannot be read, or a line does not fit the others; names it.
     """
     rows: dict[str, int] = {}
     vectors: list[np.ndarray] = []

@@ -153,11 +153,8 @@ class Worker:
     def scores(self, rows: Sequence[Mapping[str, str]]) -> list[float]:
         """Return one score a row.
 
-        Raises
-        ------
-        MetricError
-            If it fails, takes too long, or does not give a number for each row. It is not
-            started again.
+        Raises `MetricError` if it fails, takes too long, or does not give a number for each row.
+        It is not started again.
         """
         found: list[float] = []
         for start in range(0, len(rows), _ROWS):

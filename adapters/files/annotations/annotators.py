@@ -17,10 +17,7 @@ Merge = Callable[[Segment, Segment], Segment]
 def joined(first: Segment, second: Segment) -> Segment:
     """Put the spans of two rows of one text together; lists of their meta are joined too.
 
-    Raises
-    ------
-    DataError
-        If output or inputs differ.
+    Raises `DataError` if output or inputs differ.
     """
     for name, ours, theirs in (
         ("output", first.output, second.output),

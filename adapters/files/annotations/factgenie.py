@@ -146,16 +146,12 @@ def _spans(line: _Line, who: str) -> Iterator[ErrorSpan]:
 def write_factgenie(path: Path, segments: Iterable[Segment]) -> int:
     """Write the gold spans of `segments`, a line for each annotator; return how many lines.
 
-    A segment without annotators is a line without ``annotations``. The names of dataset and
-    split and the number of the example are those of the meta; without them, the task or
-    ``spanjury``, ``test``, and the number among the outputs of the system.
+    A segment without annotators is a line without ``annotations``. The names of dataset and split
+    and the number of the example are those of the meta; without them, the task or ``spanjury``,
+    ``test``, and the number among the outputs of the system.
 
-    Raises
-    ------
-    StoreError
-        If the file cannot be written.
-    DataError
-        If a segment holds what JSON or UTF-8 cannot; names it.
+    Raises `StoreError` if the file cannot be written. Raises `DataError` if a segment holds what
+    JSON or UTF-8 cannot; names it.
     """
     kept = [*segments]
     categories = dict.fromkeys(span.category for segment in kept for span in segment.gold)

@@ -32,10 +32,7 @@ class ColumnMap:
     def header(self, columns: Sequence[str]) -> tuple[str, ...]:
         """Return the header of a table in our names; empty for a column that is not read.
 
-        Raises
-        ------
-        DataError
-            If a column of the map is not there.
+        Raises `DataError` if a column of the map is not there.
         """
         self._require(columns)
         named = set(self.names.values())
@@ -44,10 +41,7 @@ class ColumnMap:
     def row(self, row: object) -> object:
         """Return an object of JSON in our names; anything else as it is.
 
-        Raises
-        ------
-        DataError
-            If a column of the map is not there.
+        Raises `DataError` if a column of the map is not there.
         """
         if not self.names or not isinstance(row, dict):
             return row
@@ -86,10 +80,8 @@ class MappedSource(Protocol):
 def parse_columns(settings: Iterable[str]) -> ColumnMap:
     """Read ``NAME=COLUMN``, as ``output=summary``, ours before the equals sign.
 
-    Raises
-    ------
-    ConfigError
-        If one is not of this form or of no known name, or two are for one name or column.
+    Raises `ConfigError` if one is not of this form or of no known name, or two are for one name or
+    column.
 
     Examples
     --------

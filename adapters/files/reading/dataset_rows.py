@@ -22,12 +22,8 @@ def read_parquet_file(
 ) -> Iterator[Segment | DataError]:
     """Read a Parquet file, whose columns are the keys that `sources.read_jsonl` reads.
 
-    Raises
-    ------
-    ConfigError
-        If pyarrow is not installed.
-    DataError
-        At once, if the file cannot be read or has no rows.
+    Raises `ConfigError` if pyarrow is not installed. Raises `DataError` at once, if the file
+    cannot be read or has no rows.
     """
     place = find_place(str(path))
     try:
@@ -73,10 +69,7 @@ def read_dataset(path: Path, /, *, columns: ColumnMap = AS_NAMED) -> Iterator[Se
 def count_parquet(file: Place, *, limits: DataLimits = USUAL) -> int:
     """Return how many rows a file has; only its end is read.
 
-    Raises
-    ------
-    DataError
-        If it has too many columns, or says that it unpacks to too many bytes.
+    Raises `DataError` if it has too many columns, or says that it unpacks to too many bytes.
     """
     with _opened(file) as table:
         whole = table.metadata

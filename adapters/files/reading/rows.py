@@ -176,12 +176,8 @@ def _complaint(error: ValidationError, row: Mapping[str, object]) -> str:
 def write_segments(path: Path, segments: Iterable[Segment]) -> int:
     """Write `segments` as JSON Lines; return how many.
 
-    Raises
-    ------
-    StoreError
-        If the file cannot be written.
-    DataError
-        If a segment holds what JSON cannot; names it.
+    Raises `StoreError` if the file cannot be written. Raises `DataError` if a segment holds what
+    JSON cannot; names it.
     """
     with LineWriter(path, keep_part=False) as lines:
         for segment in segments:

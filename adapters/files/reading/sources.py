@@ -66,10 +66,7 @@ def read_csv(
 
     As `read_jsonl`, except that a row is counted by the line where it begins.
 
-    Raises
-    ------
-    DataError
-        At once, as `read_jsonl`, or if the columns cannot be made a row of.
+    Raises `DataError` at once, as `read_jsonl`, or if the columns cannot be made a row of.
     """
     return _begun(path, _table(path, delimiter=",", called=columns, limits=limits))
 
@@ -79,10 +76,7 @@ def read_tsv(
 ) -> Iterator[Segment | DataError]:
     """Read a table whose cells are separated by tabs, quoted as in CSV; see `read_csv`.
 
-    Raises
-    ------
-    DataError
-        At once, as `read_csv`.
+    Raises `DataError` at once, as `read_csv`.
     """
     return _begun(path, _table(path, delimiter="\t", called=columns, limits=limits))
 
@@ -92,10 +86,7 @@ def segments_of(
 ) -> Iterator[Segment | DataError]:
     """Read numbered rows of objects, as JSON would have made them, that come from `path`.
 
-    Raises
-    ------
-    DataError
-        At once, if there are none.
+    Raises `DataError` at once, if there are none.
     """
 
     def read(row: object, line: int) -> Segment:
@@ -122,10 +113,7 @@ class Ids:
 def open_ids() -> Iterator[Ids]:
     """Open an empty set of ids, for ``with``.
 
-    Raises
-    ------
-    StoreError
-        As `open_scratch`.
+    Raises `StoreError` as `open_scratch`.
     """
     with open_scratch(_TABLE) as connection:
         yield Ids(connection)

@@ -88,12 +88,8 @@ class Export:
     def to_file(self, target: Path) -> int:
         """Write the file `target`, as a whole or not at all; return the number of records.
 
-        Raises
-        ------
-        DataError
-            If the results cannot be read; names file and line.
-        StoreError
-            If the file cannot be written, or is that of the results.
+        Raises `DataError` if the results cannot be read; names file and line. Raises `StoreError`
+        if the file cannot be written, or is that of the results.
         """
         if os.path.realpath(target) == os.path.realpath(self.results):
             raise StoreError(f"{target} holds the results themselves: name another file")
@@ -103,14 +99,8 @@ class Export:
     def to_stream(self, stream: BinaryIO) -> int:
         """Write to `stream`; return the number of records.
 
-        Raises
-        ------
-        DataError
-            If the results cannot be read; names file and line.
-        StoreError
-            If the stream takes no more (a full disk).
-        BrokenPipeError
-            If its reader has left.
+        Raises `DataError` if the results cannot be read; names file and line. Raises `StoreError`
+        if the stream takes no more (a full disk). Raises `BrokenPipeError` if its reader has left.
         """
         try:
             count = self._write(stream.write)

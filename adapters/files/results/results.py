@@ -119,11 +119,8 @@ class ResultWriter:
     def append(self, result: Result) -> None:
         """Write one row and hand it to the operating system before returning.
 
-        Raises
-        ------
-        StoreError
-            If it cannot be written, or holds a number that is not finite; the rows before
-            it stay whole.
+        Raises `StoreError` if it cannot be written, or holds a number that is not finite; the rows
+        before it stay whole.
         """
         line = _encoded(result)
         self._unanswered.note(line)

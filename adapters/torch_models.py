@@ -58,21 +58,10 @@ def hub_folder(
 ) -> Path:
     """Return the folder of a model of the Hugging Face hub in its cache.
 
-    Parameters
-    ----------
-    name
-        Its id.
-    download
-        Whether to fetch it if it is not in the cache.
-    absent
-        The message for a model that is not there.
-    wanted, unwanted
-        Patterns of the files to fetch; None for all, and for none.
+    `absent` is the message for a model that is not there. `wanted` and `unwanted` are patterns of
+    the files to fetch; None for all, and for none.
 
-    Raises
-    ------
-    ConfigError
-        If it is not there, or cannot be fetched.
+    Raises `ConfigError` if it is not there, or cannot be fetched.
     """
     try:
         if download:
@@ -89,15 +78,7 @@ def hub_folder(
 
 
 def model_digest(folder: Path, *, suffixes: Container[str]) -> str:
-    """Return digits for the files of a model; of large ones samples are read, spread evenly.
-
-    Parameters
-    ----------
-    folder
-        Where they are.
-    suffixes
-        Of the files that count.
-    """
+    """Return digits for the files of a model that end so; of large ones samples are read."""
     digest = hashlib.sha256()
     for file in sorted(one for one in folder.iterdir() if one.suffix in suffixes):
         size = file.stat().st_size

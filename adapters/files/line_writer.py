@@ -23,27 +23,17 @@ REFUSED = ".refused"
 class LineWriter:
     """Write lines to a file, each in full before the next.
 
-    Lines go to ``PATH.part``, which takes the place of ``PATH`` when the context ends
-    well. When it ends by an exception, Ctrl-C included, ``PATH`` is as it was. What an
-    earlier writer left in ``PATH.part`` is overwritten; one that still writes keeps it.
+    Lines go to ``PATH.part``, which takes the place of ``PATH`` when the context ends well. When
+    it ends by an exception, Ctrl-C included, ``PATH`` is as it was. What an earlier writer left in
+    ``PATH.part`` is overwritten; one that still writes keeps it.
 
-    Parameters
-    ----------
-    path
-        Where the lines are to be; a file there is replaced, at the end.
-    keep_part
-        Whether ``PATH.part`` stays after an exception, ending with a whole line; else it
-        is deleted.
-    objection
-        Is given the file that would be replaced, at the end, and returns why it must stay,
-        or nothing. If it must, the lines go to ``PATH.refused``.
+    With `keep_part`, ``PATH.part`` stays after an exception, ending with a whole line; else it is
+    deleted. `objection` is given the file that would be replaced, at the end, and returns why it
+    must stay, or nothing. If it must, the lines go to ``PATH.refused``.
 
-    Raises
-    ------
-    StoreError
-        On entry, if no file can be written there, or another writer is at it; from
-        `append` and at the end, if one cannot be any longer (a full disk); at the end, if
-        there is an objection.
+    Raises `StoreError` on entry, if no file can be written there, or another writer is at it; from
+    `append` and at the end, if one cannot be any longer (a full disk); at the end, if there is an
+    objection.
     """
 
     def __init__(

@@ -32,15 +32,8 @@ class AdaptiveLimiter:
             with limiter.attempt():
                 reply = await model.complete(request)
 
-    Parameters
-    ----------
-    least, most
-        Bounds of the limit, ``1 <= least <= most``; it starts at `most`.
-
-    Raises
-    ------
-    ValueError
-        If the bounds are not as above.
+    The limit starts at `most` and stays within ``1 <= least <= most``; other bounds raise
+    `ValueError`.
     """
 
     def __init__(self, *, least: int, most: int) -> None:

@@ -104,22 +104,9 @@ async def open_fast(name: str, *, options: ModelOptions) -> AsyncIterator[ChatMo
 class FastModel:
     """A model behind an OpenAI-compatible server.
 
-    Parameters
-    ----------
-    model
-        The name that the server knows it by.
-    source
-        Name and address of the model, for messages.
-    url
-        Where chat completions are asked for.
-    session
-        The connections; who opened it closes it.
-    timeout
-        Seconds that a reply may take, from request to last byte; the session's own.
-    api_key
-        What the server is shown, to be kept out of messages.
-    signature
-        Everything that can change a reply.
+    `source` is its name and address, for messages, which must not show `api_key`. Who opened the
+    session closes it; its `timeout` are seconds from request to last byte. `signature` holds
+    everything that can change a reply.
     """
 
     model: str

@@ -83,14 +83,8 @@ async def _close_clients() -> None:
 class Exchange:
     """One call, and why its answer was refused.
 
-    Parameters
-    ----------
-    decoding
-        The request's, which bounds the answer.
-    source, key
-        Name and address of the model, and the key that must not be in a message.
-    refusal
-        What became of the answer; LiteLLM makes an error of its own of it, which says less.
+    `decoding` bounds the answer; `key` must not be in a message, `source` may be. LiteLLM makes an
+    error of its own of a `refusal`, which says less.
     """
 
     decoding: Decoding

@@ -70,16 +70,9 @@ async def open_litellm(name: str, *, options: ModelOptions) -> AsyncIterator[Cha
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiteLLMModel:
-    """A model behind LiteLLM.
+    """A model behind LiteLLM, whose server may stay silent for `timeout` seconds.
 
-    Parameters
-    ----------
-    backend
-        Which model, and where.
-    timeout
-        Seconds that the server may stay silent.
-    signature
-        Everything that can change a reply.
+    `signature` holds everything that can change a reply.
     """
 
     backend: Backend
@@ -164,23 +157,11 @@ def _reply(response: litellm.ModelResponse, *, prefix: str, source: str) -> Repl
 
 
 def _model_error(error: Exception, *, source: str, key: str = "") -> ModelError:
-    """Translate `error`, raised by LiteLLM while it called `source`.
+    """Translate an error, LiteLLM's, `openai`'s or any other, without `key` in its message.
 
-    Parameters
-    ----------
-    error
-        Anything: its own errors, `openai`'s, or what slipped out of its code.
-    source
-        Name and address of the model, for the message.
-    key
-        The key that was shown to the server; it must not be in the message.
-
-    Returns
-    -------
-    ModelError
-        A key that is missing or wrong is an `UnusableModelError`; a time-out is a
-        `ModelTimeoutError`; the rest is sorted by status as `error_by_status` does. LiteLLM
-        gives a body that it cannot read the status that it came with.
+    A key that is missing or wrong is an `UnusableModelError`; a time-out is a `ModelTimeoutError`;
+    the rest is sorted by status as `error_by_status` does. LiteLLM gives a body that it cannot
+    read the status that it came with.
     """
     status = _status(error)
     said = str(error).partition("Traceback (most recent call last)")[0].strip()

@@ -41,17 +41,7 @@ _DEFAULT_CONTEXT = 2048  # where the model does not know its own
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
-    """A model and its tokenizer.
-
-    Parameters
-    ----------
-    identity
-        What tells it from others.
-    chat
-        Its tokenizer.
-    model
-        On its device.
-    """
+    """A model, its tokenizer and what tells it from others."""
 
     identity: str
     chat: ChatTokens
@@ -72,15 +62,7 @@ class Loaded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalModel:
-    """A `ChatModel` over a model of transformers; opened by `open_local`.
-
-    Parameters
-    ----------
-    loaded
-        The model.
-    worker
-        Its thread.
-    """
+    """A `ChatModel` over a model of transformers; opened by `open_local`."""
 
     loaded: Loaded
     worker: Worker

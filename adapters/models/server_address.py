@@ -48,24 +48,10 @@ def is_redirect(status: int) -> bool:
 def redirect_refused(
     location: str, *, status: int, asked: str, source: str, key: str = ""
 ) -> UnusableModelError:
-    """Return the error that a redirect is.
+    """Return the error that a redirect with a status 3xx is.
 
-    Parameters
-    ----------
-    location
-        Where the answer leads, in full or within the server; empty if it does not say.
-    status
-        Its status, 3xx.
-    asked
-        The address that was asked.
-    source, key
-        Name and address of the model, and the key that must not be in the message.
-
-    Returns
-    -------
-    UnusableModelError
-        Names the status and the host that it leads to, without path and query, which may
-        hold a key.
+    `location`, in full or within the server, is empty if the answer does not say where it leads.
+    The message names the status and the host, without path and query, which may hold a key.
     """
     said = (
         f"redirects are not followed, and it leads to {_host(location, asked=asked)}: give the"

@@ -75,15 +75,7 @@ def _check_ending(path: Path) -> None:
 
 
 def label(name: str, *, width: int = _WIDTH) -> str:
-    """Return a name in at most two lines, shortened in its middle if it is longer.
-
-    Parameters
-    ----------
-    name
-        Any text.
-    width
-        Characters a line has.
-    """
+    """Return a name in at most two lines of `width` characters, shortened in its middle."""
     text = _drawable(" ".join(name.split())) or "(no name)"
     most = width * _LINES
     if len(text) > most:

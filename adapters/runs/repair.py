@@ -50,16 +50,9 @@ WHERE key NOT IN (SELECT key FROM saved) AND number NOT IN (SELECT number FROM s
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repaired:
-    """The outcome of a repair.
+    """The outcome of a repair: how many values are in the memory now, and how many cannot be read.
 
-    Parameters
-    ----------
-    saved
-        How many values are in the memory now.
-    lost
-        How many are known to have been there, and cannot be read.
-    kept
-        Where the damaged file is; None if nothing was damaged.
+    `kept` is where the damaged file is; None if nothing was damaged.
     """
 
     saved: int

@@ -25,13 +25,7 @@ _DONE = "done"
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
-    """A folder with ``run.json`` (the manifest), a memory and the results.
-
-    Parameters
-    ----------
-    path
-        The folder; `create` makes it.
-    """
+    """A folder with ``run.json`` (the manifest), a memory and the results; `create` makes it."""
 
     path: Path
 

@@ -73,13 +73,7 @@ class _Frame(NamedTuple):
 
 
 class DatabasePages:
-    """Read the pages of a database and its log, whatever state they are in.
-
-    Parameters
-    ----------
-    path
-        The database; it, or its log, need not be there.
-    """
+    """Read the pages of a database and its log, whatever state they are in, if they are there."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -26,12 +26,7 @@ _GPU = "random/cuda"
 class CheckpointFile:
     """The file of a training's checkpoint.
 
-    Parameters
-    ----------
-    path
-        The file.
-    belongs_to
-        What must be the same for training to go on: the base, the data, the options.
+    `belongs_to` is what must be the same for training to go on: the base, the data, the options.
     """
 
     path: Path

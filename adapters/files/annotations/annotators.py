@@ -49,27 +49,12 @@ def collected(
     *,
     merge: Merge = joined,
 ) -> Iterator[Segment | DataError]:
-    """Join rows with the same id, wherever in the file they stand.
+    """Join rows with the same id, wherever in the file they stand; each comes with its line.
 
-    Parameters
-    ----------
-    path
-        The file, for messages.
-    rows
-        Each with its line.
-    merge
-        Joins two rows of one text.
+    Yields first the faults, each with file and line, then the texts in the order of their first
+    rows: only the end of the file tells that nothing more is said of a text.
 
-    Returns
-    -------
-    Iterator
-        First the faults, each with file and line, then the texts in the order of their first
-        rows: only the end of the file tells that nothing more is said of a text.
-
-    Raises
-    ------
-    DataError
-        At once, if there are no rows, or `rows` raises it before the first one.
+    Raises `DataError` at once, if there are no rows, or `rows` raises it before the first one.
     """
     first = next(rows, None)
     if first is None:

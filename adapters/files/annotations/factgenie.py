@@ -30,17 +30,11 @@ _DATASET, _SPLIT = "spanjury", "test"
 def read_factgenie(path: Path, /, *, limits: DataLimits = USUAL) -> Iterator[Segment | DataError]:
     """Read outputs with or without annotations, plain or gzip.
 
-    Returns
-    -------
-    Iterator
-        First every fault, then the segments in the order of their first lines; the file is in
-        memory as a whole. ``annotators`` in a segment's meta lists who annotated it, with or
-        without marking anything; it is not there for an output without annotations.
+    Yields first every fault, then the segments in the order of their first lines; the file is in
+    memory as a whole. ``annotators`` in a segment's meta lists who annotated it, with or without
+    marking anything; it is not there for an output without annotations.
 
-    Raises
-    ------
-    DataError
-        At once, if there is no such file, it cannot be read, or it has no rows.
+    Raises `DataError` at once, if there is no such file, it cannot be read, or it has no rows.
     """
     return collected(path, _rows(path, limits))
 

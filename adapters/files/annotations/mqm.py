@@ -78,16 +78,10 @@ def read_mqm(path: Path, /, *, limits: DataLimits = USUAL) -> Iterator[Segment |
     Columns are those of `COLUMNS`, or the MQM Viewer's ``docSegId``, ``globalSegId`` and further
     ones, which are not read. Escapes are those above.
 
-    Returns
-    -------
-    Iterator
-        First every fault, then the segments in the order of their first lines; the file is in
-        memory as a whole.
+    Yields first every fault, then the segments in the order of their first lines; the file is in
+    memory as a whole.
 
-    Raises
-    ------
-    DataError
-        At once, if there is no such file, it cannot be read, or it has no rows.
+    Raises `DataError` at once, if there is no such file, it cannot be read, or it has no rows.
     """
     return collected(path, _rows(path, limits), merge=_merged)
 

@@ -20,11 +20,8 @@ _CHOICES = (
 class ColumnMap:
     """Columns of a file under the names of a native row.
 
-    Parameters
-    ----------
-    names
-        Column -> the name that it has in a native row, dotted where it lies within
-        something, as ``inputs.Article``. A column that has such a name already is not read.
+    `names` maps a column to its name there, dotted where it lies within something, as
+    ``inputs.Article``. A column that has such a name already is not read.
     """
 
     names: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))

@@ -38,20 +38,11 @@ def read_parquet_file(
 def read_dataset(path: Path, /, *, columns: ColumnMap = AS_NAMED) -> Iterator[Segment | DataError]:
     """Read a dataset of the library ``datasets``.
 
-    Parameters
-    ----------
-    path
-        ``hf:`` and a folder that ``save_to_disk`` wrote, or the name of a dataset, which the
-        library fetches if it has not yet; after an ``@`` the split, ``test`` without one.
-    columns
-        What its columns are called.
+    `path` is ``hf:`` and a folder that ``save_to_disk`` wrote, or the name of a dataset, which the
+    library fetches if it has not yet; after an ``@`` the split, ``test`` without one.
 
-    Raises
-    ------
-    ConfigError
-        If the library is not installed.
-    DataError
-        If there is no such dataset or split; the library says why.
+    Raises `ConfigError` if the library is not installed. Raises `DataError` if there is no such
+    dataset or split; the library says why.
     """
     where, _, split = str(path).removeprefix("hf:").partition("@")
     datasets = library("datasets", extra=_EXTRA)  # it takes seconds

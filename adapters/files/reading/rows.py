@@ -88,20 +88,12 @@ class Row(BaseModel):
 
 
 def parse_row(row: object, *, line: int) -> Segment:
-    """Return the segment that `row` describes.
+    """Return the segment that `row` describes, whose texts must be encodable (see `parse_json`).
 
-    Parameters
-    ----------
-    row
-        What a line of JSON holds; its texts must be encodable (see `parse_json`).
-    line
-        Where it stands; a row without an ``id`` is called ``line-N`` after it.
+    A row without an ``id`` is called ``line-N`` after its line.
 
-    Raises
-    ------
-    DataError
-        If it is not an object, has no output, or a field is not what it must be; the
-        message says which, what was got and what was expected, but not where.
+    Raises `DataError` if it is not an object, has no output, or a field is not what it must be;
+    the message says which, what was got and what was expected, but not where.
     """
     if not isinstance(row, dict):
         raise DataError(f"got {excerpt(row)}, expected a JSON object")

@@ -32,25 +32,11 @@ def read_jsonl(
 ) -> Iterator[Segment | DataError]:
     """Read a file with one JSON object a line, as `rows.Row` describes it.
 
-    Parameters
-    ----------
-    path
-        UTF-8 with or without a byte order mark, plain or gzip.
-    columns
-        What the keys of the rows are called.
-    limits
-        How much the file may hold.
+    The file is UTF-8 with or without a byte order mark, plain or gzip; `columns` says what the
+    keys of its rows are called. Yields one segment or fault for each line that is not blank, in
+    order. Lines are counted from 1, blank ones included.
 
-    Returns
-    -------
-    Iterator
-        One segment or fault for each line that is not blank, in order. Lines are counted
-        from 1, blank ones included.
-
-    Raises
-    ------
-    DataError
-        At once, if there is no such file, it cannot be read, or it has no rows.
+    Raises `DataError` at once, if there is no such file, it cannot be read, or it has no rows.
     """
 
     def read(text: str, line: int) -> Segment:

@@ -106,13 +106,8 @@ def _next_record(reader: Iterator[list[str]], *, limits: DataLimits) -> list[str
 class Columns:
     """The columns of a table, and their keys in a native row.
 
-    Parameters
-    ----------
-    names
-        What the columns are called.
-    places
-        For each column the keys that lead to its place, as ``("human", "fluency")``;
-        empty for a column without a name, which is not read.
+    `places` has for each column the keys that lead to its place, as ``("human", "fluency")``;
+    empty for a column without a name, which is not read.
     """
 
     names: tuple[str, ...]

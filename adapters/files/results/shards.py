@@ -22,10 +22,7 @@ class ShardFolder:
 
     A shard is there as a whole or not at all; one that is written again is replaced.
 
-    Parameters
-    ----------
-    url
-        Path or URL of the folder. Every machine that works on it must see it there.
+    Every machine that works on it must see it at `url`, a path or a URL.
     """
 
     url: str

@@ -1,6 +1,6 @@
 """Conversations as a model's tokens, by its tokenizer's own chat template.
 
-Training and inference both come here, so that a model is asked as it was taught.
+Training and inference both come here, so that a model is asked as it was trained.
 """
 
 import re

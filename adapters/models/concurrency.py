@@ -13,7 +13,6 @@ References
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import TracebackType
 
 import anyio
 
@@ -69,12 +68,7 @@ class AdaptiveLimiter:
         except anyio.WouldBlock:
             await self._places.acquire()
 
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Give the place back."""
         self._places.release()
 

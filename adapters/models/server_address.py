@@ -51,7 +51,8 @@ def redirect_refused(
     """Return the error that a redirect with a status 3xx is.
 
     `location`, in full or within the server, is empty if the answer does not say where it leads.
-    The message names the status and the host, without path and query, which may hold a key.
+    The message names the status and the host, without path and query, which may hold a key, and
+    without `key`.
     """
     said = (
         f"redirects are not followed, and it leads to {_host(location, asked=asked)}: give the"

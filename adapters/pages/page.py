@@ -44,7 +44,7 @@ class Table:
 class MarkedText:
     """A text and its words, as half-open offsets in code points.
 
-    Raises `ValueError` if the words are not so. They ascend, and neither overlap nor are empty.
+    They ascend, and neither overlap nor are empty; else `ValueError` is raised.
     """
 
     text: str

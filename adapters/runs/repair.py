@@ -50,7 +50,7 @@ WHERE key NOT IN (SELECT key FROM saved) AND number NOT IN (SELECT number FROM s
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repaired:
-    """The outcome of a repair: how many values are in the memory now, and how many cannot be read.
+    """The outcome of a repair: values in the memory now, and known ones that cannot be read.
 
     `kept` is where the damaged file is; None if nothing was damaged.
     """

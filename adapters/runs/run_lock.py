@@ -4,7 +4,6 @@ import json
 import os
 import socket
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from spanjury.adapters.file_lock import lock_file
@@ -40,12 +39,7 @@ class RunLock:
         self._descriptor = descriptor
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         os.close(self._descriptor)
 
     def _take(self, descriptor: int) -> None:

@@ -103,7 +103,7 @@ class Trainer:
         chance = _chance(self.device)
         while True:
             try:
-                return self._gathered(examples, size=progress.micro_batch_size)
+                return self._accumulate(examples, size=progress.micro_batch_size)
             except (torch.OutOfMemoryError, RuntimeError) as error:
                 if not is_out_of_memory(error):
                     raise
@@ -122,7 +122,7 @@ class Trainer:
                 f"out of memory: {progress.micro_batch_size} examples at once from now on",
             )
 
-    def _gathered(self, examples: Sequence[Rendered], *, size: int) -> float:
+    def _accumulate(self, examples: Sequence[Rendered], *, size: int) -> float:
         answers = sum(len(one.ids) - one.answer for one in examples)
         total = 0.0
         for chunk in chunks(examples, size=size):

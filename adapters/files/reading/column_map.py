@@ -1,13 +1,12 @@
 """Columns of other names: what the columns of a row are called where they have not our names."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any
 
-from spanjury.judges.core import ConfigError, DataError, Segment
+from spanjury.judges.core import ConfigError, DataError
 
 _NAME = re.compile(r"id|output|task|system|inputs|references?|spans|(inputs|human|meta)\..+")
 _CHOICES = (
@@ -64,14 +63,6 @@ class ColumnMap:
 
 AS_NAMED = ColumnMap()
 """Columns are called what we call them."""
-
-
-class MappedSource(Protocol):
-    """A source that can read columns of other names."""
-
-    def __call__(self, path: Path, /, *, columns: ColumnMap) -> Iterator[Segment | DataError]:
-        """Read `path`, as `Source` does."""
-        ...
 
 
 def parse_columns(settings: Iterable[str]) -> ColumnMap:

@@ -75,7 +75,7 @@ def merge_parts(parts: Sequence[ShardPart], target: Path) -> int:
 
     Raises `DataError` if a part cannot be read; the message names file and line. Raises
     `StoreError` if the parts are not of one run: panels differ, a segment is there twice, or the
-    rows cannot have been dealt out so. If `target` is a part or cannot be written, or has scores
+    rows cannot have been dealt out so; or if `target` is a part or cannot be written, or has scores
     that these rows lack for want of an answer.
 
     Notes

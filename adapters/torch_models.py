@@ -78,7 +78,7 @@ def hub_folder(
 
 
 def model_digest(folder: Path, *, suffixes: Container[str]) -> str:
-    """Return digits for files with these suffixes; of large ones samples are read, spread evenly."""
+    """Return digits for the files with these suffixes; evenly spread samples of large ones."""
     digest = hashlib.sha256()
     for file in sorted(one for one in folder.iterdir() if one.suffix in suffixes):
         size = file.stat().st_size

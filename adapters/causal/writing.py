@@ -14,7 +14,7 @@ from transformers import DynamicCache, PreTrainedModel
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """A prompt to be continued: 1 or more tokens, with at most `most`, 1 or more.
+    """A prompt of 1 or more tokens, to be continued by at most `most`, 1 or more.
 
     Temperature 0 takes the likeliest token; without a seed every draw is another one. `rivals` is
     how many of the likeliest tokens to report at each place.

@@ -15,7 +15,7 @@ from spanjury.judges.core import StoreError
 class SealedFiles:
     """Write lines to files that belong together, and a seal that says that they are whole.
 
-    While they are written, and when that ends by an exception, all of the folder, which is made,
+    The folder is made. While the files are written, and when that ends by an exception, all of it
     is as it was. The seal, a file of JSON, is taken off before the first file takes its name and
     put on after the last, so that a reader who finds one finds the files that it lists.
 

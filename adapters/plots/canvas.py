@@ -75,7 +75,7 @@ def _check_ending(path: Path) -> None:
 
 
 def label(name: str, *, width: int = _WIDTH) -> str:
-    """Return a name in at most two lines of `width` characters, shortened in its middle."""
+    """Return a name in at most two lines of `width` characters; cut in the middle if longer."""
     text = _drawable(" ".join(name.split())) or "(no name)"
     most = width * _LINES
     if len(text) > most:

@@ -72,7 +72,7 @@ class _Frame(NamedTuple):
 
 
 class DatabasePages:
-    """Read the pages of a database and its log, whatever state they are in; either may be missing."""
+    """Read the pages of a database and its log, in whatever state; either may be missing."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

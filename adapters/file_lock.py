@@ -15,12 +15,8 @@ _FAR = 1 << 30
 def lock_file(descriptor: int) -> None:
     """Lock an open file until it is closed.
 
-    Raises
-    ------
-    BlockingIOError, PermissionError
-        If another process, or this one by another open file, holds the lock.
-    OSError
-        If the file system has no locks (some network ones).
+    Raises `BlockingIOError` or `PermissionError` if another process, or this one by another open
+    file, holds the lock. Raises `OSError` if the file system has no locks (some network ones).
     """
     if sys.platform == "win32":
         os.lseek(descriptor, _FAR, os.SEEK_SET)

@@ -37,10 +37,7 @@ _UNLOADABLE = (OSError, ValueError, ImportError, KeyError, RuntimeError)
 def find_device(name: str) -> torch.device:
     """Return the device that torch knows by this name; ``"auto"`` is a GPU if there is one.
 
-    Raises
-    ------
-    ConfigError
-        If no number can be put there.
+    Raises `ConfigError` if no number can be put there.
     """
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -61,21 +58,10 @@ def hub_folder(
 ) -> Path:
     """Return the folder of a model of the Hugging Face hub in its cache.
 
-    Parameters
-    ----------
-    name
-        Its id.
-    download
-        Whether to fetch it if it is not in the cache.
-    absent
-        The message for a model that is not there.
-    wanted, unwanted
-        Patterns of the files to fetch; None for all, and for none.
+    `absent` is the message for a model that is not there. `wanted` and `unwanted` are patterns of
+    the files to fetch; None for all, and for none.
 
-    Raises
-    ------
-    ConfigError
-        If it is not there, or cannot be fetched.
+    Raises `ConfigError` if it is not there, or cannot be fetched.
     """
     try:
         if download:
@@ -92,15 +78,7 @@ def hub_folder(
 
 
 def model_digest(folder: Path, *, suffixes: Container[str]) -> str:
-    """Return digits for the files of a model; of large ones samples are read, spread evenly.
-
-    Parameters
-    ----------
-    folder
-        Where they are.
-    suffixes
-        Of the files that count.
-    """
+    """Return digits for the files with these suffixes; evenly spread samples of large ones."""
     digest = hashlib.sha256()
     for file in sorted(one for one in folder.iterdir() if one.suffix in suffixes):
         size = file.stat().st_size
@@ -133,10 +111,7 @@ def load_weights(
 ) -> tuple[PreTrainedModel, list[str]]:
     """Load the model `name`; return it, and the names of the weights that its files lack.
 
-    Raises
-    ------
-    ConfigError
-        If it does not load.
+    Raises `ConfigError` if it does not load.
     """
     loader: Any = kind
     try:

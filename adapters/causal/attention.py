@@ -29,14 +29,10 @@ _ALIGNED = 8  # a bias must begin every row at a multiple of this many elements
 class Kernel:
     """The functions of xformers that are used.
 
-    Parameters
-    ----------
-    attend
-        ``memory_efficient_attention(query, key, value, attn_bias, p, scale=)``: tensors
-        ``(batch, length, heads, size)``, a bias ``(batch, heads, queries, keys)`` that is added,
-        or a causal one, or None; the share that is dropped; returns the shape of the query.
-    causal
-        ``LowerTriangularMask()``.
+    `attend` is ``memory_efficient_attention(query, key, value, attn_bias, p, scale=)``: it takes
+    tensors ``(batch, length, heads, size)``, a bias ``(batch, heads, queries, keys)`` that is
+    added, or a causal one, or None, and the share that is dropped; it returns the shape of the
+    query. `causal` is ``LowerTriangularMask()``.
     """
 
     attend: Callable[..., torch.Tensor]

@@ -31,16 +31,8 @@ _DIGESTED = {".json", ".txt", ".model", ".jinja", ".safetensors", ".gguf"}
 class Base:
     """A causal language model whose files are here.
 
-    Parameters
-    ----------
-    name
-        What the user called it.
-    identity
-        The last name of its folder, or its hub id, and digits that change with its files.
-    folder
-        Where its files are.
-    gguf
-        Name of the GGUF file that holds it; empty for safetensors.
+    `name` is the user's; `identity` is the last name of its folder, or its hub id, and digits that
+    change with its files; `gguf` names the GGUF file that holds it, and is empty for safetensors.
     """
 
     name: str
@@ -55,17 +47,8 @@ class Base:
     def load(self, *, device: torch.device, attention: str = "sdpa") -> PreTrainedModel:
         """Load it onto a device: in bfloat16 on a GPU, in 32-bit floats elsewhere.
 
-        Parameters
-        ----------
-        device
-            Where it is to run.
-        attention
-            As transformers calls it; see `attention.best_attention`.
-
-        Raises
-        ------
-        ConfigError
-            If it is not a causal language model, lacks weights, or does not load.
+        `attention` is as transformers calls it; see `attention.best_attention`. Raises
+        `ConfigError` if it is not a causal language model, lacks weights, or does not load.
         """
         model, missing = load_weights(
             self.name,
@@ -101,19 +84,9 @@ def free_of_quantization(model: PreTrainedModel) -> None:
 
 
 def find_base(name: str, *, download: bool = False) -> Base:
-    """Find a model.
+    """Find the model that is a folder, `EMBEDDED`, or the id of a model on the Hugging Face hub.
 
-    Parameters
-    ----------
-    name
-        A folder, `EMBEDDED`, or the id of a model on the Hugging Face hub.
-    download
-        Whether to fetch a hub's model that is not in the cache.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such model, or its weights are pickles; says what to do.
+    Raises `ConfigError` if there is no such model, or its weights are pickles; says what to do.
     """
     if name == EMBEDDED:
         return _embedded()

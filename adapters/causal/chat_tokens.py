@@ -1,6 +1,6 @@
 """Conversations as a model's tokens, by its tokenizer's own chat template.
 
-Training and inference both come here, so that a model is asked as it was taught.
+Training and inference both come here, so that a model is asked as it was trained.
 """
 
 import re
@@ -17,20 +17,10 @@ from spanjury.judges.core import ConfigError, Message
 class ChatTokens:
     """A tokenizer with a chat template and an end token.
 
-    What a text says is never read as a mark of the template: a special token that is spelt out
-    in a message loses its form by a space after its first character.
+    What a text says is never read as a mark of the template: a special token that is spelt out in
+    a message loses its form by a space after its first character.
 
-    Parameters
-    ----------
-    tokenizer
-        Of transformers.
-    name
-        Whose it is; for messages.
-
-    Raises
-    ------
-    ConfigError
-        If it has no chat template or no end token.
+    `name` is for messages. Raises `ConfigError` if it has no chat template or no end token.
     """
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase, *, name: str) -> None:
@@ -59,17 +49,8 @@ class ChatTokens:
     def prompt(self, messages: Sequence[Message], *, prefix: str = "") -> list[int]:
         """Return the tokens of a conversation, up to where the assistant is to begin.
 
-        Parameters
-        ----------
-        messages
-            Of any role but ``"tool"``, oldest first.
-        prefix
-            How the assistant's answer begins.
-
-        Raises
-        ------
-        ConfigError
-            If the template refuses the conversation.
+        Messages may be of any role but ``"tool"``; the assistant's answer begins with `prefix`.
+        Raises `ConfigError` if the template refuses the conversation.
         """
         turns = [{"role": one.role, "content": self._plain(one.content)} for one in messages]
         try:

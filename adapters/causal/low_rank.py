@@ -29,14 +29,8 @@ _NEITHER = "{} holds neither a model (config.json) nor an adapter (adapter_confi
 def attach(model: PreTrainedModel, *, rank: int, alpha: int, dropout: float) -> PeftModel:
     """Put an adapter beside every linear projection, drawn by torch's own generator.
 
-    Parameters
-    ----------
-    model
-        Is changed: of its weights none learns any more.
-    rank, alpha
-        Of the matrices; what they say counts ``alpha / rank`` times.
-    dropout
-        The share of their inputs that is dropped in training.
+    It counts ``alpha / rank`` times, and `dropout` is the share of its inputs that is dropped in
+    training. `model` is changed: of its own weights none learns any more.
     """
     settings = LoraConfig(
         r=rank,
@@ -71,24 +65,10 @@ def save_adapter(adapted: PeftModel, folder: Path, *, base: Base) -> None:
 
 
 def load_model(name: str, *, device: torch.device, attention: str) -> tuple[Base, PreTrainedModel]:
-    """Load a model, or an adapter into its base, as one plain model.
+    """Load a model, or the adapter in the folder `name` into its base, as one plain model.
 
-    Parameters
-    ----------
-    name
-        As `find_base` takes it; or the folder of an adapter.
-    device, attention
-        As `Base.load` takes them.
-
-    Returns
-    -------
-    tuple
-        Where its tokenizer and its name are, and the model.
-
-    Raises
-    ------
-    ConfigError
-        If there is none, or the adapter belongs to another base than is found.
+    Returns where its tokenizer and its name are, and the model. Raises `ConfigError` if there is
+    none, or the adapter belongs to another base than is found.
     """
     folder = Path(name)
     if not (folder / _CONFIG).is_file():

@@ -14,20 +14,10 @@ from transformers import DynamicCache, PreTrainedModel
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """A prompt to be continued.
+    """A prompt of 1 or more tokens, to be continued by at most `most`, 1 or more.
 
-    Parameters
-    ----------
-    ids
-        Tokens, 1 or more.
-    most
-        How many may be written, 1 or more.
-    temperature
-        0 for the likeliest token.
-    seed
-        Of what is drawn; None for another one each time.
-    rivals
-        How many of the likeliest tokens to report at each place; 0 for none.
+    Temperature 0 takes the likeliest token; without a seed every draw is another one. `rivals` is
+    how many of the likeliest tokens to report at each place.
     """
 
     ids: Sequence[int]
@@ -47,16 +37,10 @@ class Token:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """A continuation.
+    """A continuation, without the token that ends it.
 
-    Parameters
-    ----------
-    ids
-        Its tokens, without the one that ends it.
-    ended
-        Whether the model ended it; else its length did.
-    tokens
-        One a token, where rivals were asked for.
+    `ended` says whether the model ended it; else its length did. `tokens` has one entry a token,
+    where rivals were asked for.
     """
 
     ids: Sequence[int]
@@ -94,25 +78,11 @@ def write(
     padding: int,
     dropped: Callable[[int], bool],
 ) -> list[Written]:
-    """Continue prompts.
+    """Continue one or more prompts with a model in evaluation mode; return one a prompt, in order.
 
-    Parameters
-    ----------
-    model
-        In evaluation mode.
-    prompts
-        One or more.
-    ends
-        Tokens, any of which ends a continuation.
-    padding
-        A token that fills rows up; never looked at.
-    dropped
-        Whether no caller waits for the prompt of a place any more; it is left as it is then.
-
-    Returns
-    -------
-    list of Written
-        One a prompt, in their order.
+    Any token of `ends` ends a continuation; `padding` fills rows up and is never looked at.
+    `dropped` says whether no caller waits for the prompt of a place any more; it is left as it is
+    then.
     """
     rows = [
         _Row(place=place, prompt=prompt, chance=_chance(prompt.seed, model.device))

@@ -41,28 +41,17 @@ def map_on_ray(
 ) -> Generator[str, None, None]:
     """Yield what workers make of `items`, as soon as it is made, in any order.
 
-    Each worker takes a core. Those of a node that is lost are started again where there is
-    room, which is at the end of the work at the latest, and do once more what they had at
-    hand. Where Ray is connected already, that connection is used, and kept.
+    Each worker takes a core. Those of a node that is lost are started again where there is room,
+    which is at the end of the work at the latest, and do once more what they had at hand. Where
+    Ray is connected already, that connection is used, and kept.
 
-    Parameters
-    ----------
-    make
-        Makes a worker, on the machine where it works; it and what it holds must pickle.
-    items
-        The work.
-    address
-        Of the cluster; None for the environment variable ``RAY_ADDRESS``, or else a cluster of
-        this machine alone that lives as long as the generator.
-    most_workers
-        The most workers; None for one a core of the cluster.
+    `make` is called on the machine where the worker works; it and what it holds must pickle.
+    Without an address, the cluster is that of the environment variable ``RAY_ADDRESS``, or else
+    one of this machine alone that lives as long as the generator. By default there is a worker for
+    each core.
 
-    Raises
-    ------
-    ConfigError
-        If no cluster answers at the address.
-    EvaluationError
-        If the cluster gives up, or a worker raises.
+    Raises `ConfigError` if no cluster answers at the address. Raises `EvaluationError` if the
+    cluster gives up, or a worker raises.
     """
     with _connected(address or os.environ.get("RAY_ADDRESS") or _LOCAL):
         try:

@@ -28,10 +28,7 @@ _UNITS = MappingProxyType(
 class DataLimits:
     """The most that a data file may hold; the table of this module explains each limit.
 
-    Raises
-    ------
-    ValueError
-        If a limit is less than 1.
+    Raises `ValueError` if a limit is less than 1.
     """
 
     row: int = 2**25
@@ -63,10 +60,7 @@ USUAL = DataLimits()
 def parse_limits(settings: Iterable[str]) -> DataLimits:
     """Read ``NAME=NUMBER``, as ``row=200MB``, in place of the usual limits.
 
-    Raises
-    ------
-    ConfigError
-        If one is not of this form or of no known name.
+    Raises `ConfigError` if one is not of this form or of no known name.
 
     Examples
     --------

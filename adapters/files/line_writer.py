@@ -23,27 +23,17 @@ REFUSED = ".refused"
 class LineWriter:
     """Write lines to a file, each in full before the next.
 
-    Lines go to ``PATH.part``, which takes the place of ``PATH`` when the context ends
-    well. When it ends by an exception, Ctrl-C included, ``PATH`` is as it was. What an
-    earlier writer left in ``PATH.part`` is overwritten; one that still writes keeps it.
+    Lines go to ``PATH.part``, which takes the place of ``PATH`` when the context ends well. When
+    it ends by an exception, Ctrl-C included, ``PATH`` is as it was. What an earlier writer left in
+    ``PATH.part`` is overwritten; one that still writes keeps it.
 
-    Parameters
-    ----------
-    path
-        Where the lines are to be; a file there is replaced, at the end.
-    keep_part
-        Whether ``PATH.part`` stays after an exception, ending with a whole line; else it
-        is deleted.
-    objection
-        Is given the file that would be replaced, at the end, and returns why it must stay,
-        or nothing. If it must, the lines go to ``PATH.refused``.
+    With `keep_part`, ``PATH.part`` stays after an exception, ending with a whole line; else it is
+    deleted. `objection` is given the file that would be replaced, at the end, and returns why it
+    must stay, or nothing. If it must, the lines go to ``PATH.refused``.
 
-    Raises
-    ------
-    StoreError
-        On entry, if no file can be written there, or another writer is at it; from
-        `append` and at the end, if one cannot be any longer (a full disk); at the end, if
-        there is an objection.
+    Raises `StoreError` on entry, if no file can be written there, or another writer is at it; from
+    `append` and at the end, if one cannot be any longer (a full disk); at the end, if there is an
+    objection.
     """
 
     def __init__(
@@ -86,10 +76,7 @@ class LineWriter:
     def append(self, line: bytes) -> None:
         """Hand `line`, its end included, to the operating system before returning.
 
-        Raises
-        ------
-        StoreError
-            If it cannot be written; the lines before it stay whole.
+        Raises `StoreError` if it cannot be written; the lines before it stay whole.
         """
         assert self._file is not None, "append outside the context"
         rest = memoryview(line)
@@ -153,10 +140,7 @@ class LineWriter:
 def json_line(row: Mapping[str, object], *, name: str) -> bytes:
     """Return a row of JSON as a line.
 
-    Raises
-    ------
-    DataError
-        If the row called `name` holds what JSON or UTF-8 cannot.
+    Raises `DataError` if the row called `name` holds what JSON or UTF-8 cannot.
     """
     try:
         return (json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n").encode()
@@ -175,10 +159,7 @@ def refusal(target: Path | str, objection: str, named: Path | str) -> str:
 def _open_alone(path: Path) -> FileIO:
     """Open an empty file that no other process writes.
 
-    Raises
-    ------
-    BlockingIOError
-        If another does.
+    Raises `BlockingIOError` if another does.
     """
     while True:
         file = FileIO(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "w+")

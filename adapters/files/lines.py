@@ -32,15 +32,12 @@ class Line(NamedTuple):
 def read_lines(path: Path, *, limits: DataLimits = USUAL) -> Iterator[Line]:
     """Yield the lines of `path`, numbered from 1; UTF-8, with or without a byte order mark.
 
-    A file is unpacked if it is gzip by its first bytes, whatever its name. Where reading
-    fails midway, or the file unpacks to more than `limits` allow, the last line yielded
-    says so. A line that is too long is passed over, and never held as a whole.
+    A file is unpacked if it is gzip by its first bytes, whatever its name. Where reading fails
+    midway, or the file unpacks to more than `limits` allow, the last line yielded says so. A line
+    that is too long is passed over, and never held as a whole.
 
-    Raises
-    ------
-    DataError
-        If there is no such file, it is a folder or empty, it cannot be read, or it is
-        named ``.gz`` and is not gzip; the message names the file.
+    Raises `DataError` if there is no such file, it is a folder or empty, it cannot be read, or it
+    is named ``.gz`` and is not gzip; the message names the file.
     """
     number = 0
     try:

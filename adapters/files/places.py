@@ -39,11 +39,8 @@ class Place(NamedTuple):
     def among(self) -> list[tuple["Place", str]] | None:
         """Return the files in this folder, or that match this pattern, sorted by path.
 
-        Returns
-        -------
-        list or None
-            Each with its name below the folder, or below the part of the pattern that has
-            no ``*``, ``?`` and ``[``; None if the place is neither folder nor pattern.
+        Each comes with its name below the folder, or below the part of the pattern that has no
+        ``*``, ``?`` and ``[``. Returns None if the place is neither folder nor pattern.
         """
         if self.files.isdir(self.path):
             root, found = self.path, self.files.ls(self.path, detail=False)
@@ -59,10 +56,8 @@ class Place(NamedTuple):
 def find_place(url: str) -> Place:
     """Return the place that a path or a URL names, whether or not anything is there.
 
-    Raises
-    ------
-    ConfigError
-        If fsspec, or what it needs for such a URL, is not installed; or it knows none such.
+    Raises `ConfigError` if fsspec, or what it needs for such a URL, is not installed; or it knows
+    none such.
     """
     core = library("fsspec.core", extra="ray")  # it takes a quarter of a second
     try:

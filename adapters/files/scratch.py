@@ -19,17 +19,10 @@ PRAGMA synchronous = OFF;
 def open_scratch(tables: str) -> Iterator[sqlite3.Connection]:
     """Open a private database in a temporary file, which has no name and deletes itself.
 
-    Threads may use it in turn, as where each next row is read in a worker thread.
+    Threads may use it in turn, as where each next row is read in a worker thread. `tables` is SQL
+    that creates its tables.
 
-    Parameters
-    ----------
-    tables
-        SQL that creates its tables.
-
-    Raises
-    ------
-    StoreError
-        Whenever it cannot be written (a full disk).
+    Raises `StoreError` whenever it cannot be written (a full disk).
     """
     try:
         with closing(sqlite3.connect("", check_same_thread=False)) as connection:

@@ -15,23 +15,11 @@ from spanjury.judges.core import StoreError
 class SealedFiles:
     """Write lines to files that belong together, and a seal that says that they are whole.
 
-    While they are written, and when that ends by an exception, all of the folder is as it
-    was. The seal is taken off before the first file takes its name and put on after the
-    last, so that a reader who finds one finds the files that it lists.
+    The folder is made. While the files are written, and when that ends by an exception, all of it
+    is as it was. The seal, a file of JSON, is taken off before the first file takes its name and
+    put on after the last, so that a reader who finds one finds the files that it lists.
 
-    Parameters
-    ----------
-    folder
-        Where they are to be; it is made.
-    names
-        The names of the files.
-    seal
-        The name of the seal, a file of JSON.
-
-    Raises
-    ------
-    StoreError
-        Whenever something cannot be written.
+    Raises `StoreError` whenever something cannot be written.
     """
 
     def __init__(self, folder: Path, *, names: Sequence[str], seal: str) -> None:

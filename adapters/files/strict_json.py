@@ -20,21 +20,13 @@ _EXCERPT = 60
 def parse_json(text: str, *, depth: int = USUAL.depth) -> object:
     r"""Return the value that `text` holds.
 
-    A lone surrogate, which JSON can write (``"\ud800"``) and UTF-8 cannot, becomes one
-    U+FFFD: offsets into the text stay valid and all of it can be encoded again.
+    A lone surrogate, which JSON can write (``"\ud800"``) and UTF-8 cannot, becomes one U+FFFD:
+    offsets into the text stay valid and all of it can be encoded again.
 
-    Parameters
-    ----------
-    text
-        One JSON value.
-    depth
-        How many objects and lists may lie within each other.
+    At most `depth` objects and lists may lie within each other.
 
-    Raises
-    ------
-    DataError
-        If `text` is not one JSON value, an object has a key twice (one of the two values
-        would be lost), a number is NaN or infinite, or it is nested too deeply.
+    Raises `DataError` if `text` is not one JSON value, an object has a key twice (one of the two
+    values would be lost), a number is NaN or infinite, or it is nested too deeply.
 
     Examples
     --------

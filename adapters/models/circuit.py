@@ -58,23 +58,13 @@ Ask = Callable[[ChatRequest], Awaitable[Reply]]
 class Guard:
     """The circuits of one run.
 
-    Parameters
-    ----------
-    max_outage
-        Seconds for which calls wait for a model that does not answer; 0 to fail at once.
-    preflight
-        Whether each model is tried before it is asked anything else.
-    is_fresh
-        Whether nothing is remembered, so that the run will need all of its models: then all
-        are tried before the first of them is asked. Otherwise each is tried when it is needed.
-    silence
-        Seconds without a reply to a probe after which the wait is logged.
-    head_start
-        Seconds for which the first call goes ahead of the others where there is no preflight.
-    clock
-        Seconds that only grow.
-    sleep
-        The wait between two probes.
+    Calls wait for a model that does not answer for at most `max_outage` seconds; with 0 they fail
+    at once. The wait is logged after `silence` seconds without a reply to a probe.
+
+    With `preflight`, each model is tried before it is asked anything else; without it, the first
+    call goes `head_start` seconds ahead of the others. `is_fresh` says that nothing is remembered,
+    so that the run will need all of its models: then all are tried before the first of them is
+    asked. Otherwise each is tried when it is needed.
     """
 
     def __init__(
@@ -101,14 +91,8 @@ class Guard:
     def circuit(self, key: Hashable, *, name: str, is_local: bool = False) -> "Circuit":
         """Return the circuit of a model; the same one as long as the run lasts.
 
-        Parameters
-        ----------
-        key
-            Anything that tells the model from the others of the run.
-        name
-            The model's name, for messages.
-        is_local
-            Whether the model runs in this process, where opening it was trial enough.
+        `key` tells the model from the others of the run; `name` is for messages. A model that
+        `is_local` runs in this process, where opening it was trial enough.
         """
         if key not in self._circuits:
             is_closed = is_local or not self._preflight
@@ -155,16 +139,7 @@ class Guard:
 class Circuit:
     """The breaker before one model; `Guard` makes it.
 
-    Parameters
-    ----------
-    guard
-        The run's.
-    name
-        The model's, for messages.
-    is_closed
-        Whether calls may pass at once, without a preflight.
-    has_answered
-        Whether the model is known to be there.
+    If it `is_closed`, calls may pass at once, without a preflight.
     """
 
     def __init__(self, guard: Guard, *, name: str, is_closed: bool, has_answered: bool) -> None:
@@ -254,10 +229,7 @@ class Circuit:
     async def ready(self) -> None:
         """Return once the model may be asked.
 
-        Raises
-        ------
-        RunFailedError
-            If a model of the run cannot be used, or did not answer in time.
+        Raises `RunFailedError` if a model of the run cannot be used, or did not answer in time.
         """
         self._guard.require_success()
         while not self.is_closed:
@@ -272,13 +244,10 @@ class Circuit:
     async def is_own(self, error: ModelError) -> bool:
         """Say whether `error`, with which a call is to fail, is the call's own.
 
-        It is if the model answers a probe at once. Otherwise the call is to be made again:
-        this returns when the outage is over.
+        It is if the model answers a probe at once. Otherwise the call is to be made again: this
+        returns when the outage is over.
 
-        Raises
-        ------
-        RunFailedError
-            As `ready` does.
+        Raises `RunFailedError` as `ready` does.
         """
         outages = self._outages
         self._open(error)

@@ -13,7 +13,6 @@ References
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import TracebackType
 
 import anyio
 
@@ -32,15 +31,8 @@ class AdaptiveLimiter:
             with limiter.attempt():
                 reply = await model.complete(request)
 
-    Parameters
-    ----------
-    least, most
-        Bounds of the limit, ``1 <= least <= most``; it starts at `most`.
-
-    Raises
-    ------
-    ValueError
-        If the bounds are not as above.
+    The limit starts at `most` and stays within ``1 <= least <= most``; other bounds raise
+    `ValueError`.
     """
 
     def __init__(self, *, least: int, most: int) -> None:
@@ -76,12 +68,7 @@ class AdaptiveLimiter:
         except anyio.WouldBlock:
             await self._places.acquire()
 
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Give the place back."""
         self._places.release()
 

@@ -41,11 +41,8 @@ async def open_embedded(name: str, *, options: ModelOptions) -> AsyncIterator[Ch
 
     However often it is opened, one server runs in the process; it stops with its last user.
 
-    Raises
-    ------
-    ConfigError
-        If the extra is not installed, the server cannot start, the name goes on after
-        ``embedded``, a base URL is given, or the event loop is not asyncio's.
+    Raises `ConfigError` if the extra is not installed, the server cannot start, the name goes on
+    after ``embedded``, a base URL is given, or the event loop is not asyncio's.
     """
     if "/" in name or options.base_url is not None:
         raise ConfigError(f"{name!r}: there is one embedded model, and it takes no base URL")

@@ -47,18 +47,9 @@ log = EventLog()
 class Endpoint:
     """One server of a model: how many calls it bears, and whether it is well.
 
-    Parameters
-    ----------
-    model
-        The model at this server.
-    number
-        Which of the model's servers it is, from 1; for the log, which names no address.
-    limiter
-        Places for calls to it.
-    patience
-        Failures in a row after which it rests; infinite for a server without a stand-in.
-    clock
-        Seconds that only grow.
+    `number` counts the model's servers from 1; it is for the log, which names no address. After
+    `patience` failures in a row the server rests; a server without a stand-in has infinite
+    patience.
     """
 
     def __init__(
@@ -146,24 +137,14 @@ class Endpoint:
 class Endpoints:
     """The servers of one model.
 
-    Asked is the server that has a place free, then the one with the fewest calls
-    outstanding, then the first; an attempt that follows a failure goes elsewhere before it
-    goes back. A server that fails `PATIENCE` times in a row rests, and then has to answer
-    one call before it gets more. If all of them rest, the one that failed least is asked.
+    Asked is the server that has a place free, then the one with the fewest calls outstanding, then
+    the first; an attempt that follows a failure goes elsewhere before it goes back. A server that
+    fails `PATIENCE` times in a row rests, and then has to answer one call before it gets more. If
+    all of them rest, the one that failed least is asked.
 
-    Parameters
-    ----------
-    models
-        The same model at one server each, one or more.
-    options
-        Bounds of the calls at once, for each of them.
-    clock
-        Seconds that only grow.
-
-    Raises
-    ------
-    ConfigError
-        If there is none, or if their signatures tell them to be different models.
+    `models` are the same model at one server each; `options` bound the calls at once for each of
+    them. Raises `ConfigError` if there is none, or if their signatures tell them to be different
+    models.
     """
 
     def __init__(
@@ -201,13 +182,7 @@ class Endpoints:
 
     @asynccontextmanager
     async def place(self, *, tried: list[Endpoint]) -> AsyncIterator[Endpoint]:
-        """Hold a place at a server for one attempt.
-
-        Parameters
-        ----------
-        tried
-            Where the same call was tried before; the server that is chosen is added.
-        """
+        """Hold a place at a server for one attempt, and add the server to those `tried`."""
         endpoint = self._best(tried)
         while True:
             async with endpoint.limiter:

@@ -38,10 +38,7 @@ class Lease:
 def asyncio_loop(caller: str) -> asyncio.AbstractEventLoop:
     """Return the running loop, which `caller`, the start of a message, cannot do without.
 
-    Raises
-    ------
-    ConfigError
-        If the event loop is not asyncio's.
+    Raises `ConfigError` if the event loop is not asyncio's.
     """
     try:
         return asyncio.get_running_loop()

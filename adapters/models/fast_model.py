@@ -55,15 +55,11 @@ _CLOSING_SECONDS = 5.0
 async def open_fast(name: str, *, options: ModelOptions) -> AsyncIterator[ChatModel]:
     """Open ``openai-compatible/NAME``; a plugin of the group ``spanjury.models``.
 
-    The server is shown ``OPENAI_COMPATIBLE_API_KEY``, or ``OPENAI_API_KEY``, from the
-    environment. Proxies named there are not used, redirects are not followed, and cookies
-    are not kept.
+    The server is shown ``OPENAI_COMPATIBLE_API_KEY``, or ``OPENAI_API_KEY``, from the environment.
+    Proxies named there are not used, redirects are not followed, and cookies are not kept.
 
-    Raises
-    ------
-    ConfigError
-        If the name is not of that form, there is no usable base URL, a key cannot be
-        sent, or the event loop is not asyncio's.
+    Raises `ConfigError` if the name is not of that form, there is no usable base URL, a key cannot
+    be sent, or the event loop is not asyncio's.
 
     Examples
     --------
@@ -108,22 +104,9 @@ async def open_fast(name: str, *, options: ModelOptions) -> AsyncIterator[ChatMo
 class FastModel:
     """A model behind an OpenAI-compatible server.
 
-    Parameters
-    ----------
-    model
-        The name that the server knows it by.
-    source
-        Name and address of the model, for messages.
-    url
-        Where chat completions are asked for.
-    session
-        The connections; who opened it closes it.
-    timeout
-        Seconds that a reply may take, from request to last byte; the session's own.
-    api_key
-        What the server is shown, to be kept out of messages.
-    signature
-        Everything that can change a reply.
+    `source` is its name and address, for messages, which must not show `api_key`. Who opened the
+    session closes it; its `timeout` are seconds from request to last byte. `signature` holds
+    everything that can change a reply.
     """
 
     model: str
@@ -137,11 +120,8 @@ class FastModel:
     async def complete(self, request: ChatRequest) -> Reply:
         """Ask once.
 
-        Raises
-        ------
-        ModelError
-            As `model_errors.error_by_status` sorts them; `ModelTimeoutError` and
-            `TransientModelError` also where no whole answer came.
+        Raises `ModelError` as `model_errors.error_by_status` sorts them; `ModelTimeoutError` and
+        `TransientModelError` also where no whole answer came.
         """
         body = _body(request, model=self.model)
         try:

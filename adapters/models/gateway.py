@@ -45,32 +45,16 @@ log = EventLog()
 class Gateway:
     """A model whose calls are bounded in number and rate, limited in time and tried again.
 
-    It is a `ChatModel` itself; all who ask the same model should ask one gateway. Tried
-    again is what fails with `TransientModelError`, after 0.5, 1, 2, … seconds or what
-    the server asks for, whichever is longer, and up to a second more. How many calls are
-    under way at once follows what the server bears, from ``options.max_connections`` down to
-    ``options.min_connections``.
+    It is a `ChatModel` itself; all who ask the same model should ask one gateway. Tried again is
+    what fails with `TransientModelError`, after 0.5, 1, 2, … seconds or what the server asks for,
+    whichever is longer, and up to a second more. How many calls are under way at once follows what
+    the server bears, from ``options.max_connections`` down to ``options.min_connections``.
 
-    Parameters
-    ----------
-    model
-        The model that is asked.
-    options
-        How many calls at once and in a minute, how long an attempt may take, how many
-        attempts.
-    replicas
-        The same model at further servers; the bounds of the calls at once hold for each.
-    lease
-        When and where the model may be asked; None for always and everywhere.
-    clock
-        Seconds that only grow, by which servers rest and rates are kept.
-    sleep
-        How to wait between attempts, and for what the rates allow.
+    `options` also bound the calls in a minute, the seconds of an attempt and the attempts.
+    `replicas` are the same model at further servers; the bounds of the calls at once hold for
+    each. `lease` says when and where the model may be asked; None for always and everywhere.
 
-    Raises
-    ------
-    ConfigError
-        If a replica's signature is not the model's.
+    Raises `ConfigError` if a replica's signature is not the model's.
     """
 
     model: ChatModel
@@ -127,21 +111,12 @@ class Gateway:
         return gateway
 
     async def complete(self, request: ChatRequest) -> Reply:
-        """Return the model's reply.
+        """Return the model's reply, or raise as the model did.
 
-        Raises
-        ------
-        ModelTimeoutError
-            If the last attempt took too long.
-        TransientModelError
-            If the last attempt failed, or the server asks for a wait of more than
-            `LONGEST_WAIT` seconds.
-        PermanentModelError
-            As the model raised it.
-        RunFailedError
-            If the gateway is guarded, and the model cannot be used or does not answer.
-        ClosedModelError
-            If its lease does not allow it to be asked.
+        A `TransientModelError` is the last attempt's, or says that the server asks for a wait of
+        more than `LONGEST_WAIT` seconds. Raises `RunFailedError` if the gateway is guarded and the
+        model cannot be used or does not answer, and `ClosedModelError` if its lease does not allow
+        it to be asked.
         """
         if self._circuit is not None:
             await self._circuit.follow()
@@ -198,10 +173,7 @@ class Gateway:
     async def probe(self, request: ChatRequest) -> Reply:
         """Return the reply of the first server that gives one; each is asked once.
 
-        Raises
-        ------
-        ModelError
-            As the last server raised it.
+        Raises `ModelError` as the last server raised it.
         """
         tried: list[Endpoint] = []
         for _ in self.replicas:

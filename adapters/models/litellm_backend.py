@@ -28,24 +28,11 @@ _UNGUARDED = "aiohttp_openai"  # has a client of its own that follows redirects
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backend:
-    """One model of one provider.
+    """One model of one provider, by LiteLLM's names for them, as ``"hosted_vllm"``.
 
-    Parameters
-    ----------
-    name
-        The name that LiteLLM knows it by.
-    provider
-        LiteLLM's name of the provider, as ``"hosted_vllm"``.
-    base_url
-        Where the server answers; None for the provider's own address.
-    api_key
-        What the server is shown; None leaves it to LiteLLM to find one.
-    prefills
-        Whether LiteLLM's list of models says that this one continues from a prefix.
-    takes_tools
-        Whether the provider has a way to offer tools.
-    price
-        What LiteLLM's list of models says that tokens cost; None if it says nothing.
+    Without `base_url` the provider's own address is used; without `api_key` LiteLLM looks for one.
+    LiteLLM's list of models says whether the model `prefills`, which is to continue from a prefix,
+    and its price, or None.
     """
 
     name: str
@@ -85,24 +72,15 @@ class Backend:
 
 
 def find_backend(name: str, *, base_url: str | None, api_key: str | None = None) -> Backend:
-    """Find out where `name` leads.
+    """Find out where a name that LiteLLM knows leads, as ``"hosted_vllm/Qwen/Qwen3-8B"``.
 
-    Parameters
-    ----------
-    name
-        Any name that LiteLLM knows, as ``"hosted_vllm/Qwen/Qwen3-8B"``.
-    base_url
-        Where the server answers; None for the provider's own address.
-    api_key
-        The key to show; None takes ``<PROVIDER>_API_KEY`` from the environment, and a
-        placeholder for a server that the user named and that may want none.
+    Without `base_url` it is the provider's own address. Without `api_key` it is
+    ``<PROVIDER>_API_KEY`` from the environment, and a placeholder for a server that the user named
+    and that may want none.
 
-    Raises
-    ------
-    ConfigError
-        If LiteLLM knows no provider for the name, or the address holds credentials,
-        which no request could send beside a key, or the provider's own client follows
-        redirects, or no header can carry the provider's key.
+    Raises `ConfigError` if LiteLLM knows no provider for the name, or the address holds
+    credentials, which no request could send beside a key, or the provider's own client follows
+    redirects, or no header can carry the provider's key.
     """
     if base_url is not None:
         refuse_credentials(base_url)

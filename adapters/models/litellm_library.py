@@ -49,10 +49,7 @@ log = EventLog()
 async def client_connections() -> AsyncIterator[None]:
     """Share the ownership of LiteLLM's connections with every other model of this event loop.
 
-    Raises
-    ------
-    ConfigError
-        If the event loop is not asyncio's.
+    Raises `ConfigError` if the event loop is not asyncio's.
     """
     loop = asyncio_loop("models are called through LiteLLM")
     _models_open[loop] += 1
@@ -86,14 +83,8 @@ async def _close_clients() -> None:
 class Exchange:
     """One call, and why its answer was refused.
 
-    Parameters
-    ----------
-    decoding
-        The request's, which bounds the answer.
-    source, key
-        Name and address of the model, and the key that must not be in a message.
-    refusal
-        What became of the answer; LiteLLM makes an error of its own of it, which says less.
+    `decoding` bounds the answer; `key` must not be in a message, `source` may be. LiteLLM makes an
+    error of its own of a `refusal`, which says less.
     """
 
     decoding: Decoding
@@ -104,10 +95,7 @@ class Exchange:
     def receive(self, response: httpx.Response) -> None:
         """Bound the body of `response`, which has not been read.
 
-        Raises
-        ------
-        ModelError
-            If it is a redirect, or packed in a manner that was not asked for.
+        Raises `ModelError` if it is a redirect, or packed in a manner that was not asked for.
         """
         with self._refusing():
             if is_redirect(response.status_code):

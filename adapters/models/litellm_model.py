@@ -47,10 +47,8 @@ _NO_KEY = re.compile(
 async def open_litellm(name: str, *, options: ModelOptions) -> AsyncIterator[ChatModel]:
     """Open the model that LiteLLM calls `name`; a plugin of the group ``spanjury.models``.
 
-    Raises
-    ------
-    ConfigError
-        If LiteLLM knows no provider for the name, or the event loop is not asyncio's.
+    Raises `ConfigError` if LiteLLM knows no provider for the name, or the event loop is not
+    asyncio's.
 
     Examples
     --------
@@ -72,16 +70,9 @@ async def open_litellm(name: str, *, options: ModelOptions) -> AsyncIterator[Cha
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiteLLMModel:
-    """A model behind LiteLLM.
+    """A model behind LiteLLM, whose server may stay silent for `timeout` seconds.
 
-    Parameters
-    ----------
-    backend
-        Which model, and where.
-    timeout
-        Seconds that the server may stay silent.
-    signature
-        Everything that can change a reply.
+    `signature` holds everything that can change a reply.
     """
 
     backend: Backend
@@ -96,11 +87,8 @@ class LiteLLMModel:
     async def complete(self, request: ChatRequest) -> Reply:
         """Ask once.
 
-        Raises
-        ------
-        ModelError
-            As `error_by_status` sorts them; also if the backend cannot do
-            what the request asks.
+        Raises `ModelError` as `error_by_status` sorts them; also if the backend cannot do what the
+        request asks.
         """
         backend = self.backend
         arguments = _arguments(request, backend=backend)
@@ -133,11 +121,8 @@ class LiteLLMModel:
 def _arguments(request: ChatRequest, *, backend: Backend) -> dict[str, Any]:
     """Return the arguments of ``litellm.acompletion`` that say what `request` says.
 
-    Raises
-    ------
-    PermanentModelError
-        If the backend cannot do what is asked: follow a grammar, continue from a prefix,
-        call tools. Left out without a word is what changes no meaning, as a seed.
+    Raises `PermanentModelError` if the backend cannot do what is asked: follow a grammar, continue
+    from a prefix, call tools. Left out without a word is what changes no meaning, as a seed.
     """
     arguments = chat_fields(request)
     extra: dict[str, object] = {}
@@ -160,10 +145,7 @@ def _arguments(request: ChatRequest, *, backend: Backend) -> dict[str, Any]:
 def _reply(response: litellm.ModelResponse, *, prefix: str, source: str) -> Reply:
     """Read `response` as `openai_reply.read_reply` reads what other servers send.
 
-    Raises
-    ------
-    TransientModelError
-        If the response holds no choice.
+    Raises `TransientModelError` if the response holds no choice.
     """
     body: dict[str, Any] = response.model_dump(warnings=False)
     for choice in body["choices"]:
@@ -175,23 +157,11 @@ def _reply(response: litellm.ModelResponse, *, prefix: str, source: str) -> Repl
 
 
 def _model_error(error: Exception, *, source: str, key: str = "") -> ModelError:
-    """Translate `error`, raised by LiteLLM while it called `source`.
+    """Translate an error, LiteLLM's, `openai`'s or any other, without `key` in its message.
 
-    Parameters
-    ----------
-    error
-        Anything: its own errors, `openai`'s, or what slipped out of its code.
-    source
-        Name and address of the model, for the message.
-    key
-        The key that was shown to the server; it must not be in the message.
-
-    Returns
-    -------
-    ModelError
-        A key that is missing or wrong is an `UnusableModelError`; a time-out is a
-        `ModelTimeoutError`; the rest is sorted by status as `error_by_status` does. LiteLLM
-        gives a body that it cannot read the status that it came with.
+    A key that is missing or wrong is an `UnusableModelError`; a time-out is a `ModelTimeoutError`;
+    the rest is sorted by status as `error_by_status` does. LiteLLM gives a body that it cannot
+    read the status that it came with.
     """
     status = _status(error)
     said = str(error).partition("Traceback (most recent call last)")[0].strip()

@@ -41,17 +41,7 @@ _DEFAULT_CONTEXT = 2048  # where the model does not know its own
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
-    """A model and its tokenizer.
-
-    Parameters
-    ----------
-    identity
-        What tells it from others.
-    chat
-        Its tokenizer.
-    model
-        On its device.
-    """
+    """A model, its tokenizer and what tells it from others."""
 
     identity: str
     chat: ChatTokens
@@ -72,15 +62,7 @@ class Loaded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalModel:
-    """A `ChatModel` over a model of transformers; opened by `open_local`.
-
-    Parameters
-    ----------
-    loaded
-        The model.
-    worker
-        Its thread.
-    """
+    """A `ChatModel` over a model of transformers; opened by `open_local`."""
 
     loaded: Loaded
     worker: Worker
@@ -104,11 +86,8 @@ class LocalModel:
     async def complete(self, request: ChatRequest) -> Reply:
         """Return the model's reply.
 
-        Raises
-        ------
-        PermanentModelError
-            If tools or a grammar are asked for, the conversation is none that the chat template
-            takes or is as long as the context, or memory does not hold it.
+        Raises `PermanentModelError` if tools or a grammar are asked for, the conversation is none
+        that the chat template takes or is as long as the context, or memory does not hold it.
         """
         prompt = self._prompt(request)
         written = await self.worker.ask(prompt)
@@ -159,10 +138,7 @@ async def open_local(name: str, *, options: ModelOptions) -> AsyncIterator[ChatM
 
     It runs on a GPU if there is one.
 
-    Raises
-    ------
-    ConfigError
-        If a base URL is given, or there is no such model, or it cannot converse.
+    Raises `ConfigError` if a base URL is given, or there is no such model, or it cannot converse.
     """
     if options.base_url is not None:
         raise ConfigError(f"{name!r} runs in this process and takes no base URL")

@@ -24,13 +24,8 @@ _JOIN_LIMIT = 30.0  # seconds that a batch may take to notice that no caller wai
 class Batching:
     """The prompts that go together.
 
-    Parameters
-    ----------
-    rows, tokens
-        At most so many prompts, and tokens when each is as long as the longest and has been
-        answered.
-    linger
-        Seconds for which the first of a batch waits for others.
+    A batch has at most `rows` prompts, and `tokens` tokens when each is as long as the longest and
+    has been answered; its first waits `linger` seconds for others.
     """
 
     rows: int = 32
@@ -59,12 +54,7 @@ class _Ticket:
 class Worker:
     """A thread that continues prompts until it is closed.
 
-    Parameters
-    ----------
-    write
-        Continues prompts, and asks of a place whether it was dropped; raises `ModelError`.
-    batching
-        Which go together.
+    `write` asks of a place whether it was dropped, and raises `ModelError`.
     """
 
     write: Callable[[Sequence[Prompt], Callable[[int], bool]], Sequence[Written]]
@@ -81,10 +71,7 @@ class Worker:
     async def ask(self, prompt: Prompt) -> Written:
         """Return the continuation of a prompt; cancellable while it is written.
 
-        Raises
-        ------
-        ModelError
-            As `write` does.
+        Raises `ModelError` as `write` does.
         """
         ticket = _Ticket(prompt=prompt, loop=current_token(), done=anyio.Event())
         with self._changed:

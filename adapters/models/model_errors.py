@@ -32,27 +32,15 @@ _POLICY = re.compile(r"content_policy_violation|content_filter|content managemen
 def error_by_status(
     message: str, *, status: int | None, wait: float | None = None, refused: bool = False
 ) -> ModelError:
-    """Make the error that a reply with `status` stands for.
+    """Make the error that a reply with `status` stands for; None stands for no connection.
 
-    Parameters
-    ----------
-    message
-        What to say, without anybody's secrets.
-    status
-        The HTTP status; None where there is none, as no connection was made.
-    wait
-        Seconds that the server asked us to wait.
-    refused
-        Whether the reply speaks of a policy.
+    The message must hold no secrets. `wait` is the seconds that the server asked for; `refused`
+    says whether the reply speaks of a policy.
 
-    Returns
-    -------
-    ModelError
-        408 -> `ModelTimeoutError`; 429 -> `RateLimitedModelError`; 503, 529 ->
-        `OverloadedModelError`; none, 409, 425, other 5xx, and 2xx, which comes with a
-        body that cannot be read -> `TransientModelError`; a policy's refusal ->
-        `ModelRefusedError`; 3xx, 401 to 405, 407, 410 -> `UnusableModelError`; the rest ->
-        `PermanentModelError`.
+    408 -> `ModelTimeoutError`; 429 -> `RateLimitedModelError`; 503, 529 -> `OverloadedModelError`;
+    none, 409, 425, other 5xx, and 2xx, which comes with a body that cannot be read ->
+    `TransientModelError`; a policy's refusal -> `ModelRefusedError`; 3xx, 401 to 405, 407, 410 ->
+    `UnusableModelError`; the rest -> `PermanentModelError`.
     """
     error = _error(message, status=status, wait=wait, refused=refused)
     error.status = status

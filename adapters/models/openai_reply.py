@@ -51,22 +51,11 @@ class HttpAnswer:
 
 
 def content_of(answer: HttpAnswer, *, source: str, key: str) -> object:
-    """Return the JSON value that a successful `answer` holds.
+    """Return the JSON value that a successful `answer` holds; nothing in it is trusted.
 
-    Parameters
-    ----------
-    answer
-        What came; nothing in it is trusted.
-    source
-        Name and address of the model, for messages.
-    key
-        The key that was shown to the server; it must not be in a message.
-
-    Raises
-    ------
-    ModelError
-        For a failure, also one that comes with status 200, as `error_by_status` sorts it;
-        `TransientModelError` if a success is not JSON.
+    Messages name `source`, and never `key`, which was shown to the server. Raises `ModelError` for
+    a failure, also one that comes with status 200, as `error_by_status` sorts it;
+    `TransientModelError` if a success is not JSON.
     """
     content = _parsed(answer.body)
     if not is_success(answer.status):
@@ -135,21 +124,12 @@ def _said(content: object) -> str:
 
 
 def read_reply(body: object, *, prefix: str, source: str) -> Reply:
-    """Read `body`, a chat completion as ``json.loads`` returns it.
+    """Read any `body`, a chat completion as ``json.loads`` returns it.
 
-    Parameters
-    ----------
-    body
-        Anything at all: it comes from outside.
-    prefix
-        What the reply was made to begin with; some servers repeat it, the reply does not.
-    source
-        Name of the model, for the message of an error.
+    `prefix` is what the reply was made to begin with; some servers repeat it, the reply does not.
 
-    Raises
-    ------
-    TransientModelError
-        If `body` is not a chat completion, or there is no choice with a message in it.
+    Raises `TransientModelError` if `body` is not a chat completion, or there is no choice with a
+    message in it.
     """
     try:
         return _reply(_object(body, "completion"), prefix=wellformed(prefix))

@@ -18,16 +18,8 @@ T = TypeVar("T")
 class Outage:
     """The wait for a model, logged once when it begins and once when it ends.
 
-    Parameters
-    ----------
-    name
-        The model's, for the log.
-    longest
-        Seconds for which calls wait at most.
-    silence
-        Seconds without any reply after which a wait is logged, though there may be none.
-    clock
-        Seconds that only grow.
+    Calls wait for at most `longest` seconds. A wait is logged after `silence` seconds without any
+    reply, though there may be none.
     """
 
     def __init__(

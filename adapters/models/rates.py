@@ -23,18 +23,9 @@ _ROUNDING = 1e-9  # of the capacity: a wait as long as was asked is long enough
 class RateLimit:
     """Let calls through as fast as two limits allow, in the order in which they came.
 
-    The call at the head waits, once, until both buckets hold what it needs; the others
-    wait behind it. What it needs is taken when it goes, so that one which is cancelled
-    while it waits has taken nothing. Without a limit there is nothing to wait for.
-
-    Parameters
-    ----------
-    requests_per_minute, tokens_per_minute
-        The limits; None for none.
-    clock
-        Seconds that only grow.
-    sleep
-        How to wait.
+    The call at the head waits, once, until both buckets hold what it needs; the others wait behind
+    it. What it needs is taken when it goes, so that one which is cancelled while it waits has
+    taken nothing. Without a limit there is nothing to wait for.
     """
 
     def __init__(

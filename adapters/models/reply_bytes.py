@@ -40,22 +40,10 @@ def most_bytes(decoding: Decoding) -> int:
 class ReplyBytes:
     """The bytes of one answer as they arrive, unpacked and bounded.
 
-    Parameters
-    ----------
-    headers
-        The answer's, for how it is packed.
-    succeeded
-        Whether the answer is a reply, which must be whole, or says what went wrong, of which
-        the beginning is enough.
-    decoding
-        The request's, which bounds a reply.
-    source
-        Name and address of the model, for messages.
+    An answer that `succeeded` is a reply, which must be whole and is bounded by the request's
+    decoding; of another one, which says what went wrong, the beginning is enough.
 
-    Raises
-    ------
-    TransientModelError
-        If a reply is packed in a manner that was not asked for.
+    Raises `TransientModelError` if a reply is packed in a manner that was not asked for.
     """
 
     def __init__(
@@ -77,12 +65,8 @@ class ReplyBytes:
     def receive(self, chunk: bytes) -> bytes:
         """Return what `chunk` adds to the answer, and no more of it than may be.
 
-        Raises
-        ------
-        PermanentModelError
-            If a reply becomes longer than its request allows: it would again.
-        zlib.error
-            If it says that it is packed and is not.
+        Raises `PermanentModelError` if a reply becomes longer than its request allows: it would
+        again. Raises `zlib.error` if it says that it is packed and is not.
         """
         room = self._most - self._received + 1
         piece = self._unpacked(chunk, room) if self._packed else chunk[:room]

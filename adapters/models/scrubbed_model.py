@@ -28,10 +28,7 @@ from spanjury.judges.core import (
 class ScrubbedModel:
     """A model in whose replies, and in the messages of whose errors, secrets are masked.
 
-    Parameters
-    ----------
-    model
-        Who is asked. The request goes to it as it is.
+    The request goes to it as it is.
     """
 
     model: ChatModel

@@ -19,10 +19,7 @@ def refuse_credentials(base_url: str) -> None:
 
     No request could send them beside a key.
 
-    Raises
-    ------
-    ConfigError
-        If `base_url` holds credentials; the message does not repeat them.
+    Raises `ConfigError` if `base_url` holds credentials; the message does not repeat them.
     """
     safe = without_secrets(base_url)
     if f"{MASK}@" in safe:
@@ -35,10 +32,7 @@ def refuse_credentials(base_url: str) -> None:
 def key_from(variable: str) -> str | None:
     """Return the key that an environment variable holds, or None if it holds none.
 
-    Raises
-    ------
-    ConfigError
-        If no header can carry it; the message does not repeat it.
+    Raises `ConfigError` if no header can carry it; the message does not repeat it.
     """
     key = os.environ.get(variable, "").strip()
     if not (key.isascii() and key.isprintable()):
@@ -54,24 +48,11 @@ def is_redirect(status: int) -> bool:
 def redirect_refused(
     location: str, *, status: int, asked: str, source: str, key: str = ""
 ) -> UnusableModelError:
-    """Return the error that a redirect is.
+    """Return the error that a redirect with a status 3xx is.
 
-    Parameters
-    ----------
-    location
-        Where the answer leads, in full or within the server; empty if it does not say.
-    status
-        Its status, 3xx.
-    asked
-        The address that was asked.
-    source, key
-        Name and address of the model, and the key that must not be in the message.
-
-    Returns
-    -------
-    UnusableModelError
-        Names the status and the host that it leads to, without path and query, which may
-        hold a key.
+    `location`, in full or within the server, is empty if the answer does not say where it leads.
+    The message names the status and the host, without path and query, which may hold a key, and
+    without `key`.
     """
     said = (
         f"redirects are not followed, and it leads to {_host(location, asked=asked)}: give the"

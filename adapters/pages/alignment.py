@@ -9,19 +9,8 @@ from spanjury.adapters.pages.page import MarkedText, Table, make_page, marked_js
 class LcsAlignment:
     """Two texts and which of their words are aligned.
 
-    Parameters
-    ----------
-    title
-        Of the page.
-    output, reference
-        The texts.
-    pairs
-        Indices of aligned words, ascending on both sides.
-
-    Raises
-    ------
-    ValueError
-        If a pair is out of range or does not ascend.
+    `pairs` are indices of words, ascending on both sides. Raises `ValueError` if a pair is out of
+    range or does not ascend.
     """
 
     title: str

@@ -12,16 +12,10 @@ _MOST_LINKS = 3000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flow:
-    """Mass that a token of the output sends to a token of the reference.
+    """Mass, above 0, that a token of the output sends to a token of the reference.
 
-    Parameters
-    ----------
-    output, reference
-        Indices of the tokens.
-    mass
-        How much, above 0.
-    cost
-        What a unit of mass pays for this way; NaN where it is not known.
+    `output` and `reference` are indices; `cost` is what a unit of mass pays, NaN where it is not
+    known.
     """
 
     output: int
@@ -32,23 +26,10 @@ class Flow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenFlow:
-    """Two texts as tokens, and the flow between them.
+    """Two texts as tokens, and the flow between them, in any order.
 
-    Parameters
-    ----------
-    title
-        Of the page.
-    output, reference
-        The tokens.
-    flows
-        In any order.
-    scores
-        Names and numbers that stand at the head of the page, as they should be read.
-
-    Raises
-    ------
-    ValueError
-        If a flow leads out of the texts or has no mass.
+    `scores` are names and numbers that stand at the head of the page, as they should be read.
+    Raises `ValueError` if a flow leads out of the texts or has no mass.
     """
 
     title: str

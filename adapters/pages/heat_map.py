@@ -17,23 +17,11 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenSimilarities:
-    """Two texts as tokens, and how similar each token of one is to each of the other.
+    """Two texts of ``n`` and ``m`` tokens, and how similar each is to each of the other.
 
-    Parameters
-    ----------
-    title
-        Of the page.
-    output, reference
-        ``n`` and ``m`` tokens.
-    similarities
-        Shape ``(n, m)``; NaN where there is none.
-    scores
-        Names and numbers that stand at the head of the page, as they should be read.
-
-    Raises
-    ------
-    ValueError
-        If the shape is another, or a similarity is infinite.
+    `similarities` have the shape ``(n, m)``; NaN where there is none. `scores` are names and
+    numbers that stand at the head of the page, as they should be read. Raises `ValueError` if the
+    shape is another, or a similarity is infinite.
     """
 
     title: str

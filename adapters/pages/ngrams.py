@@ -9,16 +9,10 @@ from spanjury.adapters.pages.page import JsonText, MarkedText, Table, make_page,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NgramPlaces:
-    """An n-gram that stands in the output and in a reference.
+    """An n-gram of 1 or more words that stands in the output and in a reference.
 
-    Parameters
-    ----------
-    n
-        Its words, 1 or more.
-    output
-        Indices of the words with which it begins in the output, one or more.
-    references
-        Likewise, a tuple for each reference; empty where the reference has it not.
+    The places are indices of the words with which it begins: in the output one or more, and a
+    tuple for each reference; empty where the reference has it not.
     """
 
     n: int
@@ -30,21 +24,9 @@ class NgramPlaces:
 class SharedNgrams:
     """An output, its references and what they share.
 
-    Parameters
-    ----------
-    title
-        Of the page.
-    output, references
-        The texts; one reference or more.
-    longest
-        The greatest n that the page offers, 1 or more.
-    ngrams
-        The shared n-grams for each n up to `longest`.
-
-    Raises
-    ------
-    ValueError
-        If there is no reference, or an n-gram is not within its text.
+    `longest`, 1 or more, is the greatest n that the page offers; `ngrams` has the shared ones for
+    each n up to it. Raises `ValueError` if there is no reference, or an n-gram is not within its
+    text.
     """
 
     title: str

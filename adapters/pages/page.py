@@ -31,14 +31,8 @@ JsonText = dict[str, list[str]]
 class Table:
     """The contents of a page without its script.
 
-    Parameters
-    ----------
-    caption
-        Of the rows.
-    head
-        ``m`` names of columns.
-    rows
-        ``m`` texts each; of more than 3,000 rows the first are shown, and that is said.
+    `head` names ``m`` columns, each row has ``m`` texts. Of more than 3,000 rows the first are
+    shown, and that is said.
     """
 
     caption: str
@@ -48,19 +42,9 @@ class Table:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkedText:
-    """A text and its words.
+    """A text and its words, as half-open offsets in code points.
 
-    Parameters
-    ----------
-    text
-        Any text.
-    words
-        Half-open offsets in code points, ascending; words neither overlap nor are empty.
-
-    Raises
-    ------
-    ValueError
-        If the words are not so.
+    They ascend, and neither overlap nor are empty; else `ValueError` is raised.
     """
 
     text: str
@@ -81,19 +65,10 @@ def make_page(
 ) -> str:
     """Return a page of HTML.
 
-    Parameters
-    ----------
-    title
-        Any text.
-    summary
-        Lines that describe the drawing, with its numbers.
-    drawing
-        The name of the template that is drawn by: ``templates/NAME.html`` is its body,
-        ``templates/NAME.js`` its script.
-    data
-        For the script: lists, texts, finite numbers, None.
-    table
-        The same for those whose browser runs no script.
+    The lines of `summary` describe the drawing, with its numbers. `drawing` names the template
+    that is drawn by: ``templates/NAME.html`` is its body, ``templates/NAME.js`` its script. `data`
+    is for the script: lists, texts, finite numbers, None. `table` is the same for those whose
+    browser runs no script.
     """
     style = _template("page.css")
     script = _template("common.js") + _template(f"{drawing}.js")
@@ -118,12 +93,8 @@ def make_page(
 def write_page(path: Path, page: str) -> None:
     """Write a page.
 
-    Raises
-    ------
-    ConfigError
-        If `path` does not end in ``.html``.
-    StoreError
-        If it cannot be written.
+    Raises `ConfigError` if `path` does not end in ``.html``. Raises `StoreError` if it cannot be
+    written.
     """
     if path.suffix != ".html":
         raise ConfigError(f"a page ends in .html, got {path.name!r}")

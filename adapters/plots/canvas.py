@@ -45,10 +45,7 @@ def drawing(path: Path) -> Iterator[None]:
 
     The style is the process's for as long as it takes: two threads cannot draw at once.
 
-    Raises
-    ------
-    ConfigError
-        If `path` ends in neither ``.png`` nor ``.svg``.
+    Raises `ConfigError` if `path` ends in neither ``.png`` nor ``.svg``.
     """
     _check_ending(path)
     with style.context(_STYLE, after_reset=True):
@@ -64,10 +61,7 @@ def new_figure(width: float, height: float) -> tuple[Figure, Axes]:
 def save(figure: Figure, path: Path, *, dpi: int = _DPI) -> None:
     """Write a figure as its path says, the same one always the same way.
 
-    Raises
-    ------
-    ConfigError
-        If `path` ends in neither ``.png`` nor ``.svg``.
+    Raises `ConfigError` if `path` ends in neither ``.png`` nor ``.svg``.
     """
     _check_ending(path)
     FigureCanvasAgg(figure)
@@ -81,15 +75,7 @@ def _check_ending(path: Path) -> None:
 
 
 def label(name: str, *, width: int = _WIDTH) -> str:
-    """Return a name in at most two lines, shortened in its middle if it is longer.
-
-    Parameters
-    ----------
-    name
-        Any text.
-    width
-        Characters a line has.
-    """
+    """Return a name in at most two lines of `width` characters; cut in the middle if longer."""
     text = _drawable(" ".join(name.split())) or "(no name)"
     most = width * _LINES
     if len(text) > most:

@@ -32,19 +32,9 @@ _SIZE = 7.0
 def draw_costs(path: Path, *, scorers: Sequence[ScorerCost], unit: str, measure: str) -> None:
     """Draw correlation against cost on a logarithmic axis; see `meta` for what holds of all.
 
-    A line joins the scorers that no cheaper one equals. Scorers that cost nothing stand in
-    a strip of their own; those without a cost or a correlation are named below.
-
-    Parameters
-    ----------
-    path
-        Of the picture.
-    scorers
-        Up to 50 or so can be read.
-    unit
-        Of the costs, such as ``CPU seconds``; "per 1,000 texts" is added.
-    measure
-        Which correlation.
+    A line joins the scorers that no cheaper one equals. Scorers that cost nothing stand in a strip
+    of their own; those without a cost or a correlation are named below. Up to 50 scorers or so can
+    be read. `unit` is that of the costs, such as ``CPU seconds``; "per 1,000 texts" is added.
     """
     shown = [one for one in scorers if math.isfinite(one.cost + one.correlation)]
     free_at = _free_at(shown)

@@ -37,14 +37,8 @@ def draw_scores(
 ) -> None:
     """Draw bars of D, condition by condition, grouped by level, with a line at D = 1.
 
-    Parameters
-    ----------
-    path
-        Of the picture.
-    conditions, levels
-        ``n`` names, and the level of each.
-    discernment, weighted
-        Shape ``(n,)``: D, and D with experts' weights; NaN where there is none.
+    There are ``n`` conditions and levels, one for each. `discernment` is D, `weighted` is D with
+    experts' weights: shape ``(n,)``, NaN where there is none.
     """
     scores = _checked(discernment, shape=(len(conditions),))
     by_experts = _checked(weighted, shape=(len(levels),))
@@ -76,16 +70,8 @@ def draw_effects(
 ) -> None:
     """Draw a map of P(drop) - P(rise), with a frame where scores should fall.
 
-    Parameters
-    ----------
-    path
-        Of the picture.
-    conditions, aspects
-        ``n`` and ``m`` names.
-    effects
-        Shape ``(n, m)``, in ``[-1, 1]``; NaN where there is none.
-    targeted
-        Shape ``(n, m)``, of truth values.
+    For ``n`` conditions and ``m`` aspects, `effects` in ``[-1, 1]``, NaN where there is none, and
+    the truth values of `targeted` have the shape ``(n, m)``.
     """
     shape = (len(conditions), len(aspects))
     values, framed = _checked(effects, shape=shape), np.asarray(targeted, dtype=bool)
@@ -118,18 +104,9 @@ def draw_distributions(
 ) -> None:
     """Draw how scores are spread before and after, each condition beside its clean texts.
 
-    Parameters
-    ----------
-    path
-        Of the picture.
-    conditions, aspects
-        ``n`` and ``m`` names.
-    clean
-        Shape ``(m, segments)``: scores from 1 to `highest`, NaN where there is none.
-    damaged
-        Shape ``(n, m, segments)``: likewise. Only segments with both scores are drawn.
-    highest
-        The best score of the scale.
+    For ``n`` conditions and ``m`` aspects, `clean` has the shape ``(m, segments)`` and `damaged`
+    ``(n, m, segments)``: scores from 1 to `highest`, NaN where there is none. Only segments with
+    both scores are drawn.
     """
     before, after = np.asarray(clean, dtype=np.float64), np.asarray(damaged, dtype=np.float64)
     _checked(after, shape=(len(conditions), *before.shape))

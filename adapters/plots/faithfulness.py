@@ -71,15 +71,7 @@ class Curve(Protocol):
 
 
 def draw_stacks(path: Path, *, panels: Mapping[str, Sequence[Stack]]) -> None:
-    """Draw stacked bars, a row of panels for each name.
-
-    Parameters
-    ----------
-    path
-        Of the picture.
-    panels
-        Whose reports -> the stacks of each panel; names without any are skipped.
-    """
+    """Draw stacked bars, a row of panels for each name; names without any are skipped."""
     rows = {name: stacks for name, stacks in panels.items() if stacks}
     across = max((len(stacks) for stacks in rows.values()), default=1)
     figure, axes = _panels(max(1, len(rows)), across)
@@ -99,16 +91,9 @@ def draw_stacks(path: Path, *, panels: Mapping[str, Sequence[Stack]]) -> None:
 def draw_curves(
     path: Path, *, panels: Mapping[str, Sequence[Curve]], measure: tuple[str, str]
 ) -> None:
-    """Draw lines with their spread as a shade, a panel for each name.
+    """Draw lines with their spread as a shade, a panel for each name; empty ones are skipped.
 
-    Parameters
-    ----------
-    path
-        Of the picture.
-    panels
-        Whose scores -> the lines; names without any are skipped.
-    measure
-        Titles of the axes, across and up.
+    `measure` has the titles of the axes, across and up.
     """
     drawn = {name: lines for name, lines in panels.items() if lines}
     across = min(_ACROSS, max(1, len(drawn)))

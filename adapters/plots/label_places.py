@@ -34,24 +34,12 @@ def place_labels(
 ) -> list[tuple[float, float, bool]]:
     """Find a place for each name, near points first, in the order in which they come.
 
-    Parameters
-    ----------
-    points
-        Where the points are, in typographic points.
-    names
-        One a point; a name may have several lines.
-    size
-        Of the font, in typographic points.
-    frame
-        Left, lower, right and upper end of where names may stand.
-    lines
-        Level or upright lines, from end to end, that names should not cross.
+    `points` and the `size` of the font are in typographic points; a name may have several lines.
+    `frame` is the left, lower, right and upper end of where names may stand; `lines`, level or
+    upright, should not be crossed.
 
-    Returns
-    -------
-    list of (float, float, bool)
-        How far the lower left corner of each name stands from its point, and whether that is
-        so far that a line should join them. Where nothing is free, the least covered place.
+    Returns how far the lower left corner of each name stands from its point, and whether that is
+    so far that a line should join them. Where nothing is free, it is the least covered place.
     """
     taken = [_around(point, wide=_POINT, high=_POINT) for point in points]
     taken += [

@@ -12,22 +12,12 @@ from numpy.typing import ArrayLike
 class CorrelationMap:
     """Correlations of scorers with each other, or with what people said.
 
-    Parameters
-    ----------
-    measure
-        Which correlation, as it should be read, such as ``Spearman's rho, per input``.
-    rows, columns
-        ``n`` and ``m`` names, one or more each; of scorers with each other both are the same.
-    values
-        Shape ``(n, m)``, in ``[-1, 1]``; NaN where it is not defined.
-    clustered
-        Whether rows (and columns, where both are the same) that correlate alike should stand
-        side by side. Otherwise they stand as they come.
+    `measure` says which, as it should be read, such as ``Spearman's rho, per input``. `values` in
+    ``[-1, 1]``, NaN where not defined, have the shape of `rows` and `columns`; of scorers with
+    each other both are the same. If `clustered`, rows (and columns, where both are the same) that
+    correlate alike should stand side by side. Otherwise they stand as they come.
 
-    Raises
-    ------
-    ValueError
-        If the shape is another or a value out of range.
+    Raises `ValueError` if the shape is another or a value out of range.
     """
 
     measure: str
@@ -49,19 +39,9 @@ class CorrelationMap:
 class Agreement:
     """A scorer's scores and people's of the same texts or systems.
 
-    Parameters
-    ----------
-    scorer, aspect
-        Whose scores they are, and what people judged.
-    scores, human
-        Shape ``(n,)`` each; a pair with NaN is skipped, and that is said.
-    correlations
-        Names and values that stand above the picture, as they should be read.
-
-    Raises
-    ------
-    ValueError
-        If the lengths differ.
+    Both have the shape ``(n,)``; a pair with NaN is skipped, and that is said. `correlations` are
+    names and values that stand above the picture, as they should be read. Raises `ValueError` if
+    the lengths differ.
     """
 
     scorer: str
@@ -78,23 +58,10 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScorerCost:
-    """The cost of a scorer, and its correlation with people.
+    """The cost of a scorer for 1,000 texts, at least 0, and its correlation with people.
 
-    Parameters
-    ----------
-    name
-        The scorer.
-    kind
-        What sort of scorer it is; each has a colour and a mark.
-    cost
-        For 1,000 texts, at least 0; NaN where it is not known.
-    correlation
-        In ``[-1, 1]``; NaN where it is not defined.
-
-    Raises
-    ------
-    ValueError
-        If the cost is below 0 or infinite.
+    Each kind of scorer has a colour and a mark. NaN is a cost that is not known, or a correlation
+    that is not defined. Raises `ValueError` if the cost is below 0 or infinite.
     """
 
     name: str
@@ -111,19 +78,9 @@ class ScorerCost:
 class EnsembleCurve:
     """The correlation of ensembles of each size with people.
 
-    Parameters
-    ----------
-    name
-        What the line is called.
-    sizes
-        Ascending, one or more.
-    mean, low, high
-        One a size: the mean over ensembles and the ends of its spread; NaN where there is none.
-
-    Raises
-    ------
-    ValueError
-        If the lengths differ or the sizes do not ascend.
+    `mean`, `low` and `high` have one entry a size: the mean over ensembles and the ends of its
+    spread; NaN where there is none. Raises `ValueError` if the lengths differ or the sizes do not
+    ascend.
     """
 
     name: str
@@ -140,23 +97,10 @@ class EnsembleCurve:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemScore:
-    """A system's score with its interval.
+    """A system's score with the ends of the interval around it; NaN where there is none.
 
-    Parameters
-    ----------
-    name
-        The system.
-    score
-        NaN where there is none: such a system stands last.
-    low, high
-        The ends of the interval, around the score; NaN where there is none.
-    cluster
-        Systems of one number do not differ significantly; None where that was not asked.
-
-    Raises
-    ------
-    ValueError
-        If the score is not within its interval.
+    A system without a score stands last. Systems of one `cluster` do not differ significantly;
+    None where that was not asked. Raises `ValueError` if the score is not within its interval.
     """
 
     name: str

@@ -50,16 +50,9 @@ WHERE key NOT IN (SELECT key FROM saved) AND number NOT IN (SELECT number FROM s
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repaired:
-    """The outcome of a repair.
+    """The outcome of a repair: values in the memory now, and known ones that cannot be read.
 
-    Parameters
-    ----------
-    saved
-        How many values are in the memory now.
-    lost
-        How many are known to have been there, and cannot be read.
-    kept
-        Where the damaged file is; None if nothing was damaged.
+    `kept` is where the damaged file is; None if nothing was damaged.
     """
 
     saved: int
@@ -70,14 +63,11 @@ class Repaired:
 def repair_memory(path: Path) -> Repaired:
     """Put every value that can be read in the memory `path` and its log into a new file.
 
-    A value is saved only if its checksum says that it is what was put. The damaged file is
-    kept beside the new one, with its log.
+    A value is saved only if its checksum says that it is what was put. The damaged file is kept
+    beside the new one, with its log.
 
-    Raises
-    ------
-    StoreError
-        If a process has the memory open, there is none, it is another program's database,
-        or the new file cannot be written; then all is as it was.
+    Raises `StoreError` if a process has the memory open, there is none, it is another program's
+    database, or the new file cannot be written; then all is as it was.
     """
     if not any(each.exists() for each in (path, log_of(path), repaired_file(path))):
         raise StoreError(f"{path}: there is no such memory")

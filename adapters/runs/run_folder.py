@@ -25,13 +25,7 @@ _DONE = "done"
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
-    """A folder with ``run.json`` (the manifest), a memory and the results.
-
-    Parameters
-    ----------
-    path
-        The folder; `create` makes it.
-    """
+    """A folder with ``run.json`` (the manifest), a memory and the results; `create` makes it."""
 
     path: Path
 
@@ -67,10 +61,7 @@ class RunFolder:
     def mark(self, *, done: bool) -> None:
         """Note that the run is begun, or has come to its end.
 
-        Raises
-        ------
-        StoreError
-            If the folder cannot be written.
+        Raises `StoreError` if the folder cannot be written.
         """
         mark = self.path / _DONE
         try:
@@ -81,13 +72,10 @@ class RunFolder:
     def create(self, manifest: Mapping[str, object]) -> None:
         """Make the folder and write its manifest, whole or not at all.
 
-        A manifest that is damaged is set aside, so that its run can be begun again over the
-        memory that is there.
+        A manifest that is damaged is set aside, so that its run can be begun again over the memory
+        that is there.
 
-        Raises
-        ------
-        StoreError
-            If there is a run in it already, or it cannot be written.
+        Raises `StoreError` if there is a run in it already, or it cannot be written.
         """
         if self.exists and not self.is_damaged:
             raise StoreError(
@@ -103,10 +91,7 @@ class RunFolder:
     def change(self, manifest: Mapping[str, object]) -> None:
         """Write another manifest; the last one stays, under the first free number.
 
-        Raises
-        ------
-        StoreError
-            If it cannot be written.
+        Raises `StoreError` if it cannot be written.
         """
         paths = (self.path / f"run-{number}.json" for number in count(1))
         free = next(path for path in paths if not path.exists())
@@ -133,10 +118,7 @@ class RunFolder:
     def manifest(self) -> Mapping[str, object]:
         """Read the manifest.
 
-        Raises
-        ------
-        StoreError
-            If there is no run in the folder, or its manifest cannot be read.
+        Raises `StoreError` if there is no run in the folder, or its manifest cannot be read.
         """
         path = self.path / _MANIFEST
         try:
@@ -184,10 +166,7 @@ def runs_home() -> Path:
 def new_run(label: str, *, now: datetime) -> RunFolder:
     """Make an empty folder for a run that begins `now`, named after that and `label`.
 
-    Raises
-    ------
-    StoreError
-        If none can be made.
+    Raises `StoreError` if none can be made.
     """
     name = f"{now:%Y-%m-%d-%H%M%S}-{label}"
     home = runs_home()
@@ -207,10 +186,7 @@ def new_run(label: str, *, now: datetime) -> RunFolder:
 def find_run(named: Path) -> RunFolder:
     """Return the run whose folder is `named`, or that has this name among the user's data.
 
-    Raises
-    ------
-    StoreError
-        If there is none.
+    Raises `StoreError` if there is none.
     """
     for run in (RunFolder(named), RunFolder(runs_home() / named)):
         if run.exists:
@@ -221,13 +197,10 @@ def find_run(named: Path) -> RunFolder:
 def find_memory(named: Path) -> Path:
     """Return the memory that `named` is, or that of a folder, or of a run of this name.
 
-    The run need not be whole: its folder holds the memory, or its log, or what a repair of
-    it left.
+    The run need not be whole: its folder holds the memory, or its log, or what a repair of it
+    left.
 
-    Raises
-    ------
-    StoreError
-        If there is none.
+    Raises `StoreError` if there is none.
     """
     if named.is_file():
         return named

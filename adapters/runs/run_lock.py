@@ -4,7 +4,6 @@ import json
 import os
 import socket
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from spanjury.adapters.file_lock import lock_file
@@ -14,21 +13,13 @@ from spanjury.judges.core import StoreError
 class RunLock:
     """Hold a lock file for as long as the context lasts.
 
-    The lock is the operating system's (``flock``; on Windows a locked byte of the file),
-    so it is gone when its holder is, by kill -9 too. The file stays: it says who held the
-    lock last, and means nothing while no process holds it. A child that the holder
-    forks without executing another program holds the lock as well.
+    The lock is the operating system's (``flock``; on Windows a locked byte of the file), so it is
+    gone when its holder is, by kill -9 too. The file stays: it says who held the lock last, and
+    means nothing while no process holds it. A child that the holder forks without executing
+    another program holds the lock as well.
 
-    Parameters
-    ----------
-    path
-        The lock file, made if it is not there.
-
-    Raises
-    ------
-    StoreError
-        On entry, if another process, or this one by another `RunLock`, holds it, naming
-        its process and host; or if the file system has no locks (some network ones).
+    Raises `StoreError` on entry, if another process, or this one by another `RunLock`, holds it,
+    naming its process and host; or if the file system has no locks (some network ones).
     """
 
     def __init__(self, path: Path) -> None:
@@ -48,12 +39,7 @@ class RunLock:
         self._descriptor = descriptor
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         os.close(self._descriptor)
 
     def _take(self, descriptor: int) -> None:

@@ -42,24 +42,16 @@ class _Batch:
 class SqliteMemory:
     """Keep values in a file, as a `Memory` that one process has open at a time.
 
-    The puts of many tasks share a commit: while a worker thread writes and syncs one
-    batch, the next gathers. `put` belongs to one event loop; `get` may be called from
-    any thread and serves what is not written yet, too.
+    The puts of many tasks share a commit: while a worker thread writes and syncs one batch, the
+    next gathers. `put` belongs to one event loop; `get` may be called from any thread and serves
+    what is not written yet, too. The file is made if it is not there. Its log lies beside it
+    (``-wal``, ``-shm``), and so does a lock file (``.lock``), which stays.
 
-    Parameters
-    ----------
-    path
-        The file, made if it is not there. Its log lies beside it (``-wal``, ``-shm``),
-        and so does a lock file (``.lock``), which stays.
-
-    Raises
-    ------
-    StoreError
-        On entry, if another process has it open; or the file is damaged, is not a memory,
-        or was made by a newer spanjury, and then nothing is written to it. From `get`, if
-        the file cannot be read any longer. From `put`, if it cannot be written (a full
-        disk): what was put before stays, and a later put may succeed. At the end, if what
-        cancelled puts left cannot be written.
+    Raises `StoreError` on entry, if another process has it open; or the file is damaged, is not a
+    memory, or was made by a newer spanjury, and then nothing is written to it. From `get`, if the
+    file cannot be read any longer. From `put`, if it cannot be written (a full disk): what was put
+    before stays, and a later put may succeed. At the end, if what cancelled puts left cannot be
+    written.
 
     Notes
     -----

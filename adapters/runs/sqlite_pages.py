@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from itertools import chain
 from os import fstat
 from pathlib import Path
-from types import TracebackType
 from typing import BinaryIO, NamedTuple, Self
 
 _DEFAULT_SIZE = 4096
@@ -73,13 +72,7 @@ class _Frame(NamedTuple):
 
 
 class DatabasePages:
-    """Read the pages of a database and its log, whatever state they are in.
-
-    Parameters
-    ----------
-    path
-        The database; it, or its log, need not be there.
-    """
+    """Read the pages of a database and its log, in whatever state; either may be missing."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -99,12 +92,7 @@ class DatabasePages:
             self._stack = stack.pop_all()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stack.close()
 
     def rows(self) -> Iterator[RawRow]:

@@ -59,16 +59,10 @@ _DO_NOTHING = ("opentelemetry.trace", "opentelemetry._logs")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traced:
-    """A `Tracing` whose spans and events go to `tracer` and `logger`.
+    """A `Tracing` whose spans and events go to OpenTelemetry's `tracer` and `logger`.
 
-    Parameters
-    ----------
-    tracer, logger
-        Of OpenTelemetry.
-    texts
-        Whether spans hold what is said to models and by them.
-    explanations
-        Whether events hold why a score is what it is.
+    With `texts`, spans hold what is said to models and by them; with `explanations`, events hold
+    why a score is what it is.
     """
 
     tracer: Tracer
@@ -147,12 +141,7 @@ def find_traced() -> Traced | None:
 class TracedModel:
     """A model whose calls are traced, each as one span with all its attempts.
 
-    Parameters
-    ----------
-    model
-        Who is asked; what is remembered should not come here.
-    name
-        As it is asked for, ``PROVIDER/MODEL``.
+    It is asked for as `name`, ``PROVIDER/MODEL``; what is remembered should not come here.
     """
 
     model: ChatModel

@@ -14,12 +14,7 @@ from spanjury.adapters.training.rendering import IGNORED, Rendered
 class Plan:
     """The examples that each step learns from; those of any step follow without the steps before.
 
-    Parameters
-    ----------
-    examples
-        How many there are, 1 or more.
-    options
-        Their order's seed, the size of a batch, how many epochs and steps.
+    There is at least one example; `options` have their order's seed.
     """
 
     examples: int
@@ -55,14 +50,8 @@ class Plan:
 class TensorBatch:
     """Examples as tensors ``(batch, length)``, filled up on the right.
 
-    Parameters
-    ----------
-    ids
-        Tokens.
-    labels
-        Likewise, `IGNORED` where nothing is learnt.
-    first
-        The first place, 1 or more, at which any example's answer begins.
+    `labels` are `IGNORED` where nothing is learnt; `first` is the first place, 1 or more, at which
+    any example's answer begins.
     """
 
     ids: torch.Tensor

@@ -20,21 +20,9 @@ _PACKAGES = ("torch", "transformers", "peft", "xformers")
 class ModelCard:
     """A model card.
 
-    Parameters
-    ----------
-    base, base_identity
-        Name of the base model, and what tells it from others.
-    data
-        What it was trained on.
-    options
-        How.
-    device
-        Where, as torch writes it.
-    examples, validation, cut, left_out
-        How many examples there were to learn from and to validate on; of both together, how
-        many lost the end of a source, and how many were skipped as too long.
-    progress
-        What came of it.
+    `base_identity` tells the base model from others. `examples` and `validation` are how many
+    there were to learn from and to validate on; of both together, `cut` lost the end of a source,
+    and `left_out` were skipped as too long.
     """
 
     base: str

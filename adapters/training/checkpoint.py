@@ -26,12 +26,7 @@ _GPU = "random/cuda"
 class CheckpointFile:
     """The file of a training's checkpoint.
 
-    Parameters
-    ----------
-    path
-        The file.
-    belongs_to
-        What must be the same for training to go on: the base, the data, the options.
+    `belongs_to` is what must be the same for training to go on: the base, the data, the options.
     """
 
     path: Path
@@ -67,12 +62,8 @@ class CheckpointFile:
     def load(self, *, model: torch.nn.Module, optimizer: torch.optim.Optimizer) -> Progress | None:
         """Put the last checkpoint into model and optimizer; return how far it is, if there is one.
 
-        Raises
-        ------
-        ConfigError
-            If it is of another training; says in what they differ.
-        StoreError
-            If it cannot be read.
+        Raises `ConfigError` if it is of another training; says in what they differ. Raises
+        `StoreError` if it cannot be read.
         """
         if not self.path.is_file():
             return None

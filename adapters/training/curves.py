@@ -13,15 +13,7 @@ def draw_curves(
     losses: Sequence[tuple[int, float]],
     validations: Sequence[tuple[int, float]],
 ) -> None:
-    """Draw the loss of each step, and of the validations, as a PNG.
-
-    Parameters
-    ----------
-    path
-        Where to.
-    losses, validations
-        ``(step, loss)``.
-    """
+    """Draw the loss of each step, and of the validations, as a PNG; each is ``(step, loss)``."""
     figure = Figure(figsize=(7, 4), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()

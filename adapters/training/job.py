@@ -103,22 +103,12 @@ class TrainingOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingPair:
-    """A conversation and the answer to it.
+    """A conversation, oldest message first, and the whole answer to it.
 
-    Parameters
-    ----------
-    messages
-        The conversation, oldest first.
-    target
-        The whole answer.
-    sources
-        Texts that stand in the messages, word for word, and of which the end may be cut where
-        the whole is longer than the model's context; the longest is cut first.
+    `sources` are texts that stand in the messages, word for word, and of which the end may be cut
+    where the whole is longer than the model's context; the longest is cut first.
 
-    Raises
-    ------
-    ValueError
-        If there is no message or an empty target.
+    Raises `ValueError` if there is no message or an empty target.
     """
 
     messages: tuple[Message, ...]
@@ -134,16 +124,9 @@ class TrainingPair:
 class DataStatistics:
     """The statistics of the data that a model card shows.
 
-    Parameters
-    ----------
-    source
-        Name of the data's folder.
-    digest
-        Digits that change with the data.
-    counts
-        Heading -> name -> how many examples, as ``{"task": {"summarization": 120}}``.
-    licences
-        Of the sources and of the teachers.
+    `source` is the name of the data's folder, and `digest` digits that change with the data.
+    `counts` maps heading -> name -> how many examples, as ``{"task": {"summarization": 120}}``.
+    The licences are those of the sources and of the teachers.
     """
 
     source: str
@@ -158,20 +141,10 @@ class DataStatistics:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingJob:
-    """A training to do.
+    """A training to do, of the base that `find_base` finds by its name, into a folder.
 
-    Parameters
-    ----------
-    pairs, validation
-        Examples to learn from, at least one; and those on which the loss is measured besides.
-    base
-        As `find_base` takes it.
-    folder
-        Of the trained model.
-    options
-        Of the training.
-    data
-        For the card.
+    There is at least one pair to learn from; on the examples of `validation` the loss is measured
+    besides. `data` is for the card.
     """
 
     pairs: Sequence[TrainingPair]
@@ -184,20 +157,10 @@ class TrainingJob:
 
 @dataclass(slots=True, kw_only=True)
 class Progress:
-    """The progress of a training.
+    """The progress of a training: the steps that are done, tokens read and seconds taken.
 
-    Parameters
-    ----------
-    step
-        Steps that are done.
-    micro_batch_size
-        What memory has been found to hold.
-    losses, validations
-        ``(step, mean loss of an answer's token)``, in the order of the steps.
-    tokens
-        That were read, all examples' together.
-    seconds
-        That it took.
+    `micro_batch_size` is what memory has been found to hold. `losses` and `validations` are
+    ``(step, mean loss of an answer's token)``, in the order of the steps.
     """
 
     step: int = 0
@@ -210,18 +173,10 @@ class Progress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trained:
-    """The outcome of a training.
+    """The outcome of a training, which has `steps` steps in all.
 
-    Parameters
-    ----------
-    finished
-        Whether it came to its end; else a checkpoint is there.
-    progress
-        At the end.
-    steps
-        How many there are in all.
-    cut, skipped
-        How many examples lost the end of a source, and how many were too long all the same.
+    If it is not `finished`, a checkpoint is there. `cut` examples lost the end of a source, and
+    `skipped` ones were too long all the same.
     """
 
     finished: bool

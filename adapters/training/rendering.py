@@ -20,16 +20,9 @@ _WASTE = 2  # tokens for which no further guess is worth its time
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rendered:
-    """An example in tokens.
+    """An example in tokens: the conversation's, the answer's and the end token.
 
-    Parameters
-    ----------
-    ids
-        The conversation's, the answer's and the end token.
-    answer
-        Where the answer begins, 1 or more.
-    cut
-        Whether a source was cut.
+    The answer begins at `answer`, 1 or more; `cut` says whether a source was cut.
     """
 
     ids: tuple[int, ...]

@@ -30,22 +30,9 @@ from spanjury.judges.core import ConfigError
 class Trainer:
     """A training loop: the model, its examples, and the listener.
 
-    Parameters
-    ----------
-    model
-        With its adapter; is changed.
-    examples, validation
-        In tokens; there is at least one example.
-    padding
-        The number of the token that fills a batch up.
-    options
-        How.
-    checkpoints
-        Where it is kept how far training is.
-    tell
-        Is called after each step, and with a line where something is to be said.
-    stopped
-        Is asked before each step whether to end; a checkpoint is left behind.
+    The model has its adapter and is changed; there is at least one example, and `padding` fills a
+    batch up. `tell` is called after each step, and with a line where something is to be said.
+    `stopped` is asked before each step whether to end; a checkpoint is left behind.
     """
 
     model: PeftModel
@@ -67,17 +54,9 @@ class Trainer:
     def run(self) -> Progress:
         """Train to the end, or until stopped; torch's own generator must be seeded.
 
-        Returns
-        -------
-        Progress
-            Of which ``step`` is less than ``plan.steps`` if training was stopped.
-
-        Raises
-        ------
-        ConfigError
-            If the checkpoint is of another training, or one example does not fit into memory.
-        StoreError
-            If a checkpoint cannot be read or written.
+        If training was stopped, ``step`` of what is returned is less than ``plan.steps``. Raises
+        `ConfigError` if the checkpoint is of another training, or one example does not fit into
+        memory. Raises `StoreError` if a checkpoint cannot be read or written.
         """
         optimizer = torch.optim.AdamW(
             [weight for weight in self.model.parameters() if weight.requires_grad],
@@ -124,7 +103,7 @@ class Trainer:
         chance = _chance(self.device)
         while True:
             try:
-                return self._gathered(examples, size=progress.micro_batch_size)
+                return self._accumulate(examples, size=progress.micro_batch_size)
             except (torch.OutOfMemoryError, RuntimeError) as error:
                 if not is_out_of_memory(error):
                     raise
@@ -143,7 +122,7 @@ class Trainer:
                 f"out of memory: {progress.micro_batch_size} examples at once from now on",
             )
 
-    def _gathered(self, examples: Sequence[Rendered], *, size: int) -> float:
+    def _accumulate(self, examples: Sequence[Rendered], *, size: int) -> float:
         answers = sum(len(one.ids) - one.answer for one in examples)
         total = 0.0
         for chunk in chunks(examples, size=size):

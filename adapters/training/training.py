@@ -48,23 +48,12 @@ def train(
 ) -> Trained:
     """Train, or go on training, and write what was learnt into the job's folder.
 
-    Parameters
-    ----------
-    job
-        What.
-    tell
-        Is called after each step with how far it is, how many steps there are, and a line if
-        there is something to say.
-    stopped
-        Is asked before each step whether to end.
+    `tell` is called after each step with how far it is, how many steps there are, and a line if
+    there is something to say; `stopped` is asked before each step whether to end.
 
-    Raises
-    ------
-    ConfigError
-        If there is nothing to learn from, the base cannot be had, cannot converse or does not
-        fit into memory, or the folder holds another training or a model.
-    StoreError
-        If the folder cannot be written.
+    Raises `ConfigError` if there is nothing to learn from, the base cannot be had, cannot converse
+    or does not fit into memory, or the folder holds another training or a model. Raises
+    `StoreError` if the folder cannot be written.
     """
     if not job.pairs:
         raise ConfigError("there is nothing to learn from: no training example")

@@ -1,4 +1,4 @@
-"""BLEURT: a model that was taught by people's ratings of how much two texts mean the same [1].
+"""BLEURT: a model that was trained on people's ratings of how much two texts mean the same [1].
 
 Its library runs on TensorFlow, so it runs in an environment of its own.
 

@@ -26,20 +26,10 @@ _DEFAULT_WINDOW = 512  # where neither the model nor its tokenizer knows a limit
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
-    """A model in a folder.
+    """A model in a folder, and the device where it is to run.
 
-    Parameters
-    ----------
-    name
-        What the user called it.
-    identity
-        For signatures: the folder's last name, or hub id, and digits that change with its files.
-    folder
-        Where its files are.
-    config
-        Its shape.
-    device
-        Where it is to run.
+    `name` is the user's; `identity`, for signatures, is the folder's last name, or hub id, and
+    digits that change with its files; `config` is its shape.
     """
 
     name: str
@@ -61,10 +51,8 @@ class Checkpoint:
     def load(self, kind: ModelKind) -> PreTrainedModel:
         """Load it, in 32-bit floats, onto its device.
 
-        Raises
-        ------
-        ConfigError
-            If it is not a model of this kind, or lacks weights that such a model needs.
+        Raises `ConfigError` if it is not a model of this kind, or lacks weights that such a model
+        needs.
         """
         model, lacking = load_weights(self.name, self.folder, kind=kind, dtype=torch.float32)
         # Nothing here reads a pooler, and many encoders are published without one.
@@ -126,23 +114,10 @@ class CheckpointMetric:
 
 
 def find_checkpoint(metric: str, model: str, *, download: bool, device: str) -> Checkpoint:
-    """Find a model.
+    """Find a model, a folder or a hub id; fetch one that is not in the cache only for `download`.
 
-    Parameters
-    ----------
-    metric
-        Who needs it; for messages.
-    model
-        A folder, or the id of a model on the Hugging Face hub whose files are in the cache.
-    download
-        Whether to fetch a hub's model that is not in the cache.
-    device
-        As torch writes it: ``"cpu"``, ``"cuda:1"``, ``"mps"``.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such model or device; says what to do.
+    `device` is as torch writes it: ``"cpu"``, ``"cuda:1"``, ``"mps"``. Messages name the `metric`.
+    Raises `ConfigError` if there is no such model or device; says what to do.
     """
     if not model:
         raise ConfigError(f"{metric} needs a model: --metric {metric}:model=FOLDER_OR_HUB_ID")

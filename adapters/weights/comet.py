@@ -1,4 +1,4 @@
-"""COMET: a model that was taught by people's ratings of translations [1].
+"""COMET: a model that was trained on people's ratings of translations [1].
 
 Its library pins others that cannot live beside ours, so it runs in an environment of its own.
 

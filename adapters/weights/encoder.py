@@ -20,13 +20,7 @@ _CHUNK = 16  # batches whose vectors are held at once
 
 
 class Encoder:
-    """A model without its head; of an encoder and a decoder, the encoder.
-
-    Parameters
-    ----------
-    checkpoint
-        Where the model is.
-    """
+    """A model without its head; of an encoder and a decoder, the encoder."""
 
     def __init__(self, checkpoint: Checkpoint) -> None:
         self.tokeniser = Tokeniser(checkpoint.tokenizer(), limit=checkpoint.window)
@@ -102,12 +96,7 @@ class EncoderMetric(CheckpointMetric):
 class Idf:
     """Inverse document frequency with one added, ``log((texts + 1) / (texts with it + 1))``.
 
-    Parameters
-    ----------
-    texts
-        How many there are.
-    having
-        For each token, how many have it.
+    `having` says for each token how many of the texts have it.
     """
 
     texts: int

@@ -125,19 +125,8 @@ def histograms(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Sort two heaps of vectors into the same buckets and return the share in each.
 
-    Parameters
-    ----------
-    first, second
-        Shapes ``(n, d)`` and ``(m, d)``.
-    buckets
-        How many to make, by k-means; those that stay empty are skipped.
-    seed
-        Where k-means begins.
-
-    Returns
-    -------
-    tuple[np.ndarray, np.ndarray]
-        Two distributions of one length.
+    The vectors have shapes ``(n, d)`` and ``(m, d)``. k-means begins at `seed`; buckets that stay
+    empty are skipped, so that both distributions may be shorter than `buckets`.
     """
     heaps = [np.asarray(heap, dtype=float) for heap in (first, second)]
     # Vectors that are the same share one row throughout, so that rounding cannot part them.
@@ -158,17 +147,9 @@ def histograms(
 def frontier_area(p: ArrayLike, q: ArrayLike, *, scale: float) -> float:
     """Return the area under the divergence frontier of two distributions, ``[1]`` eq. 2 and 3.
 
-    Parameters
-    ----------
-    p, q
-        Shape ``(buckets,)``.
-    scale
-        Above 0: how fast the value falls with the divergence.
-
-    Returns
-    -------
-    float
-        In ``[0, 1]``: 1 if they are the same, near 0 if they have no bucket in common.
+    Both have the shape ``(buckets,)``; `scale`, above 0, is how fast the value falls with the
+    divergence. The area is in ``[0, 1]``: 1 if they are the same, near 0 if they have no bucket in
+    common.
 
     Examples
     --------

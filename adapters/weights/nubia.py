@@ -8,11 +8,9 @@ from spanjury.judges.core import ConfigError
 def nubia() -> NoReturn:
     """Refuse.
 
-    Raises
-    ------
-    ConfigError
-        Always. Its authors' package [1]_ pins libraries of 2020, fetches four models from places
-        of its own, and the network that makes one score of theirs was trained on them alone.
+    Raises `ConfigError` always. Its authors' package [1]_ pins libraries of 2020, fetches four
+    models from places of its own, and the network that makes one score of theirs was trained on
+    them alone.
 
     References
     ----------

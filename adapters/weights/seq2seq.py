@@ -22,10 +22,7 @@ _IGNORED = -100  # transformers' sign for a token that is not to be predicted
 class Languages:
     """The languages of a multilingual model, in its own codes; empty for others.
 
-    Parameters
-    ----------
-    read, written
-        The language of the texts that are given and of those that are predicted.
+    They are those of the texts that are `read` and of those that are predicted, `written`.
     """
 
     read: str = ""
@@ -35,17 +32,8 @@ class Languages:
 class Seq2Seq:
     """An encoder and a decoder.
 
-    Parameters
-    ----------
-    checkpoint
-        Where the model is.
-    languages
-        Of the texts.
-
-    Raises
-    ------
-    ConfigError
-        If it is no such model, or needs a language that is not given or that it does not know.
+    Raises `ConfigError` if it is no such model, or needs a language that is not given or that it
+    does not know.
     """
 
     def __init__(self, checkpoint: Checkpoint, *, languages: Languages) -> None:
@@ -68,20 +56,10 @@ class Seq2Seq:
     ) -> list[float]:
         """Return the mean natural logarithm of the probabilities of the second text's tokens.
 
-        Parameters
-        ----------
-        pairs
-            A text that is read and a text that is predicted.
-        batch_size
-            Pairs at once; changes no number.
-        with_opening
-            Whether the mark that opens a text is predicted too; the one that ends it always is.
-
-        Returns
-        -------
-        list[float]
-            Not above 0. A pair of empty texts has 0; one with one empty text has what a uniform
-            guess would have, ``-log(vocabulary)``.
+        Of a pair the first text is read and the second predicted, with the mark that ends it and,
+        for `with_opening`, the one that opens it; `batch_size` changes no number. Values are not
+        above 0. A pair of empty texts has 0; one with one empty text has what a uniform guess
+        would have, ``-log(vocabulary)``.
         """
         found = [0.0 if first == second else self._guess for first, second in _blanks(pairs)]
         places = [place for place, pair in enumerate(pairs) if all(text.strip() for text in pair)]
@@ -121,18 +99,10 @@ class Seq2Seq:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Likelihood:
-    """The likelihood of one text when a model reads another.
+    """The likelihood of one text when a model, the engine once it is loaded, reads another.
 
-    Parameters
-    ----------
-    checkpoint
-        The model.
-    engine
-        The model once it is loaded.
-    batch_size
-        Pairs at once; changes no score.
-    with_opening
-        Whether the marks before a text's first token are predicted as well.
+    `batch_size` changes no score; `with_opening` says whether the marks before a text's first
+    token are predicted as well.
     """
 
     checkpoint: Checkpoint

@@ -12,14 +12,9 @@ from spanjury.adapters.surrogates import without_lone_surrogates
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pieces:
-    """A text in tokens.
+    """A text in tokens, with the marks that the tokenizer puts around a text.
 
-    Parameters
-    ----------
-    ids
-        Its tokens' numbers, with the marks that the tokenizer puts around a text.
-    content
-        For each, whether it is the text's own.
+    `content` says for each whether it is the text's own.
     """
 
     ids: tuple[int, ...]
@@ -34,12 +29,7 @@ class Pieces:
 class Tokeniser:
     """A tokenizer that may be used by several threads, and counts what it cuts.
 
-    Parameters
-    ----------
-    tokenizer
-        Of transformers.
-    limit
-        How many tokens to keep, marks included.
+    It keeps `limit` tokens, marks included.
     """
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase, *, limit: int) -> None:

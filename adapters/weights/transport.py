@@ -25,16 +25,9 @@ def transport_cost(
 ) -> float:
     """Return the mean distance that a share must travel between two heaps, at best.
 
-    Parameters
-    ----------
-    first, second
-        Vectors ``(n, d)``, ``(m, d)`` of any length but 0, of which the direction alone counts,
-        and their weights ``(n,)``, ``(m,)``, not negative, with a sum above 0.
-
-    Returns
-    -------
-    float
-        In ``[0, 2]``, the Euclidean distance of unit vectors.
+    A heap is its vectors ``(n, d)``, of any length but 0, of which the direction alone counts, and
+    their weights ``(n,)``, not negative, with a sum above 0. The distance is the Euclidean one of
+    unit vectors, in ``[0, 2]``.
 
     References
     ----------
@@ -48,18 +41,10 @@ def transport_cost(
 def transport_plan(
     first: tuple[ArrayLike, ArrayLike], second: tuple[ArrayLike, ArrayLike]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return which share travels where, and how far that is.
+    """Return which share travels where, and how far that is, in the plan of `transport_cost`.
 
-    Parameters
-    ----------
-    first, second
-        As in `transport_cost`, whose cost this plan has.
-
-    Returns
-    -------
-    tuple of numpy.ndarray
-        Shares, which sum to 1, and distances in ``[0, 2]``; both of the shape ``(n, m)``, with
-        share 0 and distance NaN where a vector weighs nothing.
+    Shares sum to 1, distances are in ``[0, 2]``; both have the shape ``(n, m)``, with share 0 and
+    distance NaN where a vector weighs nothing.
     """
     (places, shares), (others, parts) = _heap(*first), _heap(*second)
     distances = cdist(places, others)

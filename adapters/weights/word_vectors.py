@@ -34,14 +34,8 @@ class WordVectors(Protocol):
 class FileVectors:
     """Vectors that were read from a file; words that it lacks are passed over.
 
-    Parameters
-    ----------
-    rows
-        Which row is a word's.
-    matrix
-        Shape ``(words, size)``.
-    most
-        How many different words of a text are used, the most frequent first.
+    `rows` says which row of the matrix ``(words, size)`` is a word's. Of a text the `most` most
+    frequent different words are used.
     """
 
     rows: Mapping[str, int]
@@ -70,12 +64,7 @@ class FileVectors:
 class ModelVectors:
     """The vectors that a model gives to its tokens before it reads them in their context.
 
-    Parameters
-    ----------
-    checkpoint
-        The model; all of it is loaded once, and only this layer kept.
-    most
-        As in `FileVectors`.
+    All of the model is loaded once, and only this layer kept; `most` is as in `FileVectors`.
     """
 
     def __init__(self, checkpoint: Checkpoint, *, most: int) -> None:
@@ -104,10 +93,7 @@ def read_vectors(file: Path, *, most: int) -> FileVectors:
 
     A first line of two numbers, how many words and how long their vectors are, is passed over.
 
-    Raises
-    ------
-    ConfigError
-        If the file cannot be read, or a line does not fit the others; names it.
+    Raises `ConfigError` if the file cannot be read, or a line does not fit the others; names it.
     """
     rows: dict[str, int] = {}
     vectors: list[np.ndarray] = []

@@ -40,15 +40,7 @@ print(json.dumps({"found": found, "version": version}))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Environment:
-    """An interpreter that has a package.
-
-    Parameters
-    ----------
-    python
-        Path of the interpreter.
-    version
-        Of the package; ``"unknown"`` if it does not say.
-    """
+    """An interpreter that has a package of a version, ``"unknown"`` if it does not say."""
 
     python: str
     version: str
@@ -59,21 +51,11 @@ def find_environment(
 ) -> Environment:
     """Ask an interpreter whether it has what a metric needs.
 
-    Parameters
-    ----------
-    metric
-        The metric that needs it; for messages.
-    python
-        Path of the interpreter.
-    module, distribution
-        The module that is imported, and the package that brings it.
-    install
-        The argument of ``pip install``; for messages.
+    `module` is imported, and the package `distribution` brings it; `metric` and `install`, the
+    argument of ``pip install``, are for messages.
 
-    Raises
-    ------
-    ConfigError
-        If no interpreter is named, it does not run, or lacks the module; says what to do.
+    Raises `ConfigError` if no interpreter is named, it does not run, or lacks the module; says
+    what to do.
     """
     if not python:
         raise ConfigError(
@@ -103,23 +85,11 @@ def find_environment(
 class Worker:
     """A running worker; it ends when it is closed, forgotten, or when this program ends.
 
-    Parameters
-    ----------
-    environment
-        Where it runs.
-    script
-        Name of the script in ``workers/``, without its ending.
-    settings
-        What the script gets at its start.
-    offline
-        Whether Hugging Face's libraries in it may use only what is in their cache.
-    timeout
-        Seconds that it may take to start, and for each answer.
+    `script` is its name in ``workers/``, without its ending, and gets `settings` at its start. If
+    `offline`, Hugging Face's libraries in it may use only what is in their cache. `timeout` are
+    seconds that it may take to start, and for each answer.
 
-    Raises
-    ------
-    ConfigError
-        If it cannot start; says what it complained of.
+    Raises `ConfigError` if it cannot start; says what it complained of.
     """
 
     def __init__(
@@ -153,11 +123,8 @@ class Worker:
     def scores(self, rows: Sequence[Mapping[str, str]]) -> list[float]:
         """Return one score a row.
 
-        Raises
-        ------
-        MetricError
-            If it fails, takes too long, or does not give a number for each row. It is not
-            started again.
+        Raises `MetricError` if it fails, takes too long, or does not give a number for each row.
+        It is not started again.
         """
         found: list[float] = []
         for start in range(0, len(rows), _ROWS):

@@ -1,13 +1,14 @@
 """Files whose columns are called otherwise are read as if they were called as ours."""
 
 import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.adapters.files.reading.column_map import ColumnMap, MappedSource, parse_columns
+from spanjury.adapters.files.reading.column_map import ColumnMap, parse_columns
 from spanjury.adapters.files.reading.sources import read_csv, read_jsonl, read_tsv
 from spanjury.judges.core import ConfigError, DataError, Segment
 
@@ -47,7 +48,7 @@ def test_a_file_of_json_is_read_by_the_names_it_has(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("read", "delimiter"), [(read_csv, ","), (read_tsv, "\t")])
 def test_a_table_is_read_by_the_names_it_has(
-    tmp_path: Path, read: MappedSource, delimiter: str
+    tmp_path: Path, read: Callable[..., Iterator[Segment | DataError]], delimiter: str
 ) -> None:
     path = tmp_path / "rows"
     lines = (delimiter.join(ROW), delimiter.join(map(str, ROW.values())))

@@ -17,10 +17,7 @@ Merge = Callable[[Segment, Segment], Segment]
 def joined(first: Segment, second: Segment) -> Segment:
     """Put the spans of two rows of one text together; lists of their meta are joined too.
 
-    Raises
-    ------
-    DataError
-        If output or inputs differ.
+    Raises `DataError` if output or inputs differ.
     """
     for name, ours, theirs in (
         ("output", first.output, second.output),
@@ -52,27 +49,12 @@ def collected(
     *,
     merge: Merge = joined,
 ) -> Iterator[Segment | DataError]:
-    """Join rows with the same id, wherever in the file they stand.
+    """Join rows with the same id, wherever in the file they stand; each comes with its line.
 
-    Parameters
-    ----------
-    path
-        The file, for messages.
-    rows
-        Each with its line.
-    merge
-        Joins two rows of one text.
+    Yields first the faults, each with file and line, then the texts in the order of their first
+    rows: only the end of the file tells that nothing more is said of a text.
 
-    Returns
-    -------
-    Iterator
-        First the faults, each with file and line, then the texts in the order of their first
-        rows: only the end of the file tells that nothing more is said of a text.
-
-    Raises
-    ------
-    DataError
-        At once, if there are no rows, or `rows` raises it before the first one.
+    Raises `DataError` at once, if there are no rows, or `rows` raises it before the first one.
     """
     first = next(rows, None)
     if first is None:

@@ -30,17 +30,11 @@ _DATASET, _SPLIT = "spanjury", "test"
 def read_factgenie(path: Path, /, *, limits: DataLimits = USUAL) -> Iterator[Segment | DataError]:
     """Read outputs with or without annotations, plain or gzip.
 
-    Returns
-    -------
-    Iterator
-        First every fault, then the segments in the order of their first lines; the file is in
-        memory as a whole. ``annotators`` in a segment's meta lists who annotated it, with or
-        without marking anything; it is not there for an output without annotations.
+    Yields first every fault, then the segments in the order of their first lines; the file is in
+    memory as a whole. ``annotators`` in a segment's meta lists who annotated it, with or without
+    marking anything; it is not there for an output without annotations.
 
-    Raises
-    ------
-    DataError
-        At once, if there is no such file, it cannot be read, or it has no rows.
+    Raises `DataError` at once, if there is no such file, it cannot be read, or it has no rows.
     """
     return collected(path, _rows(path, limits))
 
@@ -146,16 +140,12 @@ def _spans(line: _Line, who: str) -> Iterator[ErrorSpan]:
 def write_factgenie(path: Path, segments: Iterable[Segment]) -> int:
     """Write the gold spans of `segments`, a line for each annotator; return how many lines.
 
-    A segment without annotators is a line without ``annotations``. The names of dataset and
-    split and the number of the example are those of the meta; without them, the task or
-    ``spanjury``, ``test``, and the number among the outputs of the system.
+    A segment without annotators is a line without ``annotations``. The names of dataset and split
+    and the number of the example are those of the meta; without them, the task or ``spanjury``,
+    ``test``, and the number among the outputs of the system.
 
-    Raises
-    ------
-    StoreError
-        If the file cannot be written.
-    DataError
-        If a segment holds what JSON or UTF-8 cannot; names it.
+    Raises `StoreError` if the file cannot be written. Raises `DataError` if a segment holds what
+    JSON or UTF-8 cannot; names it.
     """
     kept = [*segments]
     categories = dict.fromkeys(span.category for segment in kept for span in segment.gold)

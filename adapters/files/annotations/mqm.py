@@ -78,16 +78,10 @@ def read_mqm(path: Path, /, *, limits: DataLimits = USUAL) -> Iterator[Segment |
     Columns are those of `COLUMNS`, or the MQM Viewer's ``docSegId``, ``globalSegId`` and further
     ones, which are not read. Escapes are those above.
 
-    Returns
-    -------
-    Iterator
-        First every fault, then the segments in the order of their first lines; the file is in
-        memory as a whole.
+    Yields first every fault, then the segments in the order of their first lines; the file is in
+    memory as a whole.
 
-    Raises
-    ------
-    DataError
-        At once, if there is no such file, it cannot be read, or it has no rows.
+    Raises `DataError` at once, if there is no such file, it cannot be read, or it has no rows.
     """
     return collected(path, _rows(path, limits), merge=_merged)
 
@@ -217,16 +211,12 @@ def write_mqm(path: Path, segments: Iterable[Segment]) -> int:
 
     An annotator who marked nothing gets a ``No-error``. Severities 1 and 2 are Minor, 3 and 4
     Major, 5 is Critical, or Major for a Non-translation; none is an empty cell. Explanations,
-    references and scores have no place in the format. The source is the input called
-    ``Source``, or the first one. Document and numbers are ``doc``, ``doc_id`` and ``seg_id``
-    of the meta; without the last, ``seg_id`` is the segment's id.
+    references and scores have no place in the format. The source is the input called ``Source``,
+    or the first one. Document and numbers are ``doc``, ``doc_id`` and ``seg_id`` of the meta;
+    without the last, ``seg_id`` is the segment's id.
 
-    Raises
-    ------
-    StoreError
-        If the file cannot be written.
-    DataError
-        If a text holds ``<v>`` or what UTF-8 cannot; names the segment.
+    Raises `StoreError` if the file cannot be written. Raises `DataError` if a text holds ``<v>``
+    or what UTF-8 cannot; names the segment.
     """
     with LineWriter(path, keep_part=False) as lines:
         lines.append(_line(COLUMNS))
@@ -301,10 +291,7 @@ def _line(cells: Iterable[str]) -> bytes:
 def mark(text: str, places: Iterable[tuple[int, int]]) -> str:
     """Put marks into a text, at places that follow one another.
 
-    Raises
-    ------
-    DataError
-        If the text has such marks of its own.
+    Raises `DataError` if the text has such marks of its own.
     """
     if _MARK.search(text):
         raise DataError(f"the text holds {_BEGIN} or {_END}, which marks errors in this format")
@@ -318,10 +305,7 @@ def mark(text: str, places: Iterable[tuple[int, int]]) -> str:
 def unmark(text: str) -> _Marked:
     """Take the marks out of a text.
 
-    Raises
-    ------
-    DataError
-        If a mark is not closed, closed without being open, or within another one.
+    Raises `DataError` if a mark is not closed, closed without being open, or within another one.
 
     Examples
     --------

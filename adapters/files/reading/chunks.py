@@ -22,22 +22,12 @@ _GZIP_MAGIC = b"\x1f\x8b"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunk:
-    """Some rows of one file, one behind the other.
+    """Some rows of one file, one behind the other; `number` is its place among all chunks.
 
-    Parameters
-    ----------
-    number
-        Its place among all chunks, from 0.
-    url
-        Path or URL of the file, whatever the working directory.
-    line
-        Where the first row stands, from 1: its line, or in a Parquet file its number.
-    start, stop
-        Half-open range in bytes; in a Parquet file in rows.
-    rows
-        How many rows it holds.
-    owner
-        Put before the names of rows without an ``id``, where several files may be read.
+    The URL holds whatever the working directory. The first row stands at `line`, counted from 1,
+    in a Parquet file at the row of that number. `start` and `stop` are a half-open range in bytes,
+    in a Parquet file in rows. `owner` is put before the names of rows without an ``id``, where
+    several files may be read.
     """
 
     number: int = 0
@@ -52,29 +42,16 @@ class Chunk:
 def cut_chunks(data: str, *, rows: int = CHUNK_ROWS, limit: int | None = None) -> Iterator[Chunk]:
     """Cut files into chunks, the same ones whenever the files are the same.
 
-    Parameters
-    ----------
-    data
-        Path or URL of a JSONL or Parquet file, of a folder of them (what lies in folders
-        within it is not read), or a pattern with ``*``, ``?`` and ``[…]``.
-    rows
-        How many rows make a chunk; the last of a file may have fewer.
-    limit
-        How many rows there are to be in all, 1 or more; None for all there are.
+    `data` is the path or URL of a JSONL or Parquet file, of a folder of them (what lies in folders
+    within it is not read), or a pattern with ``*``, ``?`` and ``[…]``. A chunk has `rows` rows,
+    the last of a file may have fewer; `limit` is for all chunks together.
 
-    Returns
-    -------
-    Iterator
-        Chunks in the order of their rows, of files in the order of their paths. A JSONL
-        file is looked through for its line ends; no row is parsed.
+    Chunks come in the order of their rows, of files in the order of their paths. A JSONL file is
+    looked through for its line ends; no row is parsed.
 
-    Raises
-    ------
-    DataError
-        If there is no such file; one cannot be read, is packed or of another kind; or
-        none has a row.
-    ConfigError
-        If a URL is of no known kind, or a library that reads it is missing.
+    Raises `DataError` if there is no such file; one cannot be read, is packed or of another kind;
+    or none has a row. Raises `ConfigError` if a URL is of no known kind, or a library that reads
+    it is missing.
     """
     cut = 0
     for number, chunk in enumerate(_cut_files(find_place(data), rows)):
@@ -90,17 +67,11 @@ def cut_chunks(data: str, *, rows: int = CHUNK_ROWS, limit: int | None = None) -
 def read_chunk(chunk: Chunk) -> Iterator[Segment | DataError]:
     """Read the rows of a chunk, as the file's own source would.
 
-    Returns
-    -------
-    Iterator
-        One segment or fault for each row, in order. A row without an ``id`` is called
-        ``line-N``, behind the name of its file if the chunk has an owner. The second of
-        two rows with one id is a fault if both are in the chunk.
+    Yields one segment or fault for each row, in order. A row without an ``id`` is called
+    ``line-N``, behind the name of its file if the chunk has an owner. The second of two rows with
+    one id is a fault if both are in the chunk.
 
-    Raises
-    ------
-    DataError
-        If the file cannot be read.
+    Raises `DataError` if the file cannot be read.
     """
     file = find_place(chunk.url)
     unit = "row" if file.path.endswith(_PARQUET) else "line"

@@ -1,13 +1,12 @@
 """Columns of other names: what the columns of a row are called where they have not our names."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any
 
-from spanjury.judges.core import ConfigError, DataError, Segment
+from spanjury.judges.core import ConfigError, DataError
 
 _NAME = re.compile(r"id|output|task|system|inputs|references?|spans|(inputs|human|meta)\..+")
 _CHOICES = (
@@ -20,11 +19,8 @@ _CHOICES = (
 class ColumnMap:
     """Columns of a file under the names of a native row.
 
-    Parameters
-    ----------
-    names
-        Column -> the name that it has in a native row, dotted where it lies within
-        something, as ``inputs.Article``. A column that has such a name already is not read.
+    `names` maps a column to its name there, dotted where it lies within something, as
+    ``inputs.Article``. A column that has such a name already is not read.
     """
 
     names: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
@@ -32,10 +28,7 @@ class ColumnMap:
     def header(self, columns: Sequence[str]) -> tuple[str, ...]:
         """Return the header of a table in our names; empty for a column that is not read.
 
-        Raises
-        ------
-        DataError
-            If a column of the map is not there.
+        Raises `DataError` if a column of the map is not there.
         """
         self._require(columns)
         named = set(self.names.values())
@@ -44,10 +37,7 @@ class ColumnMap:
     def row(self, row: object) -> object:
         """Return an object of JSON in our names; anything else as it is.
 
-        Raises
-        ------
-        DataError
-            If a column of the map is not there.
+        Raises `DataError` if a column of the map is not there.
         """
         if not self.names or not isinstance(row, dict):
             return row
@@ -75,21 +65,11 @@ AS_NAMED = ColumnMap()
 """Columns are called what we call them."""
 
 
-class MappedSource(Protocol):
-    """A source that can read columns of other names."""
-
-    def __call__(self, path: Path, /, *, columns: ColumnMap) -> Iterator[Segment | DataError]:
-        """Read `path`, as `Source` does."""
-        ...
-
-
 def parse_columns(settings: Iterable[str]) -> ColumnMap:
     """Read ``NAME=COLUMN``, as ``output=summary``, ours before the equals sign.
 
-    Raises
-    ------
-    ConfigError
-        If one is not of this form or of no known name, or two are for one name or column.
+    Raises `ConfigError` if one is not of this form or of no known name, or two are for one name or
+    column.
 
     Examples
     --------

@@ -22,12 +22,8 @@ def read_parquet_file(
 ) -> Iterator[Segment | DataError]:
     """Read a Parquet file, whose columns are the keys that `sources.read_jsonl` reads.
 
-    Raises
-    ------
-    ConfigError
-        If pyarrow is not installed.
-    DataError
-        At once, if the file cannot be read or has no rows.
+    Raises `ConfigError` if pyarrow is not installed. Raises `DataError` at once, if the file
+    cannot be read or has no rows.
     """
     place = find_place(str(path))
     try:
@@ -42,20 +38,11 @@ def read_parquet_file(
 def read_dataset(path: Path, /, *, columns: ColumnMap = AS_NAMED) -> Iterator[Segment | DataError]:
     """Read a dataset of the library ``datasets``.
 
-    Parameters
-    ----------
-    path
-        ``hf:`` and a folder that ``save_to_disk`` wrote, or the name of a dataset, which the
-        library fetches if it has not yet; after an ``@`` the split, ``test`` without one.
-    columns
-        What its columns are called.
+    `path` is ``hf:`` and a folder that ``save_to_disk`` wrote, or the name of a dataset, which the
+    library fetches if it has not yet; after an ``@`` the split, ``test`` without one.
 
-    Raises
-    ------
-    ConfigError
-        If the library is not installed.
-    DataError
-        If there is no such dataset or split; the library says why.
+    Raises `ConfigError` if the library is not installed. Raises `DataError` if there is no such
+    dataset or split; the library says why.
     """
     where, _, split = str(path).removeprefix("hf:").partition("@")
     datasets = library("datasets", extra=_EXTRA)  # it takes seconds
@@ -73,10 +60,7 @@ def read_dataset(path: Path, /, *, columns: ColumnMap = AS_NAMED) -> Iterator[Se
 def count_parquet(file: Place, *, limits: DataLimits = USUAL) -> int:
     """Return how many rows a file has; only its end is read.
 
-    Raises
-    ------
-    DataError
-        If it has too many columns, or says that it unpacks to too many bytes.
+    Raises `DataError` if it has too many columns, or says that it unpacks to too many bytes.
     """
     with _opened(file) as table:
         whole = table.metadata

@@ -45,10 +45,7 @@ class GoldSpan(BaseModel):
     def error_span(self, output: str) -> ErrorSpan:
         """Return the span as the core knows it; `annotator` becomes the one who found it.
 
-        Raises
-        ------
-        DataError
-            If the offsets are no place in `output`, or it reads otherwise there.
+        Raises `DataError` if the offsets are no place in `output`, or it reads otherwise there.
         """
         return ErrorSpan(
             text=self._quote(output),

@@ -88,20 +88,12 @@ class Row(BaseModel):
 
 
 def parse_row(row: object, *, line: int) -> Segment:
-    """Return the segment that `row` describes.
+    """Return the segment that `row` describes, whose texts must be encodable (see `parse_json`).
 
-    Parameters
-    ----------
-    row
-        What a line of JSON holds; its texts must be encodable (see `parse_json`).
-    line
-        Where it stands; a row without an ``id`` is called ``line-N`` after it.
+    A row without an ``id`` is called ``line-N`` after its line.
 
-    Raises
-    ------
-    DataError
-        If it is not an object, has no output, or a field is not what it must be; the
-        message says which, what was got and what was expected, but not where.
+    Raises `DataError` if it is not an object, has no output, or a field is not what it must be;
+    the message says which, what was got and what was expected, but not where.
     """
     if not isinstance(row, dict):
         raise DataError(f"got {excerpt(row)}, expected a JSON object")
@@ -176,12 +168,8 @@ def _complaint(error: ValidationError, row: Mapping[str, object]) -> str:
 def write_segments(path: Path, segments: Iterable[Segment]) -> int:
     """Write `segments` as JSON Lines; return how many.
 
-    Raises
-    ------
-    StoreError
-        If the file cannot be written.
-    DataError
-        If a segment holds what JSON cannot; names it.
+    Raises `StoreError` if the file cannot be written. Raises `DataError` if a segment holds what
+    JSON cannot; names it.
     """
     with LineWriter(path, keep_part=False) as lines:
         for segment in segments:

@@ -25,23 +25,14 @@ _FIELDS = tuple(field.name for field in fields(Segment) if field.name != "inputs
 def by_source(segments: Iterator[Segment]) -> Iterator[Segment]:
     """Yield `segments` so that those with the same inputs follow one another.
 
-    A server that keeps the beginning of a prompt, where the inputs are, then reads each
-    source once. Sources come in the order in which they were first seen, the segments of
-    one in the order in which they came. Inputs in another order are another source: they
-    make another prompt.
+    A server that keeps the beginning of a prompt, where the inputs are, then reads each source
+    once. Sources come in the order in which they were first seen, the segments of one in the order
+    in which they came. Inputs in another order are another source: they make another prompt. All
+    segments are read before the first is yielded.
 
-    Parameters
-    ----------
-    segments
-        Read to the end before the first is yielded.
-
-    Raises
-    ------
-    DataError
-        If a segment holds what JSON cannot, as a date in its meta; names the row.
-    StoreError
-        If the temporary file that holds the segments meanwhile cannot be written. It
-        takes about as much room as the texts, each source once.
+    Raises `DataError` if a segment holds what JSON cannot, as a date in its meta; names the row.
+    Raises `StoreError` if the temporary file that holds the segments meanwhile cannot be written.
+    It takes about as much room as the texts, each source once.
     """
     with open_scratch(_TABLES) as scratch:
         for number, segment in enumerate(segments):

@@ -32,25 +32,11 @@ def read_jsonl(
 ) -> Iterator[Segment | DataError]:
     """Read a file with one JSON object a line, as `rows.Row` describes it.
 
-    Parameters
-    ----------
-    path
-        UTF-8 with or without a byte order mark, plain or gzip.
-    columns
-        What the keys of the rows are called.
-    limits
-        How much the file may hold.
+    The file is UTF-8 with or without a byte order mark, plain or gzip; `columns` says what the
+    keys of its rows are called. Yields one segment or fault for each line that is not blank, in
+    order. Lines are counted from 1, blank ones included.
 
-    Returns
-    -------
-    Iterator
-        One segment or fault for each line that is not blank, in order. Lines are counted
-        from 1, blank ones included.
-
-    Raises
-    ------
-    DataError
-        At once, if there is no such file, it cannot be read, or it has no rows.
+    Raises `DataError` at once, if there is no such file, it cannot be read, or it has no rows.
     """
 
     def read(text: str, line: int) -> Segment:
@@ -66,10 +52,7 @@ def read_csv(
 
     As `read_jsonl`, except that a row is counted by the line where it begins.
 
-    Raises
-    ------
-    DataError
-        At once, as `read_jsonl`, or if the columns cannot be made a row of.
+    Raises `DataError` at once, as `read_jsonl`, or if the columns cannot be made a row of.
     """
     return _begun(path, _table(path, delimiter=",", called=columns, limits=limits))
 
@@ -79,10 +62,7 @@ def read_tsv(
 ) -> Iterator[Segment | DataError]:
     """Read a table whose cells are separated by tabs, quoted as in CSV; see `read_csv`.
 
-    Raises
-    ------
-    DataError
-        At once, as `read_csv`.
+    Raises `DataError` at once, as `read_csv`.
     """
     return _begun(path, _table(path, delimiter="\t", called=columns, limits=limits))
 
@@ -92,10 +72,7 @@ def segments_of(
 ) -> Iterator[Segment | DataError]:
     """Read numbered rows of objects, as JSON would have made them, that come from `path`.
 
-    Raises
-    ------
-    DataError
-        At once, if there are none.
+    Raises `DataError` at once, if there are none.
     """
 
     def read(row: object, line: int) -> Segment:
@@ -122,10 +99,7 @@ class Ids:
 def open_ids() -> Iterator[Ids]:
     """Open an empty set of ids, for ``with``.
 
-    Raises
-    ------
-    StoreError
-        As `open_scratch`.
+    Raises `StoreError` as `open_scratch`.
     """
     with open_scratch(_TABLE) as connection:
         yield Ids(connection)

@@ -106,13 +106,8 @@ def _next_record(reader: Iterator[list[str]], *, limits: DataLimits) -> list[str
 class Columns:
     """The columns of a table, and their keys in a native row.
 
-    Parameters
-    ----------
-    names
-        What the columns are called.
-    places
-        For each column the keys that lead to its place, as ``("human", "fluency")``;
-        empty for a column without a name, which is not read.
+    `places` has for each column the keys that lead to its place, as ``("human", "fluency")``;
+    empty for a column without a name, which is not read.
     """
 
     names: tuple[str, ...]
@@ -121,10 +116,8 @@ class Columns:
     def row(self, cells: Sequence[str]) -> dict[str, Any]:
         """Return the native row that `cells` describe; an empty cell is nothing, or no output.
 
-        Raises
-        ------
-        DataError
-            If there are more or fewer cells than columns, or one should be JSON and is not.
+        Raises `DataError` if there are more or fewer cells than columns, or one should be JSON and
+        is not.
         """
         if len(cells) != len(self.names):
             raise DataError(
@@ -148,11 +141,8 @@ def read_header(
 ) -> Columns:
     """Return the columns that the first record of a table names.
 
-    Raises
-    ------
-    DataError
-        If none is, or is `called`, ``output``, two of them would fill the same place, one
-        that is `called` something is not there, or there are too many.
+    Raises `DataError` if none is, or is `called`, ``output``, two of them would fill the same
+    place, one that is `called` something is not there, or there are too many.
     """
     if len(header) > limits.columns:
         raise limits.exceeded("columns", f"there are {len(header)} columns")

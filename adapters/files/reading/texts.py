@@ -15,22 +15,10 @@ _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
 def read_txt(path: Path, /, *, limits: DataLimits = USUAL) -> Iterator[Segment | DataError]:
     """Read a file with one text a line, an empty one from an empty line.
 
-    Parameters
-    ----------
-    path
-        UTF-8 with or without a byte order mark, plain or gzip.
-    limits
-        How much the file may hold.
+    The file is UTF-8 with or without a byte order mark, plain or gzip. Yields one segment or fault
+    a line, in order, called ``line-N``, counted from 1.
 
-    Returns
-    -------
-    Iterator
-        One segment or fault a line, in order, called ``line-N``, counted from 1.
-
-    Raises
-    ------
-    DataError
-        If there is no such file, it cannot be read, or it is empty.
+    Raises `DataError` if there is no such file, it cannot be read, or it is empty.
     """
     for line in read_lines(path, limits=limits):
         if line.fault:
@@ -40,27 +28,16 @@ def read_txt(path: Path, /, *, limits: DataLimits = USUAL) -> Iterator[Segment |
 
 
 def read_folder(path: Path, /, *, limits: DataLimits = USUAL) -> Iterator[Segment | DataError]:
-    """Read a folder with one text a file.
+    """Read a folder with one text a file, each within the limits.
 
-    Parameters
-    ----------
-    path
-        Its files end in ``.txt`` and are UTF-8; hidden ones are passed over. Files in a folder
-        within it are the texts of one system, which is called as that folder is. Links that
-        lead out of the folder are not followed, and what is no file is not opened.
-    limits
-        How much each of the files may hold.
+    Its files end in ``.txt`` and are UTF-8; hidden ones are passed over. Files in a folder within
+    it are the texts of one system, which is called as that folder is. Links that lead out of the
+    folder are not followed, and what is no file is not opened.
 
-    Returns
-    -------
-    Iterator
-        One segment or fault a file, sorted by path, and called by its path within the folder;
-        before them a fault that counts what was skipped, if anything was.
+    Yields one segment or fault a file, sorted by path, and called by its path within the folder;
+    before them a fault that counts what was skipped, if anything was.
 
-    Raises
-    ------
-    DataError
-        If there is no such folder, or no such file in it.
+    Raises `DataError` if there is no such folder, or no such file in it.
     """
     listed = _Listing.of(path)
     if not listed.files:

@@ -57,24 +57,14 @@ _DELIMITERS = MappingProxyType({ExportForm.CSV: ",", ExportForm.TSV: "\t"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Export:
-    """An export: its results, format and records.
+    """An export of a results file, or of the whole rows of a part file.
 
-    Parameters
-    ----------
-    results
-        A results file; of a part file, the whole rows.
-    form
-        ``jsonl`` for the rows as they are; ``csv`` or ``tsv`` for a table with a header,
-        in UTF-8, with CRLF between records; cells that hold a quote, a delimiter or a line
-        end are quoted, and quotes in them doubled.
-    unit
-        What a record of the table is: an assessment, or an error span. ``jsonl`` has
-        assessments only.
+    The form ``jsonl`` has the rows as they are, and is for assessments only; ``csv`` and ``tsv``
+    are a table with a header, in UTF-8, with CRLF between records; cells that hold a quote, a
+    delimiter or a line end are quoted, and quotes in them doubled. `unit` is what a record of the
+    table is: an assessment, or an error span.
 
-    Raises
-    ------
-    ConfigError
-        If form and unit do not go together.
+    Raises `ConfigError` if form and unit do not go together.
     """
 
     results: Path
@@ -88,12 +78,8 @@ class Export:
     def to_file(self, target: Path) -> int:
         """Write the file `target`, as a whole or not at all; return the number of records.
 
-        Raises
-        ------
-        DataError
-            If the results cannot be read; names file and line.
-        StoreError
-            If the file cannot be written, or is that of the results.
+        Raises `DataError` if the results cannot be read; names file and line. Raises `StoreError`
+        if the file cannot be written, or is that of the results.
         """
         if os.path.realpath(target) == os.path.realpath(self.results):
             raise StoreError(f"{target} holds the results themselves: name another file")
@@ -103,14 +89,8 @@ class Export:
     def to_stream(self, stream: BinaryIO) -> int:
         """Write to `stream`; return the number of records.
 
-        Raises
-        ------
-        DataError
-            If the results cannot be read; names file and line.
-        StoreError
-            If the stream takes no more (a full disk).
-        BrokenPipeError
-            If its reader has left.
+        Raises `DataError` if the results cannot be read; names file and line. Raises `StoreError`
+        if the stream takes no more (a full disk). Raises `BrokenPipeError` if its reader has left.
         """
         try:
             count = self._write(stream.write)
@@ -197,24 +177,14 @@ def _name(row: ResultName) -> tuple[str, str, str, str]:
 def marked_segments(segments: Iterable[Segment], results: Path) -> Iterator[Segment]:
     """Put the spans of a results file in the place of the segments' gold ones.
 
-    Parameters
-    ----------
-    segments
-        What was judged, for the texts; results do not hold them.
-    results
-        A results file; all its rows are in memory.
+    The segments are those that were judged: results do not hold their texts. All rows of `results`
+    are in memory.
 
-    Yields
-    ------
-    Segment
-        Each that has a score on some aspect, its spans found by `_PANEL` and with the aspect
-        before their category, as ``fluency/spelling``. A text without any score is skipped:
-        it must not look like one without error.
+    Yields each segment that has a score on some aspect, its spans found by `_PANEL` and with the
+    aspect before their category, as ``fluency/spelling``. A text without any score is skipped: it
+    must not look like one without error.
 
-    Raises
-    ------
-    DataError
-        If the results cannot be read; names file and line.
+    Raises `DataError` if the results cannot be read; names file and line.
     """
     found: dict[str, list[ErrorSpan]] = {}
     for _, row in read_results(results, ResultRow):

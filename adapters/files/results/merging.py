@@ -32,16 +32,9 @@ _Rows = Iterable[ResultLine[ResultName]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShardPart:
-    """The results of shard `number` of `of`.
+    """The results of shard `number`, counted from 1, of `of`.
 
-    Parameters
-    ----------
-    number, of
-        Which shard it is, counted from 1, and of how many.
-    path
-        Its results.
-    whole
-        Where the run without shards would have put its results.
+    `whole` is where the run without shards would have put its results.
     """
 
     number: int
@@ -53,17 +46,11 @@ class ShardPart:
 def find_parts(given: Sequence[Path]) -> tuple[ShardPart, ...]:
     """Return the parts that are `given`, in their order.
 
-    Parameters
-    ----------
-    given
-        Results files (``*.shard-3-of-16.jsonl``), run folders of shards
-        (``shard-3-of-16``), or folders that hold either.
+    They are results files (``*.shard-3-of-16.jsonl``), run folders of shards (``shard-3-of-16``),
+    or folders that hold either.
 
-    Raises
-    ------
-    StoreError
-        If a part is missing, there twice, not finished, or of another number of shards,
-        or a path tells of no shard; the message names the files.
+    Raises `StoreError` if a part is missing, there twice, not finished, or of another number of
+    shards, or a path tells of no shard; the message names the files.
     """
     parts = sorted((part for path in given for part in _found(path)), key=lambda part: part.number)
     for part in parts:
@@ -82,24 +69,14 @@ def find_parts(given: Sequence[Path]) -> tuple[ShardPart, ...]:
 def merge_parts(parts: Sequence[ShardPart], target: Path) -> int:
     """Join the rows of `parts` in the order of the input; return how many there are.
 
-    Rows were dealt out in turn, so they are taken up in turn: the first segment of each
-    part, then the second of each. Rows are copied as they are.
+    Rows were dealt out in turn, so they are taken up in turn: the first segment of each part, then
+    the second of each. Rows are copied as they are. `parts` are all the shards of one run, in
+    order, as `find_parts` returns them; `target` is written at the end and as a whole.
 
-    Parameters
-    ----------
-    parts
-        All the shards of one run, in order, as `find_parts` returns them.
-    target
-        The file of the rows; written at the end and as a whole.
-
-    Raises
-    ------
-    DataError
-        If a part cannot be read; the message names file and line.
-    StoreError
-        If the parts are not of one run: panels differ, a segment is there twice, or the
-        rows cannot have been dealt out so. If `target` is a part or cannot be written, or
-        has scores that these rows lack for want of an answer.
+    Raises `DataError` if a part cannot be read; the message names file and line. Raises
+    `StoreError` if the parts are not of one run: panels differ, a segment is there twice, or the
+    rows cannot have been dealt out so; or if `target` is a part or cannot be written, or has scores
+    that these rows lack for want of an answer.
 
     Notes
     -----

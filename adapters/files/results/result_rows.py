@@ -22,14 +22,11 @@ class ResultLine(NamedTuple, Generic[RowT]):
 def read_results(path: Path, kind: type[RowT]) -> Iterator[ResultLine[RowT]]:
     """Yield each row of the results file `path`, as much of it as `kind` has fields for.
 
-    Half a row at the end of a part file, as a run that is killed or still going on leaves
-    it, is not a row yet.
+    Half a row at the end of a part file, as a run that is killed or still going on leaves it, is
+    not a row yet.
 
-    Raises
-    ------
-    DataError
-        If the file cannot be read, or a line of it is not a result row; the message names
-        file and line.
+    Raises `DataError` if the file cannot be read, or a line of it is not a result row; the message
+    names file and line.
     """
     try:
         with path.open("rb") as file:
@@ -43,10 +40,7 @@ def read_lines(
 ) -> Iterator[ResultLine[RowT]]:
     """Yield the rows of a results file called `name` that is open already.
 
-    Raises
-    ------
-    DataError
-        If a line is not a result row.
+    Raises `DataError` if a line is not a result row.
     """
     number = 0
     try:
@@ -142,10 +136,8 @@ class _ScoredRow(ResultName):
 def read_result_scores(path: Path) -> Iterator[ResultScores]:
     """Yield the scores of each row of a results file.
 
-    Raises
-    ------
-    DataError
-        If the file cannot be read, or a line of it is not a result row; names file and line.
+    Raises `DataError` if the file cannot be read, or a line of it is not a result row; names file
+    and line.
     """
     for _, row in read_results(path, _ScoredRow):
         yield ResultScores(
@@ -195,10 +187,8 @@ class _MarkedRow(ResultName):
 def read_result_spans(path: Path) -> Iterator[ResultSpans]:
     """Yield the spans of each row of a results file.
 
-    Raises
-    ------
-    DataError
-        If the file cannot be read, or a line of it is not a result row; names file and line.
+    Raises `DataError` if the file cannot be read, or a line of it is not a result row; names file
+    and line.
     """
     for _, row in read_results(path, _MarkedRow):
         yield ResultSpans(

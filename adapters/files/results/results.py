@@ -78,24 +78,16 @@ def _usage(usage: Usage) -> dict[str, int]:
 class ResultWriter:
     """Write results to a file, each in full before the next.
 
-    Rows go to ``PATH.part``, which takes the place of ``PATH`` when the context ends
-    well. When it ends by an exception, Ctrl-C included, ``PATH.part`` stays and ends
-    with a whole row. What an earlier run left in ``PATH.part`` is overwritten.
+    Rows go to ``PATH.part``, which takes the place of ``PATH`` when the context ends well. When it
+    ends by an exception, Ctrl-C included, ``PATH.part`` stays and ends with a whole row. What an
+    earlier run left in ``PATH.part`` is overwritten.
 
-    No score is lost for want of an answer: where the panel or a seat has one in ``PATH``,
-    and the new row says that it timed out or failed, ``PATH`` stays as it is, and the new
-    rows are in ``PATH.refused``.
+    No score is lost for want of an answer: where the panel or a seat has one in ``PATH``, and the
+    new row says that it timed out or failed, ``PATH`` stays as it is, and the new rows are in
+    ``PATH.refused``.
 
-    Parameters
-    ----------
-    path
-        Where the results are to be; a file there is replaced, at the end.
-
-    Raises
-    ------
-    StoreError
-        On entry, if no file can be written there; from `append` and at the end, if one
-        cannot be any longer (a full disk); at the end, if scores would be lost.
+    Raises `StoreError` on entry, if no file can be written there; from `append` and at the end, if
+    one cannot be any longer (a full disk); at the end, if scores would be lost.
     """
 
     def __init__(self, path: Path) -> None:
@@ -119,11 +111,8 @@ class ResultWriter:
     def append(self, result: Result) -> None:
         """Write one row and hand it to the operating system before returning.
 
-        Raises
-        ------
-        StoreError
-            If it cannot be written, or holds a number that is not finite; the rows before
-            it stay whole.
+        Raises `StoreError` if it cannot be written, or holds a number that is not finite; the rows
+        before it stay whole.
         """
         line = _encoded(result)
         self._unanswered.note(line)

@@ -22,10 +22,7 @@ class ShardFolder:
 
     A shard is there as a whole or not at all; one that is written again is replaced.
 
-    Parameters
-    ----------
-    url
-        Path or URL of the folder. Every machine that works on it must see it there.
+    Every machine that works on it must see it at `url`, a path or a URL.
     """
 
     url: str
@@ -64,12 +61,9 @@ class ShardFolder:
     def join(self, keys: Iterable[str]) -> None:
         """Write the rows of all `keys`, in that order, to `results`.
 
-        Raises
-        ------
-        StoreError
-            If a shard is not there, or the results cannot be written; or those that are
-            there have scores that these rows lack for want of an answer. Then they stay
-            as they are, and the rows are in ``results.jsonl.refused``.
+        Raises `StoreError` if a shard is not there, or the results cannot be written; or those
+        that are there have scores that these rows lack for want of an answer. Then they stay as
+        they are, and the rows are in ``results.jsonl.refused``.
         """
         order = tuple(keys)
         target = self._place.below("results.jsonl")

@@ -98,11 +98,8 @@ class UnansweredRows:
 def without_losses(old: Sequence[bytes], new: Sequence[bytes]) -> list[bytes]:
     """Return the `new` rows, but the `old` one wherever it has a score that lacks an answer now.
 
-    Parameters
-    ----------
-    old, new
-        Rows of the same assessments by one panel, in one order; a row of `old` that is
-        damaged counts for nothing.
+    Both are rows of the same assessments by one panel, in one order; a row of `old` that is
+    damaged counts for nothing.
     """
     return [_better(was, row) for was, row in zip(old, new, strict=True)]
 

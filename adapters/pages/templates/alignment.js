@@ -1,5 +1,5 @@
 
-// More links than these cannot be told apart: then only that of the word pointed at is drawn.
+// More links than these cannot be distinguished: then only that of the word pointed at is drawn.
 const MOST = 120;
 const names = ["output", "reference"];
 const sides = [data.output, data.reference].map((text, side) => showText(document.getElementById(names[side]), text));

@@ -27,7 +27,7 @@ function say(...parts) {
   readout.replaceChildren(...parts);
 }
 
-function told(value) {
+function inDigits(value) {
   return value === null ? "no value" : value.toFixed(3);
 }
 
@@ -98,7 +98,7 @@ function rest() {
   say(resting);
 }
 
-// Print is always on white, and what is painted has to be painted anew.
+// Print is always on white, and what is painted has to be painted again.
 function whenColoursChange(paint) {
   const root = document.documentElement;
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint);

@@ -71,7 +71,7 @@ function isolate(indices) {
 }
 
 function price(cost) {
-  return cost === null ? "" : ` at cost ${told(cost)}`;
+  return cost === null ? "" : ` at cost ${inDigits(cost)}`;
 }
 
 function mass(value) {
@@ -105,8 +105,8 @@ svg.addEventListener("mouseover", (event) => {
 });
 svg.addEventListener("mouseout", relax);
 for (const side of [0, 1]) attend(sides[side].host, sides[side].words, (index) => showToken(side, index), relax);
-document.getElementById("low").textContent = costs.length ? `cost ${told(low)}` : "no costs are known";
-document.getElementById("high").textContent = costs.length ? told(high) : "";
+document.getElementById("low").textContent = costs.length ? `cost ${inDigits(low)}` : "no costs are known";
+document.getElementById("high").textContent = costs.length ? inDigits(high) : "";
 document.getElementById("costs").hidden = costs.length === 0;
 lay();
 paint();

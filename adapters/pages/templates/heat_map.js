@@ -52,7 +52,7 @@ function show(side, index) {
   const [row, column] = side === 0 ? [index, partners[0][0]] : [partners[0][0], index];
   cross(row, column);
   const parts = partners.flatMap(([other, value], place) => [
-    place === 0 ? " \u2192 " : ", ", quote(sides[1 - side].words[other].textContent), ` ${told(value)}`]);
+    place === 0 ? " \u2192 " : ", ", quote(sides[1 - side].words[other].textContent), ` ${inDigits(value)}`]);
   say(`${names[side]} `, quote(sides[side].words[index].textContent), ...parts);
 }
 
@@ -150,7 +150,7 @@ function showCell() {
   reveal(sides[1], sides[1].words[at.column]);
   cross(at.row, at.column);
   say(quote(sides[0].words[at.row].textContent), " and ",
-    quote(sides[1].words[at.column].textContent), ` ${told(value)}`);
+    quote(sides[1].words[at.column].textContent), ` ${inDigits(value)}`);
 }
 
 function attendMap() {
@@ -174,8 +174,8 @@ function attendMap() {
   });
 }
 
-document.getElementById("low").textContent = told(low);
-document.getElementById("high").textContent = told(high);
+document.getElementById("low").textContent = inDigits(low);
+document.getElementById("high").textContent = inDigits(high);
 for (const side of [0, 1]) attend(sides[side].host, sides[side].words, (index) => show(side, index), relax);
 if (rows && columns) attendMap();
 else canvas.tabIndex = -1;

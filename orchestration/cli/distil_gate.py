@@ -10,7 +10,7 @@ import typer
 
 from spanjury.judges.core import ConfigError
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.cli.command import RARE, Flags
+from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exam import Output, Recipe, Require, exit_if_missed
 from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.flags.data import DataFlags
@@ -50,28 +50,21 @@ class ModelFlags(Flags):
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder of `distil train`.")]
     data: Annotated[
         tuple[Path, ...],
-        typer.Option(
-            metavar="SET",
-            help="Folder of `distil build`: its test split is judged; repeatable.",
-        ),
+        Flag("Folder of `distil build`: its test split is judged; repeatable.", "SET"),
     ]
     option: Annotated[
         tuple[str, ...],
-        typer.Option(
-            metavar="NAME=VALUE",
-            help="Option of the judge `distilled`, for the model and its base; repeatable.",
+        Flag(
+            "Option of the judge `distilled`, for the model and its base; repeatable.",
+            "NAME=VALUE",
+            rare=True,
         ),
-        RARE,
     ] = ()
     base: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Folder or name of the base; the model's by default."),
-        RARE,
+        str | None, Flag("Folder or name of the base; the model's by default.", rare=True)
     ] = None
-    no_base: Annotated[bool, typer.Option("--no-base", help="Do not examine the base."), RARE] = (
-        False
-    )
-    seed: Annotated[int, typer.Option(metavar="N", help="Seed of all draws and judges.")] = 1
+    no_base: Annotated[bool, Flag("Do not examine the base.", rare=True)] = False
+    seed: Annotated[int, Flag("Seed of all draws and judges.")] = 1
     output: Output = Path("gate")
 
 
@@ -83,19 +76,10 @@ class TeacherFlags(Flags):
     title: ClassVar[str] = "Teacher"
 
     teacher: Annotated[
-        Path | None,
-        typer.Option(
-            "--teacher", "--panel", metavar="FILE", help="Examine this panel, too: a TOML file."
-        ),
+        Path | None, Flag("Examine this panel, too: a TOML file.", also="--panel")
     ] = None
-    judge: Annotated[
-        tuple[str, ...],
-        typer.Option(metavar="NAME", help="A judge of the teacher; repeatable."),
-    ] = ()
-    model: Annotated[
-        tuple[str, ...],
-        typer.Option(metavar="NAME", help="A model of the teacher; repeatable."),
-    ] = ()
+    judge: Annotated[tuple[str, ...], Flag("A judge of the teacher; repeatable.")] = ()
+    model: Annotated[tuple[str, ...], Flag("A model of the teacher; repeatable.")] = ()
     model_base_url: ModelBaseUrls = ()
 
     @property
@@ -122,25 +106,18 @@ class ExamFlags(DataFlags):
     title: ClassVar[str] = "More exams"
 
     discernment: Annotated[
-        Path | None,
-        typer.Option(metavar="DATA", help="Run this exam, too, on these good texts."),
+        Path | None, Flag("Run this exam, too, on these good texts.", "DATA")
     ] = None
     recipe: Recipe = "dhp/summarization"
-    faithfulness: Annotated[
-        Path | None, typer.Option(metavar="DATA", help="Run this exam, too, on these texts.")
-    ] = None
-    robustness: Annotated[
-        Path | None, typer.Option(metavar="DATA", help="Run this exam, too: attack these texts.")
-    ] = None
+    faithfulness: Annotated[Path | None, Flag("Run this exam, too, on these texts.", "DATA")] = None
+    robustness: Annotated[Path | None, Flag("Run this exam, too: attack these texts.", "DATA")] = (
+        None
+    )
     human: Annotated[
-        Path | None,
-        typer.Option(metavar="DATA", help="Compare scores with people's, too; needs --aspect."),
+        Path | None, Flag("Compare scores with people's, too; needs --aspect.", "DATA")
     ] = None
     limit: Annotated[
-        int | None,
-        typer.Option(
-            min=1, metavar="N", help="Draw N examples of each set; of other data the first rows."
-        ),
+        int | None, Flag("Draw N examples of each set; of other data the first rows.", min=1)
     ] = None
 
 
@@ -152,10 +129,7 @@ class RequireFlags(Flags):
 
     require: Require = ()
     require_over_base: Annotated[
-        tuple[str, ...],
-        typer.Option(
-            metavar="MEASURE", help="Measure that must be better than the base's; repeatable."
-        ),
+        tuple[str, ...], Flag("Measure that must be better than the base's; repeatable.", "MEASURE")
     ] = ()
 
     def demands(self, *, no_base: bool) -> "gates.Demands":

@@ -9,34 +9,20 @@ import typer
 
 from spanjury.judges.core import Aspect, ConfigError
 from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.cli.command import Flag
 from spanjury.orchestration.cli.exits import GATE, say
 from spanjury.orchestration.cli.flags.data import DataFlags
 
 with lazily():
     from spanjury.orchestration.services import discernment
 
-Output = Annotated[
-    Path,
-    typer.Option(
-        "-o", "--output", metavar="FOLDER", help="Folder for the findings; it allows to resume."
-    ),
-]
+Output = Annotated[Path, Flag("Folder for the findings; it allows to resume.", "FOLDER", also="-o")]
 Recipe = Annotated[
-    str,
-    typer.Option(
-        "--recipe",
-        envvar="SPANJURY_RECIPE",
-        metavar="NAME",
-        help="Recipe of the damage, as dhp/summarization, or a TOML file.",
-    ),
+    str, Flag("Recipe of the damage, as dhp/summarization, or a TOML file.", env=True)
 ]
 Require = Annotated[
     tuple[str, ...],
-    typer.Option(
-        "--require",
-        metavar="MEASURE>=NUMBER",
-        help="Exit with 5 if a measure is not so (>=, <=, >, <); repeatable.",
-    ),
+    Flag("Exit with 5 if a measure is not so (>=, <=, >, <); repeatable.", "MEASURE>=NUMBER"),
 ]
 
 
@@ -48,7 +34,7 @@ class ExamTextFlags(DataFlags):
         Path | None,
         typer.Argument(metavar="[DATA]", help="Good texts: a JSONL, CSV or TSV file."),
     ] = None
-    demo: Annotated[bool, typer.Option("--demo", help="Use texts that come with spanjury.")] = False
+    demo: Annotated[bool, Flag("Use texts that come with spanjury.")] = False
 
     @property
     def file(self) -> Path:

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.cli.command import Flag
 from spanjury.orchestration.cli.exam import Require, exit_if_missed
 from spanjury.orchestration.cli.exits import say
 
@@ -24,14 +25,9 @@ def compare(
     second: Annotated[
         Path, typer.Argument(metavar="FOLDER_B", help="Output of the exam of another.")
     ],
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="FOLDER", help="Folder for pages and JSON."),
-    ] = None,
-    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the draws.")] = 1,
-    draws: Annotated[
-        int, typer.Option(min=100, metavar="N", help="How often texts are drawn again.")
-    ] = 10_000,
+    output: Annotated[Path | None, Flag("Folder for pages and JSON.", "FOLDER", also="-o")] = None,
+    seed: Annotated[int, Flag("Seed of the draws.")] = 1,
+    draws: Annotated[int, Flag("How often texts are drawn again.", min=100)] = 10_000,
 ) -> None:
     """Compare two judges by the effects that their exams found on the same texts."""
     compared = exam_comparison.compare_folders((first, second), seed=seed, draws=draws)
@@ -48,10 +44,7 @@ def card(
     ],
     require: Require = (),
     output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o", "--output", metavar="FOLDER", help="Folder for card.md, .html and .json."
-        ),
+        Path | None, Flag("Folder for card.md, .html and .json.", "FOLDER", also="-o")
     ] = None,
 ) -> None:
     """Join the exams of one judge on one page, and check what is required of it."""

@@ -5,10 +5,8 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
-import typer
-
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.cli.command import RARE, Flags
+from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exam import ExamTextFlags, Output, Recipe, say_scope
 from spanjury.orchestration.cli.flags.panel import PanelFlags, WriterFlags
 from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
@@ -32,36 +30,19 @@ class DiscernmentFlags(Flags):
     output: Output = Path("exam")
     weights: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="TOML file: for each condition the aspects that experts think it harms.",
-        ),
-        RARE,
+        Flag("TOML file: for each condition the aspects that experts think it harms.", rare=True),
     ] = None
     repeats: Annotated[
         int,
-        typer.Option(
-            envvar="SPANJURY_REPEATS",
-            min=1,
-            metavar="N",
-            help="How often each text is judged, if the judge's scores vary.",
+        Flag(
+            "How often each text is judged, if the judge's scores vary.", min=1, env=True, rare=True
         ),
-        RARE,
     ] = 1
     mode: Annotated[
         Literal["calibrated", "wilson", "paper"],
-        typer.Option(
-            envvar="SPANJURY_MODE", help="How p-values are combined; 'paper' is as printed."
-        ),
-        RARE,
+        Flag("How p-values are combined; 'paper' is as printed.", env=True, rare=True),
     ] = "calibrated"
-    test: Annotated[
-        str,
-        typer.Option(
-            envvar="SPANJURY_TEST", metavar="NAME", help="A statistic instead of the mode's test."
-        ),
-        RARE,
-    ] = ""
+    test: Annotated[str, Flag("A statistic instead of the mode's test.", env=True, rare=True)] = ""
 
 
 def discernment(

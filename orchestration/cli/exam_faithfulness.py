@@ -9,7 +9,7 @@ import typer
 
 from spanjury.judges.core import ConfigError
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.cli.command import Flags
+from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exam import Output, say_scope
 from spanjury.orchestration.cli.flags.data import DataFlags
 from spanjury.orchestration.cli.flags.panel import PanelFlags, WriterFlags
@@ -32,11 +32,7 @@ class TextFlags(DataFlags):
         typer.Argument(metavar="[DATA]", help="Texts: a JSONL, CSV or TSV file."),
     ] = None
     replay: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Analyse this record of scores, JSONL or .gz; no judge is asked.",
-        ),
+        Path | None, Flag("Analyse this record of scores, JSONL or .gz; no judge is asked.")
     ] = None
 
 
@@ -48,10 +44,9 @@ class FaithfulnessFlags(Flags):
 
     perturbation: Annotated[
         tuple[str, ...],
-        typer.Option(
-            envvar="SPANJURY_EXPLANATION_PERTURBATION",
-            metavar="NAME",
-            help="NAME or NAME:option=value,…; those of the paper by default; repeatable.",
+        Flag(
+            "NAME or NAME:option=value,…; those of the paper by default; repeatable.",
+            env="SPANJURY_EXPLANATION_PERTURBATION",
         ),
     ] = ()
     output: Output = Path("faithfulness")

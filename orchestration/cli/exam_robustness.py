@@ -5,11 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-import typer
-
 from spanjury.judges.core import ConfigError
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.cli.command import RARE, Flags
+from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exam import (
     ExamTextFlags,
     Output,
@@ -40,42 +38,32 @@ class RobustnessFlags(Flags):
 
     attack: Annotated[
         tuple[str, ...],
-        typer.Option(
-            envvar="SPANJURY_ATTACK",
-            metavar="NAME",
-            help="An attack, or a family of them; the standard ones by default; repeatable.",
-        ),
+        Flag("An attack, or a family of them; the standard ones by default; repeatable.", env=True),
     ] = ()
     recipe: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="Recipe, or TOML file, of the damage that each text takes first.",
-        ),
+        str, Flag("Recipe, or TOML file, of the damage that each text takes first.")
     ] = "flaws"
-    as_they_are: Annotated[
-        bool, typer.Option("--as-they-are", help="Attack the texts undamaged.")
-    ] = False
+    as_they_are: Annotated[bool, Flag("Attack the texts undamaged.")] = False
     output: Output = Path("robustness")
     require: Require = ()
     step: Annotated[
         float,
-        typer.Option(
+        Flag(
+            "An attack succeeds if the score rises by so many steps of its scale.",
+            "STEPS",
             min=0.01,
-            metavar="STEPS",
-            help="An attack succeeds if the score rises by so many steps of its scale.",
+            rare=True,
         ),
-        RARE,
     ] = 0.5
     span_share: Annotated[
         float,
-        typer.Option(
+        Flag(
+            "It also succeeds if so many marked spans vanish and the score does not fall.",
+            "SHARE",
             min=0.01,
             max=1.0,
-            metavar="SHARE",
-            help="It also succeeds if so many marked spans vanish and the score does not fall.",
+            rare=True,
         ),
-        RARE,
     ] = 0.5
 
 

@@ -96,6 +96,10 @@ class Flags:
     __slots__ = ()
     title: ClassVar[str] = "Options"
 
+    def __init_subclass__(cls, *, title: str = "") -> None:
+        super().__init_subclass__()
+        cls.title = title or cls.title
+
 
 class _HelpWriter(Protocol):
     """The part of a formatter that writes sections."""

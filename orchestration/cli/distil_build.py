@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -42,19 +42,15 @@ class TextFlags(DataFlags):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TeacherFlags(PanelFlags):
+class TeacherFlags(PanelFlags, title="Teachers"):
     """The flags that name the teachers."""
-
-    title: ClassVar[str] = "Teachers"
 
     seed: Annotated[int, Flag("Seed of all draws, damage and judges.")] = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SetFlags(Flags):
+class SetFlags(Flags, title="Training set"):
     """The flags of the training set."""
-
-    title: ClassVar[str] = "Training set"
 
     from_damage: Annotated[
         bool, Flag("Use no teacher: damage the texts, and learn what was damaged.")
@@ -96,10 +92,8 @@ class SetFlags(Flags):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LicenceFlags(Flags):
+class LicenceFlags(Flags, title="Licences"):
     """The flags about permission to train."""
-
-    title: ClassVar[str] = "Licences"
 
     licence: Annotated[str, Flag("Licence of rows that name none, as CC-BY-4.0.", rare=True)] = ""
     teacher_licence: Annotated[

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import typer
 
@@ -42,10 +42,8 @@ with lazily():
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelFlags(Flags):
+class ModelFlags(Flags, title="Distilled judge"):
     """The flags that name the distilled judge, its base, and what it is asked."""
-
-    title: ClassVar[str] = "Distilled judge"
 
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder of `distil train`.")]
     data: Annotated[
@@ -70,10 +68,8 @@ class ModelFlags(Flags):
 
 # Without variables of the environment: a teacher costs, and judges only where one is named.
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TeacherFlags(Flags):
+class TeacherFlags(Flags, title="Teacher"):
     """The flags that name the teacher."""
-
-    title: ClassVar[str] = "Teacher"
 
     teacher: Annotated[
         Path | None, Flag("Examine this panel, too: a TOML file.", also="--panel")
@@ -100,10 +96,8 @@ class TeacherFlags(Flags):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExamFlags(DataFlags):
+class ExamFlags(DataFlags, title="More exams"):
     """The flags that name more exams, and their texts."""
-
-    title: ClassVar[str] = "More exams"
 
     discernment: Annotated[
         Path | None, Flag("Run this exam, too, on these good texts.", "DATA")
@@ -122,10 +116,8 @@ class ExamFlags(DataFlags):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RequireFlags(Flags):
+class RequireFlags(Flags, title="Requirements"):
     """The flags that say what the judge must reach."""
-
-    title: ClassVar[str] = "Requirements"
 
     require: Require = ()
     require_over_base: Annotated[

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -27,10 +27,8 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelFlags(Flags):
+class ModelFlags(Flags, title="Model"):
     """The flags that name examples, the model that learns, and the folder it goes to."""
-
-    title: ClassVar[str] = "Model"
 
     data: Annotated[Path, typer.Argument(metavar="DATA_FOLDER", help="Folder of `distil build`.")]
     base: Annotated[str, Flag("The model that learns, with safetensors.", "FOLDER|HUB_ID|embedded")]
@@ -38,10 +36,8 @@ class ModelFlags(Flags):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrainingFlags(Flags):
+class TrainingFlags(Flags, title="Training"):
     """The flags of the training: each is one of `TrainingOptions`."""
-
-    title: ClassVar[str] = "Training"
 
     epochs: Annotated[int, Flag("How often each example is learnt from.", min=1)] = 1
     max_steps: Annotated[int | None, Flag("End after so many steps.", min=1)] = None

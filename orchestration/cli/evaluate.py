@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -52,10 +52,8 @@ class RowFlags(DataFlags):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunFlags(Flags):
+class RunFlags(Flags, title="Run"):
     """The flags that say what is kept of a run, and where."""
-
-    title: ClassVar[str] = "Run"
 
     output: Annotated[
         Path | None,
@@ -78,10 +76,8 @@ class RunFlags(Flags):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterFlags(Flags):
+class ClusterFlags(Flags, title="Cluster"):
     """The flags that say on which machines judges work."""
-
-    title: ClassVar[str] = "Cluster"
 
     engine: Annotated[
         Literal["local", "ray"],

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
@@ -21,10 +21,8 @@ with lazily():
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DiscernmentFlags(Flags):
+class DiscernmentFlags(Flags, title="Exam"):
     """The flags of the exam itself."""
-
-    title: ClassVar[str] = "Exam"
 
     recipe: Recipe = "dhp/summarization"
     output: Output = Path("exam")

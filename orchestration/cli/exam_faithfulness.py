@@ -3,7 +3,7 @@
 from collections.abc import Coroutine
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import typer
 
@@ -37,10 +37,8 @@ class TextFlags(DataFlags):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FaithfulnessFlags(Flags):
+class FaithfulnessFlags(Flags, title="Exam"):
     """The flags of the exam itself."""
-
-    title: ClassVar[str] = "Exam"
 
     perturbation: Annotated[
         tuple[str, ...],

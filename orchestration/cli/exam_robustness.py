@@ -3,7 +3,7 @@
 from collections.abc import Coroutine, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from spanjury.judges.core import ConfigError
 from spanjury.judges.core.lazy import lazily
@@ -31,10 +31,8 @@ with lazily():
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RobustnessFlags(Flags):
+class RobustnessFlags(Flags, title="Exam"):
     """The flags of the exam itself."""
-
-    title: ClassVar[str] = "Exam"
 
     attack: Annotated[
         tuple[str, ...],

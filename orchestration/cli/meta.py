@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -22,10 +22,8 @@ with lazily():
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RatingFlags(Flags):
+class RatingFlags(Flags, title="Scores and ratings"):
     """The flags that name scores, and the ratings of people."""
-
-    title: ClassVar[str] = "Scores and ratings"
 
     results: Annotated[
         tuple[Path, ...],
@@ -43,10 +41,8 @@ class RatingFlags(Flags):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CorrelationFlags(Flags):
+class CorrelationFlags(Flags, title="Statistics"):
     """The flags that say what is computed."""
-
-    title: ClassVar[str] = "Statistics"
 
     level: Annotated[
         Literal["by-input", "pooled", "system"],

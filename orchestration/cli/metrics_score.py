@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import typer
 
@@ -26,10 +26,8 @@ with lazily():
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScoredFlags(Flags):
+class ScoredFlags(Flags, title="Texts and metrics"):
     """The flags that name texts and metrics."""
-
-    title: ClassVar[str] = "Texts and metrics"
 
     data: MetricTexts
     metric: Annotated[

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from spanjury.orchestration.cli.command import Flag, Flags
 
@@ -24,10 +24,8 @@ RowLimit = Annotated[int | None, Flag("Take the first N rows only.", min=1, env=
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DataFlags(Flags):
+class DataFlags(Flags, title="Texts and aspects"):
     """Which texts are judged, and on which aspects."""
-
-    title: ClassVar[str] = "Texts and aspects"
 
     task: Task = None
     aspect: Aspects = ()

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 from spanjury.judges.core import ConfigError
 from spanjury.judges.core.lazy import lazily
@@ -19,10 +19,8 @@ Seed = Annotated[int | None, Flag("Seed of all random draws.", env=True)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CallFlags(Flags):
+class CallFlags(Flags, title="Calls to models"):
     """The flags about calls to models."""
-
-    title: ClassVar[str] = "Calls to models"
 
     client: Annotated[
         Literal["lean"] | None,
@@ -83,10 +81,8 @@ class CallFlags(Flags):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScoringFlags(Flags):
+class ScoringFlags(Flags, title="Scores and spans of the panel"):
     """The flags that say how reports become one."""
-
-    title: ClassVar[str] = "Scores and spans of the panel"
 
     aggregate: Annotated[
         str | None, Flag("How the judges' scores become one; mean by default.", env=True, rare=True)
@@ -119,10 +115,8 @@ class ScoringFlags(Flags):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PanelFlags(Flags):
+class PanelFlags(Flags, title="Judges"):
     """The flags that name judges and models."""
-
-    title: ClassVar[str] = "Judges"
 
     judge: Annotated[
         tuple[str, ...], Flag("A judge, as NAME or NAME:option=value,…; repeatable.", env=True)
@@ -167,10 +161,8 @@ class PanelFlags(Flags):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WriterFlags(Flags):
+class WriterFlags(Flags, title="Generated perturbations"):
     """The flags that name the model that writes perturbed texts or explanations."""
-
-    title: ClassVar[str] = "Generated perturbations"
 
     writer: Annotated[
         str | None,

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
@@ -15,10 +15,8 @@ NoProgress = Annotated[bool, _NO_PROGRESS]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LimitFlags(Flags):
+class LimitFlags(Flags, title="Limits"):
     """The flags that end a run early."""
-
-    title: ClassVar[str] = "Limits"
 
     max_cost: Annotated[
         float | None, Flag("Stop with 4 when this much is spent.", "DOLLARS", min=1e-9, env=True)
@@ -65,10 +63,8 @@ class LimitFlags(Flags):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LogFlags(Flags):
+class LogFlags(Flags, title="Output"):
     """The flags about progress and logs."""
-
-    title: ClassVar[str] = "Output"
 
     no_progress: Annotated[bool, replace(_NO_PROGRESS, rare=True)] = False
     log_file: Annotated[

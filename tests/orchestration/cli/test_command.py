@@ -18,20 +18,16 @@ from spanjury.orchestration.cli.command import CommandGroup, Flag, Flags
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Paint(Flags):
+class Paint(Flags, title="Paint"):
     """A group within a group."""
-
-    title: ClassVar[str] = "Paint"
 
     colour: Annotated[str, Flag("Its colour.", env="PAINT_COLOUR")] = "red"
     coats: Annotated[int, Flag("How many coats.", min=1, rare=True)] = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fence(Flags):
+class Fence(Flags, title="Fence"):
     """A group with every kind of flag."""
-
-    title: ClassVar[str] = "Fence"
 
     planks: Annotated[tuple[Path, ...], typer.Argument(metavar="PLANK…")]
     nail: Annotated[tuple[str, ...], Flag("A nail; repeatable.")] = ()

@@ -12,7 +12,6 @@ from spanjury.orchestration.cli.command import Flag
 with lazily():
     from spanjury.orchestration.cli import console
     from spanjury.orchestration.report import json as values
-    from spanjury.orchestration.report import terminal
     from spanjury.orchestration.services import scorers
     from spanjury.orchestration.studies.comparison import runs as study
 
@@ -37,4 +36,4 @@ def compare(
         console.print_json(values.plain(found, digits=None))
     else:
         report = study.differences_report(found, first=str(first), second=str(second))
-        console.print_view(terminal.report_view(report))
+        console.print_report(report)

@@ -1,7 +1,6 @@
 """`spanjury distil build`: make training data from judges' reports, or from damage."""
 
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -17,7 +16,6 @@ from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
 
 with lazily():
     from spanjury.orchestration.cli import console, logging, session
-    from spanjury.orchestration.report import terminal
     from spanjury.orchestration.services import distil
     from spanjury.orchestration.studies.distillation import splits, summary
     from spanjury.orchestration.wiring import config
@@ -161,13 +159,15 @@ def build(
     else:
         say(f"{len(material.pairs)} assessments of {len(material.rows)} texts")
         inventory = session.run_exam(
-            partial(distil.build_from_panel, job, material),
+            lambda live: distil.build_from_panel(
+                job, material, stop_token=live.stop_token, meter=live.meter, show=live
+            ),
             total=len(material.pairs),
             limits=job.limits,
             memory=job.memory,
             quiet=show.no_progress,
         )
-    console.print_view(terminal.report_view(summary.training_set_report(inventory)))
+    console.print_report(summary.training_set_report(inventory))
     say(f"{inventory.examples} examples are in {job.output}")
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -20,7 +19,6 @@ from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
 with lazily():
     from spanjury.judges.llm import percent
     from spanjury.orchestration.cli import console, logging, session
-    from spanjury.orchestration.report import terminal
     from spanjury.orchestration.services import agreement, discernment, faithfulness, robustness
     from spanjury.orchestration.services import evaluate as evaluation
     from spanjury.orchestration.services.gate import (
@@ -157,14 +155,16 @@ def gate(
         f" exams: {', '.join(exam.name for exam in planned.exams)}"
     )
     session.run_exam(
-        partial(gates.run_gate, planned),
+        lambda live: gates.run_gate(
+            planned, stop_token=live.stop_token, meter=live.meter, show=live
+        ),
         total=planned.questions,
         limits=planned.limits,
         memory=None,
         quiet=show.no_progress,
     )
     findings, written = gates.write_gate(planned)
-    console.print_view(terminal.report_view(tables.gate_report(findings)))
+    console.print_report(tables.gate_report(findings))
     for caution in planned.cautions:
         say(f"note: {caution}")
     for path in written:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from spanjury.judges.core import Aspect, ConfigError
+from spanjury.judges.core import Aspect, ConfigError, Segment
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag
 from spanjury.orchestration.cli.exits import GATE, say
@@ -50,10 +50,10 @@ class ExamTextFlags(DataFlags):
         return self.data or discernment.DEMO
 
 
-def say_scope(*, texts: int, parts: str, aspects: Sequence[Aspect]) -> None:
+def say_scope(texts: Sequence[Segment], aspects: Sequence[Aspect], *, parts: str) -> None:
     """Say what an exam is about, before it begins."""
     names = ", ".join(aspect.name for aspect in aspects)
-    say(f"{texts} texts, {parts}, {len(aspects)} aspects: {names}")
+    say(f"{len(texts)} texts, {parts}, {len(aspects)} aspects: {names}")
 
 
 def exit_if_missed(missed: Iterable[str]) -> None:

@@ -12,7 +12,6 @@ from spanjury.orchestration.cli.exits import say
 
 with lazily():
     from spanjury.orchestration.cli import console
-    from spanjury.orchestration.report import terminal
     from spanjury.orchestration.services import exam_card, exam_comparison
     from spanjury.orchestration.studies import card as study
 
@@ -31,7 +30,7 @@ def compare(
 ) -> None:
     """Compare two judges by the effects that their exams found on the same texts."""
     compared = exam_comparison.compare_folders((first, second), seed=seed, draws=draws)
-    console.print_view(terminal.report_view(compared.report))
+    console.print_report(compared.report)
     for path in exam_comparison.write_comparison(output, compared) if output else ():
         say(f"written: {path}")
 
@@ -52,7 +51,7 @@ def card(
     joined = exam_card.read_card(folders)
     # Before anything is shown or written: a name may be unknown.
     missed = [gate for gate in gates if not gate.is_passed(joined.measures)]
-    console.print_view(terminal.report_view(study.card_report(joined, gates=gates)))
+    console.print_report(study.card_report(joined, gates=gates))
     for path in exam_card.write_card(output, joined, gates=gates) if output else ():
         say(f"written: {path}")
     exit_if_missed(

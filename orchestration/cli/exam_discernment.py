@@ -1,7 +1,6 @@
 """`spanjury exam discernment`: see whether the score falls when a text is damaged."""
 
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -13,7 +12,6 @@ from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
 
 with lazily():
     from spanjury.orchestration.cli import console, logging, session
-    from spanjury.orchestration.report import terminal
     from spanjury.orchestration.services import discernment as service
     from spanjury.orchestration.services import discernment_report as report
     from spanjury.orchestration.studies.discernment import findings
@@ -78,17 +76,15 @@ def discernment(
         failures=limits.failures(),
     )
     planned = service.exam_of(job)
-    say_scope(
-        texts=len(planned.segments),
-        parts=f"{len(planned.conditions)} conditions",
-        aspects=planned.aspects,
-    )
+    say_scope(planned.segments, planned.aspects, parts=f"{len(planned.conditions)} conditions")
     found = session.run_exam(
-        partial(service.run_exam, job, planned),
+        lambda live: service.run_exam(
+            job, planned, stop_token=live.stop_token, meter=live.meter, show=live
+        ),
         total=len(planned.segments) * (len(planned.conditions) + 2) * len(planned.aspects),
         limits=job.limits,
         memory=job.memory,
         quiet=show.no_progress,
     )
-    console.print_view(terminal.report_view(report.exam_report(job, found)))
+    console.print_report(report.exam_report(job, found))
     console.say_written(report.write_exam(exam.output, job, found))

@@ -1,6 +1,5 @@
 """`spanjury exam faithfulness`: see whether a score follows the judge's own error list."""
 
-from collections.abc import Coroutine
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -17,8 +16,6 @@ from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
 
 with lazily():
     from spanjury.orchestration.cli import console, logging, session
-    from spanjury.orchestration.engine import metering, stopping
-    from spanjury.orchestration.report import terminal
     from spanjury.orchestration.services import faithfulness as service
     from spanjury.orchestration.wiring import runs
 
@@ -84,7 +81,7 @@ def faithfulness(
         result = _examined(job, quiet=show.no_progress)
     else:
         result = _replayed(texts, writer, seed=seed)
-    console.print_view(terminal.report_view(service.exam_report(result)))
+    console.print_report(service.exam_report(result))
     console.say_written(service.write_exam(exam.output, result))
 
 
@@ -104,24 +101,16 @@ def _replayed(texts: TextFlags, writer: WriterFlags, *, seed: int) -> "service.E
 
 def _examined(job: "service.FaithfulnessJob", *, quiet: bool) -> "service.ExamResult":
     planned = service.exam_of(job)
-    say_scope(
-        texts=len(planned.segments),
-        parts=f"{len(planned.conditions)} perturbations",
-        aspects=planned.aspects,
-    )
-
-    def exam(
-        *,
-        stop_token: "stopping.StopToken",
-        meter: "metering.Meter",
-        show: "session.ExamSession",
-    ) -> "Coroutine[object, object, service.ExamResult]":
-        return service.run_exam(
-            job, planned, stop_token=stop_token, meter=meter, show=show, expect=show.expect
-        )
-
+    say_scope(planned.segments, planned.aspects, parts=f"{len(planned.conditions)} perturbations")
     return session.run_exam(
-        exam,
+        lambda live: service.run_exam(
+            job,
+            planned,
+            stop_token=live.stop_token,
+            meter=live.meter,
+            show=live,
+            expect=live.expect,
+        ),
         total=planned.questions(seats=len(job.panel.seats_or_default)),
         limits=job.limits,
         memory=job.memory,

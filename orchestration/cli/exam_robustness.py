@@ -1,6 +1,6 @@
 """`spanjury exam robustness`: see whether attacks on flawed texts raise a judge's scores."""
 
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -21,8 +21,6 @@ from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
 
 with lazily():
     from spanjury.orchestration.cli import console, logging, session
-    from spanjury.orchestration.engine import metering, stopping
-    from spanjury.orchestration.report import terminal
     from spanjury.orchestration.services import robustness as service
     from spanjury.orchestration.studies import card
     from spanjury.orchestration.studies.robustness import attempts, findings, values
@@ -100,36 +98,25 @@ def robustness(
     )
     planned = service.exam_of(job)
     gates = _gates(exam.require, planned)
-    say_scope(
-        texts=len(planned.segments),
-        parts=f"{len(planned.attacks)} attacks",
-        aspects=planned.aspects,
-    )
+    say_scope(planned.segments, planned.aspects, parts=f"{len(planned.attacks)} attacks")
     found = session.run_exam(
-        _exam(job, planned),
+        lambda live: service.run_exam(
+            job,
+            planned,
+            stop_token=live.stop_token,
+            meter=live.meter,
+            show=live,
+            expect=live.expect,
+        ),
         total=len(planned.segments) * (len(planned.attacks) + 2) * len(planned.aspects),
         limits=job.limits,
         memory=job.memory,
         quiet=show.no_progress,
     )
-    console.print_view(terminal.report_view(service.exam_report(job, found)))
+    console.print_report(service.exam_report(job, found))
     for path in service.write_exam(exam.output, job, found):
         say(f"written: {path}")
     exit_if_missed(_missed(gates, found.findings))
-
-
-def _exam(job: "service.RobustnessJob", planned: "study.Exam") -> "session.Exam[study.ExamResult]":
-    def run(
-        *,
-        stop_token: "stopping.StopToken",
-        meter: "metering.Meter",
-        show: "session.ExamSession",
-    ) -> "Coroutine[object, object, study.ExamResult]":
-        return service.run_exam(
-            job, planned, stop_token=stop_token, meter=meter, show=show, expect=show.expect
-        )
-
-    return run
 
 
 def _gates(required: Sequence[str], planned: "study.Exam") -> "list[card.Gate]":

@@ -16,7 +16,6 @@ with lazily():
     import anyio
 
     from spanjury.orchestration.cli import console
-    from spanjury.orchestration.report import terminal
     from spanjury.orchestration.services import agreement, agreement_report
     from spanjury.orchestration.studies.agreement import findings, scorers, tables
 
@@ -95,7 +94,7 @@ def meta(
     if json:
         console.print_json(findings.meta_json(found))
     else:
-        console.print_view(terminal.report_view(tables.agreement_report(found)))
+        console.print_report(tables.agreement_report(found))
     if output is not None:
         written = agreement_report.write_meta(output, found, collected)
         console.say_written(written, counts_pictures=True)

@@ -1,4 +1,4 @@
-"""What is judged: the flags of texts, tasks and aspects."""
+"""The flags that say what is judged: texts, tasks and aspects."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Who judges: the flags of panels, models, and how models are called."""
+"""The flags that say who judges: panels, models, and calls to models."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path

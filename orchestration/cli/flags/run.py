@@ -1,4 +1,4 @@
-"""How a run ends early, and what it shows."""
+"""The flags that say when a run ends early, and what it shows."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path

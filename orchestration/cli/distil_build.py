@@ -129,7 +129,34 @@ def build(
     The panel is named with --panel, or with --judge and --model.
     """
     logging.log_to(show.log_file)
-    job = distil.DistilJob(
+    job = _job(texts, kept, teachers, licences=licences, limits=limits)
+    material = distil.material_of(job)
+    if job.panel is None:
+        inventory = distil.build_from_damage(job, material)
+    else:
+        say(f"{len(material.pairs)} assessments of {len(material.rows)} texts")
+        inventory = session.run_exam(
+            lambda live: distil.build_from_panel(
+                job, material, stop_token=live.stop_token, meter=live.meter, show=live
+            ),
+            total=len(material.pairs),
+            limits=job.limits,
+            memory=job.memory,
+            quiet=show.no_progress,
+        )
+    console.print_report(summary.training_set_report(inventory))
+    say(f"{inventory.examples} examples are in {job.output}")
+
+
+def _job(
+    texts: TextFlags,
+    kept: SetFlags,
+    teachers: TeacherFlags,
+    *,
+    licences: LicenceFlags,
+    limits: LimitFlags,
+) -> "distil.DistilJob":
+    return distil.DistilJob(
         data=texts.data,
         output=kept.output,
         panel=_panel(teachers, kept),
@@ -153,22 +180,6 @@ def build(
         limits=limits.limits(),
         failures=limits.failures(),
     )
-    material = distil.material_of(job)
-    if job.panel is None:
-        inventory = distil.build_from_damage(job, material)
-    else:
-        say(f"{len(material.pairs)} assessments of {len(material.rows)} texts")
-        inventory = session.run_exam(
-            lambda live: distil.build_from_panel(
-                job, material, stop_token=live.stop_token, meter=live.meter, show=live
-            ),
-            total=len(material.pairs),
-            limits=job.limits,
-            memory=job.memory,
-            quiet=show.no_progress,
-        )
-    console.print_report(summary.training_set_report(inventory))
-    say(f"{inventory.examples} examples are in {job.output}")
 
 
 def _panel(teachers: TeacherFlags, kept: SetFlags) -> "config.PanelConfig | None":

@@ -78,24 +78,7 @@ def robustness(
     offline judges are examined.
     """
     logging.log_to(show.log_file)
-    panel = judges.config()
-    job = service.RobustnessJob(
-        data=texts.file,
-        panel=panel,
-        recipe="" if exam.as_they_are else exam.recipe,
-        attacks=exam.attack,
-        memory=exam.output / runs.MEMORY_NAME,
-        task=texts.task,
-        aspects=texts.aspect,
-        aspects_files=texts.aspects_file,
-        columns=texts.column,
-        limit=texts.limit,
-        settings=attempts.Settings(
-            step=exam.step, share=exam.span_share, seed=1 if panel.seed is None else panel.seed
-        ),
-        limits=limits.limits(),
-        failures=limits.failures(),
-    )
+    job = _job(texts, exam, judges=judges, limits=limits)
     planned = service.exam_of(job)
     gates = _gates(exam.require, planned)
     say_scope(planned.segments, planned.aspects, parts=f"{len(planned.attacks)} attacks")
@@ -117,6 +100,29 @@ def robustness(
     for path in service.write_exam(exam.output, job, found):
         say(f"written: {path}")
     exit_if_missed(_missed(gates, found.findings))
+
+
+def _job(
+    texts: ExamTextFlags, exam: RobustnessFlags, *, judges: PanelFlags, limits: LimitFlags
+) -> "service.RobustnessJob":
+    panel = judges.config()
+    return service.RobustnessJob(
+        data=texts.file,
+        panel=panel,
+        recipe="" if exam.as_they_are else exam.recipe,
+        attacks=exam.attack,
+        memory=exam.output / runs.MEMORY_NAME,
+        task=texts.task,
+        aspects=texts.aspect,
+        aspects_files=texts.aspects_file,
+        columns=texts.column,
+        limit=texts.limit,
+        settings=attempts.Settings(
+            step=exam.step, share=exam.span_share, seed=1 if panel.seed is None else panel.seed
+        ),
+        limits=limits.limits(),
+        failures=limits.failures(),
+    )
 
 
 def _gates(required: Sequence[str], planned: "study.Exam") -> "list[card.Gate]":

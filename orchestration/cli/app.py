@@ -31,7 +31,7 @@ from spanjury.orchestration.cli import (
     resume,
     runs,
 )
-from spanjury.orchestration.cli.command import CommandGroup, command
+from spanjury.orchestration.cli.command import CommandGroup, Flag, command
 
 with lazily():
     from spanjury.orchestration.wiring import sources
@@ -124,12 +124,11 @@ def _every_command(
     ] = False,
     data_limit: Annotated[
         tuple[str, ...],
-        typer.Option(
-            "--data-limit",
-            envvar="SPANJURY_DATA_LIMIT",
-            metavar="NAME=NUMBER",
-            help="Raise or lower a limit of data files, as row=200MB; repeatable, before the"
+        Flag(
+            "Raise or lower a limit of data files, as row=200MB; repeatable, before the"
             " command. Names: row, cell, columns, depth, unpacked, ratio.",
+            "NAME=NUMBER",
+            env=True,
         ),
     ] = (),
 ) -> None:

@@ -3,8 +3,9 @@
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import MISSING, fields
+from dataclasses import KW_ONLY, MISSING, dataclass, fields
 from functools import wraps
+from pathlib import Path
 from types import GenericAlias
 from typing import (
     Annotated,
@@ -24,24 +25,80 @@ from typer.models import ParameterInfo
 
 from spanjury.orchestration.cli.exits import exits
 
-RARE = "rare"
-"""Marks a flag that few need: ``--help-all`` alone shows it."""
+_METAVARS: Mapping[object, str] = {int: "N", str: "NAME", Path: "FILE"}
 _MORE = ", more"
 _HELP = "Help"
 _EMPTY = inspect.Parameter.empty
 _SHOWS_ALL = "spanjury.shows_all"
 
 
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """A flag that is spelled as its field: ``max_cost`` is ``--max-cost``.
+
+    Parameters
+    ----------
+    help
+        Its line in the help.
+    metavar
+        The word for its value; by default N, NAME or FILE, as its type is.
+    also
+        One more spelling, as ``-o``.
+    env
+        Whether a variable of the environment stands for it, as ``SPANJURY_MAX_COST``; or which.
+    min, max
+        Its bounds.
+    rare
+        Whether few need it: ``--help-all`` alone shows it.
+    hidden
+        Whether no help shows it.
+    """
+
+    help: str
+    metavar: str | None = None
+    _: KW_ONLY
+    also: str | None = None
+    env: bool | str | tuple[str, ...] = False
+    min: float | None = None
+    max: float | None = None
+    rare: bool = False
+    hidden: bool = False
+
+    def option(self, name: str, kind: object) -> ParameterInfo:
+        """Return the flag as typer knows it, for the field `name` of the type `kind`."""
+        spelled = f"--{name.replace('_', '-')}"
+        variable = f"SPANJURY_{name.upper()}" if self.env is True else self.env or None
+        option: ParameterInfo = typer.Option(
+            *filter(None, (spelled, self.also)),
+            help=self.help,
+            metavar=self.metavar or _metavar(kind),
+            envvar=list(variable) if isinstance(variable, tuple) else variable,
+            min=self.min,
+            max=self.max,
+            hidden=self.hidden,
+        )
+        return option
+
+
+def _metavar(kind: object) -> str | None:
+    """Return the word for a value of `kind`, which may be absent or repeated."""
+    return next((_METAVARS[one] for one in (kind, *get_args(kind)) if one in _METAVARS), None)
+
+
 class Flags:
     """A group of flags; a command takes it as one parameter.
 
-    A group is a frozen dataclass. Each field is a flag, ``Annotated`` with a ``typer.Option`` or
-    a ``typer.Argument``, or a group in its turn. The flag has the name and the default of its
+    A group is a frozen dataclass. Each field is a `Flag` or a ``typer.Argument``, with which its
+    type is ``Annotated``, or a group in its turn. The flag has the name and the default of its
     field; one that may be repeated is a tuple. `title` stands above the group in the help.
     """
 
     __slots__ = ()
     title: ClassVar[str] = "Options"
+
+    def __init_subclass__(cls, *, title: str = "") -> None:
+        super().__init_subclass__()
+        cls.title = title or cls.title
 
 
 class _HelpWriter(Protocol):
@@ -140,9 +197,9 @@ def _flags(given: inspect.Parameter, hint: object, *, title: str) -> Iterator[in
 
 
 def _flag(given: inspect.Parameter, hint: object, *, title: str) -> inspect.Parameter:
-    kind, *notes = get_args(hint)
-    info = copy(next(note for note in notes if isinstance(note, ParameterInfo)))
-    info.rich_help_panel = f"{title}{_MORE}" if RARE in notes else title
+    kind, note = get_args(hint)
+    info = note.option(given.name, kind) if isinstance(note, Flag) else copy(note)
+    info.rich_help_panel = f"{title}{_MORE}" if getattr(note, "rare", False) else title
     info.show_envvar = False  # the command shows it
     default = given.default
     if _is_repeated(hint):  # typer knows lists, of which None is the empty one

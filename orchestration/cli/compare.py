@@ -7,11 +7,11 @@ import typer
 
 from spanjury.judges.core import DataError
 from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.cli.command import Flag
 
 with lazily():
     from spanjury.orchestration.cli import console
     from spanjury.orchestration.report import json as values
-    from spanjury.orchestration.report import terminal
     from spanjury.orchestration.services import scorers
     from spanjury.orchestration.studies.comparison import runs as study
 
@@ -22,9 +22,9 @@ def compare(
         Path, typer.Argument(help="results.jsonl, the folder of a run, scores of metrics.")
     ],
     second: Annotated[Path, typer.Argument(help="The same of another run.")],
-    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the draws.")] = 1,
-    draws: Annotated[int, typer.Option(min=1, metavar="N", help="Draws of the bootstrap.")] = 2000,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON, not a table.")] = False,
+    seed: Annotated[int, Flag("Seed of the draws.")] = 1,
+    draws: Annotated[int, Flag("Draws of the bootstrap.", min=1)] = 2000,
+    json: Annotated[bool, Flag("Print JSON, not a table.")] = False,
 ) -> None:
     """Compare the scores of two runs on the same texts, text by text."""
     found = study.differences(
@@ -36,4 +36,4 @@ def compare(
         console.print_json(values.plain(found, digits=None))
     else:
         report = study.differences_report(found, first=str(first), second=str(second))
-        console.print_view(terminal.report_view(report))
+        console.print_report(report)

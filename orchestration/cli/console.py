@@ -11,6 +11,8 @@ from rich.text import Text
 
 from spanjury.judges.core import shown, shown_json
 from spanjury.orchestration.cli.exits import say
+from spanjury.orchestration.report.document import Report
+from spanjury.orchestration.report.terminal import report_view
 
 _PICTURES = frozenset({".png", ".svg"})
 
@@ -55,6 +57,11 @@ def _cleaned(text: Text) -> Text:
 def print_view(view: RenderableType) -> None:
     """Print a table, or anything else that rich can print."""
     CleanConsole().print(view)
+
+
+def print_report(report: Report) -> None:
+    """Print a report as tables."""
+    print_view(report_view(report))
 
 
 def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

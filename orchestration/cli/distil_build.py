@@ -1,15 +1,14 @@
 """`spanjury distil build`: make training data from judges' reports, or from damage."""
 
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from spanjury.judges.core import ConfigError
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.cli.command import RARE, Flags
+from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.flags.data import DataFlags
 from spanjury.orchestration.cli.flags.panel import PanelFlags
@@ -17,7 +16,6 @@ from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
 
 with lazily():
     from spanjury.orchestration.cli import console, logging, session
-    from spanjury.orchestration.report import terminal
     from spanjury.orchestration.services import distil
     from spanjury.orchestration.studies.distillation import splits, summary
     from spanjury.orchestration.wiring import config
@@ -36,77 +34,44 @@ class TextFlags(DataFlags):
         ),
     ]
     aspect: Annotated[
-        tuple[str, ...],
-        typer.Option(
-            metavar="NAME", help="Aspect to learn; all of the task by default; repeatable."
-        ),
+        tuple[str, ...], Flag("Aspect to learn; all of the task by default; repeatable.")
     ] = ()
-    limit: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", help="Take the first N rows of each file only."),
-    ] = None
+    limit: Annotated[int | None, Flag("Take the first N rows of each file only.", min=1)] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TeacherFlags(PanelFlags):
+class TeacherFlags(PanelFlags, title="Teachers"):
     """The flags that name the teachers."""
 
-    title: ClassVar[str] = "Teachers"
-
-    seed: Annotated[
-        int, typer.Option("--seed", metavar="N", help="Seed of all draws, damage and judges.")
-    ] = 1
+    seed: Annotated[int, Flag("Seed of all draws, damage and judges.")] = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SetFlags(Flags):
+class SetFlags(Flags, title="Training set"):
     """The flags of the training set."""
 
-    title: ClassVar[str] = "Training set"
-
     from_damage: Annotated[
-        bool,
-        typer.Option(
-            "--from-damage", help="Use no teacher: damage the texts, and learn what was damaged."
-        ),
+        bool, Flag("Use no teacher: damage the texts, and learn what was damaged.")
     ] = False
-    recipe: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Recipe of the damage; distil by default."),
-    ] = None
+    recipe: Annotated[str | None, Flag("Recipe of the damage; distil by default.")] = None
     output: Annotated[
-        Path,
-        typer.Option(
-            "-o", "--output", metavar="FOLDER", help="Folder for the set; it allows to resume."
-        ),
+        Path, Flag("Folder for the set; it allows to resume.", "FOLDER", also="-o")
     ] = Path("distilled")
-    systems_per_input: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Outputs drawn for each input."), RARE
-    ] = 4
-    aspects_per_output: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Aspects drawn for each output."), RARE
-    ] = 3
-    damages_per_text: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Damaged texts for each good one."), RARE
-    ] = 4
+    systems_per_input: Annotated[int, Flag("Outputs drawn for each input.", min=1, rare=True)] = 4
+    aspects_per_output: Annotated[int, Flag("Aspects drawn for each output.", min=1, rare=True)] = 3
+    damages_per_text: Annotated[int, Flag("Damaged texts for each good one.", min=1, rare=True)] = 4
     validation: Annotated[
-        float,
-        typer.Option(min=0.0, max=0.9, metavar="SHARE", help="Share of inputs for validation."),
+        float, Flag("Share of inputs for validation.", "SHARE", min=0.0, max=0.9)
     ] = 0.1
-    test: Annotated[
-        float, typer.Option(min=0.0, max=0.9, metavar="SHARE", help="Share of inputs for tests.")
-    ] = 0.1
+    test: Annotated[float, Flag("Share of inputs for tests.", "SHARE", min=0.0, max=0.9)] = 0.1
     evaluation: Annotated[
-        tuple[Path, ...],
-        typer.Option(metavar="FILE", help="File whose inputs must not be trained on; repeatable."),
-        RARE,
+        tuple[Path, ...], Flag("File whose inputs must not be trained on; repeatable.", rare=True)
     ] = ()
     reading: Annotated[
         Literal["stretched", "share"],
-        typer.Option(
-            help="Scores from 0 to 100: (mean-1)*25 on five labels, or 'share' for 20*mean."
+        Flag(
+            "Scores from 0 to 100: (mean-1)*25 on five labels, or 'share' for 20*mean.", rare=True
         ),
-        RARE,
     ] = "stretched"
 
     @property
@@ -125,35 +90,23 @@ class SetFlags(Flags):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LicenceFlags(Flags):
+class LicenceFlags(Flags, title="Licences"):
     """The flags about permission to train."""
 
-    title: ClassVar[str] = "Licences"
-
-    licence: Annotated[
-        str,
-        typer.Option(metavar="NAME", help="Licence of rows that name none, as CC-BY-4.0."),
-        RARE,
-    ] = ""
+    licence: Annotated[str, Flag("Licence of rows that name none, as CC-BY-4.0.", rare=True)] = ""
     teacher_licence: Annotated[
         tuple[str, ...],
-        typer.Option(
-            metavar="TEACHER=LICENCE",
-            help="Licence of the reports of a model or a judge; repeatable.",
+        Flag(
+            "Licence of the reports of a model or a judge; repeatable.",
+            "TEACHER=LICENCE",
+            rare=True,
         ),
-        RARE,
     ] = ()
     require_licence: Annotated[
-        bool,
-        typer.Option(
-            "--require-licence", help="Refuse texts and teachers that do not permit training."
-        ),
-        RARE,
+        bool, Flag("Refuse texts and teachers that do not permit training.", rare=True)
     ] = False
     accept_licence: Annotated[
-        tuple[str, ...],
-        typer.Option(metavar="NAME", help="One more licence that permits training; repeatable."),
-        RARE,
+        tuple[str, ...], Flag("One more licence that permits training; repeatable.", rare=True)
     ] = ()
 
     @property
@@ -176,7 +129,34 @@ def build(
     The panel is named with --panel, or with --judge and --model.
     """
     logging.log_to(show.log_file)
-    job = distil.DistilJob(
+    job = _job(texts, kept, teachers, licences=licences, limits=limits)
+    material = distil.material_of(job)
+    if job.panel is None:
+        inventory = distil.build_from_damage(job, material)
+    else:
+        say(f"{len(material.pairs)} assessments of {len(material.rows)} texts")
+        inventory = session.run_exam(
+            lambda live: distil.build_from_panel(
+                job, material, stop_token=live.stop_token, meter=live.meter, show=live
+            ),
+            total=len(material.pairs),
+            limits=job.limits,
+            memory=job.memory,
+            quiet=show.no_progress,
+        )
+    console.print_report(summary.training_set_report(inventory))
+    say(f"{inventory.examples} examples are in {job.output}")
+
+
+def _job(
+    texts: TextFlags,
+    kept: SetFlags,
+    teachers: TeacherFlags,
+    *,
+    licences: LicenceFlags,
+    limits: LimitFlags,
+) -> "distil.DistilJob":
+    return distil.DistilJob(
         data=texts.data,
         output=kept.output,
         panel=_panel(teachers, kept),
@@ -200,20 +180,6 @@ def build(
         limits=limits.limits(),
         failures=limits.failures(),
     )
-    material = distil.material_of(job)
-    if job.panel is None:
-        inventory = distil.build_from_damage(job, material)
-    else:
-        say(f"{len(material.pairs)} assessments of {len(material.rows)} texts")
-        inventory = session.run_exam(
-            partial(distil.build_from_panel, job, material),
-            total=len(material.pairs),
-            limits=job.limits,
-            memory=job.memory,
-            quiet=show.no_progress,
-        )
-    console.print_view(terminal.report_view(summary.training_set_report(inventory)))
-    say(f"{inventory.examples} examples are in {job.output}")
 
 
 def _panel(teachers: TeacherFlags, kept: SetFlags) -> "config.PanelConfig | None":

@@ -2,15 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import typer
 
 from spanjury.judges.core import ConfigError
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.cli.command import RARE, Flags
+from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exam import Output, Recipe, Require, exit_if_missed
 from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.flags.data import DataFlags
@@ -20,7 +19,6 @@ from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
 with lazily():
     from spanjury.judges.llm import percent
     from spanjury.orchestration.cli import console, logging, session
-    from spanjury.orchestration.report import terminal
     from spanjury.orchestration.services import agreement, discernment, faithfulness, robustness
     from spanjury.orchestration.services import evaluate as evaluation
     from spanjury.orchestration.services.gate import (
@@ -42,60 +40,40 @@ with lazily():
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelFlags(Flags):
+class ModelFlags(Flags, title="Distilled judge"):
     """The flags that name the distilled judge, its base, and what it is asked."""
-
-    title: ClassVar[str] = "Distilled judge"
 
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder of `distil train`.")]
     data: Annotated[
         tuple[Path, ...],
-        typer.Option(
-            metavar="SET",
-            help="Folder of `distil build`: its test split is judged; repeatable.",
-        ),
+        Flag("Folder of `distil build`: its test split is judged; repeatable.", "SET"),
     ]
     option: Annotated[
         tuple[str, ...],
-        typer.Option(
-            metavar="NAME=VALUE",
-            help="Option of the judge `distilled`, for the model and its base; repeatable.",
+        Flag(
+            "Option of the judge `distilled`, for the model and its base; repeatable.",
+            "NAME=VALUE",
+            rare=True,
         ),
-        RARE,
     ] = ()
     base: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Folder or name of the base; the model's by default."),
-        RARE,
+        str | None, Flag("Folder or name of the base; the model's by default.", rare=True)
     ] = None
-    no_base: Annotated[bool, typer.Option("--no-base", help="Do not examine the base."), RARE] = (
-        False
-    )
-    seed: Annotated[int, typer.Option(metavar="N", help="Seed of all draws and judges.")] = 1
+    no_base: Annotated[bool, Flag("Do not examine the base.", rare=True)] = False
+    seed: Annotated[int, Flag("Seed of all draws and judges.")] = 1
     output: Output = Path("gate")
 
 
 # Without variables of the environment: a teacher costs, and judges only where one is named.
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TeacherFlags(Flags):
+class TeacherFlags(Flags, title="Teacher"):
     """The flags that name the teacher."""
 
-    title: ClassVar[str] = "Teacher"
-
     teacher: Annotated[
-        Path | None,
-        typer.Option(
-            "--teacher", "--panel", metavar="FILE", help="Examine this panel, too: a TOML file."
-        ),
+        Path | None, Flag("Examine this panel, too: a TOML file.", also="--panel")
     ] = None
-    judge: Annotated[
-        tuple[str, ...],
-        typer.Option(metavar="NAME", help="A judge of the teacher; repeatable."),
-    ] = ()
-    model: Annotated[
-        tuple[str, ...],
-        typer.Option(metavar="NAME", help="A model of the teacher; repeatable."),
-    ] = ()
+    judge: Annotated[tuple[str, ...], Flag("A judge of the teacher; repeatable.")] = ()
+    model: Annotated[tuple[str, ...], Flag("A model of the teacher; repeatable.")] = ()
     model_base_url: ModelBaseUrls = ()
 
     @property
@@ -116,46 +94,32 @@ class TeacherFlags(Flags):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExamFlags(DataFlags):
+class ExamFlags(DataFlags, title="More exams"):
     """The flags that name more exams, and their texts."""
 
-    title: ClassVar[str] = "More exams"
-
     discernment: Annotated[
-        Path | None,
-        typer.Option(metavar="DATA", help="Run this exam, too, on these good texts."),
+        Path | None, Flag("Run this exam, too, on these good texts.", "DATA")
     ] = None
     recipe: Recipe = "dhp/summarization"
-    faithfulness: Annotated[
-        Path | None, typer.Option(metavar="DATA", help="Run this exam, too, on these texts.")
-    ] = None
-    robustness: Annotated[
-        Path | None, typer.Option(metavar="DATA", help="Run this exam, too: attack these texts.")
-    ] = None
+    faithfulness: Annotated[Path | None, Flag("Run this exam, too, on these texts.", "DATA")] = None
+    robustness: Annotated[Path | None, Flag("Run this exam, too: attack these texts.", "DATA")] = (
+        None
+    )
     human: Annotated[
-        Path | None,
-        typer.Option(metavar="DATA", help="Compare scores with people's, too; needs --aspect."),
+        Path | None, Flag("Compare scores with people's, too; needs --aspect.", "DATA")
     ] = None
     limit: Annotated[
-        int | None,
-        typer.Option(
-            min=1, metavar="N", help="Draw N examples of each set; of other data the first rows."
-        ),
+        int | None, Flag("Draw N examples of each set; of other data the first rows.", min=1)
     ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RequireFlags(Flags):
+class RequireFlags(Flags, title="Requirements"):
     """The flags that say what the judge must reach."""
-
-    title: ClassVar[str] = "Requirements"
 
     require: Require = ()
     require_over_base: Annotated[
-        tuple[str, ...],
-        typer.Option(
-            metavar="MEASURE", help="Measure that must be better than the base's; repeatable."
-        ),
+        tuple[str, ...], Flag("Measure that must be better than the base's; repeatable.", "MEASURE")
     ] = ()
 
     def demands(self, *, no_base: bool) -> "gates.Demands":
@@ -191,14 +155,16 @@ def gate(
         f" exams: {', '.join(exam.name for exam in planned.exams)}"
     )
     session.run_exam(
-        partial(gates.run_gate, planned),
+        lambda live: gates.run_gate(
+            planned, stop_token=live.stop_token, meter=live.meter, show=live
+        ),
         total=planned.questions,
         limits=planned.limits,
         memory=None,
         quiet=show.no_progress,
     )
     findings, written = gates.write_gate(planned)
-    console.print_view(terminal.report_view(tables.gate_report(findings)))
+    console.print_report(tables.gate_report(findings))
     for caution in planned.cautions:
         say(f"note: {caution}")
     for path in written:

@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from spanjury.judges.core import ConfigError
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.cli.command import RARE, Flags
+from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exits import INTERRUPTED, say
 from spanjury.orchestration.cli.flags.run import LogFlags
 
@@ -27,109 +27,54 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelFlags(Flags):
+class ModelFlags(Flags, title="Model"):
     """The flags that name examples, the model that learns, and the folder it goes to."""
 
-    title: ClassVar[str] = "Model"
-
     data: Annotated[Path, typer.Argument(metavar="DATA_FOLDER", help="Folder of `distil build`.")]
-    base: Annotated[
-        str,
-        typer.Option(
-            metavar="FOLDER|HUB_ID|embedded", help="The model that learns, with safetensors."
-        ),
-    ]
-    output: Annotated[
-        Path,
-        typer.Option(
-            "-o", "--output", metavar="FOLDER", help="Folder for the model; it allows to resume."
-        ),
-    ]
+    base: Annotated[str, Flag("The model that learns, with safetensors.", "FOLDER|HUB_ID|embedded")]
+    output: Annotated[Path, Flag("Folder for the model; it allows to resume.", "FOLDER", also="-o")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrainingFlags(Flags):
+class TrainingFlags(Flags, title="Training"):
     """The flags of the training: each is one of `TrainingOptions`."""
 
-    title: ClassVar[str] = "Training"
-
-    epochs: Annotated[
-        int, typer.Option(min=1, metavar="N", help="How often each example is learnt from.")
-    ] = 1
-    max_steps: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="End after so many steps.")
-    ] = None
-    batch_size: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Examples that one step learns from.")
-    ] = 16
+    epochs: Annotated[int, Flag("How often each example is learnt from.", min=1)] = 1
+    max_steps: Annotated[int | None, Flag("End after so many steps.", min=1)] = None
+    batch_size: Annotated[int, Flag("Examples that one step learns from.", min=1)] = 16
     micro_batch_size: Annotated[
-        int,
-        typer.Option(
-            min=1, metavar="N", help="Examples in memory at once; halved where memory is short."
-        ),
-        RARE,
+        int, Flag("Examples in memory at once; halved where memory is short.", min=1, rare=True)
     ] = 4
-    learning_rate: Annotated[
-        float, typer.Option(min=0.0, metavar="RATE", help="The highest learning rate.")
-    ] = 2e-4
-    rank: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Rank of the LoRA matrices."), RARE
-    ] = 16
-    alpha: Annotated[
-        int,
-        typer.Option(min=1, metavar="N", help="The matrices count alpha / rank times."),
-        RARE,
-    ] = 32
+    learning_rate: Annotated[float, Flag("The highest learning rate.", "RATE", min=0.0)] = 2e-4
+    rank: Annotated[int, Flag("Rank of the LoRA matrices.", min=1, rare=True)] = 16
+    alpha: Annotated[int, Flag("The matrices count alpha / rank times.", min=1, rare=True)] = 32
     dropout: Annotated[
-        float,
-        typer.Option(
-            min=0.0, max=0.99, metavar="SHARE", help="Share of the matrices' inputs to drop."
-        ),
-        RARE,
+        float, Flag("Share of the matrices' inputs to drop.", "SHARE", min=0.0, max=0.99, rare=True)
     ] = 0.0
-    weight_decay: Annotated[
-        float, typer.Option(min=0.0, metavar="RATE", help="Weight decay of AdamW."), RARE
-    ] = 0.01
+    weight_decay: Annotated[float, Flag("Weight decay of AdamW.", "RATE", min=0.0, rare=True)] = (
+        0.01
+    )
     warmup: Annotated[
         float,
-        typer.Option(
-            min=0.0, max=0.99, metavar="SHARE", help="Share of the steps in which the rate rises."
-        ),
-        RARE,
+        Flag("Share of the steps in which the rate rises.", "SHARE", min=0.0, max=0.99, rare=True),
     ] = 0.05
     max_gradient_norm: Annotated[
-        float,
-        typer.Option(min=0.0, metavar="NORM", help="Longer gradients are shortened to this."),
-        RARE,
+        float, Flag("Longer gradients are shortened to this.", "NORM", min=0.0, rare=True)
     ] = 1.0
     max_length: Annotated[
-        int | None,
-        typer.Option(
-            min=1, metavar="N", help="Tokens of an example; the model's limit by default."
-        ),
-        RARE,
+        int | None, Flag("Tokens of an example; the model's limit by default.", min=1, rare=True)
     ] = None
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Seed of all draws.")] = 1
-    checkpoint_every: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Steps between two checkpoints."), RARE
-    ] = 50
+    seed: Annotated[int, Flag("Seed of all draws.", min=0)] = 1
+    checkpoint_every: Annotated[int, Flag("Steps between two checkpoints.", min=1, rare=True)] = 50
     validate_every: Annotated[
-        int | None,
-        typer.Option(
-            min=1, metavar="N", help="Steps between two validations; an epoch by default."
-        ),
-        RARE,
+        int | None, Flag("Steps between two validations; an epoch by default.", min=1, rare=True)
     ] = None
-    device: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME", help="Device, as torch writes it; 'auto' is a GPU if there is one."
-        ),
-    ] = "auto"
+    device: Annotated[str, Flag("Device, as torch writes it; 'auto' is a GPU if there is one.")] = (
+        "auto"
+    )
     attention: Annotated[
         Literal["auto", "eager", "sdpa", "xformers"],
-        typer.Option(help="'auto' is xformers on a GPU if it is installed, else PyTorch's."),
-        RARE,
+        Flag("'auto' is xformers on a GPU if it is installed, else PyTorch's.", rare=True),
     ] = "auto"
 
 

@@ -9,6 +9,7 @@ import typer
 from spanjury.judges.core import VERSION, EvaluationError, Segment, reason_of
 from spanjury.judges.core.lazy import lazily
 from spanjury.judges.core.registry import OUR_PACKAGE, Registry
+from spanjury.orchestration.cli.command import Flag
 from spanjury.orchestration.cli.exits import ERROR
 from spanjury.orchestration.cli.flags.panel import ModelBaseUrls
 
@@ -41,21 +42,11 @@ _SAMPLE = Segment(
 def doctor(
     *,
     model: Annotated[
-        tuple[str, ...],
-        typer.Option(
-            envvar="SPANJURY_MODEL",
-            metavar="NAME",
-            help="Ask this model a small question; repeatable.",
-        ),
+        tuple[str, ...], Flag("Ask this model a small question; repeatable.", env=True)
     ] = (),
     model_base_url: ModelBaseUrls = (),
     offline: Annotated[
-        bool,
-        typer.Option(
-            "--offline",
-            envvar="SPANJURY_OFFLINE",
-            help="Load everything and judge a sample with the network forbidden.",
-        ),
+        bool, Flag("Load everything and judge a sample with the network forbidden.", env=True)
     ] = False,
 ) -> None:
     """Say what is installed, what loads and which models answer.

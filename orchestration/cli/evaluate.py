@@ -4,13 +4,13 @@ import os
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from spanjury.judges.core import ConfigError, StoreError
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.cli.command import RARE, Flags
+from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.flags.data import DataFlags
 from spanjury.orchestration.cli.flags.panel import PanelFlags
@@ -35,104 +35,66 @@ class RowFlags(DataFlags):
             help="JSONL, CSV or TSV file, also .gz; with --engine ray also folders and URLs.",
         ),
     ]
-    skip_bad_rows: Annotated[
-        bool,
-        typer.Option(
-            "--skip-bad-rows", envvar="SPANJURY_SKIP_BAD_ROWS", help="Skip unreadable rows."
-        ),
-        RARE,
-    ] = False
+    skip_bad_rows: Annotated[bool, Flag("Skip unreadable rows.", env=True, rare=True)] = False
     order: Annotated[
         Literal["file", "source"],
-        typer.Option(
-            envvar="SPANJURY_ORDER", help="'source' judges rows with the same inputs in turn."
-        ),
-        RARE,
+        Flag("'source' judges rows with the same inputs in turn.", env=True, rare=True),
     ] = "file"
     shard: Annotated[
         str | None,
-        typer.Option(
-            envvar="SPANJURY_SHARD",
-            metavar="PART",
-            help="Judge one part of the rows: 3/16; 16, where Kubernetes or Slurm says which;"
-            " or auto.",
+        Flag(
+            "Judge one part of the rows: 3/16; 16, where Kubernetes or Slurm says which; or auto.",
+            "PART",
+            env=True,
+            rare=True,
         ),
-        RARE,
     ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunFlags(Flags):
+class RunFlags(Flags, title="Run"):
     """The flags that say what is kept of a run, and where."""
-
-    title: ClassVar[str] = "Run"
 
     output: Annotated[
         Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            envvar="SPANJURY_OUTPUT",
-            metavar="FILE",
-            help="File for the results; results.jsonl by default, here or in the run's folder.",
+        Flag(
+            "File for the results; results.jsonl by default, here or in the run's folder.",
+            also="-o",
+            env=True,
         ),
     ] = None
     run_dir: Annotated[
         str | None,
-        typer.Option(
-            envvar="SPANJURY_RUN_DIR",
-            metavar="FOLDER",
-            help="Folder of the run; a new one among your data by default.",
-        ),
+        Flag("Folder of the run; a new one among your data by default.", "FOLDER", env=True),
     ] = None
     dry_run: Annotated[
-        bool,
-        typer.Option(
-            "--dry-run",
-            envvar="SPANJURY_DRY_RUN",
-            help="Judge a sample, and print what the whole run would cost.",
-        ),
+        bool, Flag("Judge a sample, and print what the whole run would cost.", env=True)
     ] = False
     no_memory: Annotated[
-        bool,
-        typer.Option(
-            "--no-memory",
-            envvar="SPANJURY_NO_MEMORY",
-            help="Keep nothing; the run cannot be resumed.",
-        ),
-        RARE,
+        bool, Flag("Keep nothing; the run cannot be resumed.", env=True, rare=True)
     ] = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterFlags(Flags):
+class ClusterFlags(Flags, title="Cluster"):
     """The flags that say on which machines judges work."""
-
-    title: ClassVar[str] = "Cluster"
 
     engine: Annotated[
         Literal["local", "ray"],
-        typer.Option(envvar="SPANJURY_ENGINE", help="'ray' judges on a cluster; needs --run-dir."),
-        RARE,
+        Flag("'ray' judges on a cluster; needs --run-dir.", env=True, rare=True),
     ] = "local"
     ray_address: Annotated[
         str | None,
-        typer.Option(
-            envvar="RAY_ADDRESS",
-            metavar="ADDRESS",
-            help="Address of a running cluster; this machine by default.",
+        Flag(
+            "Address of a running cluster; this machine by default.",
+            "ADDRESS",
+            env="RAY_ADDRESS",
+            rare=True,
         ),
-        RARE,
     ] = None
     ray_workers: Annotated[
         int | None,
-        typer.Option(
-            envvar="SPANJURY_RAY_WORKERS",
-            min=1,
-            metavar="N",
-            help="Panels at the same time; one a core by default.",
-        ),
-        RARE,
+        Flag("Panels at the same time; one a core by default.", min=1, env=True, rare=True),
     ] = None
 
 

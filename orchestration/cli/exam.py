@@ -7,36 +7,22 @@ from typing import Annotated
 
 import typer
 
-from spanjury.judges.core import Aspect, ConfigError
+from spanjury.judges.core import Aspect, ConfigError, Segment
 from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.cli.command import Flag
 from spanjury.orchestration.cli.exits import GATE, say
 from spanjury.orchestration.cli.flags.data import DataFlags
 
 with lazily():
     from spanjury.orchestration.services import discernment
 
-Output = Annotated[
-    Path,
-    typer.Option(
-        "-o", "--output", metavar="FOLDER", help="Folder for the findings; it allows to resume."
-    ),
-]
+Output = Annotated[Path, Flag("Folder for the findings; it allows to resume.", "FOLDER", also="-o")]
 Recipe = Annotated[
-    str,
-    typer.Option(
-        "--recipe",
-        envvar="SPANJURY_RECIPE",
-        metavar="NAME",
-        help="Recipe of the damage, as dhp/summarization, or a TOML file.",
-    ),
+    str, Flag("Recipe of the damage, as dhp/summarization, or a TOML file.", env=True)
 ]
 Require = Annotated[
     tuple[str, ...],
-    typer.Option(
-        "--require",
-        metavar="MEASURE>=NUMBER",
-        help="Exit with 5 if a measure is not so (>=, <=, >, <); repeatable.",
-    ),
+    Flag("Exit with 5 if a measure is not so (>=, <=, >, <); repeatable.", "MEASURE>=NUMBER"),
 ]
 
 
@@ -48,7 +34,7 @@ class ExamTextFlags(DataFlags):
         Path | None,
         typer.Argument(metavar="[DATA]", help="Good texts: a JSONL, CSV or TSV file."),
     ] = None
-    demo: Annotated[bool, typer.Option("--demo", help="Use texts that come with spanjury.")] = False
+    demo: Annotated[bool, Flag("Use texts that come with spanjury.")] = False
 
     @property
     def file(self) -> Path:
@@ -64,10 +50,10 @@ class ExamTextFlags(DataFlags):
         return self.data or discernment.DEMO
 
 
-def say_scope(*, texts: int, parts: str, aspects: Sequence[Aspect]) -> None:
+def say_scope(texts: Sequence[Segment], aspects: Sequence[Aspect], *, parts: str) -> None:
     """Say what an exam is about, before it begins."""
     names = ", ".join(aspect.name for aspect in aspects)
-    say(f"{texts} texts, {parts}, {len(aspects)} aspects: {names}")
+    say(f"{len(texts)} texts, {parts}, {len(aspects)} aspects: {names}")
 
 
 def exit_if_missed(missed: Iterable[str]) -> None:

@@ -6,12 +6,12 @@ from typing import Annotated
 import typer
 
 from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.cli.command import Flag
 from spanjury.orchestration.cli.exam import Require, exit_if_missed
 from spanjury.orchestration.cli.exits import say
 
 with lazily():
     from spanjury.orchestration.cli import console
-    from spanjury.orchestration.report import terminal
     from spanjury.orchestration.services import exam_card, exam_comparison
     from spanjury.orchestration.studies import card as study
 
@@ -24,18 +24,13 @@ def compare(
     second: Annotated[
         Path, typer.Argument(metavar="FOLDER_B", help="Output of the exam of another.")
     ],
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="FOLDER", help="Folder for pages and JSON."),
-    ] = None,
-    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the draws.")] = 1,
-    draws: Annotated[
-        int, typer.Option(min=100, metavar="N", help="How often texts are drawn again.")
-    ] = 10_000,
+    output: Annotated[Path | None, Flag("Folder for pages and JSON.", "FOLDER", also="-o")] = None,
+    seed: Annotated[int, Flag("Seed of the draws.")] = 1,
+    draws: Annotated[int, Flag("How often texts are drawn again.", min=100)] = 10_000,
 ) -> None:
     """Compare two judges by the effects that their exams found on the same texts."""
     compared = exam_comparison.compare_folders((first, second), seed=seed, draws=draws)
-    console.print_view(terminal.report_view(compared.report))
+    console.print_report(compared.report)
     for path in exam_comparison.write_comparison(output, compared) if output else ():
         say(f"written: {path}")
 
@@ -48,10 +43,7 @@ def card(
     ],
     require: Require = (),
     output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o", "--output", metavar="FOLDER", help="Folder for card.md, .html and .json."
-        ),
+        Path | None, Flag("Folder for card.md, .html and .json.", "FOLDER", also="-o")
     ] = None,
 ) -> None:
     """Join the exams of one judge on one page, and check what is required of it."""
@@ -59,7 +51,7 @@ def card(
     joined = exam_card.read_card(folders)
     # Before anything is shown or written: a name may be unknown.
     missed = [gate for gate in gates if not gate.is_passed(joined.measures)]
-    console.print_view(terminal.report_view(study.card_report(joined, gates=gates)))
+    console.print_report(study.card_report(joined, gates=gates))
     for path in exam_card.write_card(output, joined, gates=gates) if output else ():
         say(f"written: {path}")
     exit_if_missed(

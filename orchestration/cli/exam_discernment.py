@@ -1,21 +1,17 @@
 """`spanjury exam discernment`: see whether the score falls when a text is damaged."""
 
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
-
-import typer
+from typing import Annotated, Literal
 
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.cli.command import RARE, Flags
+from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exam import ExamTextFlags, Output, Recipe, say_scope
 from spanjury.orchestration.cli.flags.panel import PanelFlags, WriterFlags
 from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
 
 with lazily():
     from spanjury.orchestration.cli import console, logging, session
-    from spanjury.orchestration.report import terminal
     from spanjury.orchestration.services import discernment as service
     from spanjury.orchestration.services import discernment_report as report
     from spanjury.orchestration.studies.discernment import findings
@@ -23,45 +19,26 @@ with lazily():
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DiscernmentFlags(Flags):
+class DiscernmentFlags(Flags, title="Exam"):
     """The flags of the exam itself."""
-
-    title: ClassVar[str] = "Exam"
 
     recipe: Recipe = "dhp/summarization"
     output: Output = Path("exam")
     weights: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="TOML file: for each condition the aspects that experts think it harms.",
-        ),
-        RARE,
+        Flag("TOML file: for each condition the aspects that experts think it harms.", rare=True),
     ] = None
     repeats: Annotated[
         int,
-        typer.Option(
-            envvar="SPANJURY_REPEATS",
-            min=1,
-            metavar="N",
-            help="How often each text is judged, if the judge's scores vary.",
+        Flag(
+            "How often each text is judged, if the judge's scores vary.", min=1, env=True, rare=True
         ),
-        RARE,
     ] = 1
     mode: Annotated[
         Literal["calibrated", "wilson", "paper"],
-        typer.Option(
-            envvar="SPANJURY_MODE", help="How p-values are combined; 'paper' is as printed."
-        ),
-        RARE,
+        Flag("How p-values are combined; 'paper' is as printed.", env=True, rare=True),
     ] = "calibrated"
-    test: Annotated[
-        str,
-        typer.Option(
-            envvar="SPANJURY_TEST", metavar="NAME", help="A statistic instead of the mode's test."
-        ),
-        RARE,
-    ] = ""
+    test: Annotated[str, Flag("A statistic instead of the mode's test.", env=True, rare=True)] = ""
 
 
 def discernment(
@@ -99,17 +76,15 @@ def discernment(
         failures=limits.failures(),
     )
     planned = service.exam_of(job)
-    say_scope(
-        texts=len(planned.segments),
-        parts=f"{len(planned.conditions)} conditions",
-        aspects=planned.aspects,
-    )
+    say_scope(planned.segments, planned.aspects, parts=f"{len(planned.conditions)} conditions")
     found = session.run_exam(
-        partial(service.run_exam, job, planned),
+        lambda live: service.run_exam(
+            job, planned, stop_token=live.stop_token, meter=live.meter, show=live
+        ),
         total=len(planned.segments) * (len(planned.conditions) + 2) * len(planned.aspects),
         limits=job.limits,
         memory=job.memory,
         quiet=show.no_progress,
     )
-    console.print_view(terminal.report_view(report.exam_report(job, found)))
+    console.print_report(report.exam_report(job, found))
     console.say_written(report.write_exam(exam.output, job, found))

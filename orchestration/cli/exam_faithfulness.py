@@ -1,15 +1,14 @@
 """`spanjury exam faithfulness`: see whether a score follows the judge's own error list."""
 
-from collections.abc import Coroutine
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import typer
 
 from spanjury.judges.core import ConfigError
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.cli.command import Flags
+from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exam import Output, say_scope
 from spanjury.orchestration.cli.flags.data import DataFlags
 from spanjury.orchestration.cli.flags.panel import PanelFlags, WriterFlags
@@ -17,8 +16,6 @@ from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
 
 with lazily():
     from spanjury.orchestration.cli import console, logging, session
-    from spanjury.orchestration.engine import metering, stopping
-    from spanjury.orchestration.report import terminal
     from spanjury.orchestration.services import faithfulness as service
     from spanjury.orchestration.wiring import runs
 
@@ -32,26 +29,19 @@ class TextFlags(DataFlags):
         typer.Argument(metavar="[DATA]", help="Texts: a JSONL, CSV or TSV file."),
     ] = None
     replay: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Analyse this record of scores, JSONL or .gz; no judge is asked.",
-        ),
+        Path | None, Flag("Analyse this record of scores, JSONL or .gz; no judge is asked.")
     ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FaithfulnessFlags(Flags):
+class FaithfulnessFlags(Flags, title="Exam"):
     """The flags of the exam itself."""
-
-    title: ClassVar[str] = "Exam"
 
     perturbation: Annotated[
         tuple[str, ...],
-        typer.Option(
-            envvar="SPANJURY_EXPLANATION_PERTURBATION",
-            metavar="NAME",
-            help="NAME or NAME:option=value,…; those of the paper by default; repeatable.",
+        Flag(
+            "NAME or NAME:option=value,…; those of the paper by default; repeatable.",
+            env="SPANJURY_EXPLANATION_PERTURBATION",
         ),
     ] = ()
     output: Output = Path("faithfulness")
@@ -91,7 +81,7 @@ def faithfulness(
         result = _examined(job, quiet=show.no_progress)
     else:
         result = _replayed(texts, writer, seed=seed)
-    console.print_view(terminal.report_view(service.exam_report(result)))
+    console.print_report(service.exam_report(result))
     console.say_written(service.write_exam(exam.output, result))
 
 
@@ -111,24 +101,16 @@ def _replayed(texts: TextFlags, writer: WriterFlags, *, seed: int) -> "service.E
 
 def _examined(job: "service.FaithfulnessJob", *, quiet: bool) -> "service.ExamResult":
     planned = service.exam_of(job)
-    say_scope(
-        texts=len(planned.segments),
-        parts=f"{len(planned.conditions)} perturbations",
-        aspects=planned.aspects,
-    )
-
-    def exam(
-        *,
-        stop_token: "stopping.StopToken",
-        meter: "metering.Meter",
-        show: "session.ExamSession",
-    ) -> "Coroutine[object, object, service.ExamResult]":
-        return service.run_exam(
-            job, planned, stop_token=stop_token, meter=meter, show=show, expect=show.expect
-        )
-
+    say_scope(planned.segments, planned.aspects, parts=f"{len(planned.conditions)} perturbations")
     return session.run_exam(
-        exam,
+        lambda live: service.run_exam(
+            job,
+            planned,
+            stop_token=live.stop_token,
+            meter=live.meter,
+            show=live,
+            expect=live.expect,
+        ),
         total=planned.questions(seats=len(job.panel.seats_or_default)),
         limits=job.limits,
         memory=job.memory,

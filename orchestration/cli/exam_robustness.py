@@ -1,15 +1,13 @@
 """`spanjury exam robustness`: see whether attacks on flawed texts raise a judge's scores."""
 
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar
-
-import typer
+from typing import Annotated
 
 from spanjury.judges.core import ConfigError
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.cli.command import RARE, Flags
+from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exam import (
     ExamTextFlags,
     Output,
@@ -23,8 +21,6 @@ from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
 
 with lazily():
     from spanjury.orchestration.cli import console, logging, session
-    from spanjury.orchestration.engine import metering, stopping
-    from spanjury.orchestration.report import terminal
     from spanjury.orchestration.services import robustness as service
     from spanjury.orchestration.studies import card
     from spanjury.orchestration.studies.robustness import attempts, findings, values
@@ -33,49 +29,37 @@ with lazily():
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RobustnessFlags(Flags):
+class RobustnessFlags(Flags, title="Exam"):
     """The flags of the exam itself."""
-
-    title: ClassVar[str] = "Exam"
 
     attack: Annotated[
         tuple[str, ...],
-        typer.Option(
-            envvar="SPANJURY_ATTACK",
-            metavar="NAME",
-            help="An attack, or a family of them; the standard ones by default; repeatable.",
-        ),
+        Flag("An attack, or a family of them; the standard ones by default; repeatable.", env=True),
     ] = ()
     recipe: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="Recipe, or TOML file, of the damage that each text takes first.",
-        ),
+        str, Flag("Recipe, or TOML file, of the damage that each text takes first.")
     ] = "flaws"
-    as_they_are: Annotated[
-        bool, typer.Option("--as-they-are", help="Attack the texts undamaged.")
-    ] = False
+    as_they_are: Annotated[bool, Flag("Attack the texts undamaged.")] = False
     output: Output = Path("robustness")
     require: Require = ()
     step: Annotated[
         float,
-        typer.Option(
+        Flag(
+            "An attack succeeds if the score rises by so many steps of its scale.",
+            "STEPS",
             min=0.01,
-            metavar="STEPS",
-            help="An attack succeeds if the score rises by so many steps of its scale.",
+            rare=True,
         ),
-        RARE,
     ] = 0.5
     span_share: Annotated[
         float,
-        typer.Option(
+        Flag(
+            "It also succeeds if so many marked spans vanish and the score does not fall.",
+            "SHARE",
             min=0.01,
             max=1.0,
-            metavar="SHARE",
-            help="It also succeeds if so many marked spans vanish and the score does not fall.",
+            rare=True,
         ),
-        RARE,
     ] = 0.5
 
 
@@ -94,8 +78,35 @@ def robustness(
     offline judges are examined.
     """
     logging.log_to(show.log_file)
+    job = _job(texts, exam, judges=judges, limits=limits)
+    planned = service.exam_of(job)
+    gates = _gates(exam.require, planned)
+    say_scope(planned.segments, planned.aspects, parts=f"{len(planned.attacks)} attacks")
+    found = session.run_exam(
+        lambda live: service.run_exam(
+            job,
+            planned,
+            stop_token=live.stop_token,
+            meter=live.meter,
+            show=live,
+            expect=live.expect,
+        ),
+        total=len(planned.segments) * (len(planned.attacks) + 2) * len(planned.aspects),
+        limits=job.limits,
+        memory=job.memory,
+        quiet=show.no_progress,
+    )
+    console.print_report(service.exam_report(job, found))
+    for path in service.write_exam(exam.output, job, found):
+        say(f"written: {path}")
+    exit_if_missed(_missed(gates, found.findings))
+
+
+def _job(
+    texts: ExamTextFlags, exam: RobustnessFlags, *, judges: PanelFlags, limits: LimitFlags
+) -> "service.RobustnessJob":
     panel = judges.config()
-    job = service.RobustnessJob(
+    return service.RobustnessJob(
         data=texts.file,
         panel=panel,
         recipe="" if exam.as_they_are else exam.recipe,
@@ -112,38 +123,6 @@ def robustness(
         limits=limits.limits(),
         failures=limits.failures(),
     )
-    planned = service.exam_of(job)
-    gates = _gates(exam.require, planned)
-    say_scope(
-        texts=len(planned.segments),
-        parts=f"{len(planned.attacks)} attacks",
-        aspects=planned.aspects,
-    )
-    found = session.run_exam(
-        _exam(job, planned),
-        total=len(planned.segments) * (len(planned.attacks) + 2) * len(planned.aspects),
-        limits=job.limits,
-        memory=job.memory,
-        quiet=show.no_progress,
-    )
-    console.print_view(terminal.report_view(service.exam_report(job, found)))
-    for path in service.write_exam(exam.output, job, found):
-        say(f"written: {path}")
-    exit_if_missed(_missed(gates, found.findings))
-
-
-def _exam(job: "service.RobustnessJob", planned: "study.Exam") -> "session.Exam[study.ExamResult]":
-    def run(
-        *,
-        stop_token: "stopping.StopToken",
-        meter: "metering.Meter",
-        show: "session.ExamSession",
-    ) -> "Coroutine[object, object, study.ExamResult]":
-        return service.run_exam(
-            job, planned, stop_token=stop_token, meter=meter, show=show, expect=show.expect
-        )
-
-    return run
 
 
 def _gates(required: Sequence[str], planned: "study.Exam") -> "list[card.Gate]":

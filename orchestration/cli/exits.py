@@ -10,7 +10,7 @@ from spanjury.judges.core import ConfigError, EvaluationError, hide, shown
 ERROR = 1
 """Something failed that is not the user's wording: a file, a server."""
 USAGE = 2
-"""What was asked for does not exist or does not fit together."""
+"""A request names something that does not exist, or does not fit together."""
 COVERAGE = 3
 """Too few assessments have a score."""
 LIMIT = 4

@@ -8,6 +8,7 @@ import typer
 
 from spanjury.judges.core import ConfigError, Segment, StoreError
 from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.cli.command import Flag
 from spanjury.orchestration.cli.exits import say
 
 with lazily():
@@ -27,22 +28,13 @@ def export(
         typer.Argument(metavar="RUN", help="Folder or name of a run, or a file of results."),
     ],
     output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="FILE",
-            help="FILE.csv, .tsv or .jsonl; '-', the default, prints CSV.",
-        ),
+        Path | None, Flag("FILE.csv, .tsv or .jsonl; '-', the default, prints CSV.", also="-o")
     ] = None,
     form: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FORM", help="jsonl, csv, tsv, mqm or factgenie, whatever the file is called."
-        ),
+        str | None, Flag("jsonl, csv, tsv, mqm or factgenie, whatever the file is called.", "FORM")
     ] = None,
     rows: Annotated[
-        str, typer.Option(metavar="UNIT", help="A row for each of the 'assessments' or 'spans'.")
+        str, Flag("A row for each of the 'assessments' or 'spans'.", "UNIT")
     ] = "assessments",
 ) -> None:
     """Write the results of a run as JSON Lines, CSV or TSV, whether it is done or not."""

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.cli.command import Flag
 from spanjury.orchestration.cli.exits import say
 
 with lazily():
@@ -21,13 +22,7 @@ def merge(
         ),
     ],
     output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="FILE",
-            help="File for the results; beside the shards by default.",
-        ),
+        Path | None, Flag("File for the results; beside the shards by default.", also="-o")
     ] = None,
 ) -> None:
     """Join the results of the shards of a run, in the order of the rows."""

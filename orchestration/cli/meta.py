@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.cli.command import Flags
+from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.flags.data import Columns
 from spanjury.orchestration.cli.flags.run import NoProgress
@@ -16,57 +16,44 @@ with lazily():
     import anyio
 
     from spanjury.orchestration.cli import console
-    from spanjury.orchestration.report import terminal
     from spanjury.orchestration.services import agreement, agreement_report
     from spanjury.orchestration.studies.agreement import findings, scorers, tables
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RatingFlags(Flags):
+class RatingFlags(Flags, title="Scores and ratings"):
     """The flags that name scores, and the ratings of people."""
-
-    title: ClassVar[str] = "Scores and ratings"
 
     results: Annotated[
         tuple[Path, ...],
         typer.Argument(help="Results or folders of runs, scores of metrics."),
     ]
-    human: Annotated[
-        Path, typer.Option(metavar="FILE", help="Texts with the scores of people, as JSONL.")
-    ]
+    human: Annotated[Path, Flag("Texts with the scores of people, as JSONL.")]
     aspect: Annotated[
-        tuple[str, ...],
-        typer.Option(metavar="NAME", help="Aspect that people rated; all by default; repeatable."),
+        tuple[str, ...], Flag("Aspect that people rated; all by default; repeatable.")
     ] = ()
     column: Columns = ()
     category: Annotated[
         tuple[str, ...],
-        typer.Option(
-            metavar="JUDGE=GOLD", help="A judge's category and the gold one it means; repeatable."
-        ),
+        Flag("A judge's category and the gold one it means; repeatable.", "JUDGE=GOLD"),
     ] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CorrelationFlags(Flags):
+class CorrelationFlags(Flags, title="Statistics"):
     """The flags that say what is computed."""
-
-    title: ClassVar[str] = "Statistics"
 
     level: Annotated[
         Literal["by-input", "pooled", "system"],
-        typer.Option(help="Within each input over its systems, over all outputs, or of systems."),
+        Flag("Within each input over its systems, over all outputs, or of systems."),
     ] = "by-input"
     correlation: Annotated[
-        Literal["pearson", "spearman", "tau-b", "tau-c"], typer.Option(help="Which correlation.")
+        Literal["pearson", "spearman", "tau-b", "tau-c"], Flag("Which correlation.")
     ] = "spearman"
     draws: Annotated[
-        int,
-        typer.Option(
-            min=0, metavar="N", help="Draws of the bootstrap and the permutation test; 0: neither."
-        ),
+        int, Flag("Draws of the bootstrap and the permutation test; 0: neither.", min=0)
     ] = 1000
-    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the draws.")] = 1
+    seed: Annotated[int, Flag("Seed of the draws.")] = 1
 
 
 def meta(
@@ -74,10 +61,9 @@ def meta(
     ratings: RatingFlags,
     statistics: CorrelationFlags,
     output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="FOLDER", help="Folder for pages and pictures."),
+        Path | None, Flag("Folder for pages and pictures.", "FOLDER", also="-o")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON, not a table.")] = False,
+    json: Annotated[bool, Flag("Print JSON, not a table.")] = False,
     no_progress: NoProgress = False,
 ) -> None:
     """Say how far judges and metrics agree with people.
@@ -108,7 +94,7 @@ def meta(
     if json:
         console.print_json(findings.meta_json(found))
     else:
-        console.print_view(terminal.report_view(tables.agreement_report(found)))
+        console.print_report(tables.agreement_report(found))
     if output is not None:
         written = agreement_report.write_meta(output, found, collected)
         console.say_written(written, counts_pictures=True)

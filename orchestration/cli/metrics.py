@@ -9,6 +9,7 @@ import typer
 
 from spanjury.judges.core import ConfigError, MetricCard, shown
 from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.cli.command import Flag
 from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.flags.data import Columns
 
@@ -20,7 +21,7 @@ with lazily():
     from spanjury.orchestration.services import metric_pages
     from spanjury.orchestration.wiring import metrics
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, not a table.")]
+Json = Annotated[bool, Flag("Print JSON, not a table.")]
 MetricTexts = Annotated[
     Path, typer.Argument(help="Texts: JSONL, CSV, TSV, TXT, Parquet, a folder, hf:…")
 ]
@@ -28,22 +29,11 @@ MetricTexts = Annotated[
 
 def list_metrics(
     *,
-    reference_free: Annotated[
-        bool, typer.Option("--reference-free", help="Only those that take no references.")
-    ] = False,
-    dimension: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Only those for this quality, as factuality.")
-    ] = None,
-    category: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Only those of this category, as readability."),
-    ] = None,
-    task: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Only those used on this task.")
-    ] = None,
-    available: Annotated[
-        bool, typer.Option("--available", help="Only those that can be run here as they are.")
-    ] = False,
+    reference_free: Annotated[bool, Flag("Only those that take no references.")] = False,
+    dimension: Annotated[str | None, Flag("Only those for this quality, as factuality.")] = None,
+    category: Annotated[str | None, Flag("Only those of this category, as readability.")] = None,
+    task: Annotated[str | None, Flag("Only those used on this task.")] = None,
+    available: Annotated[bool, Flag("Only those that can be run here as they are.")] = False,
     json: Json = False,
 ) -> None:
     """List the metrics, and what each lacks on this machine."""
@@ -75,7 +65,7 @@ def card(
     *,
     name: Annotated[str, typer.Argument(help="Name of a metric.")],
     json: Json = False,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print a page in Markdown.")] = False,
+    markdown: Annotated[bool, Flag("Print a page in Markdown.")] = False,
 ) -> None:
     """Print the card of a metric: what it measures, its formula, its bounds, its limits."""
     found = metrics.find_card(name)
@@ -98,13 +88,9 @@ def card(
 def show(
     *,
     data: MetricTexts,
-    row: Annotated[str, typer.Option(metavar="ID", help="Id of the row.")],
-    metric: Annotated[
-        str, typer.Option(metavar="NAME", help="NAME or NAME:option=value,… of one metric.")
-    ],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="The page: a file in .html.")
-    ],
+    row: Annotated[str, Flag("Id of the row.", "ID")],
+    metric: Annotated[str, Flag("NAME or NAME:option=value,… of one metric.")],
+    output: Annotated[Path, Flag("The page: a file in .html.", also="-o")],
     column: Columns = (),
 ) -> None:
     """Write a page that shows what a metric sees in one row of DATA.

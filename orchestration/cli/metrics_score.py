@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import typer
 
 from spanjury.judges.core import stamped
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.cli.command import Flags
+from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exits import INTERRUPTED, say
 from spanjury.orchestration.cli.flags.data import Columns, RowLimit
 from spanjury.orchestration.cli.flags.run import NoProgress
@@ -26,31 +26,18 @@ with lazily():
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScoredFlags(Flags):
+class ScoredFlags(Flags, title="Texts and metrics"):
     """The flags that name texts and metrics."""
-
-    title: ClassVar[str] = "Texts and metrics"
 
     data: MetricTexts
     metric: Annotated[
         tuple[str, ...],
-        typer.Option(
-            envvar="SPANJURY_METRIC",
-            metavar="NAME",
-            help="NAME or NAME:option=value,…; name=… renames its scores; repeatable.",
-        ),
+        Flag("NAME or NAME:option=value,…; name=… renames its scores; repeatable.", env=True),
     ] = ()
     reference: Annotated[
-        tuple[Path, ...],
-        typer.Option(
-            metavar="FILE",
-            help="File or folder with one reference for each text; repeatable.",
-        ),
+        tuple[Path, ...], Flag("File or folder with one reference for each text; repeatable.")
     ] = ()
-    source: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="File or folder with one source for each text."),
-    ] = None
+    source: Annotated[Path | None, Flag("File or folder with one source for each text.")] = None
     column: Columns = ()
     limit: RowLimit = None
 
@@ -59,22 +46,11 @@ def score(
     *,
     texts: ScoredFlags,
     output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="Write the scores of each text to this file."
-        ),
+        Path | None, Flag("Write the scores of each text to this file.", also="-o")
     ] = None,
-    by_system: Annotated[
-        bool, typer.Option("--by-system", help="Print a row for each system, too.")
-    ] = False,
+    by_system: Annotated[bool, Flag("Print a row for each system, too.")] = False,
     workers: Annotated[
-        int | None,
-        typer.Option(
-            envvar="SPANJURY_WORKERS",
-            min=1,
-            metavar="N",
-            help="Processes at the same time; one a core by default.",
-        ),
+        int | None, Flag("Processes at the same time; one a core by default.", min=1, env=True)
     ] = None,
     json: Json = False,
     no_progress: NoProgress = False,

@@ -19,7 +19,7 @@ _EVENTS = frozenset({
 
 @dataclass(slots=True)
 class NetworkWatch:
-    """What was tried while the network was forbidden."""
+    """The attempts to reach the network while that was forbidden."""
 
     attempts: list[str] = field(default_factory=list)
     active: bool = True

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.cli.command import Flag
 from spanjury.orchestration.cli.exam import Recipe
 from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.flags.data import Columns, RowLimit
@@ -24,10 +25,7 @@ def perturb(
         Path, typer.Argument(metavar="DATA", help="Good texts: a JSONL, CSV or TSV file.")
     ],
     recipe: Recipe,
-    output: Annotated[
-        Path,
-        typer.Option("-o", "--output", metavar="FILE", help="File for the damaged texts, JSONL."),
-    ],
+    output: Annotated[Path, Flag("File for the damaged texts, JSONL.", also="-o")],
     column: Columns = (),
     limit: RowLimit = None,
     seed: Seed = None,

@@ -16,7 +16,7 @@ from rich.text import Text
 from spanjury.orchestration.engine.progress import Tracker
 
 _REDRAWS = 2.0
-"""How often in a second a bar is drawn."""
+"""Redraws of a bar in a second."""
 _EVERY = 10.0
 """Seconds between two lines."""
 

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.cli.command import Flag
 from spanjury.orchestration.cli.flags.data import Aspects
 from spanjury.orchestration.cli.flags.panel import PanelFlags, ScoringFlags
 from spanjury.orchestration.cli.flags.run import LimitFlags, ShowFlags
@@ -17,22 +18,9 @@ with lazily():
     from spanjury.orchestration.wiring import runs as run_folders
 
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="Folder or name of the run.")]
-RetryFailed = Annotated[
-    bool,
-    typer.Option(
-        "--retry-failed",
-        envvar="SPANJURY_RETRY_FAILED",
-        help="Ask again where a judge failed.",
-    ),
-]
+RetryFailed = Annotated[bool, Flag("Ask again where a judge failed.", env=True)]
 OtherOutput = Annotated[
-    Path | None,
-    typer.Option(
-        "-o",
-        "--output",
-        metavar="FILE",
-        help="File for the results; that of the run by default.",
-    ),
+    Path | None, Flag("File for the results; that of the run by default.", also="-o")
 ]
 
 

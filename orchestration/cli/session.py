@@ -5,7 +5,7 @@ import signal
 import sys
 from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import anyio
 import typer
@@ -29,16 +29,15 @@ from spanjury.orchestration.engine.summary import Summary
 from spanjury.orchestration.services.evaluate import Job, Plan, plan, run
 from spanjury.orchestration.wiring.runs import RunFolder, runs_home
 
-T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
 
 _BY_SIGNAL = 128
-"""What shells add to the number of the signal that ended a process."""
+"""The number that shells add to the number of the signal that ended a process."""
 _SIGNALS = {signal.SIGINT: "interrupted", signal.SIGTERM: "asked to end"}
 
 
 class _Session:
-    """What counts calls, and stops judges at a limit or a signal.
+    """A count of calls, which stops judges at a limit or a signal.
 
     The first signal lets what is under way come to its end, the second does not, and a third
     has its usual effect.
@@ -155,7 +154,7 @@ class JobSession(_Session):
 
     @property
     def done(self) -> int:
-        """How many results there are."""
+        """The number of results so far."""
         return self.view.summary.whole.total
 
     async def judge(self) -> None:
@@ -230,21 +229,20 @@ class ExamSession(_Session):
         say(f"{reason}{done} assessments are kept; the same command goes on")
 
 
-class Exam(Protocol[T_co]):
-    """Runs an exam, and shows every result."""
-
-    def __call__(
-        self, *, stop_token: StopToken, meter: Meter, show: ExamSession
-    ) -> Coroutine[object, object, T_co]:
-        """Return what was found; raise `RunStoppedError` if it was ended early."""
-        ...
-
-
-def run_exam(exam: Exam[T], *, total: int, limits: Limits, memory: Path | None, quiet: bool) -> T:
+def run_exam(
+    exam: Callable[[ExamSession], Coroutine[object, object, T]],
+    *,
+    total: int,
+    limits: Limits,
+    memory: Path | None,
+    quiet: bool,
+) -> T:
     """Run an exam and return what was found, or exit if it is ended early.
 
     Parameters
     ----------
+    exam
+        Shows every result to the session; raises `RunStoppedError` if it was ended early.
     total
         How many results there will be, unless the exam knows better.
     limits
@@ -260,7 +258,7 @@ def run_exam(exam: Exam[T], *, total: int, limits: Limits, memory: Path | None, 
     found: list[T] = []
 
     async def work() -> None:
-        found.append(await exam(stop_token=session.stop_token, meter=session.meter, show=session))
+        found.append(await exam(session))
 
     try:
         with ProgressLines(session.tracker, write=(lambda _: None) if quiet else say):

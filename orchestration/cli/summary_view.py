@@ -10,7 +10,7 @@ from spanjury.judges.core import Outcome, Usage, one_line
 from spanjury.orchestration.engine.summary import Row, Summary
 
 _REASONS = 3
-"""How many reasons for missing scores are shown."""
+"""The most reasons for missing scores that are shown."""
 
 
 def summary_view(summary: Summary) -> RenderableType:

@@ -1,60 +1,31 @@
-"""What is judged: the flags of texts, tasks and aspects."""
+"""The flags that say what is judged: texts, tasks and aspects."""
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated
 
-import typer
+from spanjury.orchestration.cli.command import Flag, Flags
 
-from spanjury.orchestration.cli.command import RARE, Flags
-
-Task = Annotated[
-    str | None,
-    typer.Option(
-        envvar="SPANJURY_TASK", metavar="NAME", help="The task of the texts, as summarization."
-    ),
-]
-Aspects = Annotated[
-    tuple[str, ...],
-    typer.Option(
-        "--aspect",
-        envvar="SPANJURY_ASPECT",
-        metavar="NAME",
-        help="Aspect to judge, or 'all'; repeatable.",
-    ),
-]
+Task = Annotated[str | None, Flag("The task of the texts, as summarization.", env=True)]
+Aspects = Annotated[tuple[str, ...], Flag("Aspect to judge, or 'all'; repeatable.", env=True)]
 AspectsFiles = Annotated[
     tuple[Path, ...],
-    typer.Option(
-        "--aspects-file",
-        envvar="SPANJURY_ASPECTS_FILE",
-        metavar="FILE",
-        help="TOML file with more tasks and aspects; repeatable.",
-    ),
-    RARE,
+    Flag("TOML file with more tasks and aspects; repeatable.", env=True, rare=True),
 ]
 Columns = Annotated[
     tuple[str, ...],
-    typer.Option(
-        "--column",
-        envvar="SPANJURY_COLUMN",
-        metavar="NAME=COLUMN",
-        help="Column of a field: output=summary, inputs.Article=text; repeatable.",
+    Flag(
+        "Column of a field: output=summary, inputs.Article=text; repeatable.",
+        "NAME=COLUMN",
+        env=True,
     ),
 ]
-RowLimit = Annotated[
-    int | None,
-    typer.Option(
-        "--limit", envvar="SPANJURY_LIMIT", min=1, metavar="N", help="Take the first N rows only."
-    ),
-]
+RowLimit = Annotated[int | None, Flag("Take the first N rows only.", min=1, env=True)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DataFlags(Flags):
+class DataFlags(Flags, title="Texts and aspects"):
     """Which texts are judged, and on which aspects."""
-
-    title: ClassVar[str] = "Texts and aspects"
 
     task: Task = None
     aspect: Aspects = ()

@@ -1,111 +1,63 @@
-"""Who judges: the flags of panels, models, and how models are called."""
+"""The flags that say who judges: panels, models, and calls to models."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
-
-import typer
+from typing import Annotated, Literal
 
 from spanjury.judges.core import ConfigError
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.cli.command import RARE, Flags
+from spanjury.orchestration.cli.command import Flag, Flags
 
 with lazily():
     from spanjury.orchestration.wiring import config as configs
 
 ModelBaseUrls = Annotated[
     tuple[str, ...],
-    typer.Option(
-        "--model-base-url",
-        envvar="SPANJURY_MODEL_BASE_URL",
-        metavar="URL",
-        help="Address of the model's server, or env:VARIABLE; repeatable.",
-    ),
+    Flag("Address of the model's server, or env:VARIABLE; repeatable.", "URL", env=True),
 ]
-Seed = Annotated[
-    int | None,
-    typer.Option("--seed", envvar="SPANJURY_SEED", metavar="N", help="Seed of all random draws."),
-]
+Seed = Annotated[int | None, Flag("Seed of all random draws.", env=True)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CallFlags(Flags):
+class CallFlags(Flags, title="Calls to models"):
     """The flags about calls to models."""
-
-    title: ClassVar[str] = "Calls to models"
 
     client: Annotated[
         Literal["lean"] | None,
-        typer.Option(
-            envvar="SPANJURY_CLIENT",
-            help="'lean' uses less CPU; for servers with OpenAI's interface only.",
+        Flag(
+            "'lean' uses less CPU; for servers with OpenAI's interface only.", env=True, rare=True
         ),
-        RARE,
     ] = None
     via: Annotated[
         Literal["fast"] | None,
-        typer.Option(envvar="SPANJURY_VIA", hidden=True, help="Old spelling of '--client lean'."),
-        RARE,
+        Flag("Old spelling of '--client lean'.", hidden=True, env=True, rare=True),
     ] = None
     max_connections: Annotated[
         int | None,
-        typer.Option(
-            envvar="SPANJURY_MAX_CONNECTIONS",
-            min=1,
-            metavar="N",
-            help="Calls at the same time to each server; 8 by default.",
-        ),
-        RARE,
+        Flag("Calls at the same time to each server; 8 by default.", min=1, env=True, rare=True),
     ] = None
     min_connections: Annotated[
         int | None,
-        typer.Option(
-            envvar="SPANJURY_MIN_CONNECTIONS",
+        Flag(
+            "Calls at the same time to an overloaded server; 1 by default.",
             min=1,
-            metavar="N",
-            help="Calls at the same time to an overloaded server; 1 by default.",
+            env=True,
+            rare=True,
         ),
-        RARE,
     ] = None
     requests_per_minute: Annotated[
-        int | None,
-        typer.Option(
-            envvar="SPANJURY_REQUESTS_PER_MINUTE",
-            min=1,
-            metavar="N",
-            help="Most calls to each model in a minute.",
-        ),
-        RARE,
+        int | None, Flag("Most calls to each model in a minute.", min=1, env=True, rare=True)
     ] = None
     tokens_per_minute: Annotated[
-        int | None,
-        typer.Option(
-            envvar="SPANJURY_TOKENS_PER_MINUTE",
-            min=1,
-            metavar="N",
-            help="Most tokens of each model in a minute.",
-        ),
-        RARE,
+        int | None, Flag("Most tokens of each model in a minute.", min=1, env=True, rare=True)
     ] = None
     timeout: Annotated[
         float | None,
-        typer.Option(
-            envvar="SPANJURY_TIMEOUT",
-            min=0.1,
-            metavar="SECONDS",
-            help="Longest time of one call; 120 by default.",
-        ),
-        RARE,
+        Flag("Longest time of one call; 120 by default.", "SECONDS", min=0.1, env=True, rare=True),
     ] = None
     attempts: Annotated[
         int | None,
-        typer.Option(
-            envvar="SPANJURY_ATTEMPTS",
-            min=1,
-            metavar="N",
-            help="How often a failing call is tried; 4 by default.",
-        ),
-        RARE,
+        Flag("How often a failing call is tried; 4 by default.", min=1, env=True, rare=True),
     ] = None
 
     def applied(
@@ -129,37 +81,27 @@ class CallFlags(Flags):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScoringFlags(Flags):
+class ScoringFlags(Flags, title="Scores and spans of the panel"):
     """The flags that say how reports become one."""
 
-    title: ClassVar[str] = "Scores and spans of the panel"
-
     aggregate: Annotated[
-        str | None,
-        typer.Option(
-            envvar="SPANJURY_AGGREGATE",
-            metavar="NAME",
-            help="How the judges' scores become one; mean by default.",
-        ),
-        RARE,
+        str | None, Flag("How the judges' scores become one; mean by default.", env=True, rare=True)
     ] = None
     consolidate: Annotated[
         str | None,
-        typer.Option(
-            envvar="SPANJURY_CONSOLIDATE",
-            metavar="NAME",
-            help="How the judges' spans are merged: by rules, the default, or by an agent.",
+        Flag(
+            "How the judges' spans are merged: by rules, the default, or by an agent.",
+            env=True,
+            rare=True,
         ),
-        RARE,
     ] = None
     score: Annotated[
         str | None,
-        typer.Option(
-            envvar="SPANJURY_SCORE",
-            metavar="NAME",
-            help="Score of the panel: aggregate, the default, or from-spans[:option=value,…].",
+        Flag(
+            "Score of the panel: aggregate, the default, or from-spans[:option=value,…].",
+            env=True,
+            rare=True,
         ),
-        RARE,
     ] = None
 
     def applied(self, panel: "configs.PanelConfig") -> "configs.PanelConfig":
@@ -173,31 +115,17 @@ class ScoringFlags(Flags):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PanelFlags(Flags):
+class PanelFlags(Flags, title="Judges"):
     """The flags that name judges and models."""
 
-    title: ClassVar[str] = "Judges"
-
     judge: Annotated[
-        tuple[str, ...],
-        typer.Option(
-            envvar="SPANJURY_JUDGE",
-            metavar="NAME",
-            help="A judge, as NAME or NAME:option=value,…; repeatable.",
-        ),
+        tuple[str, ...], Flag("A judge, as NAME or NAME:option=value,…; repeatable.", env=True)
     ] = ()
-    panel: Annotated[
-        Path | None,
-        typer.Option(
-            envvar="SPANJURY_PANEL", metavar="FILE", help="TOML file that describes the panel."
-        ),
-    ] = None
+    panel: Annotated[Path | None, Flag("TOML file that describes the panel.", env=True)] = None
     model: Annotated[
         tuple[str, ...],
-        typer.Option(
-            envvar="SPANJURY_MODEL",
-            metavar="NAME",
-            help="A model by its LiteLLM name (ollama/…, openai/…), or 'embedded'; repeatable.",
+        Flag(
+            "A model by its LiteLLM name (ollama/…, openai/…), or 'embedded'; repeatable.", env=True
         ),
     ] = ()
     model_base_url: ModelBaseUrls = ()
@@ -233,31 +161,26 @@ class PanelFlags(Flags):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WriterFlags(Flags):
+class WriterFlags(Flags, title="Generated perturbations"):
     """The flags that name the model that writes perturbed texts or explanations."""
-
-    title: ClassVar[str] = "Generated perturbations"
 
     writer: Annotated[
         str | None,
-        typer.Option(
-            "--writer",
-            "--damage-model",
-            envvar=["SPANJURY_WRITER", "SPANJURY_DAMAGE_MODEL"],
-            metavar="NAME",
-            help="Model that writes what rules cannot; without one, rules do everything.",
+        Flag(
+            "Model that writes what rules cannot; without one, rules do everything.",
+            also="--damage-model",
+            env=("SPANJURY_WRITER", "SPANJURY_DAMAGE_MODEL"),
         ),
     ] = None
     writer_base_url: Annotated[
         tuple[str, ...],
-        typer.Option(
-            "--writer-base-url",
-            "--damage-model-base-url",
-            envvar=["SPANJURY_WRITER_BASE_URL", "SPANJURY_DAMAGE_MODEL_BASE_URL"],
-            metavar="URL",
-            help="Address of that model's server; repeatable.",
+        Flag(
+            "Address of that model's server; repeatable.",
+            "URL",
+            also="--damage-model-base-url",
+            env=("SPANJURY_WRITER_BASE_URL", "SPANJURY_DAMAGE_MODEL_BASE_URL"),
+            rare=True,
         ),
-        RARE,
     ] = ()
 
     def config(self, *, judging: PanelFlags | None = None) -> "configs.ModelConfig | None":

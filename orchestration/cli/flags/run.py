@@ -1,75 +1,47 @@
-"""How a run ends early, and what it shows."""
+"""The flags that say when a run ends early, and what it shows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, ClassVar
-
-import typer
+from typing import Annotated
 
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.cli.command import RARE, Flags
+from spanjury.orchestration.cli.command import Flag, Flags
 
 with lazily():
     from spanjury.orchestration.engine import metering, stopping
 
-NoProgress = Annotated[
-    bool,
-    typer.Option("--no-progress", envvar="SPANJURY_NO_PROGRESS", help="Do not show progress."),
-]
+_NO_PROGRESS = Flag("Do not show progress.", env=True)
+NoProgress = Annotated[bool, _NO_PROGRESS]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LimitFlags(Flags):
+class LimitFlags(Flags, title="Limits"):
     """The flags that end a run early."""
 
-    title: ClassVar[str] = "Limits"
-
     max_cost: Annotated[
-        float | None,
-        typer.Option(
-            envvar="SPANJURY_MAX_COST",
-            min=1e-9,
-            metavar="DOLLARS",
-            help="Stop with 4 when this much is spent.",
-        ),
+        float | None, Flag("Stop with 4 when this much is spent.", "DOLLARS", min=1e-9, env=True)
     ] = None
     max_tokens_total: Annotated[
         int | None,
-        typer.Option(
-            envvar="SPANJURY_MAX_TOKENS_TOTAL",
-            min=1,
-            metavar="N",
-            help="Stop with 4 after so many tokens of prompts and replies.",
+        Flag(
+            "Stop with 4 after so many tokens of prompts and replies.", min=1, env=True, rare=True
         ),
-        RARE,
     ] = None
     max_seconds: Annotated[
-        float | None,
-        typer.Option(
-            envvar="SPANJURY_MAX_SECONDS",
-            min=0.1,
-            metavar="SECONDS",
-            help="Stop with 4 after this time.",
-        ),
+        float | None, Flag("Stop with 4 after this time.", "SECONDS", min=0.1, env=True)
     ] = None
     max_outage: Annotated[
         float | None,
-        typer.Option(
-            envvar="SPANJURY_MAX_OUTAGE",
+        Flag(
+            "Stop with 1 when a model does not answer for so long; 60 by default.",
+            "SECONDS",
             min=0.0,
-            metavar="SECONDS",
-            help="Stop with 1 when a model does not answer for so long; 60 by default.",
+            env=True,
+            rare=True,
         ),
-        RARE,
     ] = None
     no_preflight: Annotated[
-        bool,
-        typer.Option(
-            "--no-preflight",
-            envvar="SPANJURY_NO_PREFLIGHT",
-            help="Do not ask each model a small question first.",
-        ),
-        RARE,
+        bool, Flag("Do not ask each model a small question first.", env=True, rare=True)
     ] = False
 
     def limits(self, before: "metering.Limits | None" = None) -> "metering.Limits":
@@ -91,18 +63,12 @@ class LimitFlags(Flags):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LogFlags(Flags):
+class LogFlags(Flags, title="Output"):
     """The flags about progress and logs."""
 
-    title: ClassVar[str] = "Output"
-
-    no_progress: Annotated[NoProgress, RARE] = False
+    no_progress: Annotated[bool, replace(_NO_PROGRESS, rare=True)] = False
     log_file: Annotated[
-        Path | None,
-        typer.Option(
-            envvar="SPANJURY_LOG_FILE", metavar="FILE", help="Write a log to this file, in JSON."
-        ),
-        RARE,
+        Path | None, Flag("Write a log to this file, in JSON.", env=True, rare=True)
     ] = None
 
 
@@ -110,17 +76,14 @@ class LogFlags(Flags):
 class ShowFlags(LogFlags):
     """The flags about the report of a run, and how much of it must have a score."""
 
-    json: Annotated[
-        bool,
-        typer.Option("--json", envvar="SPANJURY_JSON", help="Print result rows, not a report."),
-    ] = False
+    json: Annotated[bool, Flag("Print result rows, not a report.", env=True)] = False
     min_coverage: Annotated[
         float,
-        typer.Option(
-            envvar="SPANJURY_MIN_COVERAGE",
+        Flag(
+            "Exit with 3 if a smaller share of assessments has a score.",
+            "SHARE",
             min=0.0,
             max=1.0,
-            metavar="SHARE",
-            help="Exit with 3 if a smaller share of assessments has a score.",
+            env=True,
         ),
     ] = 0.0

@@ -14,27 +14,23 @@ from typer.testing import CliRunner, Result
 
 from spanjury.judges.core import ConfigError
 from spanjury.orchestration.cli.app import app
-from spanjury.orchestration.cli.command import RARE, CommandGroup, Flags
+from spanjury.orchestration.cli.command import CommandGroup, Flag, Flags
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Paint(Flags):
+class Paint(Flags, title="Paint"):
     """A group within a group."""
 
-    title: ClassVar[str] = "Paint"
-
-    colour: Annotated[str, typer.Option(envvar="PAINT_COLOUR", help="Its colour.")] = "red"
-    coats: Annotated[int, typer.Option(min=1, help="How many coats."), RARE] = 1
+    colour: Annotated[str, Flag("Its colour.", env="PAINT_COLOUR")] = "red"
+    coats: Annotated[int, Flag("How many coats.", min=1, rare=True)] = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fence(Flags):
+class Fence(Flags, title="Fence"):
     """A group with every kind of flag."""
 
-    title: ClassVar[str] = "Fence"
-
     planks: Annotated[tuple[Path, ...], typer.Argument(metavar="PLANK…")]
-    nail: Annotated[tuple[str, ...], typer.Option(help="A nail; repeatable.")] = ()
+    nail: Annotated[tuple[str, ...], Flag("A nail; repeatable.")] = ()
     is_gated: Annotated[bool, typer.Option("--gate", help="With a gate.")] = False
     paint: Paint = Paint()
 
@@ -42,7 +38,7 @@ class Fence(Flags):
 _built: list[tuple[Fence, int]] = []
 
 
-def build(*, fence: Fence, metres: Annotated[int, typer.Option(help="Its length.")] = 2) -> None:
+def build(*, fence: Fence, metres: Annotated[int, Flag("Its length.")] = 2) -> None:
     """Build a fence."""
     if not fence.nail:
         raise ConfigError("no nails")

@@ -1,4 +1,4 @@
-"""How a run shows how far it is: on a terminal, in a file, and not at all."""
+"""The progress of a run: on a terminal, in a file, and not shown at all."""
 
 import io
 import os
@@ -84,8 +84,8 @@ def test_a_bar_is_as_far_as_the_run_whenever_it_is_drawn() -> None:
     terminal = io.StringIO()
     console = Console(file=terminal, force_terminal=True, width=100, color_system=None)
     clock, summary = FakeClock(), Summary()
-    told = Tracker(total=4, summary=summary, meter=Meter(), clock=clock)
-    with ProgressBar(told, console=console) as bar:
+    run = Tracker(total=4, summary=summary, meter=Meter(), clock=clock)
+    with ProgressBar(run, console=console) as bar:
         for _ in range(3):
             summary.add(RESULT)
         clock.now = 6
@@ -96,7 +96,7 @@ def test_a_bar_is_as_far_as_the_run_whenever_it_is_drawn() -> None:
 
 
 class Seen:
-    """What came to each of two outputs."""
+    """Output of a terminal and of a file."""
 
     def __init__(self) -> None:
         self.terminal = bytearray()

@@ -76,7 +76,7 @@ def test_a_newer_release_resumes_and_rescores_without_a_call(
             after = results()
             for row in after:
                 signatures = [row["signature"], *(seat["signature"] for seat in row["seats"])]
-                assert all(told.endswith(f"|spanjury:{version}") for told in signatures)
+                assert all(signature.endswith(f"|spanjury:{version}") for signature in signatures)
             spanjury("rescore", "run", "--aggregate", "median", "-o", "median.jsonl")
             assert len(server.requests) == asked
             assert [row["score"] for row in after] == [row["score"] for row in before]

@@ -1,4 +1,4 @@
-"""What a model may answer to "which of these errors are the same"."""
+"""Answers of a model to "which of these errors are the same"."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What was paid for under one release is there under the next."""
+"""Replies paid for under one release are there under the next."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""What is printed of an exam: for programs, on a page, on a terminal."""
+"""The printed findings of an exam: for programs, on a page, on a terminal."""
 
 import json
 import math

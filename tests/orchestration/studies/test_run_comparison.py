@@ -13,7 +13,7 @@ def run(name: str, scores: list[float], *, signature: str = "a") -> Scorer:
     return Scorer(name=name, scores=by_text, aspect="fluency", signature=signature)
 
 
-def test_a_run_that_is_better_everywhere_is_told_apart() -> None:
+def test_a_run_that_is_better_everywhere_differs() -> None:
     (one,) = differences([run("j", [1.0] * 20)], [run("j", [2.0] * 20)], draws=100)
     assert (one.first, one.second, one.difference) == (1.0, 2.0, 1.0)
     assert (one.higher, one.lower, one.texts) == (20, 0, 20)

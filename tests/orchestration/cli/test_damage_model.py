@@ -153,7 +153,7 @@ def test_a_limit_ends_the_writing_and_the_same_command_goes_on(
     assert len(server.requests) == 4
 
 
-def test_damaged_texts_tell_who_wrote_the_damage_and_come_again_without_asking(
+def test_damaged_texts_name_their_writer_and_come_again_without_asking(
     spanjury: Spanjury, server: Inventing
 ) -> None:
     done = spanjury(*perturb(server.base_url))

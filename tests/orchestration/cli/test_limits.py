@@ -135,7 +135,7 @@ def test_a_limit_of_time_ends_an_exam_and_the_same_command_goes_on(
         assert Path("exam/report.md").exists()
 
 
-def test_a_dry_run_tells_what_the_run_would_take_and_leaves_nothing(spanjury: Spanjury) -> None:
+def test_a_dry_run_shows_what_the_run_would_take_and_leaves_nothing(spanjury: Spanjury) -> None:
     with LoopbackServer(GOOD) as server:
         done = spanjury(*priced(server), "--dry-run")
         assert done.exit_code == 0, done.output

@@ -56,8 +56,8 @@ def results(path: str = "run/results.jsonl") -> list[dict[str, Any]]:
 
 def asks(server: LoopbackServer, model: str, *judges: str) -> list[str]:
     named = [part for judge in judges for part in ("--judge", judge)]
-    lane = ["--model", model, "--model-base-url", server.base_url]
-    return ["evaluate", "rows.jsonl", *named, *lane, "--no-preflight", "--run-dir", "run"]
+    served = ["--model", model, "--model-base-url", server.base_url]
+    return ["evaluate", "rows.jsonl", *named, *served, "--no-preflight", "--run-dir", "run"]
 
 
 @pytest.mark.parametrize(

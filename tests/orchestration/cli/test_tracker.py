@@ -65,7 +65,7 @@ class Run:
         self.meter.count(Usage(calls=calls, prompt=tokens), price=self.price)
 
 
-def test_all_there_is_to_tell_stands_in_one_line() -> None:
+def test_all_figures_stand_in_one_line() -> None:
     run = Run().asks()
     for _ in range(1200):
         run.does(GOOD)

@@ -89,7 +89,7 @@ def summed(*results: Result) -> str:
     return shown(summary_view(summary))
 
 
-def test_the_table_tells_means_with_their_coverage_and_what_went_wrong() -> None:
+def test_the_table_shows_means_with_their_coverage_and_the_failures() -> None:
     view = summed(result(4, GOOD, IDLE), result(None, SLOW, IDLE), result(3, GOOD, SLOW))
     assert "consistency │ 3.50 │ 67% (2/3) │ 0.00 │ 6.00" in view
     assert "system" not in view
@@ -98,7 +98,7 @@ def test_the_table_tells_means_with_their_coverage_and_what_went_wrong() -> None
     assert "seat seat1: 1 timed_out of 3" in view
 
 
-def test_the_table_tells_systems_apart_where_there_are_several() -> None:
+def test_the_table_has_a_row_for_each_system_where_there_are_several() -> None:
     one, other = result(4, GOOD, system="a"), result(2, GOOD, system="b")
     assert "consistency │ a │ 4.00" in summed(one)
     view = summed(one, other)
@@ -107,14 +107,14 @@ def test_the_table_tells_systems_apart_where_there_are_several() -> None:
     assert "│ b │ 2.00 │" in view
 
 
-def test_the_table_tells_tasks_apart_where_there_are_several() -> None:
+def test_the_table_has_a_row_for_each_task_where_there_are_several() -> None:
     task = replace(ASPECT.task, name="story")
     view = summed(result(4, GOOD), replace(result(2, GOOD), aspect=replace(ASPECT, task=task)))
     assert "summarization: consistency" in view
     assert "story: consistency" in view
 
 
-def test_the_table_tells_what_the_judges_took_if_they_asked_anything() -> None:
+def test_the_table_shows_what_the_judges_took_if_they_asked_a_model() -> None:
     spent = Usage(calls=600, prompt=10_000, cached=4_000, completion=500, reasoning=20)
     view = summed(*[result(4, replace(GOOD, usage=spent), GOOD)] * 2)
     assert "what was remembered: what it cost then" in view

@@ -3,9 +3,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanjury.orchestration.engine import aggregation
+from spanjury.orchestration.wiring.plugins import AGGREGATIONS
 
 SCORES = st.lists(st.integers(1, 5), min_size=1, max_size=9)
-EVERY = [getattr(aggregation, name) for name in aggregation.__all__ if "far_from" not in name]
+EVERY = [AGGREGATIONS.get(name) for name in AGGREGATIONS.names()]
 
 
 def test_the_mean_is_not_rounded() -> None:

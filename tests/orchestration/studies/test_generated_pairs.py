@@ -153,7 +153,7 @@ async def test_as_many_texts_are_asked_about_at_once_as_there_are_workers() -> N
         ((ModelRefusedError("not with me"),), "the model failed: refused"),
     ],
 )
-async def test_what_the_model_does_not_manage_is_left_out_with_the_reason(
+async def test_a_text_that_the_model_cannot_change_is_skipped_with_the_reason(
     replies: tuple[str | Exception, ...], reason: str
 ) -> None:
     model = ScriptedModel(*replies, moved(TEXTS[1]), moved(TEXTS[2]))

@@ -28,7 +28,7 @@ judge = "grounding"
 """
 
 
-def test_a_panel_file_says_who_is_heard(tmp_path: Path) -> None:
+def test_a_panel_file_sets_the_seats_and_their_models(tmp_path: Path) -> None:
     path = tmp_path / "panel.toml"
     path.write_text(PANEL)
     panel = read_panel_file(path)

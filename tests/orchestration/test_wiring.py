@@ -88,7 +88,7 @@ async def test_a_judge_that_asks_gets_a_seat_for_each_model(opened: list[str]) -
     assert len(opened) == 4
 
 
-async def test_seats_of_one_name_are_told_apart() -> None:
+async def test_seats_of_one_name_are_numbered() -> None:
     async with open_panel(judges=["form", "form"]) as panel:
         assert [seat.name for seat in panel.seats] == ["form", "form#2"]
 
@@ -106,7 +106,7 @@ async def test_the_seed_reaches_those_who_take_one(opened: list[str]) -> None:
         assert [getattr(seat.judge, "seed", None) for seat in panel.seats] == [5, 9, None]
 
 
-async def test_the_embedded_model_is_held_to_a_grammar_unless_told_otherwise(
+async def test_the_embedded_model_is_held_to_a_grammar_unless_an_option_says_otherwise(
     opened: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     del opened

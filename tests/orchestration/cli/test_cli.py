@@ -39,7 +39,7 @@ def spanjury(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Spanjury:
     monkeypatch.chdir(tmp_path)
     for name in [name for name in os.environ if name.startswith("SPANJURY_")]:
         monkeypatch.delenv(name)
-    return lambda *args, **told: CliRunner().invoke(app, [str(arg) for arg in args], **told)
+    return lambda *args, **options: CliRunner().invoke(app, [str(arg) for arg in args], **options)
 
 
 def write(name: str, *rows: Row | str) -> Path:
@@ -57,12 +57,12 @@ def results(path: str = "results.jsonl") -> list[Row]:
 def test_a_file_is_judged_shown_and_written(spanjury: Spanjury) -> None:
     done = spanjury("evaluate", write("rows.jsonl", GOOD, BAD))
     assert done.exit_code == 0, done.output
-    told = " ".join(done.output.split())
-    assert "in [1935](" in told
-    assert "[is is](" in told or "is [is](" in told
-    assert "[grounding]" in told
-    assert "[form]" in told
-    assert "100% (2/2)" in told
+    shown = " ".join(done.output.split())
+    assert "in [1935](" in shown
+    assert "[is is](" in shown or "is [is](" in shown
+    assert "[grounding]" in shown
+    assert "[form]" in shown
+    assert "100% (2/2)" in shown
     rows = results()
     assert [(row["id"], row["aspect"]) for row in rows] == [
         ("good", "consistency"),
@@ -122,7 +122,7 @@ def test_coverage_below_the_bar_exits_with_three(spanjury: Spanjury) -> None:
         ([{**GOOD, "task": ""}], [], 2, "names no task"),
         ([{**GOOD, "task": "poetry"}], [], 2, "poetry"),
         ([GOOD], ["--aspect", "fluancy"], 2, "consistency"),
-        ([GOOD], ["--judge", "nobody"], 2, "grounding"),
+        ([GOOD], ["--judge", "absent"], 2, "grounding"),
         ([GOOD], ["--judge", "annotator"], 2, "--model"),
         ([GOOD], ["--aggregate", "sum"], 2, "median"),
         ([GOOD], ["--consolidate", "magic"], 2, "rules"),
@@ -133,7 +133,7 @@ def test_coverage_below_the_bar_exits_with_three(spanjury: Spanjury) -> None:
         ([GOOD], ["-o", "/dev/null/x"], 1, "/dev/null/x"),
     ],
 )
-def test_bad_input_is_told_in_one_line_and_an_exit_code(
+def test_bad_input_ends_with_one_line_and_an_exit_code(
     spanjury: Spanjury,
     rows: list[Row | str] | None,
     flags: list[str],

@@ -37,11 +37,11 @@ class Inventing(LoopbackServer):
     """Puts an invented town in the place of Oslo, whatever the order in which it is asked."""
 
     def record(self, request: Received) -> Answer:
-        told = json.dumps(request.body, ensure_ascii=False)
-        if "single word: ready" in told:  # the preflight
+        body = json.dumps(request.body, ensure_ascii=False)
+        if "single word: ready" in body:  # the preflight
             return chat("ready")
         super().record(request)
-        (text,) = (text for text in TEXTS if text in told)
+        (text,) = (text for text in TEXTS if text in body)
         usage = {"prompt_tokens": 90, "completion_tokens": 10, "total_tokens": 100}
         return chat(text.replace("Oslo", "Velmora"), usage=usage)
 
@@ -75,13 +75,13 @@ def damage_model(url: str) -> tuple[str, ...]:
 
 
 def examine(url: str, *flags: str) -> tuple[str, ...]:
-    told = ("exam", "discernment", "good.jsonl", "--recipe", "recipe.toml", "--no-progress")
-    return (*told, *damage_model(url), *flags)
+    command = ("exam", "discernment", "good.jsonl", "--recipe", "recipe.toml", "--no-progress")
+    return (*command, *damage_model(url), *flags)
 
 
 def perturb(url: str, *flags: str) -> tuple[str, ...]:
-    told = ("perturb", "good.jsonl", "--recipe", "recipe.toml", "-o", "damaged.jsonl")
-    return (*told, *damage_model(url), *flags)
+    command = ("perturb", "good.jsonl", "--recipe", "recipe.toml", "-o", "damaged.jsonl")
+    return (*command, *damage_model(url), *flags)
 
 
 def test_an_exam_on_written_damage_says_who_wrote_it_and_goes_on_without_asking(
@@ -91,8 +91,8 @@ def test_an_exam_on_written_damage_says_who_wrote_it_and_goes_on_without_asking(
     assert done.exit_code == 0, done.output
     # Two texts, and the third, in which there is no Oslo, a second time.
     assert len(server.requests) == 4
-    told = json.loads(Path("exam/findings.json").read_text())
-    names, words = told["findings"]
+    findings = json.loads(Path("exam/findings.json").read_text())
+    names, words = findings["findings"]
     assert (names["written_by"], names["damaged"]) == (MODEL, 2)
     assert names["left_out"] == {"the model left the text as it was, twice": 1}
     assert words["written_by"] == ""
@@ -102,12 +102,12 @@ def test_an_exam_on_written_damage_says_who_wrote_it_and_goes_on_without_asking(
     again = spanjury(*examine(server.base_url))
     assert again.exit_code == 0, again.output
     assert len(server.requests) == 4
-    assert json.loads(Path("exam/findings.json").read_text()) == told
+    assert json.loads(Path("exam/findings.json").read_text()) == findings
 
 
 def test_the_flags_have_their_former_names_too(spanjury: Spanjury, server: Inventing) -> None:
-    told = ("exam", "discernment", "good.jsonl", "--recipe", "recipe.toml", "--no-progress")
-    done = spanjury(*told, "--damage-model", MODEL, "--damage-model-base-url", server.base_url)
+    command = ("exam", "discernment", "good.jsonl", "--recipe", "recipe.toml", "--no-progress")
+    done = spanjury(*command, "--damage-model", MODEL, "--damage-model-base-url", server.base_url)
     assert done.exit_code == 0, done.output
     assert len(server.requests) == 4
 
@@ -115,8 +115,8 @@ def test_the_flags_have_their_former_names_too(spanjury: Spanjury, server: Inven
 def test_without_a_model_all_is_done_by_rules(spanjury: Spanjury) -> None:
     flags = ("--recipe", "recipe.toml", "--no-progress")
     assert spanjury("exam", "discernment", "good.jsonl", *flags).exit_code == 0
-    told = json.loads(Path("exam/findings.json").read_text())
-    assert [finding["written_by"] for finding in told["findings"]] == ["", ""]
+    findings = json.loads(Path("exam/findings.json").read_text())
+    assert [finding["written_by"] for finding in findings["findings"]] == ["", ""]
 
 
 @pytest.mark.parametrize("command", [examine, perturb])
@@ -153,7 +153,7 @@ def test_a_limit_ends_the_writing_and_the_same_command_goes_on(
     assert len(server.requests) == 4
 
 
-def test_damaged_texts_tell_who_wrote_the_damage_and_come_again_without_asking(
+def test_damaged_texts_name_their_writer_and_come_again_without_asking(
     spanjury: Spanjury, server: Inventing
 ) -> None:
     done = spanjury(*perturb(server.base_url))
@@ -186,7 +186,7 @@ def test_damaged_texts_tell_who_wrote_the_damage_and_come_again_without_asking(
         (("--recipe", "strange.toml"), "no model is asked for 'lies'; choose from"),
     ],
 )
-def test_a_writer_that_does_not_fit_is_told_before_anybody_is_asked(
+def test_a_writer_that_does_not_fit_is_refused_before_any_model_is_asked(
     spanjury: Spanjury, flags: tuple[str, ...], problem: str
 ) -> None:
     strange = RECIPE.replace('"fictional-entities"', '"lies"')

@@ -57,20 +57,20 @@ def test_damage_makes_a_whole_training_set_of_the_examples(build: Build) -> None
             spans = located_errors(parsed.errors, output=example.output)
             assert [one.interval for one in spans] == [s.interval for s in example.report.spans]
     assert all(len(splits) == 1 for splits in inputs.values())
-    told = json.loads(Path("set/tables.json").read_text())
-    assert told["tasks"]["summarization"]["systems"] == 3
-    assert told["cautions"] == []
-    assert sum(map(len, found.values())) == sum(t["examples"] for t in told["tasks"].values())
+    tables = json.loads(Path("set/tables.json").read_text())
+    assert tables["tasks"]["summarization"]["systems"] == 3
+    assert tables["cautions"] == []
+    assert sum(map(len, found.values())) == sum(t["examples"] for t in tables["tasks"].values())
     assert "summarization" in done.output
 
 
 def test_the_same_seed_writes_the_same_bytes_and_another_seed_others(build: Build) -> None:
-    told = []
+    built = []
     for seed in (1, 1, 2):
         done = build(DATA[0], "--from-damage", "-o", "set", "--limit", 6, "--seed", seed)
         assert done.exit_code == 0, done.output
-        told.append(files("set"))
-    assert told[0] == told[1] != told[2]
+        built.append(files("set"))
+    assert built[0] == built[1] != built[2]
 
 
 def test_a_panel_teaches_and_is_not_asked_twice(build: Build) -> None:
@@ -81,10 +81,10 @@ def test_a_panel_teaches_and_is_not_asked_twice(build: Build) -> None:
     assert done.exit_code == 0, done.output
     assert files("set") == first
     assert Path("set/memory.sqlite3").stat().st_size == size
-    told = json.loads(first["tables.json"])
-    assert set(told["made_by"]["teachers"]) == {"grounding", "form"}
-    assert {one["seat"] for one in told["outliers"]} == {"grounding", "form"}
-    assert told["left_out"]["the panel gives no score: abstained"] > 0
+    tables = json.loads(first["tables.json"])
+    assert set(tables["made_by"]["teachers"]) == {"grounding", "form"}
+    assert {one["seat"] for one in tables["outliers"]} == {"grounding", "form"}
+    assert tables["left_out"]["the panel gives no score: abstained"] > 0
     systems = defaultdict(set)
     for split in SPLITS:
         for example in read_split(Path("set"), split):
@@ -126,7 +126,7 @@ def test_inputs_that_are_evaluated_on_are_refused_and_nothing_is_written(build: 
         ),
     ],
 )
-def test_what_does_not_fit_together_is_told_and_nothing_is_written(
+def test_flags_that_do_not_fit_together_are_refused_and_nothing_is_written(
     build: Build, flags: tuple[str, ...], complaint: str
 ) -> None:
     done = build(DATA[0], *flags, "-o", "set")

@@ -31,7 +31,7 @@ def spanjury(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Spanju
     torch.set_num_threads(before)
 
 
-def test_a_judge_is_built_trained_heard_and_examined(spanjury: Spanjury) -> None:
+def test_a_judge_is_built_trained_run_and_examined(spanjury: Spanjury) -> None:
     sets = ("--from-damage", *FLUENCY, "--test", 0.3, "--damages-per-text", 6, "-o", "set")
     done = spanjury("distil", "build", DATA, *sets)
     assert done.exit_code == 0, done.output
@@ -53,11 +53,11 @@ def test_a_judge_is_built_trained_heard_and_examined(spanjury: Spanjury) -> None
     low = ("--require", "reports.parsed>=.5", "--require-over-base", "reports.parsed")
     done = spanjury(*gate, *low, "--judge", "form")
     assert done.exit_code == 0, done.output
-    told = json.loads(Path("gate/gate.json").read_text())
-    assert [one["met"] for one in told["demands"]] == [True, True]
+    decision = json.loads(Path("gate/gate.json").read_text())
+    assert [one["met"] for one in decision["demands"]] == [True, True]
     values = {
         role: {one["name"]: one["value"] for one in measures}
-        for role, measures in told["judges"].items()
+        for role, measures in decision["judges"].items()
     }
     # It has learnt to answer in the form that is asked for; before, it never did.
     assert values["base"]["reports.parsed"] == 0

@@ -86,9 +86,9 @@ def test_a_model_and_its_card_come_of_examples(
     assert "step 6/6: loss" in said.err
     assert f"the model is in {tmp_path / 'model'}" in said.err
     card = (tmp_path / "model" / "README.md").read_text()
-    told_of = ("| farm | 6 |", "| summarization: consistency | 6 |", "| r: typos | 6 |")
-    for told in ("CC0-1.0", "| consistency | 6 |", "| damage | 6 |", *told_of):
-        assert told in card
+    rows = ("| farm | 6 |", "| summarization: consistency | 6 |", "| r: typos | 6 |")
+    for fact in ("CC0-1.0", "| consistency | 6 |", "| damage | 6 |", *rows):
+        assert fact in card
     with pytest.raises(ConfigError, match="holds a model already"):
         train()
 

@@ -24,7 +24,7 @@ def doctor(monkeypatch: pytest.MonkeyPatch) -> Doctor:
     return lambda *flags: CliRunner().invoke(app, ["doctor", *flags])
 
 
-def test_what_is_installed_is_told(doctor: Doctor) -> None:
+def test_the_doctor_lists_what_is_installed(doctor: Doctor) -> None:
     done = doctor()
     assert done.exit_code == 0, done.output
     for word in ("python", "litellm", "spanjury.judges", "grounding", "loads"):
@@ -39,7 +39,9 @@ def test_offline_everything_loads_and_judges_without_the_network() -> None:
     assert "untouched" in done.stdout
 
 
-def test_a_model_that_answers_is_told_apart_from_one_that_does_not(doctor: Doctor) -> None:
+def test_the_doctor_distinguishes_a_model_that_answers_from_one_that_does_not(
+    doctor: Doctor,
+) -> None:
     with LoopbackServer(chat("ready")) as server:
         done = doctor("--model", "openai/m", "--model-base-url", server.base_url)
         assert done.exit_code == 0, done.output

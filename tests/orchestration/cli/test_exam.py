@@ -43,7 +43,7 @@ def test_the_demo_shows_that_the_offline_panel_sees_entities_and_not_order(
         assert f"{picture}.png" in page
 
 
-def test_the_same_exam_again_says_the_same_and_asks_nobody(spanjury: Spanjury) -> None:
+def test_the_same_exam_again_gives_the_same_result_and_asks_no_model(spanjury: Spanjury) -> None:
     flags = examine("--demo", "--limit", "4", "--recipe", "invariance", "--mode", "paper")
     assert spanjury(*flags).exit_code == 0
     first = Path("exam/findings.json").read_text()

@@ -92,15 +92,15 @@ def test_a_model_that_cannot_be_used_costs_one_call_and_no_row(
     judged_rows(tmp_path, count=2000)
     refused = failure(status, said)
     with CountingServer(lambda _, __: refused, lambda _, __: refused) as server:
-        code, told = done(tmp_path, *evaluate(server.base_url))
+        code, errors = done(tmp_path, *evaluate(server.base_url))
         assert server.counts == {"probes": 1}
     assert code == 1
-    assert told.endswith("go on with: spanjury resume run\n")
-    line = complaint(told)
+    assert errors.endswith("go on with: spanjury resume run\n")
+    line = complaint(errors)
     assert line.startswith("model openai-compatible/judge cannot be used: openai-compatible/judge")
     assert f"status {status}" in line
     assert "check its name, its key and its address" in line
-    assert "sk-of-a-test" not in told
+    assert "sk-of-a-test" not in errors
     judged_rows(tmp_path, count=20)
     assert_nothing_was_burnt(tmp_path, rows=20)
 
@@ -108,10 +108,10 @@ def test_a_model_that_cannot_be_used_costs_one_call_and_no_row(
 def test_a_missing_key_is_one_line_whatever_litellm_calls_it(tmp_path: Path) -> None:
     judged_rows(tmp_path, count=2000)
     flags = ("--model", "openai/gpt-4o-mini", "--run-dir", "run", "--no-progress")
-    code, told = done(tmp_path, "evaluate", "rows.jsonl", "--aspect", "fluency", *flags, key="")
+    code, errors = done(tmp_path, "evaluate", "rows.jsonl", "--aspect", "fluency", *flags, key="")
     assert code == 1
-    assert "model openai/gpt-4o-mini cannot be used: " in complaint(told)
-    assert "OPENAI_API_KEY" in told
+    assert "model openai/gpt-4o-mini cannot be used: " in complaint(errors)
+    assert "OPENAI_API_KEY" in errors
     assert (tmp_path / "run" / "results.jsonl.part").read_text() == ""
 
 
@@ -122,11 +122,11 @@ def test_a_key_that_is_withdrawn_on_the_way_costs_no_failed_row(tmp_path: Path) 
         lambda number, _: GOOD if number < 80 else refused,
         lambda number, _: READY if number < 1 else refused,
     ) as server:
-        code, told = done(tmp_path, *evaluate(server.base_url))
+        code, errors = done(tmp_path, *evaluate(server.base_url))
         assert server.counts["reviews"] <= 80 + 8  # those under way
         assert server.counts["probes"] <= 1 + 3
     assert code == 1
-    assert "key withdrawn" in told
+    assert "key withdrawn" in errors
     kept = rows_of(tmp_path / "run" / "results.jsonl.part")
     assert 0 < len(kept) <= 80
     assert {row["outcome"] for row in kept} == {"scored"}
@@ -136,11 +136,11 @@ def test_a_key_that_is_withdrawn_on_the_way_costs_no_failed_row(tmp_path: Path) 
         assert server.counts == {"probes": 1, "reviews": 220}  # what was paid is kept
 
 
-def test_nobody_at_the_address_costs_the_longest_outage_and_no_row(tmp_path: Path) -> None:
+def test_an_address_without_a_server_costs_the_longest_outage_and_no_row(tmp_path: Path) -> None:
     judged_rows(tmp_path, count=2000)
-    code, told = done(tmp_path, *evaluate(unreachable_url()), "--max-outage", "1.5")
+    code, errors = done(tmp_path, *evaluate(unreachable_url()), "--max-outage", "1.5")
     assert code == 1
-    assert "model openai-compatible/judge does not answer, and 1.5 s is the longest" in told
+    assert "model openai-compatible/judge does not answer, and 1.5 s is the longest" in errors
     judged_rows(tmp_path, count=20)
     assert_nothing_was_burnt(tmp_path, rows=20)
 
@@ -161,12 +161,12 @@ def test_a_server_that_dies_and_stays_dead_leaves_what_it_said_and_no_failed_row
         waiting = threading.Event()
         while server.counts["reviews"] < 80 and process.poll() is None:
             waiting.wait(0.02)
-    _, told = process.communicate(timeout=120)
+    _, errors = process.communicate(timeout=120)
     assert process.returncode == 1
-    assert "does not answer, and 1.5 s is the longest outage that is waited for" in told
-    assert told.endswith("go on with: spanjury resume run\n")
+    assert "does not answer, and 1.5 s is the longest outage that is waited for" in errors
+    assert errors.endswith("go on with: spanjury resume run\n")
     kept = rows_of(tmp_path / "run" / "results.jsonl.part")
-    assert f"{len(kept)} of 300 results are in run/results.jsonl.part" in told
+    assert f"{len(kept)} of 300 results are in run/results.jsonl.part" in errors
     assert 0 < len(kept) <= 80
     assert {row["outcome"] for row in kept} == {"scored"}
     with CountingServer(lambda _, __: GOOD) as server:
@@ -185,8 +185,8 @@ def test_a_server_that_comes_back_is_waited_for_and_every_row_is_scored(
         lambda number, _: fault if 80 <= number < 88 else GOOD,
         lambda number, _: fault if 1 <= number < 3 else READY,
     ) as server:
-        code, told = done(tmp_path, *evaluate(server.base_url))
-        waits, goes_on, *rest = complaint_free(told).splitlines()
+        code, errors = done(tmp_path, *evaluate(server.base_url))
+        waits, goes_on, *rest = complaint_free(errors).splitlines()
         assert code == 0
         assert waits.startswith("waiting for model openai-compatible/judge, 60 s at most: ")
         assert goes_on.startswith("model openai-compatible/judge answers again after ")
@@ -198,17 +198,17 @@ def test_a_server_that_comes_back_is_waited_for_and_every_row_is_scored(
     assert (tmp_path / "run" / "done").exists()
 
 
-def complaint_free(told: str) -> str:
-    """Return what was `told`; fail if any of it is a complaint."""
-    assert "spanjury: " not in told
-    return told
+def complaint_free(errors: str) -> str:
+    """Return `errors`, what went to standard error; fail if any line is a complaint."""
+    assert "spanjury: " not in errors
+    return errors
 
 
 def test_a_server_that_is_slow_stops_nothing(tmp_path: Path) -> None:
     judged_rows(tmp_path, count=24)
     with ChaosServer(seconds=0.5) as server:
-        code, told = done(tmp_path, *evaluate(server.base_url, "--max-outage", "0.2"))
-        assert code == 0, told
+        code, errors = done(tmp_path, *evaluate(server.base_url, "--max-outage", "0.2"))
+        assert code == 0, errors
         assert (server.probes, server.asked) == (1, 24)
 
 
@@ -217,11 +217,11 @@ def test_a_row_that_always_gets_400_ends_nothing_and_the_run_is_not_done(tmp_pat
     word = judged_text(7).split()[-1]
     too_long = failure(400, "too long")
     with CountingServer(lambda _, asked: too_long if word in asked else GOOD) as server:
-        code, told = done(tmp_path, *evaluate(server.base_url))
+        code, errors = done(tmp_path, *evaluate(server.base_url))
         assert code == 1
         assert server.counts == {"probes": 1, "reviews": 30}
-        assert "spanjury: 1 of 30 assessments were not answered\n" in told
-        assert told.endswith("go on with: spanjury resume run\n")
+        assert "spanjury: 1 of 30 assessments were not answered\n" in errors
+        assert errors.endswith("go on with: spanjury resume run\n")
         rows = rows_of(tmp_path / "run" / "results.jsonl")
         assert [row["id"] for row in rows if row["outcome"] != "scored"] == ["7"]
         assert not (tmp_path / "run" / "done").exists()
@@ -236,23 +236,23 @@ def test_a_wrong_key_without_a_preflight_costs_one_call_however_many_may_be_unde
     refused = failure(401, "bad key")
     flags = ("--no-preflight", "--max-connections", "64")
     with CountingServer(lambda _, __: refused, lambda _, __: refused) as server:
-        code, told = done(tmp_path, *evaluate(server.base_url, *flags))
+        code, errors = done(tmp_path, *evaluate(server.base_url, *flags))
         assert server.counts == {"reviews": 1, "probes": 1}
     assert code == 1
-    assert "cannot be used" in complaint(told)
+    assert "cannot be used" in complaint(errors)
 
 
 def test_a_server_that_says_400_to_everything_ends_the_run(tmp_path: Path) -> None:
     judged_rows(tmp_path, count=2000)
     unfit = failure(400, "Unsupported parameter: 'max_tokens'")
     with CountingServer(lambda _, __: unfit, lambda _, __: unfit) as server:
-        code, told = done(tmp_path, *evaluate(server.base_url))
+        code, errors = done(tmp_path, *evaluate(server.base_url))
         assert server.counts["probes"] == 1
         assert server.counts["reviews"] <= 3 + 8  # those under way
     assert code == 1
-    assert "has replied to nothing, and says the same of whatever it is asked: " in told
-    assert "Unsupported parameter" in told
-    assert told.endswith("go on with: spanjury resume run\n")
+    assert "has replied to nothing, and says the same of whatever it is asked: " in errors
+    assert "Unsupported parameter" in errors
+    assert errors.endswith("go on with: spanjury resume run\n")
 
 
 def test_a_run_over_what_was_said_before_asks_nothing_not_even_a_probe(tmp_path: Path) -> None:
@@ -271,8 +271,8 @@ def test_an_exam_ends_as_a_run_does_and_the_same_command_goes_on(tmp_path: Path)
     model = ("--model", "openai-compatible/judge", "--model-base-url")
     refused = failure(403, "not yours")
     with CountingServer(lambda _, __: refused, lambda _, __: refused) as server:
-        code, told = done(tmp_path, *exam, *model, server.base_url)
+        code, errors = done(tmp_path, *exam, *model, server.base_url)
         assert sum(server.counts.values()) == 1
     assert code == 1
-    assert "spanjury: model openai-compatible/judge cannot be used: " in told
-    assert "0 assessments are kept; the same command goes on" in told
+    assert "spanjury: model openai-compatible/judge cannot be used: " in errors
+    assert "0 assessments are kept; the same command goes on" in errors

@@ -21,7 +21,7 @@ Spanjury = Callable[..., Result]
 
 
 class Author(LoopbackServer):
-    """Words each note anew, whatever the order in which it is asked; makes up one for the rest."""
+    """Rewords each note, whatever the order in which it is asked; makes up one for the rest."""
 
     def record(self, request: Received) -> Answer:
         values = json.dumps(request.body, ensure_ascii=False)
@@ -156,7 +156,7 @@ def test_a_limit_ends_the_exam_and_the_same_command_goes_on(
     assert done.exit_code == 0, done.output
     assert len(author.requests) > before
     bodies = [json.dumps(request.body, sort_keys=True) for request in author.requests]
-    assert len(bodies) == len(set(bodies))  # nobody is asked twice
+    assert len(bodies) == len(set(bodies))  # no request is sent twice
 
 
 @pytest.mark.parametrize(

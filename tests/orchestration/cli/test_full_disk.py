@@ -33,7 +33,7 @@ runpy.run_module("spanjury", run_name="__main__", alter_sys=True)
 
 FILL_AND_FREE = """
 mount -t tmpfs -o size="$1" tmpfs disk && shift && cd disk && cp ../rows.jsonl . || exit 77
-"$@" 2> ../told
+"$@" 2> ../stderr
 echo $? > ../code
 mount -o remount,size=64m . || exit 77
 if [ -f run/run.json ]; then set -- "$1" "$2" "$3" resume run; fi
@@ -61,9 +61,9 @@ def finish(folder: Path, server: ChaosServer) -> bytes:
 def limited(folder: Path, *arguments: str, limit: int) -> str:
     """Return what the command complains of when its files may not exceed `limit` bytes."""
     process = start(folder, *arguments, command=(sys.executable, "-c", LIMIT, str(limit)))
-    _, told = process.communicate(timeout=120)
-    assert process.returncode == 1, told
-    return complaint(told)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 1, errors
+    return complaint(errors)
 
 
 @pytest.mark.parametrize(
@@ -127,6 +127,6 @@ def test_a_disk_that_is_full_ends_the_run_until_there_is_space(
         )
         assert done.returncode == 0, done.stderr
         assert (tmp_path / "code").read_text() == "1\n"
-        assert complaint((tmp_path / "told").read_text()).startswith("run")
+        assert complaint((tmp_path / "stderr").read_text()).startswith("run")
         assert without_seconds(tmp_path / "results.jsonl") == undisturbed
         assert server.asked <= ROWS + UNDER_WAY

@@ -34,11 +34,11 @@ def forms() -> Iterator[str]:
 
 
 def rows(folder: Path, *ids: str, system: str = "") -> None:
-    told = (
+    segments = (
         {"id": name, "system": system, "task": "summarization", "output": "The bridge is open."}
         for name in ids
     )
-    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in told))
+    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in segments))
 
 
 def written(folder: Path) -> str:
@@ -128,13 +128,13 @@ def test_ids_systems_and_what_a_model_says_do_not_steer_the_terminal(tmp_path: P
     rows(tmp_path, hostile, system=hostile)
     with LoopbackServer(chat(REPLY.format(hostile, hostile))) as server:
         done = call(tmp_path, *evaluate(server.base_url))
-        told = call(tmp_path, *evaluate(server.base_url, "--json", run="other"))
-    assert done.exit_code == told.exit_code == 0, done.stderr + told.stderr
-    for text in (done.stdout, done.stderr, told.stdout, told.stderr):
+        as_json = call(tmp_path, *evaluate(server.base_url, "--json", run="other"))
+    assert done.exit_code == as_json.exit_code == 0, done.stderr + as_json.stderr
+    for text in (done.stdout, done.stderr, as_json.stdout, as_json.stderr):
         assert not CONTROL.search(text)
     assert "[bold]b[/bold]" in done.stdout
     assert "\n  fluency: 5.00" not in done.stdout
-    assert json.loads(told.stdout.splitlines()[0])["id"] == hostile
+    assert json.loads(as_json.stdout.splitlines()[0])["id"] == hostile
 
 
 def test_a_complaint_does_not_steer_the_terminal(tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def test_a_complaint_does_not_steer_the_terminal(tmp_path: Path) -> None:
 
 def test_names_are_text_on_the_page_of_a_meta_evaluation(tmp_path: Path) -> None:
     hostile = "<img src=x onerror=alert(1)> [x](http://evil) | `a` " + TITLE
-    told = [
+    segments = [
         {
             "id": str(number),
             "system": f"{hostile} {number % 3}",
@@ -157,7 +157,7 @@ def test_names_are_text_on_the_page_of_a_meta_evaluation(tmp_path: Path) -> None
         }
         for number in range(12)
     ]
-    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in told))
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in segments))
     call(tmp_path, "evaluate", "rows.jsonl", "--aspect", "fluency", "--run-dir", "<b>run")
     flags = ("--human", "rows.jsonl", "--draws", "0", "--level", "pooled", "--output", "page")
     done = call(tmp_path, "meta", "<b>run", *flags, "--no-progress")

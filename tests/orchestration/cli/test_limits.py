@@ -135,16 +135,16 @@ def test_a_limit_of_time_ends_an_exam_and_the_same_command_goes_on(
         assert Path("exam/report.md").exists()
 
 
-def test_a_dry_run_tells_what_the_run_would_take_and_leaves_nothing(spanjury: Spanjury) -> None:
+def test_a_dry_run_shows_what_the_run_would_take_and_leaves_nothing(spanjury: Spanjury) -> None:
     with LoopbackServer(GOOD) as server:
-        told = spanjury(*priced(server), "--dry-run")
-        assert told.exit_code == 0, told.output
+        done = spanjury(*priced(server), "--dry-run")
+        assert done.exit_code == 0, done.output
         assert len(server.requests) == 20
-    lines = {line.split()[1]: line for line in told.output.splitlines() if line.startswith("│")}
+    lines = {line.split()[1]: line for line in done.output.splitlines() if line.startswith("│")}
     assert "40 to 40" in lines["calls"]
     assert "4,000 to 4,000" in lines["tokens"]
     assert "7.6" in lines["dollars"]
-    assert "20 of 40 assessments: 20 scored" in told.output
+    assert "20 of 40 assessments: 20 scored" in done.output
     assert not Path("home").exists()
     assert not list(Path().glob("results*"))
 
@@ -195,13 +195,13 @@ def test_where_no_run_can_be_kept_the_data_is_judged_all_the_same(
 
 def test_the_lean_client_takes_the_names_of_litellm(spanjury: Spanjury) -> None:
     with LoopbackServer(GOOD) as server:
-        told = ["--model", "hosted_vllm/google/gemma", "--via", "fast"]
+        model = ["--model", "hosted_vllm/google/gemma", "--via", "fast"]
         done = spanjury(
-            "evaluate", "rows.jsonl", *told, "--model-base-url", server.base_url, "--limit", "2"
+            "evaluate", "rows.jsonl", *model, "--model-base-url", server.base_url, "--limit", "2"
         )
         assert done.exit_code == 0, done.output
         assert {request.body["model"] for request in server.requests} == {"google/gemma"}
-    refused = spanjury("evaluate", "rows.jsonl", *told, "--via", "slow")
+    refused = spanjury("evaluate", "rows.jsonl", *model, "--via", "slow")
     assert refused.exit_code == 2
 
 
@@ -226,5 +226,5 @@ def test_rows_of_one_source_are_judged_in_turn(spanjury: Spanjury) -> None:
     with LoopbackServer(GOOD) as server:
         assert spanjury(*judge(server), "--order", "source").exit_code == 0
     ids = [json.loads(line)["id"] for line in Path("results.jsonl").read_text().splitlines()]
-    assert "".join(sources[int(told)] for told in ids) == "aaabbbcc"
-    assert ids == sorted(ids, key=lambda told: (sources[int(told)], int(told)))
+    assert "".join(sources[int(row_id)] for row_id in ids) == "aaabbbcc"
+    assert ids == sorted(ids, key=lambda row_id: (sources[int(row_id)], int(row_id)))

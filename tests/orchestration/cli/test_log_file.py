@@ -59,15 +59,15 @@ def lines(path: Path) -> Sequence[dict[str, object]]:
     return [json.loads(line) for line in path.read_text(encoding="ascii").splitlines()]
 
 
-def test_a_line_is_json_with_a_time_a_level_and_what_was_told(tmp_path: Path) -> None:
+def test_a_line_is_json_with_a_time_a_level_and_what_was_logged(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     began = datetime.now(UTC)
     log_to(path)
     log.debug("thing.looked_at")
     log.info("thing.done", count=3, where=path, text="\ud800é")
-    [told] = lines(path)
-    assert began <= datetime.fromisoformat(str(told.pop("timestamp"))) <= datetime.now(UTC)
-    assert told == {
+    [line] = lines(path)
+    assert began <= datetime.fromisoformat(str(line.pop("timestamp"))) <= datetime.now(UTC)
+    assert line == {
         "level": "info",
         "event": "thing.done",
         "count": 3,
@@ -114,7 +114,7 @@ def test_a_log_that_fails_says_so_once_and_ends_nothing(
 
 
 @pytest.mark.anyio
-async def test_what_a_model_meets_is_told_with_the_segment_the_aspect_and_the_seat(
+async def test_a_failed_call_is_logged_with_the_segment_the_aspect_and_the_seat(
     tmp_path: Path,
 ) -> None:
     clock = FakeClock()
@@ -128,32 +128,32 @@ async def test_what_a_model_meets_is_told_with_the_segment_the_aspect_and_the_se
         for _ in range(2)
     ]
     log_to(tmp_path / "log.jsonl")
-    heard = panel(*(Annotator(model=model) for model in models), FixedJudge(says=JudgeError(TEXT)))
-    report = await heard.assess(segment("row 7"), ASPECT)
+    judges = panel(*(Annotator(model=model) for model in models), FixedJudge(says=JudgeError(TEXT)))
+    report = await judges.assess(segment("row 7"), ASPECT)
     assert report.score == 4
-    told = lines(tmp_path / "log.jsonl")
-    assert sorted((str(line["event"]), str(line["seat"])) for line in told) == [
+    logged = lines(tmp_path / "log.jsonl")
+    assert sorted((str(line["event"]), str(line["seat"])) for line in logged) == [
         ("model.call_retried", "seat0"),
         ("model.call_retried", "seat1"),
         ("panel.seat_failed", "seat2"),
     ]
-    assert {(line["segment_id"], line["aspect"]) for line in told} == {("row 7", "consistency")}
+    assert {(line["segment_id"], line["aspect"]) for line in logged} == {("row 7", "consistency")}
     text = (tmp_path / "log.jsonl").read_text()
     assert TEXT not in text
     assert "Overall score" not in text
 
 
 @pytest.mark.anyio
-async def test_an_exception_is_told_in_parts_and_without_what_variables_held(
+async def test_an_exception_is_logged_in_parts_and_without_the_values_of_variables(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     log_to(tmp_path / "log.jsonl")
     await panel(BrokenJudge()).assess(segment(), ASPECT)
-    [told] = lines(tmp_path / "log.jsonl")
-    assert told["event"] == "panel.seat_broken"
-    assert told["error"] == "KeyError"
-    assert isinstance(told["frames"], list)
-    assert told["frames"][-1].startswith("test_log_file.py:")
+    [line] = lines(tmp_path / "log.jsonl")
+    assert line["event"] == "panel.seat_broken"
+    assert line["error"] == "KeyError"
+    assert isinstance(line["frames"], list)
+    assert line["frames"][-1].startswith("test_log_file.py:")
     shown = capsys.readouterr()
     for text in ((tmp_path / "log.jsonl").read_text(), shown.out, shown.err):
         assert KEY not in text

@@ -65,7 +65,7 @@ def test_the_shard_of_a_task_is_read_from_its_environment(monkeypatch: pytest.Mo
     assert list(judged.values()) == [[row["id"] for row in ROWS], ["1", "5", "9"]]
 
 
-def test_a_shard_that_is_missing_is_told_of() -> None:
+def test_a_missing_shard_is_reported() -> None:
     evaluate("--shard", "2/3", "--no-memory")
     done = spanjury("merge", "results.shard-2-of-3.jsonl")
     assert done.exit_code == 1
@@ -122,8 +122,8 @@ def test_a_run_that_broke_off_is_exported_as_far_as_it_went(run: Path) -> None:
 
 def test_results_that_went_elsewhere_are_found_by_their_run() -> None:
     evaluate("--run-dir", "run", "-o", "elsewhere.jsonl")
-    for told in ("run", "elsewhere.jsonl"):
-        exported = spanjury("export", told, "--form", "jsonl")
+    for place in ("run", "elsewhere.jsonl"):
+        exported = spanjury("export", place, "--form", "jsonl")
         assert exported.stdout_bytes == Path("elsewhere.jsonl").read_bytes()
     Path("elsewhere.jsonl").unlink()
     done = spanjury("export", "run")
@@ -131,7 +131,7 @@ def test_results_that_went_elsewhere_are_found_by_their_run() -> None:
     assert "run has no results yet" in done.stderr
 
 
-def test_a_run_that_is_not_there_is_told_of() -> None:
+def test_a_missing_run_is_reported() -> None:
     done = spanjury("export", "absent")
     assert done.exit_code == 1
     assert "there is no run absent" in done.stderr

@@ -86,7 +86,7 @@ def test_texts_are_scored_and_the_scores_kept() -> None:
     assert by_id["0/3"]["wer"] == pytest.approx(3 / len(WORDS))  # of two references the better
 
 
-def test_scores_of_systems_are_told_on_request() -> None:
+def test_scores_of_systems_are_given_on_request() -> None:
     flags = ("--metric", "f1", "--by-system", "--json")
     done = json.loads(spanjury("metrics", "score", "texts.jsonl", *flags).stdout)
     systems = {one["system"]: one["score"] for one in done["metrics"]}
@@ -94,7 +94,7 @@ def test_scores_of_systems_are_told_on_request() -> None:
     assert systems["s0"] > systems["s2"] > systems["s4"]
 
 
-def test_without_references_the_metrics_that_need_some_say_so_or_are_left_out() -> None:
+def test_without_references_the_metrics_that_need_some_say_so_or_are_skipped() -> None:
     Path("bare.txt").write_text("One text.\n\nAnother text.\n")
     refused = spanjury("metrics", "score", "bare.txt", "--metric", "bleu")
     assert refused.exit_code == 1

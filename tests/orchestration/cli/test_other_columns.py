@@ -23,8 +23,8 @@ def write(folder: Path) -> Path:
 
 
 def evaluate(folder: Path, *flags: str) -> Result:
-    told = ("--task", "summarization", "--aspect", "consistency", "--no-progress", *flags)
-    return call(folder, "evaluate", "rows.jsonl", *told)
+    options = ("--task", "summarization", "--aspect", "consistency", "--no-progress", *flags)
+    return call(folder, "evaluate", "rows.jsonl", *options)
 
 
 def judged(path: Path) -> list[tuple[str, str]]:
@@ -50,7 +50,7 @@ def test_other_columns_are_judged_and_kept_for_resuming(tmp_path: Path) -> None:
         ((*FLAGS, "--engine", "ray", "--run-dir", "run"), 2, "does not go with --column"),
     ],
 )
-def test_what_cannot_be_mapped_is_told(
+def test_columns_that_cannot_be_mapped_are_reported(
     tmp_path: Path, flags: tuple[str, ...], code: int, problem: str
 ) -> None:
     write(tmp_path)

@@ -1,4 +1,4 @@
-"""What only a process of its own shows: signals, pipes, what a real server does to a run."""
+"""Behaviour that only a separate process shows: signals, pipes, a run against a real server."""
 
 import json
 import os
@@ -27,7 +27,7 @@ KEY = "sk-not-for-anybodys-eyes-0123456789"
 
 def start(folder: Path, *args: str) -> "subprocess.Popen[str]":
     (folder / "rows.jsonl").write_text("\n".join(json.dumps(row) for row in ROWS))
-    environment = {name: told for name, told in os.environ.items() if "SPANJURY" not in name}
+    environment = {name: value for name, value in os.environ.items() if "SPANJURY" not in name}
     environment["SPANJURY_RUNS"] = str(folder / "home")
     return subprocess.Popen(
         [sys.executable, "-m", "spanjury", "evaluate", "rows.jsonl", "--aspect", "fluency", *args],
@@ -49,14 +49,14 @@ def rows(path: Path) -> list[dict[str, object]]:
 
 
 def interrupted(process: "subprocess.Popen[str]", server: LoopbackServer, *, asked: int) -> None:
-    """Send Ctrl-C once the server was asked that often; return when it was heard."""
+    """Send Ctrl-C once the server was asked that often; return when the run says so."""
     tick = threading.Event()
     while len(server.requests) < asked and process.poll() is None:
         tick.wait(0.05)
     process.send_signal(signal.SIGINT)
     assert process.stderr is not None
-    heard = (line for line in process.stderr if "what is under way may take 10 s more" in line)
-    assert next(heard, ""), "it ended without a word"  # lines of progress may come before
+    notices = (line for line in process.stderr if "what is under way may take 10 s more" in line)
+    assert next(notices, ""), "it ended without a word"  # lines of progress may come before
 
 
 def test_after_ctrl_c_what_is_under_way_comes_to_its_end(tmp_path: Path) -> None:
@@ -64,11 +64,11 @@ def test_after_ctrl_c_what_is_under_way_comes_to_its_end(tmp_path: Path) -> None
         process = start(tmp_path, *model_at(server.base_url))
         interrupted(process, server, asked=18)  # 10 answered, 8 that wait
         server.released.set()
-        _, told = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=60)
         asked = len(server.requests)
-    assert process.returncode == 130, told
+    assert process.returncode == 130, errors
     assert 18 <= asked < len(ROWS)
-    assert f"interrupted: {asked} of 40 results are in results.jsonl.part" in told
+    assert f"interrupted: {asked} of 40 results are in results.jsonl.part" in errors
     assert [row["score"] for row in rows(tmp_path / "results.jsonl.part")] == [4] * asked
 
 
@@ -78,11 +78,11 @@ def test_a_second_ctrl_c_drops_what_is_under_way(tmp_path: Path) -> None:
         # Eight are asked at once: ten of eighteen were answered, and their rows are done.
         interrupted(process, server, asked=18)
         process.send_signal(signal.SIGINT)
-        _, told = process.communicate(timeout=9)  # long before what is under way has to end
-    assert process.returncode == 130, told
+        _, errors = process.communicate(timeout=9)  # long before what is under way has to end
+    assert process.returncode == 130, errors
     kept = rows(tmp_path / "results.jsonl.part")
-    assert f"interrupted: {len(kept)} of 40 results are in results.jsonl.part" in told
-    assert "Traceback" not in told
+    assert f"interrupted: {len(kept)} of 40 results are in results.jsonl.part" in errors
+    assert "Traceback" not in errors
     # An answer that has just come may not be a result yet.
     assert 9 <= len(kept) <= 10
     assert {row["score"] for row in kept} == {4}
@@ -92,14 +92,14 @@ def test_a_second_ctrl_c_drops_what_is_under_way(tmp_path: Path) -> None:
 def test_no_key_reaches_any_output(tmp_path: Path) -> None:
     with LoopbackServer(ECHO_KEY) as server:
         process = start(tmp_path, *model_at(server.base_url), "--limit", "1")
-        told, errors = process.communicate(timeout=120)
+        output, errors = process.communicate(timeout=120)
         sent = server.requests[0].headers["authorization"]
     assert process.returncode == 1
     assert "401" in errors
     (part,) = tmp_path.glob("results.jsonl*")
     (memory,) = tmp_path.glob("home/*/memory.sqlite3")
     assert KEY in sent
-    assert KEY not in told + errors + part.read_text()
+    assert KEY not in output + errors + part.read_text()
     assert KEY.encode() not in memory.read_bytes()
 
 

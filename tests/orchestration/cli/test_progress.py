@@ -1,4 +1,4 @@
-"""How a run shows how far it is: on a terminal, in a file, and not at all."""
+"""The progress of a run: on a terminal, in a file, and not shown at all."""
 
 import io
 import os
@@ -84,8 +84,8 @@ def test_a_bar_is_as_far_as_the_run_whenever_it_is_drawn() -> None:
     terminal = io.StringIO()
     console = Console(file=terminal, force_terminal=True, width=100, color_system=None)
     clock, summary = FakeClock(), Summary()
-    told = Tracker(total=4, summary=summary, meter=Meter(), clock=clock)
-    with ProgressBar(told, console=console) as bar:
+    run = Tracker(total=4, summary=summary, meter=Meter(), clock=clock)
+    with ProgressBar(run, console=console) as bar:
         for _ in range(3):
             summary.add(RESULT)
         clock.now = 6
@@ -95,8 +95,8 @@ def test_a_bar_is_as_far_as_the_run_whenever_it_is_drawn() -> None:
     assert "2 s left" in terminal.getvalue()
 
 
-class Seen:
-    """What came to each of two outputs."""
+class Outputs:
+    """Text that came to a terminal and to a file."""
 
     def __init__(self) -> None:
         self.terminal = bytearray()
@@ -104,14 +104,14 @@ class Seen:
 
 
 @contextmanager
-def terminal_of(seen: Seen) -> Iterator[TextIO]:
-    """Open a terminal; what comes to it is seen by the end."""
+def terminal_of(outputs: Outputs) -> Iterator[TextIO]:
+    """Open a terminal; what comes to it is in `outputs` at the end."""
     ours, theirs = pty.openpty()
 
     def read() -> None:
         with suppress(OSError):  # the other end has closed
             while data := os.read(ours, 4096):
-                seen.terminal.extend(data)
+                outputs.terminal.extend(data)
 
     reading = threading.Thread(target=read)
     reading.start()
@@ -129,14 +129,14 @@ def shown(
     *,
     as_json: bool = False,
     progress: bool = True,
-) -> Seen:
+) -> Outputs:
     """Show a run of one result, with a terminal for each of the outputs that is named."""
-    seen = Seen()
+    outputs = Outputs()
     monkeypatch.setenv("TERM", "xterm")
     with ExitStack() as stack:
-        terminal = stack.enter_context(terminal_of(seen))
+        terminal = stack.enter_context(terminal_of(outputs))
         for name in ("stdout", "stderr"):
-            monkeypatch.setattr(f"sys.{name}", terminal if name in terminals else seen.file)
+            monkeypatch.setattr(f"sys.{name}", terminal if name in terminals else outputs.file)
         meter = Meter()
         view = View(total=1, as_json=as_json, progress=progress, meter=meter)
         with view:
@@ -145,33 +145,33 @@ def shown(
         view.close()
         terminal.flush()
         monkeypatch.undo()
-    return seen
+    return outputs
 
 
 @pytest.mark.parametrize("as_json", [False, True])
 def test_a_terminal_gets_a_bar_and_a_file_the_results(
     monkeypatch: pytest.MonkeyPatch, as_json: bool
 ) -> None:
-    seen = shown(monkeypatch, {"stderr"}, as_json=as_json)
-    assert b"calls/s" in seen.terminal
-    assert "judged" not in seen.file.getvalue()
-    assert "consistency" in seen.file.getvalue()
+    outputs = shown(monkeypatch, {"stderr"}, as_json=as_json)
+    assert b"calls/s" in outputs.terminal
+    assert "judged" not in outputs.file.getvalue()
+    assert "consistency" in outputs.file.getvalue()
 
 
 def test_a_terminal_for_both_gets_the_bar_below_the_report(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = shown(monkeypatch, {"stdout", "stderr"})
-    assert b"calls/s" in seen.terminal
-    assert b"consistency" in seen.terminal
-    assert b"this run: 1 call, 10 tokens" in seen.terminal
+    outputs = shown(monkeypatch, {"stdout", "stderr"})
+    assert b"calls/s" in outputs.terminal
+    assert b"consistency" in outputs.terminal
+    assert b"this run: 1 call, 10 tokens" in outputs.terminal
 
 
 @pytest.mark.parametrize(("as_json", "progress"), [(True, True), (False, False)])
 def test_no_bar_is_drawn_between_rows_or_where_none_is_wanted(
     monkeypatch: pytest.MonkeyPatch, as_json: bool, progress: bool
 ) -> None:
-    seen = shown(monkeypatch, {"stdout", "stderr"}, as_json=as_json, progress=progress)
-    assert b"calls/s" not in seen.terminal
-    assert b"consistency" in seen.terminal
+    outputs = shown(monkeypatch, {"stdout", "stderr"}, as_json=as_json, progress=progress)
+    assert b"calls/s" not in outputs.terminal
+    assert b"consistency" in outputs.terminal
 
 
 @pytest.mark.parametrize("terminals", [set(), {"stdout"}])
@@ -179,6 +179,6 @@ def test_no_bar_is_drawn_where_standard_error_is_a_file_whatever_colours_are_for
     monkeypatch: pytest.MonkeyPatch, terminals: set[str]
 ) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
-    seen = shown(monkeypatch, terminals)
-    assert b"judged" not in seen.terminal
-    assert "judged" not in seen.file.getvalue()
+    outputs = shown(monkeypatch, terminals)
+    assert b"judged" not in outputs.terminal
+    assert "judged" not in outputs.file.getvalue()

@@ -56,8 +56,8 @@ def results(path: str = "run/results.jsonl") -> list[dict[str, Any]]:
 
 def asks(server: LoopbackServer, model: str, *judges: str) -> list[str]:
     named = [part for judge in judges for part in ("--judge", judge)]
-    lane = ["--model", model, "--model-base-url", server.base_url]
-    return ["evaluate", "rows.jsonl", *named, *lane, "--no-preflight", "--run-dir", "run"]
+    served = ["--model", model, "--model-base-url", server.base_url]
+    return ["evaluate", "rows.jsonl", *named, *served, "--no-preflight", "--run-dir", "run"]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_a_newer_release_resumes_and_rescores_without_a_call(
             after = results()
             for row in after:
                 signatures = [row["signature"], *(seat["signature"] for seat in row["seats"])]
-                assert all(told.endswith(f"|spanjury:{version}") for told in signatures)
+                assert all(signature.endswith(f"|spanjury:{version}") for signature in signatures)
             spanjury("rescore", "run", "--aggregate", "median", "-o", "median.jsonl")
             assert len(server.requests) == asked
             assert [row["score"] for row in after] == [row["score"] for row in before]

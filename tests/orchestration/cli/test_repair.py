@@ -62,8 +62,8 @@ def test_a_repair_waits_for_the_run_to_end(folder: Path) -> None:
             server.may_answer.wait(0.01)
         refused = call(folder, "runs", "repair", "run")
         server.may_answer.set()
-        _, told = first.communicate(timeout=120)
-    assert first.returncode == 0, told
+        _, errors = first.communicate(timeout=120)
+    assert first.returncode == 0, errors
     assert refused.exit_code == 1
     assert f"in use by process {first.pid}" in complaint(refused.stderr)
     sound = call(folder, "runs", "repair", "run")

@@ -1,4 +1,4 @@
-"""Runs that break off and go on: nothing is lost, and nobody is asked twice."""
+"""Runs that break off and go on: nothing is lost, and no request is sent twice."""
 
 import json
 import os
@@ -55,7 +55,7 @@ def break_off(answers: list[Answer], how: signal.Signals) -> tuple[int, str]:
     with LoopbackServer(*answers) as server:
         process = subprocess.Popen(
             [sys.executable, "-m", "spanjury", "evaluate", *flags(server)],
-            env={name: told for name, told in os.environ.items() if "SPANJURY" not in name},
+            env={name: value for name, value in os.environ.items() if "SPANJURY" not in name},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
@@ -68,18 +68,18 @@ def break_off(answers: list[Answer], how: signal.Signals) -> tuple[int, str]:
             assert process.stderr is not None
             next(line for line in process.stderr if "10 s more" in line)
             process.send_signal(how)
-        _, told = process.communicate(timeout=60)
-    return process.returncode, told
+        _, errors = process.communicate(timeout=60)
+    return process.returncode, errors
 
 
 @pytest.mark.parametrize(("how", "code"), [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 130)])
 def test_a_run_that_breaks_off_goes_on_where_it_was(
     spanjury: Spanjury, how: signal.Signals, code: int
 ) -> None:
-    ended, told = break_off([GOOD] * CUT_OFF + [TRICKLE], how)
-    assert ended == code, told
+    ended, errors = break_off([GOOD] * CUT_OFF + [TRICKLE], how)
+    assert ended == code, errors
     if how == signal.SIGINT:
-        assert "go on with: spanjury resume run" in told
+        assert "go on with: spanjury resume run" in errors
     with LoopbackServer(GOOD) as server:
         # A model is the same wherever it is served.
         done = spanjury("resume", "run", "--model-base-url", server.base_url)
@@ -92,7 +92,7 @@ def test_a_run_that_breaks_off_goes_on_where_it_was(
     assert interrupted == rows("other/results.jsonl")
 
 
-def test_a_run_that_is_done_asks_nobody_whatever_is_made_of_it(spanjury: Spanjury) -> None:
+def test_a_run_that_is_done_asks_no_model_whatever_is_made_of_it(spanjury: Spanjury) -> None:
     with LoopbackServer(GOOD) as server:
         assert spanjury("evaluate", *flags(server)).exit_code == 0
         asked = len(server.requests)
@@ -116,7 +116,7 @@ def test_failures_are_tried_again_and_successes_are_not(spanjury: Spanjury) -> N
     assert all(row["score"] == 4 for row in rows())
 
 
-def test_what_nobody_answered_is_asked_again(spanjury: Spanjury) -> None:
+def test_a_request_without_an_answer_is_sent_again(spanjury: Spanjury) -> None:
     with LoopbackServer(*[GOOD] * 10, failure(500)) as server:
         ended = spanjury("evaluate", *flags(server), "--max-outage", "0")
         assert ended.exit_code == 1, ended.output
@@ -140,11 +140,11 @@ def test_a_folder_holds_one_run_and_runs_are_listed(spanjury: Spanjury) -> None:
 
 def test_the_manifest_says_what_the_run_was(spanjury: Spanjury) -> None:
     assert spanjury("evaluate", "rows.jsonl", "--run-dir", "run", "--seed", "7").exit_code == 0
-    told = json.loads(Path("run/run.json").read_text())
-    assert told["job"]["panel"]["seed"] == 7
-    assert Path(told["job"]["data"]).is_absolute()
-    assert "spanjury.judges.llm/annotate.txt" in told["prompts"]
-    assert told["packages"]["litellm"]
+    manifest = json.loads(Path("run/run.json").read_text())
+    assert manifest["job"]["panel"]["seed"] == 7
+    assert Path(manifest["job"]["data"]).is_absolute()
+    assert "spanjury.judges.llm/annotate.txt" in manifest["prompts"]
+    assert manifest["packages"]["litellm"]
 
 
 def test_a_run_of_a_panel_file_whose_seats_have_no_options_can_be_resumed(
@@ -166,7 +166,7 @@ def test_a_run_of_a_panel_file_whose_seats_have_no_options_can_be_resumed(
         ('{"format": 1, "job": {"data": 3}}', "has no valid job"),
     ],
 )
-def test_a_folder_that_holds_no_run_is_told(
+def test_a_folder_without_a_run_is_reported(
     spanjury: Spanjury, manifest: str | None, problem: str
 ) -> None:
     Path("run").mkdir()
@@ -182,7 +182,7 @@ def test_a_run_with_something_wrong_leaves_no_folder(spanjury: Spanjury) -> None
     assert not Path("run").exists()
 
 
-def test_a_damaged_memory_is_told_and_not_overwritten(spanjury: Spanjury) -> None:
+def test_a_damaged_memory_is_reported_and_not_overwritten(spanjury: Spanjury) -> None:
     assert spanjury("evaluate", "rows.jsonl", "--run-dir", "run").exit_code in {0, 3}
     memory = Path("run/memory.sqlite3")
     memory.write_bytes(b"no database" * 1000)
@@ -192,7 +192,7 @@ def test_a_damaged_memory_is_told_and_not_overwritten(spanjury: Spanjury) -> Non
     assert memory.read_bytes() == b"no database" * 1000
 
 
-def test_a_resume_judges_anew_what_its_flags_change_and_nothing_else(spanjury: Spanjury) -> None:
+def test_a_resume_judges_again_only_what_its_flags_change(spanjury: Spanjury) -> None:
     with LoopbackServer(GOOD) as server:
         assert spanjury("evaluate", *flags(server)).exit_code == 0
         assert len(server.requests) == len(ROWS)
@@ -203,7 +203,7 @@ def test_a_resume_judges_anew_what_its_flags_change_and_nothing_else(spanjury: S
         assert {request.body["max_tokens"] for request in server.requests[len(ROWS) :]} == {77}
         assert spanjury("resume", "run").exit_code == 0  # it stays so
         assert len(server.requests) == 2 * len(ROWS)
-        assert spanjury("resume", "run", "--judge", "nobody").exit_code == 2  # and leaves no trace
+        assert spanjury("resume", "run", "--judge", "absent").exit_code == 2  # and leaves no trace
         both = ["--aspect", "fluency", "--aspect", "coherence"]
         assert spanjury("resume", "run", *both, "-o", "beside.jsonl").exit_code == 0
         assert len(server.requests) == 3 * len(ROWS)

@@ -1,4 +1,4 @@
-"""How far a run is, in figures and in words."""
+"""Progress of a run, in figures and in words."""
 
 import pytest
 from fakes.clock import FakeClock
@@ -54,18 +54,18 @@ class Run:
         return self
 
     def does(self, *seats: Report) -> None:
-        told = tuple(
+        reports = tuple(
             SeatReport(seat=f"seat{i}", signature="s", report=report, seconds=1.0)
             for i, report in enumerate(seats)
         )
-        report = PanelReport(score=4, seats=told)
+        report = PanelReport(score=4, seats=reports)
         self.summary.add(Result(segment=segment(), aspect=ASPECT, report=report))
 
     def spends(self, *, calls: int, tokens: int) -> None:
         self.meter.count(Usage(calls=calls, prompt=tokens), price=self.price)
 
 
-def test_all_there_is_to_tell_stands_in_one_line() -> None:
+def test_all_figures_stand_in_one_line() -> None:
     run = Run().asks()
     for _ in range(1200):
         run.does(GOOD)
@@ -79,12 +79,12 @@ def test_all_there_is_to_tell_stands_in_one_line() -> None:
     )
 
 
-def test_a_bar_is_told_the_rest_only() -> None:
+def test_a_bar_shows_only_the_rest() -> None:
     run = Run(total=2).asks()
     run.does(GOOD)
     run.clock.now = 1
-    told = run.tracker.progress().figures
-    assert told == "0 calls/s, 0 tokens/s, 24/64 calls under way, 1 s left"
+    figures = run.tracker.progress().figures
+    assert figures == "0 calls/s, 0 tokens/s, 24/64 calls under way, 1 s left"
 
 
 def test_without_models_nothing_is_said_of_calls() -> None:
@@ -133,18 +133,18 @@ def test_no_time_is_left_or_it_is_not_known() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "told"),
+    ("seconds", "shown"),
     [(1, "1 s"), (119, "119 s"), (120, "2 min"), (7_199, "120 min"), (7_200, "2 h"), (3e5, "3 d")],
 )
-def test_a_duration_has_one_unit(seconds: float, told: str) -> None:
+def test_a_duration_has_one_unit(seconds: float, shown: str) -> None:
     run = Run(total=2)
     run.does(GOOD)
     run.clock.now = seconds
-    assert run.tracker.progress().line.endswith(f", {told} left")
+    assert run.tracker.progress().line.endswith(f", {shown} left")
 
 
 @pytest.mark.parametrize(
-    ("price", "others", "tokens", "told"),
+    ("price", "others", "tokens", "shown"),
     [
         (PRICE, [], 1_234_567, "$1.23"),
         (PRICE, [], 1_234, "$0.0012"),
@@ -153,17 +153,17 @@ def test_a_duration_has_one_unit(seconds: float, told: str) -> None:
         (None, [], 10, ""),
     ],
 )
-def test_a_cost_is_told_as_far_as_it_is_known(
-    price: TokenPrice | None, others: list[str], tokens: int, told: str
+def test_a_cost_is_shown_as_far_as_it_is_known(
+    price: TokenPrice | None, others: list[str], tokens: int, shown: str
 ) -> None:
     run = Run(price=price).asks()
     for name in others:
         run.meter.on(Line(), name=name, price=None)
     run.spends(calls=1, tokens=tokens)
-    assert run.tracker.progress().cost == told
+    assert run.tracker.progress().cost == shown
 
 
-def test_what_this_go_asked_is_told_only_if_it_asked() -> None:
+def test_the_calls_of_this_run_are_shown_only_if_there_are_any() -> None:
     run = Run().asks()
     assert not spent(run.meter)
     run.spends(calls=1_204, tokens=1_240_000)

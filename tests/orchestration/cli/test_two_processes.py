@@ -1,4 +1,4 @@
-"""One run and two processes: the second is told so, and the first never notices."""
+"""One run and two processes: the second is refused, and the first never notices."""
 
 import socket
 import threading
@@ -10,7 +10,7 @@ from loopback.chaos import ChaosServer
 ROWS = 40
 
 
-def test_the_second_process_is_told_who_holds_the_run_and_the_first_ends_undisturbed(
+def test_the_second_process_names_the_holder_of_the_run_and_the_first_ends_undisturbed(
     tmp_path: Path,
 ) -> None:
     judged_rows(tmp_path, count=ROWS)
@@ -23,8 +23,8 @@ def test_the_second_process_is_told_who_holds_the_run_and_the_first_ends_undistu
         second = call(tmp_path, *RESUME)
         again = call(tmp_path, *evaluate(server.base_url))
         server.may_answer.set()
-        _, told = first.communicate(timeout=120)
-        assert (first.returncode, server.asked) == (0, ROWS), told
+        _, errors = first.communicate(timeout=120)
+        assert (first.returncode, server.asked) == (0, ROWS), errors
         undisturbed = call(tmp_path, *evaluate(server.base_url, run="other"))
     assert second.exit_code == again.exit_code == 1
     holder = f"in use by process {first.pid} on {socket.gethostname()}"

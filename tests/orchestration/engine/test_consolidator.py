@@ -191,7 +191,7 @@ async def test_the_limit_holds_for_the_rules_too() -> None:
     assert (len(result.spans), len(result.left_out)) == (2, 1)
 
 
-async def test_one_span_or_none_is_not_worth_a_question() -> None:
+async def test_one_span_or_none_asks_no_model() -> None:
     agent = AgentConsolidator(model=ScriptedModel())
     assert await agent.consolidate(verdict(a=[], b=[])) == Consolidation(
         spans=(), sources=(), consolidator="agent"
@@ -201,7 +201,7 @@ async def test_one_span_or_none_is_not_worth_a_question() -> None:
     assert alone.sources == ((SpanRef(seat="b", index=0),),)
 
 
-def test_its_signature_tells_all_options(anyio_backend: str) -> None:
+def test_its_signature_names_all_options(anyio_backend: str) -> None:
     assert anyio_backend == "asyncio"
     agent = AgentConsolidator(model=ScriptedModel())
     assert isinstance(agent, Consolidator)

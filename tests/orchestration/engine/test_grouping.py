@@ -1,4 +1,4 @@
-"""What a model may answer to "which of these errors are the same"."""
+"""Answers of a model to "which of these errors are the same"."""
 
 from collections.abc import Sequence
 
@@ -158,7 +158,7 @@ def test_all_that_is_wrong_is_said_at_once() -> None:
     assert len(str(caught.value).splitlines()) == 3
 
 
-def test_the_mildest_errors_may_be_left_out_over_the_limit() -> None:
+def test_the_mildest_errors_may_be_skipped_over_the_limit() -> None:
     of = case(YEAR, OPENED, COLOUR, max_spans=1)
     given = answer(group("s1", severity=4), left_out=["s2", "s3"])
     result = consolidated(given, of)
@@ -176,7 +176,7 @@ def test_more_groups_than_allowed_are_refused() -> None:
         )
 
 
-def test_an_error_whose_quote_is_made_up_may_be_left_out_always() -> None:
+def test_an_error_whose_quote_is_made_up_may_always_be_skipped() -> None:
     result = consolidated(answer(group("s1", severity=4), left_out=["s2"]), case(YEAR, MADE_UP))
     assert result.left_out == (SpanRef(seat="seat2", index=0),)
     with pytest.raises(GroupingError, match="s2: left out although there is room"):

@@ -1,4 +1,4 @@
-"""What was paid for under one release is there under the next."""
+"""Replies paid for under one release are there under the next."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -232,7 +232,7 @@ def test_a_metric_is_measured_again_for_its_texts_its_scale_and_its_code_alone()
         assert report_key(judge, *other) != key
 
 
-def test_of_another_package_s_metric_its_own_signature_tells() -> None:
+def test_a_metric_of_another_package_is_known_by_its_own_signature() -> None:
     card = open_metric_judge("f1", {}).card
     judges = [MetricJudge(metric=Length(name), card=card) for name in ("length", "length 2")]
     keys = {report_key(judge, segment(), ASPECT) for judge in judges}

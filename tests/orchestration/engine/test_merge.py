@@ -99,7 +99,7 @@ def test_omissions_meet_by_what_is_said_of_them() -> None:
     ]
 
 
-def test_beyond_the_limit_the_least_severe_are_left_out_by_name() -> None:
+def test_beyond_the_limit_the_least_severe_are_skipped_by_name() -> None:
     words = TEXT.split()[:4]
     spans = [
         mark(TEXT, word, f"problem {word}", severity) for severity, word in enumerate(words, 1)

@@ -74,7 +74,7 @@ def test_shards_are_counted_from_one(text: str) -> None:
         ("auto", {**ARRAY, "SLURM_ARRAY_TASK_ID": "17"}, "expected one of its first 16 tasks"),
     ],
 )
-def test_an_environment_that_does_not_tell_the_shard_is_refused(
+def test_an_environment_that_does_not_name_the_shard_is_refused(
     text: str, environment: dict[str, str], problem: str
 ) -> None:
     with pytest.raises(ConfigError, match=problem):

@@ -31,7 +31,7 @@ OUTCOMES = {
     Kind.STALL: "timed_out",
     Kind.DRIP: "timed_out",
 }
-"""What becomes of a row whose last answer was of a kind."""
+"""The outcome of a row, by the kind of its last answer."""
 
 
 def job_of(texts: Sequence[str], folder: Path) -> Job:

@@ -1,4 +1,4 @@
-"""What a worker of a cluster does, without a cluster."""
+"""The work of a cluster's worker, without a cluster."""
 
 import json
 from collections.abc import Callable

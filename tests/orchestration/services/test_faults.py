@@ -1,4 +1,4 @@
-"""What a server can do to an assessment, from the socket to the report."""
+"""Faults of a server and what they do to an assessment, from the socket to the report."""
 
 import pytest
 from fakes.judges import ASPECT, segment

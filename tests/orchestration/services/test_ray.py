@@ -41,7 +41,7 @@ ALERT = {"health_check_period_ms": 500, "health_check_failure_threshold": 6}
 
 
 class Cluster(Protocol):
-    """What is used of Ray's, which has no types."""
+    """The part of Ray's test cluster that is used; Ray has no types."""
 
     address: str
 

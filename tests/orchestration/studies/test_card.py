@@ -52,7 +52,7 @@ def test_a_demand_is_met_by_a_measure_that_is_defined_and_as_asked(
     assert parse_gate(demand).is_passed(card.measures) is passed
 
 
-def test_a_demand_holds_for_every_exam_that_tells_the_measure() -> None:
+def test_a_demand_holds_for_every_exam_that_gives_the_measure() -> None:
     steady, shaky = record(RETEST), record(replace(RETEST, value=0.4))
     gate = parse_gate("retest.moved<=.2")
     assert gate.is_passed(Card(records=(steady, steady)).measures)
@@ -76,7 +76,7 @@ def test_what_is_no_demand_is_refused(text: str) -> None:
         parse_gate(text)
 
 
-def test_a_demand_on_what_no_exam_tells_names_what_there_is() -> None:
+def test_a_demand_on_a_measure_that_no_exam_gives_names_those_there_are() -> None:
     gate = Gate(name="discernment.mean", relation=">=", bound=1)
     with pytest.raises(ConfigError, match=r"'discernment.mean'; there are discernment.average"):
         gate.is_passed(Card(records=(record(AVERAGE),)).measures)

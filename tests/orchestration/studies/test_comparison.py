@@ -137,7 +137,7 @@ def test_what_is_not_shared_is_reported_and_skipped(second: list[ScoreRow], rema
     assert verdicts(compared) == ["not shown"]
 
 
-def test_an_aspect_of_which_something_else_is_expected_is_left_out() -> None:
+def test_an_aspect_of_which_something_else_is_expected_is_skipped() -> None:
     compared = compare(
         scored(KEEN) + scored(KEEN, aspect="charm"),
         scored(KEEN) + scored(KEEN, aspect="charm", expected="unchanged"),

@@ -1,4 +1,4 @@
-"""What is printed of an exam: for programs, on a page, on a terminal."""
+"""The printed findings of an exam: for programs, on a page, on a terminal."""
 
 import json
 import math
@@ -209,7 +209,7 @@ def test_json_has_every_field_and_no_number_that_json_has_not() -> None:
     assert parsed["judge"] == {"signature": "jury v1", "seats": {"keen": "annotator|temperature:0"}}
 
 
-def test_the_page_tells_who_was_examined_how_and_what_came_of_it() -> None:
+def test_the_page_names_the_judges_the_settings_and_the_results() -> None:
     text = page(findings_of(KEEN, last="LOUD."))
     for line in (
         "- judge: `jury v1`",

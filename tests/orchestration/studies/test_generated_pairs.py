@@ -130,17 +130,17 @@ async def test_the_model_is_asked_for_k_changes_with_the_seed() -> None:
 
 
 async def test_as_many_texts_are_asked_about_at_once_as_there_are_workers() -> None:
-    model, told = Inventor(waits=True), list[PerturbedPair | Skipped]()
+    model, pairs = Inventor(waits=True), list[PerturbedPair | Skipped]()
 
     async def run() -> None:
-        told.extend(await written(model, workers=2))
+        pairs.extend(await written(model, workers=2))
 
     async with create_task_group() as group:
         group.start_soon(run)
         await wait_all_tasks_blocked()
         assert model.asked == list(TEXTS[:2])
         model.may.set()
-    assert [one.clean for one in told if isinstance(one, PerturbedPair)] == list(SEGMENTS)
+    assert [one.clean for one in pairs if isinstance(one, PerturbedPair)] == list(SEGMENTS)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ async def test_as_many_texts_are_asked_about_at_once_as_there_are_workers() -> N
         ((ModelRefusedError("not with me"),), "the model failed: refused"),
     ],
 )
-async def test_what_the_model_does_not_manage_is_left_out_with_the_reason(
+async def test_a_text_that_the_model_cannot_change_is_skipped_with_the_reason(
     replies: tuple[str | Exception, ...], reason: str
 ) -> None:
     model = ScriptedModel(*replies, moved(TEXTS[1]), moved(TEXTS[2]))
@@ -166,7 +166,7 @@ async def test_what_the_model_does_not_manage_is_left_out_with_the_reason(
     ]
 
 
-async def test_nobody_is_asked_about_an_empty_text() -> None:
+async def test_no_model_is_asked_about_an_empty_text() -> None:
     empty = Segment(segment_id="empty", output=" ")
     (shown,) = await written(ScriptedModel(), segments=(empty,))
     assert isinstance(shown, Skipped)
@@ -193,7 +193,7 @@ async def test_a_model_that_answers_but_never_does_what_is_asked_ends_nothing() 
     assert all(isinstance(one, Skipped) for one in shown)
 
 
-async def test_once_the_brake_is_pulled_what_is_under_way_ends_and_nothing_begins() -> None:
+async def test_after_a_stop_request_what_is_under_way_ends_and_nothing_begins() -> None:
     model, stop_token = Inventor(waits=True), StopToken()
 
     async def run() -> None:
@@ -208,7 +208,7 @@ async def test_once_the_brake_is_pulled_what_is_under_way_ends_and_nothing_begin
     assert model.asked == list(TEXTS[:2])
 
 
-async def test_a_brake_without_grace_drops_what_is_under_way() -> None:
+async def test_a_stop_request_without_grace_drops_what_is_under_way() -> None:
     stop_token = StopToken()
 
     async def run() -> None:
@@ -221,18 +221,18 @@ async def test_a_brake_without_grace_drops_what_is_under_way() -> None:
         stop_token.request("at once", grace=0.0)
 
 
-async def test_a_brake_pulled_after_the_last_text_was_begun_changes_nothing() -> None:
-    model, stop_token, told = Inventor(waits=True), StopToken(), list[PerturbedPair | Skipped]()
+async def test_a_stop_request_after_the_last_text_was_begun_changes_nothing() -> None:
+    model, stop_token, pairs = Inventor(waits=True), StopToken(), list[PerturbedPair | Skipped]()
 
     async def run() -> None:
-        told.extend(await written(model, stop_token=stop_token, workers=3))
+        pairs.extend(await written(model, stop_token=stop_token, workers=3))
 
     async with create_task_group() as group:
         group.start_soon(run)
         await wait_all_tasks_blocked()
         stop_token.request("enough")
         model.may.set()
-    assert len(told) == 3
+    assert len(pairs) == 3
 
 
 async def test_a_rule_that_fails_fails_before_the_model_is_asked() -> None:

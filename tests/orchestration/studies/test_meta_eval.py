@@ -1,4 +1,4 @@
-"""How far scorers agree with people: tables, intervals, tests, pages."""
+"""The agreement of scorers with people: tables, intervals, tests, pages."""
 
 import json
 import math

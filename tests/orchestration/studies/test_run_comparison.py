@@ -13,7 +13,7 @@ def run(name: str, scores: list[float], *, signature: str = "a") -> Scorer:
     return Scorer(name=name, scores=by_text, aspect="fluency", signature=signature)
 
 
-def test_a_run_that_is_better_everywhere_is_told_apart() -> None:
+def test_a_run_that_is_better_everywhere_differs() -> None:
     (one,) = differences([run("j", [1.0] * 20)], [run("j", [2.0] * 20)], draws=100)
     assert (one.first, one.second, one.difference) == (1.0, 2.0, 1.0)
     assert (one.higher, one.lower, one.texts) == (20, 0, 20)
@@ -35,7 +35,7 @@ def test_a_release_by_itself_makes_no_other_judge() -> None:
     assert difference.same_signature
 
 
-def test_texts_with_one_score_are_counted_and_left_out() -> None:
+def test_texts_with_one_score_are_counted_and_skipped() -> None:
     (one,) = differences([run("j", [1, 2, 3])], [run("j", [1, 2])], draws=100)
     assert (one.texts, one.only_first, one.only_second) == (2, 1, 0)
 
@@ -57,5 +57,5 @@ def test_p_values_are_adjusted_for_how_many_there_are() -> None:
     assert not other.same_signature
 
 
-def test_a_scorer_of_one_run_alone_is_left_out() -> None:
+def test_a_scorer_of_one_run_alone_is_skipped() -> None:
     assert differences([run("j", [1.0])], [run("k", [1.0])], draws=10) == ()

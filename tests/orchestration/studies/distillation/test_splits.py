@@ -88,7 +88,7 @@ def test_what_is_evaluated_on_is_refused_however_it_is_written() -> None:
         refuse_overlap(rows, [data_file([text("theirs", "the CAT it sat")], "eval")])
 
 
-def test_a_row_tells_its_own_data_set_and_licence() -> None:
+def test_a_row_names_its_own_data_set_and_licence() -> None:
     segments = [
         text("a", "x", meta={"dataset": "news", "license": "MIT"}),
         text("b", "y"),

@@ -21,11 +21,6 @@ class Wer:
     """Edits of words (cut at whitespace) per word of the reference; 0 and up.
 
     An empty reference counts as one word long.
-
-    Parameters
-    ----------
-    lowercase
-        Whether case is ignored.
     """
 
     lowercase: bool = False
@@ -62,11 +57,6 @@ class Cer:
 
     Whitespace at both ends does not count, within a text it does. An empty reference counts
     as one character long.
-
-    Parameters
-    ----------
-    lowercase
-        Whether case is ignored.
     """
 
     lowercase: bool = False

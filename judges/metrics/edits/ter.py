@@ -39,10 +39,6 @@ class Ter:
     ----------
     asian_support
         Whether `normalize` and `no_punctuation` also treat Chinese and Japanese characters.
-    case_sensitive
-        Whether case counts.
-    no_punctuation
-        Whether punctuation is left out.
     normalize
         Whether the text is tokenised as Tercom does.
     """

@@ -29,6 +29,8 @@ from spanjury.judges.metrics.reductions import add_rows
 class Bleu:
     """BLEU from 0 to 1 with uniform weights; of a corpus from the sums of its counts.
 
+    Raises `ValueError` if an option is none of its choices, or `max_order` is not positive.
+
     Parameters
     ----------
     max_order
@@ -38,11 +40,6 @@ class Bleu:
         one match more above order 1; "exp", half a match, then a quarter, and so on.
     tokenize
         How words are cut: sacrebleu's "13a", "intl", "zh" and "char", or "whitespace".
-
-    Raises
-    ------
-    ValueError
-        If an option is not one of the above, or `max_order` is not positive.
     """
 
     max_order: int = 4
@@ -97,18 +94,6 @@ class SacreBleu:
     """BLEU from 0 to 100 as sacrebleu has it.
 
     A segment is scored with the effective order, a corpus without, as sacrebleu advises.
-
-    Parameters
-    ----------
-    lowercase
-        Whether case is ignored.
-    max_order, smoothing, tokenize
-        As for `Bleu`, with sacrebleu's defaults; its "none" is "whitespace" here.
-
-    Raises
-    ------
-    ValueError
-        As for `Bleu`.
     """
 
     lowercase: bool = False

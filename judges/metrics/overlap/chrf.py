@@ -29,7 +29,8 @@ _PUNCTUATION = frozenset(string.punctuation)
 class Chrf:
     """chrF from 0 to 100; with words besides, chrF++.
 
-    Of several references the one that gives an output the best score counts.
+    Of several references the one that gives an output the best score counts. Raises `ValueError` if
+    `char_order` or `beta` is not positive, or `word_order` is negative.
 
     Parameters
     ----------
@@ -37,15 +38,8 @@ class Chrf:
         How many times as much recall weighs as precision.
     char_order, word_order
         Longest n-grams of characters, and of words; 0 for no words.
-    lowercase
-        Whether case is ignored.
     whitespace
         Whether whitespace counts as characters.
-
-    Raises
-    ------
-    ValueError
-        If `char_order` or `beta` is not positive, or `word_order` is negative.
     """
 
     beta: float = 2.0

@@ -21,18 +21,6 @@ from spanjury.judges.metrics.words.word_grams import (
 class Repetitiveness:
     """Share of an output's n-grams that stand earlier in it, Fu et al. (2021) [1]_.
 
-    Parameters
-    ----------
-    order
-        Words of an n-gram, 1 or more.
-    tokens
-        What counts as a word.
-
-    Raises
-    ------
-    ValueError
-        If an option is none of its choices.
-
     References
     ----------
     .. [1] Fu et al., A theoretical analysis of the repetition problem, AAAI 2021, "rep-n"
@@ -95,18 +83,6 @@ class Aun(Repetitiveness):
 class Unr:
     """Share of distinct n-grams, averaged over the lengths 1 to `max_order`, Peyrard et al. [1]_.
 
-    Parameters
-    ----------
-    max_order
-        Words of the longest n-gram, 1 or more.
-    tokens
-        What counts as a word.
-
-    Raises
-    ------
-    ValueError
-        If an option is none of its choices.
-
     References
     ----------
     .. [1] Peyrard, Botschen & Gurevych, Learning to score system summaries for better
@@ -135,16 +111,6 @@ class Unr:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nid:
     """Distance of an output's words from all being different, Xiao & Carenini (2020) [1]_.
-
-    Parameters
-    ----------
-    tokens
-        What counts as a word.
-
-    Raises
-    ------
-    ValueError
-        If `tokens` is none of its choices.
 
     References
     ----------

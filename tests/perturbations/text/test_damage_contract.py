@@ -42,8 +42,8 @@ def rules_of(*modules: ModuleType) -> dict[str, Perturbation]:
     return {
         name: rule
         for module in modules
-        for name in module.__all__
-        if isinstance(rule := getattr(module, name), Perturbation)
+        for name, rule in vars(module).items()
+        if isinstance(rule, Perturbation)
     }
 
 

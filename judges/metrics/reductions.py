@@ -5,6 +5,7 @@ However many pairs there are, the metric is called once.
 
 import math
 import statistics
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -134,6 +135,32 @@ class RowMetric(MergeableMetric, Protocol):
     def score_rows(self, rows: Sequence[Sequence[float]], /) -> Sequence[float]:
         """Return the score of each segment from its row of `statistics`."""
         ...
+
+
+class SummedRows(ABC):
+    """A metric that scores rows of counts, and a corpus by the sum of its rows."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def statistics(self, samples: Sequence[Sample], /) -> list[list[float]]:
+        """Return a row of counts for each sample."""
+
+    @abstractmethod
+    def score_statistics(self, total: Sequence[float], /) -> float:
+        """Return the score of a row, or of the sum of rows."""
+
+    def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
+        """Return the score of each output by itself."""
+        return self.score_rows(self.statistics(samples))
+
+    def score_corpus(self, samples: Sequence[Sample], /) -> float:
+        """Return the score of the added counts of all outputs."""
+        return self.score_statistics(add_rows(self.statistics(samples)))
+
+    def score_rows(self, rows: Sequence[Sequence[float]], /) -> list[float]:
+        """Return the score of each row of `statistics`."""
+        return [*map(self.score_statistics, rows)]
 
 
 def add_rows(rows: Sequence[Sequence[float]]) -> list[float]:

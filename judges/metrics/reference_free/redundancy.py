@@ -8,6 +8,7 @@ from statistics import fmean
 from typing import ClassVar
 
 from spanjury.judges.core import Sample, signature
+from spanjury.judges.metrics.reductions import SummedRows
 from spanjury.judges.metrics.words.word_grams import (
     Tokens,
     check_order,
@@ -47,7 +48,7 @@ class Repetitiveness:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Aun(Repetitiveness):
+class Aun(SummedRows, Repetitiveness):
     """Share of an output's n-grams that are distinct, over a corpus counted together.
 
     Options as for `Repetitiveness`.
@@ -55,24 +56,11 @@ class Aun(Repetitiveness):
 
     kind: ClassVar[str] = "aun"
 
-    def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
-        """Return the shares, 0 to 1; an output without words has 0."""
-        return self.score_rows(self.statistics(samples))
-
-    def score_corpus(self, samples: Sequence[Sample], /) -> float:
-        """Return all outputs' distinct n-grams over all their n-grams."""
-        rows = self.statistics(samples)
-        return self.score_statistics([sum(column) for column in zip(*rows, strict=True)])
-
-    def statistics(self, samples: Sequence[Sample], /) -> Sequence[Sequence[float]]:
+    def statistics(self, samples: Sequence[Sample], /) -> list[list[float]]:
         """Return distinct n-grams and n-grams; an output without words has 0 of 1."""
         texts = (tokenise(sample.output, self.tokens) for sample in samples)
         found = [grams(words, order=self.order) for words in texts]
-        return [(len(set(runs)), max(1, len(runs))) for runs in found]
-
-    def score_rows(self, rows: Sequence[Sequence[float]], /) -> Sequence[float]:
-        """Return the score of each row of `statistics`."""
-        return [*map(self.score_statistics, rows)]
+        return [[len(set(runs)), max(1, len(runs))] for runs in found]
 
     def score_statistics(self, total: Sequence[float], /) -> float:
         """Return the ratio of the two sums."""

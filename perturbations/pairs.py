@@ -29,10 +29,6 @@ class Condition:
 
     Parameters
     ----------
-    name
-        Its name in the report, unique in an exam.
-    perturbation, options
-        The rule that damages, and how much.
     generated
         The damage that a model can be asked for in the rule's place, as many times as the
         option `k` says; None where there is the rule only.
@@ -63,10 +59,6 @@ class PerturbedPair:
     clean, damaged
         The same segment, but for its output; the damaged one has an id of its own, and the
         damage as its gold error spans.
-    condition
-        Name of the condition.
-    damage
-        The changes, edit by edit.
     written_by
         Name of the model that made them; empty for a rule.
     """
@@ -93,26 +85,15 @@ def perturbed_pairs(
 ) -> Iterator[PerturbedPair | Skipped]:
     """Damage every segment by the rule of every condition.
 
-    The damage of a segment depends neither on the order nor on the number of the conditions.
-
-    Parameters
-    ----------
-    segments
-        Clean texts under distinct ids.
-    conditions
-        Under distinct names.
-    seed
-        Of all random numbers.
+    The damage of a segment depends neither on the order nor on the number of the conditions. Raises
+    `PerturbationError` if a rule fails, naming the condition and the segment. Ids of segments and
+    names of conditions are distinct. Pairs come condition by condition, in the order of the
+    segments.
 
     Yields
     ------
     PerturbedPair or Skipped
         Condition by condition, in the order of the segments.
-
-    Raises
-    ------
-    PerturbationError
-        If a rule fails, naming the condition and the segment.
     """
     cases = [
         case_of(segment, others=others)

@@ -40,14 +40,10 @@ _ITEM_KEYS = frozenset(("name", "perturbation", "options", "level", "degree", "w
 class RecipeItem:
     """One damage, as all the texts of an exam get it.
 
+    Raises `ValueError` if a weight is negative or the weights do not sum to 1.
+
     Parameters
     ----------
-    name
-        Name of the damage in this recipe.
-    perturbation
-        Name of the rule, a plugin of the group ``spanjury.perturbations``.
-    options
-        The rule's options by name.
     level
         The level whose average it counts towards.
     degree
@@ -57,11 +53,6 @@ class RecipeItem:
         rule in any case. The option ``k`` holds for both.
     weights
         Aspect -> its share of the harm, summing to 1; empty where nothing is known.
-
-    Raises
-    ------
-    ValueError
-        If a weight is negative or the weights do not sum to 1.
     """
 
     name: str
@@ -84,21 +75,17 @@ class RecipeItem:
 class Recipe:
     """A set of damages that are compared with each other.
 
+    Raises `ValueError` if there is no item, two have one name, or one gives weight to another
+    aspect.
+
     Parameters
     ----------
-    name
-        Name by which it is asked for.
     task
         The task that its texts are written for; empty for any.
     aspects
         The aspects that are judged; empty for those that the user names.
     items
         One or more, of different names.
-
-    Raises
-    ------
-    ValueError
-        If there is no item, two have one name, or one gives weight to another aspect.
     """
 
     name: str
@@ -130,10 +117,8 @@ def recipe_names() -> tuple[str, ...]:
 def find_recipe(name: str) -> Recipe:
     """Return the built-in recipe called `name`, or the one in the TOML file at this path.
 
-    Raises
-    ------
-    ConfigError
-        If there is no such recipe, with the choices, or the file is not as it should be.
+    Raises `ConfigError` if there is no such recipe, with the choices, or the file is not as it
+    should be.
 
     Examples
     --------

@@ -41,8 +41,6 @@ class Conversation(Generic[O_co]):
         Why there is none.
     reply
         The last text that the model wrote, word for word.
-    usage
-        Tokens spent on all calls together.
     """
 
     output: O_co | None
@@ -64,16 +62,14 @@ async def converse(
 ) -> Conversation[O_co]:
     """Run `agent` on `prompt` until it hands in an output or gives up.
 
+    Raises `ModelError` if the model gives no reply; a `ModelRefusedError` becomes an outcome
+    instead.
+
     Returns
     -------
     Conversation
         Its outcome is `REFUSED` if the model declines, `TRUNCATED` if its last reply broke
         off, `UNPARSEABLE` if its answers never pass the checks or `limits` are reached.
-
-    Raises
-    ------
-    ModelError
-        If the model gives no reply; a `ModelRefusedError` becomes an outcome instead.
     """
     recorder = _Recorder(defused(model))
     outcome, reason, output = Outcome.SCORED, "", None

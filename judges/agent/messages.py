@@ -38,13 +38,9 @@ _FINISH_REASONS: dict[Finish, FinishReason] = {
 def to_messages(history: Sequence[ModelMessage], *, instructions: str) -> tuple[Message, ...]:
     """Return `history` as a conversation.
 
-    System prompts at its beginning and `instructions` become one system message: the chat
-    templates of many open models take one, in the first place.
-
-    Raises
-    ------
-    ConfigError
-        If a message holds something that cannot be said in text.
+    System prompts at its beginning and `instructions` become one system message: the chat templates
+    of many open models take one, in the first place. Raises `ConfigError` if a message holds
+    something that cannot be said in text.
     """
     said = [message for item in history for message in _messages(item)]
     first = list(takewhile(lambda message: message.role == "system", said))

@@ -19,8 +19,6 @@ class AgentModel(Model[None]):
 
     Parameters
     ----------
-    model
-        The model that is asked.
     decoding
         How every reply is drawn, the likeliest by default; the settings of an agent or a
         run are not looked at.
@@ -62,13 +60,9 @@ class AgentModel(Model[None]):
     ) -> ModelResponse:
         """Ask the `ChatModel`.
 
-        Raises
-        ------
-        ModelError
-            As the `ChatModel` raises it; a `ModelRefusedError` for a reply that is a refusal,
-            which asking again would only repeat.
-        ConfigError
-            If a message holds something that cannot be said in text.
+        Raises `ModelError` as the `ChatModel` does, `ModelRefusedError` for a reply that is a
+        refusal, which asking again would only repeat, and `ConfigError` if a message holds
+        something that cannot be said in text.
         """
         _, parameters = self.prepare_request(model_settings, model_request_parameters)
         instructions = InstructionPart.join(parameters.instruction_parts or []) or ""

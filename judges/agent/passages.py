@@ -25,10 +25,6 @@ class Passage:
     ----------
     number
         1, 2, … over all inputs; neighbours in number are neighbours in the text.
-    header
-        The input that it is from.
-    text
-        What it says, as the input has it.
     words
         How often each of its folded words occurs.
     """

@@ -48,10 +48,6 @@ class Evidence:
 
     Parameters
     ----------
-    passages
-        All that the tools show.
-    hits
-        The most passages that one search returns.
     scale
         The labels that a report may have.
     mark
@@ -117,21 +113,12 @@ class Searcher:
         call of an output tool ("tool"). More models manage the first: a `ChatRequest`
         cannot force a call, and a model that can call the simple search tools may still
         fail at the nested arguments of a report.
-    max_errors
-        The most errors that the model is asked for.
-    hits
-        The most passages that one search returns.
     max_lookups, max_requests
         The most tool calls, and the most replies, that one assessment may take.
     retries
         How often a report that fails its checks is sent back.
     temperature, seed, max_tokens
         How each reply is drawn.
-
-    Raises
-    ------
-    ValueError
-        If a number is out of range.
     """
 
     model: ChatModel

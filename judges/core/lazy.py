@@ -28,10 +28,7 @@ T = TypeVar("T")
 def library(name: str, *, extra: str = "") -> ModuleType:
     """Import a module that takes long, or may not be installed.
 
-    Raises
-    ------
-    ConfigError
-        If it, or what it imports, is not installed; names the `extra` to install.
+    Raises `ConfigError` if it, or what it imports, is not installed; names the `extra` to install.
     """
     try:
         return import_module(name)
@@ -46,10 +43,8 @@ def library(name: str, *, extra: str = "") -> ModuleType:
 def lazy_module(package: str, name: str, *, extra: str = "") -> ModuleType:
     """Return the module `name` of `package`, which is imported when something in it is used.
 
-    Raises
-    ------
-    AttributeError
-        If there is no such module. What `library` raises comes when something of it is used.
+    Raises `AttributeError` if there is no such module. What `library` raises comes when something
+    of it is used.
     """
     module = f"{package}.{name}"
     if name.startswith("_") or find_spec(module) is None:
@@ -84,10 +79,7 @@ class _LazyModule(ModuleType):
 class Once(Generic[T]):
     """Make a value at the first call of `get`, whichever thread comes first; keep it.
 
-    Parameters
-    ----------
-    make
-        Makes the value; if it raises, the next call tries again.
+    Where `make` raises, the next call tries again.
     """
 
     def __init__(self, make: Callable[[], T]) -> None:

@@ -48,10 +48,6 @@ class BrokenPlugin:
 
     Parameters
     ----------
-    plugin
-        The plugin.
-    reason
-        The reason, for the user.
     missing
         The module whose absence is the reason, as that of an optional library; or empty.
     shadowed
@@ -76,11 +72,6 @@ class Registry(Generic[P_co]):
     A name that two packages claim is ours if one of them is spanjury. Otherwise neither
     package gets it: which of the two would be loaded must not depend on the order in which
     they were installed.
-
-    Parameters
-    ----------
-    group
-        Name of the entry-point group, as ``"spanjury.judges"``.
     """
 
     group: str
@@ -97,11 +88,8 @@ class Registry(Generic[P_co]):
     def get(self, name: str) -> P_co:
         """Load the plugin called `name`.
 
-        Raises
-        ------
-        PluginError
-            If the name is unknown, two packages other than ours claim it, or what it points
-            to cannot be imported; the message names the packages, or the choices.
+        Raises `PluginError` if the name is unknown, two packages other than ours claim it, or what
+        it points to cannot be imported; the message names the packages, or the choices.
         """
         point = self._chosen(name)
         try:

@@ -52,8 +52,6 @@ class Annotator:
 
     Parameters
     ----------
-    model
-        The model that is asked.
     score
         Ask for the score as a label ("verbal", the default) or as a number.
     severity
@@ -142,10 +140,7 @@ class Annotator:
     ) -> Rescoring:
         """Return the score that the model gives after `spans`, as if it had listed them.
 
-        Raises
-        ------
-        ModelError
-            If it gives no reply, or cannot write on and may not be asked otherwise.
+        Raises `ModelError` if it gives no reply, or cannot write on and may not be asked otherwise.
         """
         prefix = self._prefix(segment, aspect, spans)
         if self.rescoring != "restate":

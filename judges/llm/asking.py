@@ -26,17 +26,7 @@ R = TypeVar("R", bound=Reading)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer(Generic[R]):
-    """The reply that a model was left with, and what it says.
-
-    Parameters
-    ----------
-    reply
-        The last one.
-    reading
-        What was read of it.
-    usage
-        Tokens spent on all of them.
-    """
+    """The reply that a model was left with, and what it says."""
 
     reply: Reply
     reading: R
@@ -73,19 +63,14 @@ async def ask(
 ) -> Answer[R]:
     """Ask `model` until its reply can be read, twice at most.
 
+    Raises `ModelError` if the model gives no reply.
+
     Parameters
     ----------
-    model, request
-        Who is asked, and what.
     read
         Reads a reply; raises nothing.
     reask
         Words the second request, given what was wrong with the first reply.
-
-    Raises
-    ------
-    ModelError
-        If the model gives no reply.
     """
     model = defused(model)
     reply = await model.complete(request)

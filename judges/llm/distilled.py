@@ -45,10 +45,10 @@ _NUMBER_TOKENS = 32  # more is written only by who writes something else than a 
 class Distilled:
     """Ask a model that was trained for it for error spans and a number.
 
+    Raises `ValueError` if a number is out of range, or the reading is unknown.
+
     Parameters
     ----------
-    model
-        The model that is asked.
     reading
         Meaning of the number on the scale, as in the data that the model was trained on.
     tries
@@ -61,11 +61,6 @@ class Distilled:
         returns them.
     alternatives
         For how many of the likeliest tokens it is asked for them.
-
-    Raises
-    ------
-    ValueError
-        If a number is out of range, or the reading is unknown.
     """
 
     model: ChatModel
@@ -132,10 +127,7 @@ class Distilled:
     ) -> Rescoring:
         """Return the score that the model writes behind `spans`, as if it had listed them.
 
-        Raises
-        ------
-        ModelError
-            If it gives no reply, or its server cannot have a reply written on.
+        Raises `ModelError` if it gives no reply, or its server cannot have a reply written on.
         """
         request = ChatRequest(messages=messages_for(segment, aspect), prefix=render_errors(spans))
         scale = aspect.scale

@@ -52,12 +52,12 @@ def render_errors(
 ) -> str:
     r"""Return the reply that lists `spans`, in their order, cut where its score is due.
 
+    With `words`, severities are words.
+
     Parameters
     ----------
     spans
         The list; an unlocated span is quoted as the judge quoted it.
-    words
-        Write severities as words, for prompts that ask for words.
     held_to_grammar
         Leave the blank lines that the grammar of a report has.
     mark

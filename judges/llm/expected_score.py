@@ -38,8 +38,6 @@ class Expected:
         On the scale, rarely a whole number.
     share
         How much of the probability lay on the numbers of the scale, 0 to 1.
-    problem
-        Why there is no value.
     """
 
     value: float | None = None
@@ -50,14 +48,7 @@ class Expected:
 def expected_score(reply: Reply, *, scale: Scale, written: int) -> Expected:
     """Return the expectation over the alternatives to the score that was written.
 
-    Parameters
-    ----------
-    reply
-        A reply that was asked for with log-probabilities.
-    scale
-        The scale whose numbers were asked for.
-    written
-        The score that was read of the reply.
+    The reply has log-probabilities.
     """
     if not any(token.top for token in reply.logprobs):
         return Expected(problem="no log-probabilities came with the reply")
@@ -78,15 +69,9 @@ def expected_score(reply: Reply, *, scale: Scale, written: int) -> Expected:
 def expected_first_word(reply: Reply, *, words: Sequence[str]) -> Expected:
     """Return the expectation over the alternatives to the first token of an answer.
 
-    An alternative that begins one of `words` and no other stands for it; one that may begin
-    several says nothing.
-
-    Parameters
-    ----------
-    reply
-        A reply that was asked for with log-probabilities and begins with the score.
-    words
-        What the score was asked for as, worst first.
+    An alternative that begins one of `words` and no other stands for it; one that may begin several
+    says nothing. The reply has log-probabilities and begins with the score; `words` are those that
+    were asked for, worst first.
     """
     answer = (without_reasoning(reply.text) or "").strip()
     first = next((one for one in _tokens(reply, answer=answer) if one.token.strip(_AROUND)), None)
@@ -141,8 +126,6 @@ def expected_number(reply: Reply, *, written: int) -> Expected:
     reply
         Asked for with log-probabilities; the number stands behind its last cue, or at its
         beginning where the cue was given.
-    written
-        The number that was read of it.
     """
     if not any(token.top for token in reply.logprobs):
         return Expected(problem="no log-probabilities came with the reply")

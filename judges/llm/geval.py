@@ -72,13 +72,8 @@ class StepsWriter:
     async def write(self, model: ChatModel, request: ChatRequest) -> Answer[Steps]:
         """Return what the model answers to `request`, with the tokens spent now.
 
-        The answer's outcome is another than `Outcome.SCORED` if the model declines, or its
-        second reply holds no complete steps either.
-
-        Raises
-        ------
-        ModelError
-            If the model gives no reply.
+        The answer's outcome is another than `Outcome.SCORED` if the model declines, or its second
+        reply holds no complete steps either. Raises `ModelError` if the model gives no reply.
         """
         lock = self._locks.setdefault(request, Lock())
         try:
@@ -133,8 +128,6 @@ class GEval:
 
     Parameters
     ----------
-    model
-        The model that is asked.
     steps
         Evaluation steps made of the aspect's definition, worst and best ("ours", the
         default), or written by the model itself ("auto"), which is asked for them once
@@ -159,11 +152,6 @@ class GEval:
     grammar
         Have the server hold the reply to a number of the scale; for servers that take
         GBNF grammars only.
-
-    Raises
-    ------
-    ValueError
-        If a number is out of range.
     """
 
     model: ChatModel

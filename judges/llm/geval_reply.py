@@ -33,10 +33,6 @@ def read_score(
 
     Parameters
     ----------
-    reply
-        What a model wrote; any string.
-    aspect
-        The aspect that it was asked about.
     material
         The judged texts: a labelled score that may be copied from them does not count.
     cut

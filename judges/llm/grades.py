@@ -57,8 +57,6 @@ def read_grade(phrase: str, *, scale: Scale, remarks: bool = True) -> Grade:
 
     Parameters
     ----------
-    phrase
-        What stands after ``Overall score:`` or ``Severity:``.
     scale
         Where labels and numbers are looked up; ``n/m`` counts if m is its end.
     remarks

@@ -62,14 +62,7 @@ class Label(Enum):
 class Field:
     """A piece of a line.
 
-    Parameters
-    ----------
-    label
-        What it is.
-    value
-        What stands there without the label.
-    head
-        The label as it is written, with what stands in brackets behind it.
+    `head` is the label as it is written, with what stands in brackets behind it.
     """
 
     label: Label

@@ -34,13 +34,7 @@ _HELD_AS_LINES = frozenset(Label) - GRADED - {Label.TEXT}
 
 
 class Material:
-    """The texts that a judge was shown, indexed in time proportional to their length.
-
-    Parameters
-    ----------
-    texts
-        The output, and the inputs that the judge was shown.
-    """
+    """The texts that a judge was shown, indexed in time proportional to their length."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         folded = [_folded(text) for text in texts]
@@ -68,8 +62,6 @@ class Material:
 
         Parameters
         ----------
-        pieces, line
-            The fields of a line, and the line.
         following
             The text behind the line, where the value of its last label may stand.
         mark

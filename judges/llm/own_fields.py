@@ -53,16 +53,8 @@ class OwnFields:
 class _Line:
     """A line of a reply.
 
-    Parameters
-    ----------
-    text
-        The line.
-    pieces
-        Its fields.
-    code
-        The number of the code block that it stands in; 0 for none.
-    block
-        Whether it stands in a block of quoted lines.
+    `code` is the number of the code block that it stands in, 0 for none; `block` says whether it
+    stands in a block of quoted lines.
     """
 
     text: str
@@ -100,16 +92,8 @@ def own_fields(
 ) -> OwnFields:
     """Return the fields of `answer`, in time proportional to its length.
 
-    Parameters
-    ----------
-    answer
-        A reply without its reasoning.
-    material
-        The texts that it may quote.
-    mark
-        Stands in brackets behind the labels that the request asked for; empty for none.
-    cut
-        Whether the reply broke off, so that a quotation may have lost its end.
+    A label that the request asked for has `mark` in brackets behind it; empty for none. Where the
+    reply is `cut`, a quotation may have lost its end.
     """
     lines = _lines(answer.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
     owned = _not_copied(lines, material=material, mark=mark)

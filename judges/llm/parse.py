@@ -49,8 +49,6 @@ class ParsedError:
     quoted
         Whether they stood in quotation marks. If not, and they are not in the text, they
         describe a place (``the whole summary``) rather than misquote it.
-    explanation
-        Why it is an error.
     severity
         1 to 5; None if none is given or it cannot be read.
     category
@@ -70,14 +68,10 @@ class ParsedReply:
 
     Parameters
     ----------
-    errors
-        In the order of the reply.
     score
         On the scale of the aspect; None if the reply gives no clear one.
     error_free
         Whether it says that there is no error, and lists none.
-    rationale
-        The explanation of the score.
     problem
         Why there is no score; empty if there is one.
     """
@@ -100,12 +94,10 @@ def parse(
 ) -> ParsedReply:
     r"""Read what can be read of `reply`, in time proportional to its length.
 
+    Raises `ValueError` if there are more words for severities than severities, or too few.
+
     Parameters
     ----------
-    reply
-        What a model wrote; any string.
-    scale
-        The scale of the overall score.
     severities
         What severities may be called, mildest first; numbers are always understood.
     material
@@ -115,11 +107,6 @@ def parse(
     cut
         Whether the reply broke off at its limit: a score with nothing behind it may be half
         of one.
-
-    Raises
-    ------
-    ValueError
-        If there are more words for severities than severities, or too few.
 
     Examples
     --------

@@ -23,19 +23,7 @@ _TEMPLATES = ("system.txt", "annotate.txt", "rules.txt", "reask.txt", "report.gb
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptOptions:
-    """Options of the prompt, as the ablations of OpeNLGauge (section 7.3) vary them.
-
-    Parameters
-    ----------
-    score
-        Whether the overall score is asked for as a label or as a number.
-    severity
-        Whether severities are asked for as numbers or as words.
-    rules
-        Whether the rules are part of the prompt.
-    max_errors
-        The most errors a model may list.
-    """
+    """Options of the prompt, as the ablations of OpeNLGauge (section 7.3) vary them."""
 
     score: Literal["verbal", "numeric"] = "verbal"
     severity: Literal["numeric", "verbal"] = "numeric"

@@ -67,8 +67,6 @@ class Opening(NamedTuple):
 
     Parameters
     ----------
-    closers
-        The marks that may close it.
     opener
         The mark that opens another one, within prose; empty for a location, which is closed
         by a mark at the end of a line.

@@ -92,12 +92,8 @@ class ForcedPrefix:
 
     Parameters
     ----------
-    conversation
-        The conversation before the judge's reply.
     text
         The reply with the list, up to the score.
-    form
-        The question for the score.
     decoding
         Settings of the judge's replies; a grammar becomes that of the score alone.
     material

@@ -31,12 +31,7 @@ _TILDES = re.compile("~+")
 def messages_for(segment: Segment, aspect: Aspect) -> tuple[Message, ...]:
     """Return the conversation that asks for errors and a number: one message of the user.
 
-    Parameters
-    ----------
-    segment
-        Of its inputs, those that the aspect may look at are shown, then the output.
-    aspect
-        Named and defined behind them.
+    Of the inputs, those that the aspect may look at are shown.
     """
     output = aspect.task.output_header
     about = {
@@ -53,19 +48,12 @@ def messages_for(segment: Segment, aspect: Aspect) -> tuple[Message, ...]:
 def target_for(report: Report, scale: Scale, *, reading: Reading = "stretched") -> str:
     r"""Return the reply that says what `report` says.
 
+    Raises `ValueError` if it has no score: there is nothing to learn from it.
+
     Parameters
     ----------
     report
         With a score; of its spans the `gravest` are listed, without their categories.
-    scale
-        The scale of the score.
-    reading
-        What becomes of the score.
-
-    Raises
-    ------
-    ValueError
-        If it has no score: there is nothing to learn from it.
 
     Examples
     --------
@@ -87,13 +75,7 @@ def gravest(spans: Sequence[ErrorSpan]) -> tuple[ErrorSpan, ...]:
 
 
 def read_number(reply: str, *, material: Material = NO_MATERIAL, cut: bool = False) -> ParsedReply:
-    """Read a reply; its score is the number from 0 to 100, as it is written.
-
-    Parameters
-    ----------
-    reply, material, cut
-        As `parse` takes them.
-    """
+    """Read a reply; its score is the number from 0 to 100, as it is written."""
     parsed = parse(reply, scale=PERCENT, material=material, cut=cut)
     return replace(parsed, score=None if parsed.score is None else parsed.score - PERCENT.low)
 

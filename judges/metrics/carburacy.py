@@ -22,8 +22,8 @@ class Carburacy:
 
         exp(log(R, alpha)) / (1 + beta * C)
 
-    Where the emissions of training are given as well, they are counted likewise, and the
-    score is the harmonic mean of both.
+    Where the emissions of training are given as well, they are counted likewise, and the score is
+    the harmonic mean of both. Raises `ConfigError` if `emissions_kg` is not given.
 
     Parameters
     ----------
@@ -36,13 +36,6 @@ class Carburacy:
         Above 1; the higher, the less effectiveness counts.
     beta, training_beta
         Above 0; the higher, the more emissions count.
-
-    Raises
-    ------
-    ConfigError
-        If `emissions_kg` is not given.
-    ValueError
-        If an option is out of its range.
 
     References
     ----------

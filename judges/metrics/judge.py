@@ -39,22 +39,15 @@ class MetricJudge:
     end. Of several references the best counts, where the metric takes one at a time. The
     metric sees those inputs that the aspect may look at.
 
-    It abstains where a reference or the source is missing that the metric needs, and where
-    its value is undefined. Without references to tell otherwise, an output without any
-    text has the lowest score.
+    It abstains where a reference or the source is missing that the metric needs, and where its
+    value is undefined. Without references to tell otherwise, an output without any text has the
+    lowest score. Raises `ConfigError` if the metric cannot score one segment by itself or does not
+    say which scores are better, or `low` and `high` are not two finite values in this order.
 
     Parameters
     ----------
-    metric, card
-        What measures, and its card.
     low, high
         Values of the metric between which the scale lies; None for the bounds of the card.
-
-    Raises
-    ------
-    ConfigError
-        If the metric cannot score one segment by itself or does not say which scores are
-        better, or `low` and `high` are not two finite values in this order.
     """
 
     metric: SegmentMetric
@@ -95,13 +88,7 @@ class MetricJudge:
         return digest(canonical(aspect.scale), *texts)
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        """Measure the output.
-
-        Raises
-        ------
-        JudgeError
-            If the metric cannot measure it.
-        """
+        """Measure the output; raises `JudgeError` if the metric cannot."""
         sample = self._sample(segment, aspect)
         missing = self._missing(sample)
         if missing:

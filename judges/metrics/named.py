@@ -17,8 +17,6 @@ class NamedMetric:
     ----------
     name
         What its scores are called, unique in a run.
-    metric, card
-        What computes it, and what is known of it.
     over_refs
         Of a metric that takes one reference: which of the scores against several counts.
     """
@@ -39,10 +37,8 @@ class NamedMetric:
 def check_samples(named: NamedMetric, samples: Sequence[Sample], *, ids: Sequence[str]) -> None:
     """Check that every sample has what the metric needs.
 
-    Raises
-    ------
-    DataError
-        If one has not; names the metric and the first such row, and counts the others.
+    Raises `DataError` if one has not; names the metric and the first such row, and counts the
+    others.
     """
     if named.card.references != "none":
         _refuse(named.name, "references", [not sample.references for sample in samples], ids=ids)

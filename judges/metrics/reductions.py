@@ -1,11 +1,11 @@
-"""One score of several: over references, over outputs for one input, over segments.
+"""One score of several references, whose number may differ from sample to sample.
 
-Numbers of references and of outputs may differ from sample to sample. However many pairs
-there are, the metric is called once.
+However many pairs there are, the metric is called once.
 """
 
 import math
 import statistics
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -21,7 +21,6 @@ from spanjury.judges.core import (
 )
 
 Choice = Literal["best", "mean", "worst"]
-Average = Literal["mean", "median"]
 Reduction = Choice | Callable[[Sequence[float]], float]
 """The one of several scores that counts; or any function of one or more scores."""
 
@@ -49,28 +48,9 @@ def over_references(
 ) -> list[float]:
     """Score each sample with a metric that takes one reference at a time.
 
-    A metric that takes all references together, or none, is left to do so.
-
-    Parameters
-    ----------
-    metric, card
-        The metric, and its card, which says how many references it takes and what is better.
-    samples
-        Outputs, each with its references.
-    reduction
-        How the scores of a sample become one.
-
-    Returns
-    -------
-    list of float
-        One score a sample, in their order.
-
-    Raises
-    ------
-    ConfigError
-        If `reduction` is none of its choices, or the card does not say what is better.
-    MetricError
-        If a sample has no reference where one is needed; names its index.
+    A metric that takes all references together, or none, is left to do so. Raises `ConfigError` if
+    `reduction` is none of its choices, or the card does not say what is better. Raises
+    `MetricError` if a sample has no reference where one is needed; names its index.
     """
     reduce = _reducing(reduction, card=card)
     if card.references == "none":
@@ -92,78 +72,6 @@ def over_references(
         ranks = metric.ranking.score_segments(pairs)
         return _where_reduced(scores, ranks, sizes, reduce=reduce)
     return _reduced(scores, sizes, reduce=reduce)
-
-
-def over_outputs(
-    metric: SegmentMetric,
-    groups: Sequence[Sequence[Sample]],
-    *,
-    card: MetricCard,
-    reduction: Reduction = "best",
-    references: Reduction = "best",
-) -> list[float]:
-    """Score groups of outputs, each group written for one input.
-
-    Parameters
-    ----------
-    metric, card
-        As `over_references` takes them.
-    groups
-        One or more samples each.
-    reduction
-        How the scores of a group become one.
-    references
-        How the scores of one sample become one before, as `over_references` does it.
-
-    Returns
-    -------
-    list of float
-        One score a group, in their order.
-
-    Raises
-    ------
-    ConfigError
-        As `over_references` raises it.
-    MetricError
-        If a group is empty, or a sample lacks a reference; names its index.
-    """
-    reduce = _reducing(reduction, card=card)
-    for index, group in enumerate(groups):
-        if not group:
-            raise MetricError(f"group {index} has no output")
-    samples = [sample for group in groups for sample in group]
-    scores = over_references(metric, samples, card=card, reduction=references)
-    return _reduced(scores, [len(group) for group in groups], reduce=reduce)
-
-
-def over_segments(
-    scores: Sequence[float],
-    *,
-    reduction: Average | Callable[[Sequence[float]], float] = "mean",
-) -> float:
-    """Return one score of a corpus, from those of one or more segments.
-
-    Raises
-    ------
-    ConfigError
-        If `reduction` is none of its choices.
-    MetricError
-        If there are no scores.
-
-    Examples
-    --------
-    >>> over_segments([1.0, 2.0, 6.0], reduction="median")
-    2.0
-    """
-    if not scores:
-        raise MetricError("no segment has a score")
-    if callable(reduction):
-        return reduction(scores)
-    if reduction not in get_args(Average):
-        raise ConfigError(f"a reduction is one of {get_args(Average)}, got {reduction!r}")
-    if any(map(math.isnan, scores)):
-        return math.nan  # a median would sort it anywhere
-    return statistics.fmean(scores) if reduction == "mean" else statistics.median(scores)
 
 
 def _reducing(reduction: Reduction, *, card: MetricCard) -> Callable[[Sequence[float]], float]:
@@ -227,6 +135,32 @@ class RowMetric(MergeableMetric, Protocol):
     def score_rows(self, rows: Sequence[Sequence[float]], /) -> Sequence[float]:
         """Return the score of each segment from its row of `statistics`."""
         ...
+
+
+class SummedRows(ABC):
+    """A metric that scores rows of counts, and a corpus by the sum of its rows."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def statistics(self, samples: Sequence[Sample], /) -> list[list[float]]:
+        """Return a row of counts for each sample."""
+
+    @abstractmethod
+    def score_statistics(self, total: Sequence[float], /) -> float:
+        """Return the score of a row, or of the sum of rows."""
+
+    def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
+        """Return the score of each output by itself."""
+        return self.score_rows(self.statistics(samples))
+
+    def score_corpus(self, samples: Sequence[Sample], /) -> float:
+        """Return the score of the added counts of all outputs."""
+        return self.score_statistics(add_rows(self.statistics(samples)))
+
+    def score_rows(self, rows: Sequence[Sequence[float]], /) -> list[float]:
+        """Return the score of each row of `statistics`."""
+        return [*map(self.score_statistics, rows)]
 
 
 def add_rows(rows: Sequence[Sequence[float]]) -> list[float]:

@@ -34,26 +34,15 @@ async def run_metrics(
 ) -> list[MetricScores]:
     """Let every metric measure a corpus.
 
+    Raises the first `EvaluationError` that a metric raises. `show` gets the scores of each metric
+    as it is done.
+
     Parameters
     ----------
     metrics
         Their needs have been checked by `check_samples`.
-    samples
-        One or more.
     workers
         How many processes, and threads, may work at once; None for the number of cores.
-    show
-        Called with the scores of each metric as it is done.
-
-    Returns
-    -------
-    list of MetricScores
-        In the order of `metrics`.
-
-    Raises
-    ------
-    EvaluationError
-        The first one that a metric raises.
     """
     count = workers or os.cpu_count() or 1
     limiters = _Limiters(

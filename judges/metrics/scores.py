@@ -52,10 +52,6 @@ class MetricScores:
 
     Parameters
     ----------
-    named
-        The metric.
-    segments, statistics
-        As in `Part`, of all samples.
     corpus
         The score of the corpus: from its sums where the metric has them, from the whole where it
         takes no less, and else the mean of its segments.
@@ -83,11 +79,8 @@ class MetricScores:
 def measured(named: NamedMetric, samples: Sequence[Sample]) -> Part:
     """Let a metric measure some samples; runs wherever it is called.
 
-    Raises
-    ------
-    MetricError
-        As the metric does; and if it fails otherwise, or does not return a number for each
-        sample.
+    Raises `MetricError` also if the metric fails otherwise, or does not return a number for each
+    sample.
     """
     try:
         part = _measured(named, samples)
@@ -165,17 +158,8 @@ def corpus_interval(
 ) -> tuple[float, float] | None:
     """Return the 95 % percentile interval of a corpus score over resampled segments.
 
-    Parameters
-    ----------
-    scores
-        Of one metric on a corpus.
-    seed, draws
-        Of the bootstrap; the same seed draws the same segments for every metric.
-
-    Returns
-    -------
-    tuple of float, or None
-        None where the metric takes a corpus as a whole, and would have to measure again.
+    None where the metric takes a corpus as a whole, and would have to measure again. The same seed
+    draws the same segments for every metric.
     """
     effect = _effect(scores)
     if effect is None:

@@ -30,12 +30,8 @@ class Claim:
     ----------
     first, stop
         Half-open range of its words within their sentence.
-    sort
-        What it is about.
     number
         The number it states; None for a word.
-    known
-        Whether the source has it.
     """
 
     first: int
@@ -56,10 +52,6 @@ def claims(words: Sequence[Word], index: SourceIndex, *, cased: bool) -> Iterato
 
     Parameters
     ----------
-    words
-        The words of the sentence.
-    index
-        The source that is asked.
     cased
         Whether capitals tell names.
     """

@@ -38,17 +38,6 @@ def error_spans(
     a date, a name, or a stretch of four words and more; 3 for two words, or for a small
     number in words; 2 for a word. Words joined from different sentences have 2, or 3 if
     one is a number.
-
-    Parameters
-    ----------
-    text
-        The judged text.
-    support
-        What the source has of it.
-    index
-        The source.
-    limit
-        How many spans to return at most.
     """
     found = [
         _span(text, sentence, finding=finding)

@@ -78,18 +78,9 @@ class FormJudge:
 
         low + (high - low) / (1 + cost of all errors / max(1, words / 50))
 
-    An empty text has the lowest score. Of another list of errors the score is computed in the
-    same way; errors that were found and not reported are counted as before.
-
-    Parameters
-    ----------
-    max_spans
-        How many spans to report at most; the score counts all.
-
-    Raises
-    ------
-    ValueError
-        If `max_spans` is negative.
+    An empty text has the lowest score. Of another list of errors the score is computed in the same
+    way; errors that were found and not reported are counted as before. `max_spans`,
+    0 or more, limits the spans of the report; the score counts all.
     """
 
     max_spans: int = 8

@@ -18,10 +18,6 @@ class FormText:
 
     Parameters
     ----------
-    text
-        The text.
-    words, sentences
-        Its words and sentences, in order.
     tokenised
         Whether it puts spaces before punctuation throughout, as data for parsers do.
     capitals

@@ -112,19 +112,10 @@ class GroundingJudge:
     blanks, another script or another language than the inputs'. It knows English function
     words and endings; in other languages it takes more words to be different.
 
-    The score is ``low + (high - low) * support`` on the scale of the aspect; `support`
-    in `spanjury.judges.rules.support` is 1 for a text that was copied word for word. A
-    text without words says nothing that is unsupported and has the best score.
-
-    Parameters
-    ----------
-    max_spans
-        How many spans to report at most; the score counts all.
-
-    Raises
-    ------
-    ValueError
-        If `max_spans` is negative.
+    The score is ``low + (high - low) * support`` on the scale of the aspect; `support` in
+    `spanjury.judges.rules.support` is 1 for a text that was copied word for word. A text without
+    words says nothing that is unsupported and has the best score. `max_spans`,
+    0 or more, limits the spans of the report; the score counts all.
     """
 
     max_spans: int = 8

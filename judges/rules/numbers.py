@@ -48,8 +48,6 @@ class Number:
 
     Parameters
     ----------
-    first, stop
-        Half-open range of the words that state it.
     value
         The number; infinite where it is too long for one.
     spelled

@@ -36,12 +36,12 @@ _KNOWN = 0.6  # what the claims count beside the sequences
 class Joins:
     """The joins of a sentence, or with ``+`` of several.
 
+    Function words do not count in pairs and triples.
+
     Parameters
     ----------
     trigrams
         How many trigrams of words the source has, and how many there are.
-    pairs, triples
-        The same for two and three words in a row, function words left out.
     """
 
     trigrams: tuple[int, int] = (0, 0)
@@ -95,14 +95,9 @@ def _pair_weight(pair: tuple[str, str], hashed: int, *, index: SourceIndex) -> f
 def seams(words: Sequence[Word], index: SourceIndex) -> Iterator[tuple[int, int]]:
     """Yield the pairs of content words that join parts of different sentences.
 
-    Both words stand in the source, but never in one sentence, and at least one of them
-    brings a neighbour along from there: single words in a new order are a paraphrase. No
-    connective stands between them, with which a writer joins whole sentences.
-
-    Yields
-    ------
-    tuple of int
-        Positions of the two words in `words`.
+    Both words stand in the source, but never in one sentence, and at least one of them brings a
+    neighbour along from there: single words in a new order are a paraphrase. No connective stands
+    between them, with which a writer joins whole sentences. Pairs are positions in `words`.
     """
     places = [at for at, word in enumerate(words) if word.folded not in FUNCTION_WORDS]
     content = [stem(words[at].folded) for at in places]
@@ -124,10 +119,6 @@ class SentenceSupport:
 
     Parameters
     ----------
-    words
-        The words of the sentence.
-    claims
-        Its claims, in order.
     joins
         Its joins, counted; none where the source is data.
     seams
@@ -150,8 +141,6 @@ class Support:
         Weighted share of the claims that the source has, 0 to 1; 1 where there are none.
     joined
         Share of the sequences of words that it has, 0 to 1; None where it is data.
-    sentences
-        Sentence by sentence.
     """
 
     known: float

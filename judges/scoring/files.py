@@ -13,10 +13,7 @@ _MAP: TypeAdapter[SpanMap] = TypeAdapter(SpanMap)
 def read_map(path: Path) -> SpanMap:
     """Return the map in the file `path`; whatever it says, it is one that never rises.
 
-    Raises
-    ------
-    ConfigError
-        If the file cannot be read or holds no such map.
+    Raises `ConfigError` if the file cannot be read or holds no such map.
     """
     try:
         return _MAP.validate_json(path.read_bytes(), extra="forbid")
@@ -31,10 +28,7 @@ def read_map(path: Path) -> SpanMap:
 def write_map(span_map: SpanMap, path: Path) -> None:
     """Write `span_map` to the file `path`, in place of what was there.
 
-    Raises
-    ------
-    StoreError
-        If it cannot be written.
+    Raises `StoreError` if it cannot be written.
     """
     try:
         path.write_bytes(_MAP.dump_json(span_map, indent=2) + b"\n")

@@ -29,23 +29,14 @@ def fit_curve(
 ) -> SpanMap:
     """Fit how far a penalty lowers the score, by isotonic regression.
 
+    Raises `ValueError` if there are no rows, a score is not finite or below `low`, or those without
+    errors do not have more than `low`.
+
     Parameters
     ----------
-    rows
-        One or more.
-    aspect
-        The aspect that the texts were judged by.
     low
         The worst score that there may be. The fit is stretched, so that a text without
         errors has the best score of the scale; this changes no order.
-    penalty
-        Penalty of the errors; the default one if None.
-
-    Raises
-    ------
-    ValueError
-        If there are no rows, a score is not finite or below `low`, or those without errors
-        do not have more than `low`.
     """
     penalty = penalty or SpanPenalty()
     fit = decreasing_fit(
@@ -62,17 +53,12 @@ def fit_weights(
 ) -> SpanMap:
     """Fit the weight of each severity, none less than the one before it: an ordinal map.
 
+    Raises `ValueError` if there are no rows, a score is not finite, or all weights would be 0.
+
     Parameters
     ----------
-    rows, aspect
-        As in `fit_curve`.
     penalty
         Its other parameters say how errors are counted; its weights are fitted.
-
-    Raises
-    ------
-    ValueError
-        If there are no rows, a score is not finite, or all weights would be 0.
     """
     counted = penalty or SpanPenalty()
     fit = decreasing_steps(

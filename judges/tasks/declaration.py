@@ -32,18 +32,13 @@ _ASPECT_KEYS = (
 def read_task(table: Table, *, known: Task | None) -> Task:
     """Return the task that a ``[tasks.NAME]`` table declares, or what it makes of a known one.
 
+    Raises `ConfigError` if a key is unknown, missing or of the wrong form.
+
     Parameters
     ----------
-    table
-        The table.
     known
         The task as earlier files declare it. The table's aliases and headers are added to
         it, its other keys replace what was there.
-
-    Raises
-    ------
-    ConfigError
-        If a key is unknown, missing or of the wrong form.
     """
     table.only(*_TASK_KEYS)
     base = known or Task(name=table.name.strip(), description="")
@@ -62,10 +57,8 @@ def read_task(table: Table, *, known: Task | None) -> Task:
 def read_aspect(table: Table, *, name: str, task: Task) -> Aspect:
     """Return the aspect that a ``[tasks.NAME.aspects.NAME]`` table declares.
 
-    Raises
-    ------
-    ConfigError
-        If a key is unknown, missing or of the wrong form, or an input is none of the task's.
+    Raises `ConfigError` if a key is unknown, missing or of the wrong form, or an input is none of
+    the task's.
     """
     table.only(*_ASPECT_KEYS)
     return Aspect(

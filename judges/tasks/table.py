@@ -22,8 +22,6 @@ class Table:
         Where the file is, as the reader of an error message knows it.
     path
         The keys that lead to the table; empty for the whole file.
-    values
-        What the table holds.
     """
 
     file: str
@@ -100,10 +98,7 @@ class Table:
 class Names:
     """Find a name by itself or an alias, whatever its case, spaces, hyphens, underscores.
 
-    Parameters
-    ----------
-    owners
-        Folded name or alias -> the name that it refers to.
+    `owners` maps a folded name or alias to the name that it refers to.
     """
 
     owners: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
@@ -132,13 +127,9 @@ class Names:
     def claimed(self, tables: Mapping[str, Table]) -> "Names":
         """Return these names with those that `tables` declare, name -> its table.
 
-        A name takes precedence over what was an alias of another; an alias must be free.
-
-        Raises
-        ------
-        ConfigError
-            If a name is empty, two names differ in spelling only, or an alias already refers
-            to something else.
+        A name takes precedence over what was an alias of another; an alias must be free. Raises
+        `ConfigError` if a name is empty, two names differ in spelling only, or an alias already
+        refers to something else.
         """
         owners = dict(self.owners)
         fresh = {_folded(name): name for name in tables}

@@ -41,10 +41,7 @@ _Seed = tuple[int, int]  # an n-gram's offset in the quote, and in the text
 class Haystack:
     """A text prepared for finding misquoted passages in it.
 
-    Parameters
-    ----------
-    text
-        The text to look in; all places are half-open offsets in it.
+    All places are half-open offsets in it.
     """
 
     def __init__(self, text: str) -> None:

@@ -24,8 +24,6 @@ class Sentence:
     ----------
     start, end
         Half-open offsets in code points.
-    text
-        ``text[start:end]`` of the whole text.
     """
 
     start: int

@@ -47,8 +47,6 @@ def split_tokens(text: str, *, reasoning: bool = True) -> str:
 
     Parameters
     ----------
-    text
-        What goes into a message.
     reasoning
         Whether tags around a model's reasoning are taken apart, too. These are not put
         together again: in a reply they would end its reasoning.

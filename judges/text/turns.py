@@ -24,18 +24,13 @@ _queues: anyio.lowlevel.RunVar["_Queues"] = anyio.lowlevel.RunVar("judges.turns"
 async def in_turn(work: Callable[[], T], *, length: int) -> T:
     """Do `work` when its turn comes, in a thread if it is long.
 
+    `length` is that of all texts that it reads, in code points. Raises what `work` raises.
+
     Parameters
     ----------
     work
         Returns what it makes and changes nothing: where the caller is cancelled it is left
         to end by itself.
-    length
-        Code points of the texts that it reads, in all.
-
-    Raises
-    ------
-    Exception
-        Whatever `work` raises.
     """
     queues = _of_this_loop()
     if length > LONG:

@@ -28,8 +28,6 @@ class Word:
     ----------
     start, end
         Half-open offsets in code points.
-    text
-        ``text[start:end]`` of the whole text.
     folded
         The same for comparison, as `fold_word` writes it.
     """
@@ -73,8 +71,6 @@ def words(text: str, *, offset: int = 0) -> list[Word]:
 
     Parameters
     ----------
-    text
-        Any text.
     offset
         Where `text` begins in the text that starts and ends are counted in.
     """

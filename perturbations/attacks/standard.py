@@ -61,10 +61,7 @@ def rounded_length(length: int) -> int:
 def plain_addition(case: AttackCase, rng: Generator, *, target: Target, length: int) -> Attacked:
     """Add sentences that say nothing, about `length` characters, where an attack would stand.
 
-    Raises
-    ------
-    NothingToDamageError
-        If there is no input to add them to.
+    Raises `NothingToDamageError` if there is no input to add them to.
     """
     added = _sentences(rng, length=length)
     if target == "output":

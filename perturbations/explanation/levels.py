@@ -86,30 +86,20 @@ def moves(
 ) -> Mapping[int, int]:
     """Choose the errors that move and the severity that each comes to.
 
+    Raises `NothingToChangeError` if no error has a severity, or all are at the end of the scale.
+    Raises `PerturbationError` if an option is out of range.
+
     Parameters
     ----------
-    errors
-        The list; an error without a severity does not move.
-    rng
-        Draws the one error.
     by
         Levels of severity, 1 to 4.
     push
         Where the score should go: it rises where errors become milder.
-    only
-        All that can move, or one of them.
 
     Returns
     -------
     mapping
         Index in the list -> new severity, 1 to 5, other than the old one; never empty.
-
-    Raises
-    ------
-    NothingToChangeError
-        If no error has a severity, or all are at the end of the scale.
-    PerturbationError
-        If an option is none of the above.
     """
     _require(by=by, only=only)
     shift = -by if push == "rises" else by

@@ -27,14 +27,7 @@ def openings(level: int) -> tuple[str, ...]:
 def reworded(explanation: str, rng: Generator, *, level: int) -> str:
     """Word `explanation` as one of an error of severity `level`.
 
-    Parameters
-    ----------
-    explanation
-        As a judge gave it; may be empty. A weight given by this function before is taken off.
-    rng
-        Draws the sentence before it.
-    level
-        1 to 5.
+    `level` is 1 to 5. A weight given by this function before is taken off.
 
     Examples
     --------

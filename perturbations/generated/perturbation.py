@@ -82,26 +82,10 @@ class GeneratedPerturbation:
     ) -> Damage:
         """Have the text of `case` damaged by `model` in about `k` places.
 
-        The likeliest reply is taken. One that does not pass the check is sent back once
-        with the reason.
-
-        Parameters
-        ----------
-        case, model
-            The text that is damaged, and the model that does it.
-        k
-            How many entities, errors or sentences are asked for; 1 or more.
-        seed
-            Passed to servers that take one.
-
-        Raises
-        ------
-        NothingToDamageError
-            If the text is empty, or both replies leave it as it was.
-        PerturbationError
-            If the second reply does not pass the check either, or `k` is less than 1.
-        ModelError
-            If the model gives no reply.
+        The likeliest reply is taken. One that does not pass the check is sent back once with the
+        reason. Raises `NothingToDamageError` if the text is empty, or both replies leave it as it
+        was. Raises `PerturbationError` if the second reply does not pass the check either, or `k`
+        is less than 1. Raises `ModelError` if the model gives no reply.
         """
         if k < 1:
             raise PerturbationError(f"k must be 1 or more, got {k!r}")
@@ -142,10 +126,7 @@ def _damage(clean: str, generated: str) -> Damage:
 def generated_perturbation(kind: str) -> GeneratedPerturbation:
     """Return the damage called `kind`.
 
-    Raises
-    ------
-    ConfigError
-        If there is none; the message lists the choices.
+    Raises `ConfigError` if there is none; the message lists the choices.
     """
     if kind not in _TWINS:
         raise ConfigError(f"no model is asked for {kind!r}; choose from {', '.join(_TWINS)}")

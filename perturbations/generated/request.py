@@ -34,10 +34,6 @@ class GenerationRequest:
     ----------
     package
         Its templates ``system.txt`` and ``reask.txt`` go with the prompt.
-    prompt
-        The task and the material.
-    decoding
-        Settings by which the replies are drawn.
     read
         Reply -> the text that is meant by it.
     check
@@ -53,12 +49,8 @@ class GenerationRequest:
     async def sent_to(self, model: ChatModel) -> Generated:
         """Return the first reply that passes, or else the second one.
 
-        A reply that does not pass is sent back once with the reason.
-
-        Raises
-        ------
-        ModelError
-            If the model gives no reply.
+        A reply that does not pass is sent back once with the reason. Raises `ModelError` if the
+        model gives no reply.
         """
         request, model = self._request(), defused(model)
         generated = Generated("", "")

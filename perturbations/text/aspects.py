@@ -1,5 +1,7 @@
 """Sets of aspects, of all the tasks, that one sort of damage harms or spares alike."""
 
+from spanjury.perturbations.perturbation import text_perturbation
+
 FORM = frozenset(("fluency", "grammaticality", "naturalness"))
 """Aspects of how the sentences are written."""
 
@@ -27,3 +29,12 @@ STRUCTURE = frozenset(("coherence", "understandability"))
 
 OVERALL = frozenset(("answer-quality", "quality"))
 """Aspects of the text as a whole."""
+
+fact_perturbation = text_perturbation(
+    family="entities-and-numbers",
+    level="word",
+    harms=GROUNDING | OVERALL,
+    spares=FORM,
+    language="en",
+)
+"""Decorator of rules that change the names, numbers, units and dates of an English text."""

@@ -8,7 +8,7 @@ from numpy.random import Generator
 
 from spanjury.perturbations.edits import Edit
 from spanjury.perturbations.perturbation import text_perturbation
-from spanjury.perturbations.text.aspects import FORM, GROUNDING, OVERALL
+from spanjury.perturbations.text.aspects import FORM, GROUNDING, OVERALL, fact_perturbation
 from spanjury.perturbations.text.clusters import masked
 from spanjury.perturbations.text.language import require_english
 from spanjury.perturbations.text.names import Name, names
@@ -30,13 +30,7 @@ _NOUN = re.compile(
 _SINGULAR_IN_S = ("ss", "us", "is")
 
 
-@text_perturbation(
-    family="entities-and-numbers",
-    level="word",
-    harms=GROUNDING | OVERALL,
-    spares=FORM,
-    language="en",
-)
+@fact_perturbation
 def fictional_entity(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Replace `k` mentions of names by invented names of the same sort, all different."""
     require_english(text)
@@ -53,13 +47,7 @@ def fictional_entity(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     return edits
 
 
-@text_perturbation(
-    family="entities-and-numbers",
-    level="word",
-    harms=GROUNDING | OVERALL,
-    spares=FORM,
-    language="en",
-)
+@fact_perturbation
 def swap_entities(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Exchange `k` pairs of mentions of different names of the same sort; two edits a pair."""
     require_english(text)

@@ -7,8 +7,7 @@ from itertools import chain
 from numpy.random import Generator
 
 from spanjury.perturbations.edits import Edit
-from spanjury.perturbations.perturbation import text_perturbation
-from spanjury.perturbations.text.aspects import FORM, GROUNDING, OVERALL
+from spanjury.perturbations.text.aspects import fact_perturbation
 from spanjury.perturbations.text.clusters import masked
 from spanjury.perturbations.text.language import require_english
 from spanjury.perturbations.text.places import Choice, cased_like, fitted, struck
@@ -50,13 +49,7 @@ _MONEY = re.compile(r"[$£€](?=\d)")
 _LONGEST_SHIFT = 15  # years
 
 
-@text_perturbation(
-    family="entities-and-numbers",
-    level="word",
-    harms=GROUNDING | OVERALL,
-    spares=FORM,
-    language="en",
-)
+@fact_perturbation
 def change_number(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Give `k` numbers, in digits or words, another value; dates stay as they are."""
     require_english(text)
@@ -75,13 +68,7 @@ def change_number(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     return struck(sorted(found), rng, k=k, what="numbers")
 
 
-@text_perturbation(
-    family="entities-and-numbers",
-    level="word",
-    harms=GROUNDING | OVERALL,
-    spares=FORM,
-    language="en",
-)
+@fact_perturbation
 def change_unit(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Give `k` numbers another unit, currency or order of magnitude."""
     require_english(text)
@@ -101,13 +88,7 @@ def change_unit(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     return struck(sorted(found), rng, k=k, what="numbers with a known unit")
 
 
-@text_perturbation(
-    family="entities-and-numbers",
-    level="word",
-    harms=GROUNDING | OVERALL,
-    spares=FORM,
-    language="en",
-)
+@fact_perturbation
 def change_date(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Give `k` years, months, days of a month or of the week another value."""
     require_english(text)

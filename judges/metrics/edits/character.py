@@ -34,9 +34,9 @@ _LONG = 2_000  # words of a text in which none are shifted
 class Character:
     """CharacTER: edits per character of the output, 1 at most.
 
-    A phrase of the output that the reference has elsewhere is moved there as long as that
-    leaves fewer words to edit. What is then left to edit, character by character, is counted,
-    and with the cost of the shifts divided by the output's length.
+    A phrase of the output that the reference has elsewhere is moved there as long as that leaves
+    fewer words to edit. What is then left to edit, character by character, is counted, and with the
+    cost of the shifts divided by the output's length.
 
     Parameters
     ----------
@@ -44,11 +44,6 @@ class Character:
         Words are like each other, so that they make a phrase, if at most this share of the
         characters of the longer one is to be edited; in 0-1. The authors' program takes equal
         words only, which is 0.
-
-    Raises
-    ------
-    ValueError
-        If `likeness` is out of range.
     """
 
     likeness: float = 0.0
@@ -98,12 +93,7 @@ class _Shift(NamedTuple):
 def reordered(output: Sequence[str], reference: Sequence[str], *, likeness: float) -> list[str]:
     """Return the words of `output` after all shifts that leave fewer words to edit.
 
-    Parameters
-    ----------
-    output, reference
-        Words.
-    likeness
-        As in `alike_places`: words that are so alike make a run; they differ all the same.
+    Words that are alike, as `alike_places` finds, make a run; they differ all the same.
 
     Examples
     --------

@@ -125,10 +125,7 @@ def _distinct(
 ) -> tuple[Ids, Ids]:
     """Return characters as numbers whose bits differ by more than an edit costs, if at all.
 
-    Returns
-    -------
-    tuple of numpy.ndarray
-        Shapes ``(longest, pairs)``, of both sides.
+    Both sides have the shape ``(longest, pairs)``.
     """
     ours, theirs = (padded(side, filling=-1).T for side in (outputs, references))
     numbers = dense_ids(np.concatenate((ours.ravel(), theirs.ravel())) + 1)
@@ -181,6 +178,8 @@ def _least(costs: _Table, beyond: NDArray[np.bool_] | None) -> tuple[_Table, Ids
 class Eed:
     """EED from 0, equal, to 1.
 
+    Raises `ValueError` if a cost is negative.
+
     Parameters
     ----------
     alpha
@@ -190,11 +189,6 @@ class Eed:
         three are rounded to fractions with denominators up to 1,000.
     rho
         Cost of each visit too many or too few to a place of the output.
-
-    Raises
-    ------
-    ValueError
-        If a cost is negative.
     """
 
     alpha: float = 2.0
@@ -220,10 +214,8 @@ class Eed:
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
         """Return the distance of each output from its one reference.
 
-        Raises
-        ------
-        MetricError
-            If the product of the lengths of two texts is above a thousand million characters.
+        Raises `MetricError` if the product of the lengths of two texts is above a thousand million
+        characters.
         """
         lengths = [(len(sample.output), len(sample.references[0])) for sample in samples]
         check_cells(lengths, most=_MOST_CELLS, what="characters")

@@ -6,105 +6,72 @@ References
        measures for connected speech recognition, Interspeech
 """
 
-from collections.abc import Callable, Sequence
+from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from typing import ClassVar
 
 from rapidfuzz.distance import Levenshtein
 
 from spanjury.judges.core import Sample, signature
-from spanjury.judges.metrics.reductions import add_rows
+from spanjury.judges.metrics.reductions import SummedRows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wer:
-    """Edits of words (cut at whitespace) per word of the reference; 0 and up.
-
-    An empty reference counts as one word long.
-
-    Parameters
-    ----------
-    lowercase
-        Whether case is ignored.
-    """
+class _ErrorRate(SummedRows):
+    """Edits of units per unit of the reference, which counts as one unit where it is empty."""
 
     lowercase: bool = False
+
+    kind: ClassVar[str]
 
     @property
     def signature(self) -> str:
         """The options, and the version of what counts edits."""
-        return signature("wer", lowercase=self.lowercase, rapidfuzz=version("rapidfuzz"))
-
-    def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
-        """Return the rate of each output against its one reference."""
-        return self.score_rows(self.statistics(samples))
-
-    def score_corpus(self, samples: Sequence[Sample], /) -> float:
-        """Return all edits per word of all references."""
-        return self.score_statistics(add_rows(self.statistics(samples)))
+        return signature(self.kind, lowercase=self.lowercase, rapidfuzz=version("rapidfuzz"))
 
     def statistics(self, samples: Sequence[Sample], /) -> list[list[float]]:
-        """Return edits and the length of the reference in words."""
-        return _edits(samples, cut=str.split, lowercase=self.lowercase)
-
-    def score_rows(self, rows: Sequence[Sequence[float]], /) -> list[float]:
-        """Return the rate of each row of `statistics`."""
-        return [*map(self.score_statistics, rows)]
+        """Return edits and the length of the reference in units."""
+        rows: list[list[float]] = []
+        for sample in samples:  # one by one: words kept for later cost more than the edits
+            output, reference = sample.output, sample.references[0]
+            if self.lowercase:
+                output, reference = output.lower(), reference.lower()
+            wanted = self._cut(reference)
+            rows.append([Levenshtein.distance(self._cut(output), wanted), len(wanted)])
+        return rows
 
     def score_statistics(self, total: Sequence[float], /) -> float:
         """Return the rate of added counts."""
         return total[0] / max(1, total[1])
 
+    @staticmethod
+    @abstractmethod
+    def _cut(text: str) -> Sequence[str]:
+        """Return the units of `text`."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cer:
+class Wer(_ErrorRate):
+    """Edits of words (cut at whitespace) per word of the reference; 0 and up."""
+
+    kind: ClassVar[str] = "wer"
+
+    @staticmethod
+    def _cut(text: str) -> Sequence[str]:
+        return text.split()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cer(_ErrorRate):
     """Edits of characters per character of the reference; 0 and up.
 
-    Whitespace at both ends does not count, within a text it does. An empty reference counts
-    as one character long.
-
-    Parameters
-    ----------
-    lowercase
-        Whether case is ignored.
+    Whitespace at both ends does not count, within a text it does.
     """
 
-    lowercase: bool = False
+    kind: ClassVar[str] = "cer"
 
-    @property
-    def signature(self) -> str:
-        """The options, and the version of what counts edits."""
-        return signature("cer", lowercase=self.lowercase, rapidfuzz=version("rapidfuzz"))
-
-    def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
-        """Return the rate of each output against its one reference."""
-        return self.score_rows(self.statistics(samples))
-
-    def score_corpus(self, samples: Sequence[Sample], /) -> float:
-        """Return all edits per character of all references."""
-        return self.score_statistics(add_rows(self.statistics(samples)))
-
-    def statistics(self, samples: Sequence[Sample], /) -> list[list[float]]:
-        """Return edits and the length of the reference in characters."""
-        return _edits(samples, cut=str.strip, lowercase=self.lowercase)
-
-    def score_rows(self, rows: Sequence[Sequence[float]], /) -> list[float]:
-        """Return the rate of each row of `statistics`."""
-        return [*map(self.score_statistics, rows)]
-
-    def score_statistics(self, total: Sequence[float], /) -> float:
-        """Return the rate of added counts."""
-        return total[0] / max(1, total[1])
-
-
-def _edits(
-    samples: Sequence[Sample], *, cut: Callable[[str], Sequence[str]], lowercase: bool
-) -> list[list[float]]:
-    rows: list[list[float]] = []
-    for sample in samples:  # one by one: words that are kept for later cost more than the edits
-        output, reference = sample.output, sample.references[0]
-        if lowercase:
-            output, reference = output.lower(), reference.lower()
-        wanted = cut(reference)
-        rows.append([Levenshtein.distance(cut(output), wanted), len(wanted)])
-    return rows
+    @staticmethod
+    def _cut(text: str) -> Sequence[str]:
+        return text.strip()

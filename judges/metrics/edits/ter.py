@@ -25,24 +25,20 @@ from sacrebleu.tokenizers.tokenizer_ter import TercomTokenizer
 
 from spanjury.judges.core import Sample, signature
 from spanjury.judges.metrics.edits.band_alignments import BandAlignment, band_alignment
-from spanjury.judges.metrics.reductions import add_rows
+from spanjury.judges.metrics.reductions import SummedRows
 
 _LONGEST, _FAR = 10, 50  # words of a phrase, and how far it is moved
 _TRIED = 1000  # shifts; the search then ends without the one that it was at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ter:
+class Ter(SummedRows):
     """TER as sacrebleu computes it, in percent of the mean length of the references.
 
     Parameters
     ----------
     asian_support
         Whether `normalize` and `no_punctuation` also treat Chinese and Japanese characters.
-    case_sensitive
-        Whether case counts.
-    no_punctuation
-        Whether punctuation is left out.
     normalize
         Whether the text is tokenised as Tercom does.
     """
@@ -64,21 +60,9 @@ class Ter:
             sacrebleu=version("sacrebleu"),
         )
 
-    def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
-        """Return the rate of each output by itself."""
-        return self.score_rows(self.statistics(samples))
-
-    def score_corpus(self, samples: Sequence[Sample], /) -> float:
-        """Return the rate of all edits to all references."""
-        return self.score_statistics(add_rows(self.statistics(samples)))
-
     def statistics(self, samples: Sequence[Sample], /) -> list[list[float]]:
         """Return edits to the nearest reference, and the references' mean length in words."""
         return [self._row(sample) for sample in samples]
-
-    def score_rows(self, rows: Sequence[Sequence[float]], /) -> list[float]:
-        """Return the score of each row of `statistics`."""
-        return [*map(self.score_statistics, rows)]
 
     def score_statistics(self, total: Sequence[float], /) -> float:
         """Return the rate of added counts."""

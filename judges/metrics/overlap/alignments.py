@@ -26,8 +26,6 @@ class MarkedWord:
     ----------
     start, end
         Half-open offsets in code points.
-    folded
-        The word in one case, for comparison.
     """
 
     start: int
@@ -41,8 +39,6 @@ class NgramMatch:
 
     Parameters
     ----------
-    words
-        The ``n`` words.
     output, reference
         Indices of the words with which it begins, in ascending order, one or more each.
     """
@@ -71,17 +67,12 @@ def ngram_matches(
 ) -> tuple[NgramMatch, ...]:
     """Return every n-gram of `output` that `reference` has too, by its first place in `output`.
 
+    Raises `ValueError` if `n` is less than 1.
+
     Parameters
     ----------
-    output, reference
-        Words; they are compared as they are.
     n
         Words an n-gram has, at least 1. Texts that are shorter have none.
-
-    Raises
-    ------
-    ValueError
-        If `n` is less than 1.
 
     Examples
     --------
@@ -100,17 +91,8 @@ def lcs_alignment(output: Sequence[str], reference: Sequence[str]) -> tuple[tupl
     """Return the index pairs of a longest common subsequence, both sides ascending.
 
     Of several longest ones it is always the same. Time and space grow with the product of the
-    lengths, 64 words of a row at once: 2,000 by 2,000 words take some milliseconds.
-
-    Parameters
-    ----------
-    output, reference
-        Words; they are compared as they are.
-
-    Raises
-    ------
-    MetricError
-        If the product of the lengths is above 2.5 thousand million.
+    lengths, 64 words of a row at once: 2,000 by 2,000 words take some milliseconds. Raises
+    `MetricError` if the product of the lengths is above 2.5 thousand million.
 
     References
     ----------

@@ -22,12 +22,14 @@ from spanjury.judges.metrics.overlap.bleu_counts import (
     bleu_tokens,
     match_rows,
 )
-from spanjury.judges.metrics.reductions import add_rows
+from spanjury.judges.metrics.reductions import SummedRows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bleu:
+class Bleu(SummedRows):
     """BLEU from 0 to 1 with uniform weights; of a corpus from the sums of its counts.
+
+    Raises `ValueError` if an option is none of its choices, or `max_order` is not positive.
 
     Parameters
     ----------
@@ -38,11 +40,6 @@ class Bleu:
         one match more above order 1; "exp", half a match, then a quarter, and so on.
     tokenize
         How words are cut: sacrebleu's "13a", "intl", "zh" and "char", or "whitespace".
-
-    Raises
-    ------
-    ValueError
-        If an option is not one of the above, or `max_order` is not positive.
     """
 
     max_order: int = 4
@@ -66,21 +63,9 @@ class Bleu:
             sacrebleu=version("sacrebleu"),
         )
 
-    def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
-        """Return the BLEU of each output by itself."""
-        return self.score_rows(self.statistics(samples))
-
-    def score_corpus(self, samples: Sequence[Sample], /) -> float:
-        """Return the BLEU of all outputs together."""
-        return self.score_statistics(add_rows(self.statistics(samples)))
-
     def statistics(self, samples: Sequence[Sample], /) -> list[list[float]]:
         """Return lengths, matches and totals; see `match_rows`."""
         return match_rows(samples, order=self.max_order, tokenizer=self.tokenize)
-
-    def score_rows(self, rows: Sequence[Sequence[float]], /) -> list[float]:
-        """Return the BLEU of each row of `statistics`."""
-        return [*map(self.score_statistics, rows)]
 
     def score_statistics(self, total: Sequence[float], /) -> float:
         """Return the BLEU of added counts."""
@@ -93,22 +78,10 @@ class Bleu:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SacreBleu:
+class SacreBleu(SummedRows):
     """BLEU from 0 to 100 as sacrebleu has it.
 
     A segment is scored with the effective order, a corpus without, as sacrebleu advises.
-
-    Parameters
-    ----------
-    lowercase
-        Whether case is ignored.
-    max_order, smoothing, tokenize
-        As for `Bleu`, with sacrebleu's defaults; its "none" is "whitespace" here.
-
-    Raises
-    ------
-    ValueError
-        As for `Bleu`.
     """
 
     lowercase: bool = False
@@ -134,14 +107,6 @@ class SacreBleu:
             bleuscore=version("bleuscore"),
             sacrebleu=version("sacrebleu"),
         )
-
-    def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
-        """Return the BLEU of each output by itself, with the effective order."""
-        return self.score_rows(self.statistics(samples))
-
-    def score_corpus(self, samples: Sequence[Sample], /) -> float:
-        """Return the BLEU of all outputs together."""
-        return self.score_statistics(add_rows(self.statistics(samples)))
 
     def statistics(self, samples: Sequence[Sample], /) -> list[list[float]]:
         """Return lengths, matches and totals; see `match_rows`."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from spanjury.judges.core import Sample, signature
 from spanjury.judges.metrics.checks import check_least
-from spanjury.judges.metrics.reductions import add_rows
+from spanjury.judges.metrics.reductions import SummedRows
 from spanjury.judges.metrics.words.grams import batch_gram_counts
 from spanjury.judges.metrics.words.ids import Ids, character_ids, flat_ids
 from spanjury.judges.metrics.words.tokens import is_blank
@@ -26,10 +26,11 @@ _PUNCTUATION = frozenset(string.punctuation)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chrf:
+class Chrf(SummedRows):
     """chrF from 0 to 100; with words besides, chrF++.
 
-    Of several references the one that gives an output the best score counts.
+    Of several references the one that gives an output the best score counts. Raises `ValueError` if
+    `char_order` or `beta` is not positive, or `word_order` is negative.
 
     Parameters
     ----------
@@ -37,15 +38,8 @@ class Chrf:
         How many times as much recall weighs as precision.
     char_order, word_order
         Longest n-grams of characters, and of words; 0 for no words.
-    lowercase
-        Whether case is ignored.
     whitespace
         Whether whitespace counts as characters.
-
-    Raises
-    ------
-    ValueError
-        If `char_order` or `beta` is not positive, or `word_order` is negative.
     """
 
     beta: float = 2.0
@@ -73,14 +67,6 @@ class Chrf:
             space="yes" if self.whitespace else "no",
         )
 
-    def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
-        """Return the chrF of each output by itself."""
-        return self.score_rows(self.statistics(samples))
-
-    def score_corpus(self, samples: Sequence[Sample], /) -> float:
-        """Return the chrF of the added counts of all outputs."""
-        return self.score_statistics(add_rows(self.statistics(samples)))
-
     def statistics(self, samples: Sequence[Sample], /) -> list[list[float]]:
         """Return the n-grams of output and reference and those shared, an order three numbers.
 
@@ -96,10 +82,6 @@ class Chrf:
             else next(rows)
             for sample in samples
         ]
-
-    def score_rows(self, rows: Sequence[Sequence[float]], /) -> list[float]:
-        """Return the chrF of each row of `statistics`."""
-        return [*map(self.score_statistics, rows)]
 
     def score_statistics(self, total: Sequence[float], /) -> float:
         """Return the chrF of added counts."""

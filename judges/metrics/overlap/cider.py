@@ -27,20 +27,14 @@ _BEST = 10.0  # [1] section 8 for CIDEr-D; its authors' program has it for both
 class Cider:
     """CIDEr from 0 to 10: mean cosine to the references, over orders and references.
 
-    Weights come from the references of the batch: with one sample all of them are 0.
+    Weights come from the references of the batch: with one sample all of them are 0. Raises
+    `ValueError` if `tokenize` is unknown, or `max_order` is not positive.
 
     Parameters
     ----------
-    max_order
-        Longest n-grams, in words.
     tokenize
         How words are cut: "words" (lower-cased, without punctuation) or "whitespace", for
         texts that are tokenised already, as pycocoevalcap takes them.
-
-    Raises
-    ------
-    ValueError
-        If `tokenize` is unknown, or `max_order` is not positive.
     """
 
     max_order: int = 4
@@ -68,15 +62,8 @@ class CiderD:
 
     Parameters
     ----------
-    max_order, tokenize
-        As for `Cider`.
     sigma
         Difference of lengths, in words, at which a score falls to .61 of itself.
-
-    Raises
-    ------
-    ValueError
-        As for `Cider`, or if `sigma` is not positive.
     """
 
     max_order: int = 4

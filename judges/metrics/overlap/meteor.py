@@ -32,6 +32,9 @@ _KEPT = 65_536  # words whose stem or synonyms are kept
 class Meteor:
     """METEOR from 0 to 1 as NLTK computes it; of several references the best counts.
 
+    Raises `ConfigError` if synonyms are wanted and WordNet is not there. Raises `ValueError` if
+    another option is out of its range.
+
     Parameters
     ----------
     alpha
@@ -40,18 +43,9 @@ class Meteor:
         The cost of disorder is ``gamma * (chunks / matches) ** beta``.
     synonyms
         Whether words match by WordNet as well; without it, by form and stem alone.
-    tokenize
-        How words are cut, as for BLEU.
     wordnet
         Folder with the files of WordNet 3.x; where empty, NLTK's data are looked for, then
         Debian's package.
-
-    Raises
-    ------
-    ConfigError
-        If synonyms are wanted and WordNet is not there.
-    ValueError
-        If another option is out of its range.
     """
 
     alpha: float = 0.9

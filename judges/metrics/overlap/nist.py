@@ -28,22 +28,9 @@ _BETA = math.log(0.5) / math.log(1.5) ** 2
 class Nist:
     """NIST of a corpus, with the conventions of NLTK.
 
-    Of several references, each order counts the one with the highest precision. What an
-    n-gram counts depends on all references, so that sums of segments do not make a corpus.
-
-    Parameters
-    ----------
-    lowercase
-        Whether case is ignored.
-    max_order
-        Longest n-grams, in words.
-    tokenize
-        How words are cut, as for BLEU.
-
-    Raises
-    ------
-    ValueError
-        If `tokenize` is unknown, or `max_order` is not positive.
+    Of several references, each order counts the one with the highest precision. What an n-gram
+    counts depends on all references, so that sums of segments do not make a corpus. Raises
+    `ValueError` if `tokenize` is unknown, or `max_order` is not positive.
     """
 
     lowercase: bool = False

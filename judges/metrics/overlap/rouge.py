@@ -110,10 +110,8 @@ class RougeLsum(Rouge1):
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
         """Return the overlap of each output with its one reference.
 
-        Raises
-        ------
-        MetricError
-            If the product of the lengths of two texts is above 2.5 thousand million characters.
+        Raises `MetricError` if the product of the lengths of two texts is above 2.5 thousand
+        million characters.
         """
         sizes = [(len(sample.output), len(sample.references[0])) for sample in samples]
         check_cells(sizes, most=_MOST_CELLS, what="characters")

@@ -28,17 +28,10 @@ class RougeS(RougeOptions):
 
     Parameters
     ----------
-    measure, script, stem
-        As in `RougeOptions`.
     skip
         How many words may stand between the two at most; -1 for any number.
     unigrams
         Whether single words count as well.
-
-    Raises
-    ------
-    ValueError
-        If an option is not one of the above.
     """
 
     skip: int = 4

@@ -30,15 +30,8 @@ class RougeW(RougeOptions):
 
     Parameters
     ----------
-    measure, script, stem
-        As in `RougeOptions`.
     weight
         A run of k words counts k to the power of it; above 1, or 1 for ROUGE-L.
-
-    Raises
-    ------
-    ValueError
-        If an option is not one of the above.
     """
 
     weight: float = 1.2
@@ -63,10 +56,8 @@ class RougeW(RougeOptions):
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
         """Return the overlap of each output with its one reference.
 
-        Raises
-        ------
-        MetricError
-            If the product of the lengths of two texts is above a thousand million words.
+        Raises `MetricError` if the product of the lengths of two texts is above a thousand million
+        words.
         """
         texts = [text for sample in samples for text in (sample.output, sample.references[0])]
         words = [self.words(text) for text in texts]

@@ -31,17 +31,8 @@ class DistinctN:
 
     Parameters
     ----------
-    order
-        Words of an n-gram, 1 or more.
     divisor
         What the distinct n-grams are divided by: all of them, or as in [1]_ the words.
-    tokens
-        What counts as a word.
-
-    Raises
-    ------
-    ValueError
-        If an option is none of its choices.
 
     References
     ----------
@@ -85,18 +76,6 @@ class SelfBleu:
     """Mean BLEU of each output with all the others as its references, Zhu et al. (2018) [1]_.
 
     Work and memory grow with the words of the corpus, not with its pairs of outputs.
-
-    Parameters
-    ----------
-    max_order
-        Words of the longest n-gram, 1 or more.
-    tokens
-        What counts as a word.
-
-    Raises
-    ------
-    ValueError
-        If an option is none of its choices.
 
     References
     ----------

@@ -20,18 +20,7 @@ _LONG = 50_000  # code points of a sample that is not worth keeping
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _OfWords:
-    """Base of metrics whose one option is how words are cut.
-
-    Parameters
-    ----------
-    tokens
-        What counts as a word.
-
-    Raises
-    ------
-    ValueError
-        If `tokens` is none of its choices.
-    """
+    """Base of metrics whose one option is how words are cut."""
 
     tokens: Tokens = "words-and-marks"
 

@@ -18,18 +18,6 @@ from spanjury.judges.metrics.words.word_grams import (
 class Abstractness:
     """Share of an output's n-grams that are not in the source, See et al. (2017) [1]_.
 
-    Parameters
-    ----------
-    order
-        Words of an n-gram, 1 or more.
-    tokens
-        What counts as a word.
-
-    Raises
-    ------
-    ValueError
-        If an option is none of its choices.
-
     References
     ----------
     .. [1] See, Liu & Manning, Get to the point: summarization with pointer-generator

@@ -30,16 +30,13 @@ class _Counts(NamedTuple):
 class FleschReadingEase:
     """Reading ease, about 0 (very hard) to 100 (very easy), Flesch (1948) [1]_.
 
+    Raises `ConfigError` if the dictionary cannot be read.
+
     Parameters
     ----------
     dictionary
         File of a pronouncing dictionary, as CMUdict is one, that tells syllables; what is not
         in it, or everything without one, is counted by a rule that was fitted to CMUdict.
-
-    Raises
-    ------
-    ConfigError
-        If the dictionary cannot be read.
 
     References
     ----------

@@ -8,6 +8,7 @@ from statistics import fmean
 from typing import ClassVar
 
 from spanjury.judges.core import Sample, signature
+from spanjury.judges.metrics.reductions import SummedRows
 from spanjury.judges.metrics.words.word_grams import (
     Tokens,
     check_order,
@@ -20,18 +21,6 @@ from spanjury.judges.metrics.words.word_grams import (
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repetitiveness:
     """Share of an output's n-grams that stand earlier in it, Fu et al. (2021) [1]_.
-
-    Parameters
-    ----------
-    order
-        Words of an n-gram, 1 or more.
-    tokens
-        What counts as a word.
-
-    Raises
-    ------
-    ValueError
-        If an option is none of its choices.
 
     References
     ----------
@@ -59,7 +48,7 @@ class Repetitiveness:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Aun(Repetitiveness):
+class Aun(SummedRows, Repetitiveness):
     """Share of an output's n-grams that are distinct, over a corpus counted together.
 
     Options as for `Repetitiveness`.
@@ -67,24 +56,11 @@ class Aun(Repetitiveness):
 
     kind: ClassVar[str] = "aun"
 
-    def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
-        """Return the shares, 0 to 1; an output without words has 0."""
-        return self.score_rows(self.statistics(samples))
-
-    def score_corpus(self, samples: Sequence[Sample], /) -> float:
-        """Return all outputs' distinct n-grams over all their n-grams."""
-        rows = self.statistics(samples)
-        return self.score_statistics([sum(column) for column in zip(*rows, strict=True)])
-
-    def statistics(self, samples: Sequence[Sample], /) -> Sequence[Sequence[float]]:
+    def statistics(self, samples: Sequence[Sample], /) -> list[list[float]]:
         """Return distinct n-grams and n-grams; an output without words has 0 of 1."""
         texts = (tokenise(sample.output, self.tokens) for sample in samples)
         found = [grams(words, order=self.order) for words in texts]
-        return [(len(set(runs)), max(1, len(runs))) for runs in found]
-
-    def score_rows(self, rows: Sequence[Sequence[float]], /) -> Sequence[float]:
-        """Return the score of each row of `statistics`."""
-        return [*map(self.score_statistics, rows)]
+        return [[len(set(runs)), max(1, len(runs))] for runs in found]
 
     def score_statistics(self, total: Sequence[float], /) -> float:
         """Return the ratio of the two sums."""
@@ -94,18 +70,6 @@ class Aun(Repetitiveness):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unr:
     """Share of distinct n-grams, averaged over the lengths 1 to `max_order`, Peyrard et al. [1]_.
-
-    Parameters
-    ----------
-    max_order
-        Words of the longest n-gram, 1 or more.
-    tokens
-        What counts as a word.
-
-    Raises
-    ------
-    ValueError
-        If an option is none of its choices.
 
     References
     ----------
@@ -135,16 +99,6 @@ class Unr:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nid:
     """Distance of an output's words from all being different, Xiao & Carenini (2020) [1]_.
-
-    Parameters
-    ----------
-    tokens
-        What counts as a word.
-
-    Raises
-    ------
-    ValueError
-        If `tokens` is none of its choices.
 
     References
     ----------

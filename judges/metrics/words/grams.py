@@ -149,8 +149,6 @@ class GramCounts:
     ----------
     grams, texts, counts
         Shape ``(pairs,)``: a number from 0 for the n-gram, the text, and how often it is there.
-    distinct
-        How many n-grams differ.
     """
 
     grams: Ids

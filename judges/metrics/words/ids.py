@@ -71,10 +71,7 @@ def ranked(keys: Ids) -> tuple[Ids, int]:
 def padded(sides: Sequence[Ids], *, filling: int) -> Ids:
     """Put sequences below each other, `filling` after those that are shorter.
 
-    Returns
-    -------
-    numpy.ndarray
-        Shape ``(len(sides), longest)``.
+    The shape is ``(len(sides), longest)``.
     """
     table = np.full((len(sides), max(side.size for side in sides)), filling, dtype=np.int64)
     for row, side in zip(table, sides, strict=True):

@@ -119,13 +119,8 @@ def letter_count(text: str, *, words: Sequence[str]) -> int:
 def read_dictionary(path: str) -> Mapping[str, int]:
     """Read the syllables of words from a pronouncing dictionary, as CMUdict is one.
 
-    Each line has a word and its phones, whose vowels end in a digit; of several
-    pronunciations the first counts.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such file, or no word in it.
+    Each line has a word and its phones, whose vowels end in a digit; of several pronunciations the
+    first counts. Raises `ConfigError` if there is no such file, or no word in it.
     """
     try:
         lines = Path(path).read_text(encoding="latin-1").splitlines()
@@ -145,13 +140,8 @@ def read_dictionary(path: str) -> Mapping[str, int]:
 class Syllables(dict[str, int]):
     """The syllables of a word of a `word_list`, counted when first asked for.
 
-    A word that is not in the `dictionary`, a file that `read_dictionary` reads, is counted by
-    its spelling (`syllable_count`).
-
-    Parameters
-    ----------
-    dictionary
-        Path of the file; empty for none.
+    A word that is not in the `dictionary`, a file that `read_dictionary` reads, is counted by its
+    spelling (`syllable_count`). An empty path stands for no dictionary.
     """
 
     def __init__(self, *, dictionary: str = "") -> None:

@@ -58,11 +58,6 @@ class RougeOptions:
         any script), or "characters".
     stem
         Whether words of more than three letters are stemmed (Porter); English only.
-
-    Raises
-    ------
-    ValueError
-        If an option is not one of the above.
     """
 
     measure: Measure = "f"

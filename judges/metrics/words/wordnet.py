@@ -105,10 +105,7 @@ def find_wordnet(*places: Path) -> Path | None:
 def read_wordnet(place: Path) -> WordNet:
     """Read WordNet from a folder or archive that `find_wordnet` found.
 
-    Raises
-    ------
-    OSError, KeyError
-        If a file is not there.
+    Raises `OSError` or `KeyError` if a file is not there.
     """
     folder = zipfile.Path(place) / "wordnet" if place.suffix == ".zip" else place
     parts = {name: _read_part(folder, name) for name in _SUFFIXES}

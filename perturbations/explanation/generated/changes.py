@@ -83,25 +83,10 @@ class GeneratedRewording:
     ) -> tuple[ErrorSpan, ...]:
         """Return the errors of the changed list.
 
-        An error without an explanation gets one by rule.
-
-        Parameters
-        ----------
-        errors, model
-            The list, and the model; it is asked once or twice for each error that moves.
-        rng, by, only
-            As the rule takes them.
-        seed
-            Passed to servers that take one.
-
-        Raises
-        ------
-        NothingToChangeError
-            If there is no error, none has a severity, or none has room to move.
-        PerturbationError
-            If an option is wrong, or the model fails at one of the explanations twice.
-        ModelError
-            If the model gives no reply.
+        An error without an explanation gets one by rule. Raises `NothingToChangeError` if there is
+        no error, none has a severity, or none has room to move. Raises `PerturbationError` if an
+        option is wrong, or the model fails at one of the explanations twice. Raises `ModelError` if
+        the model gives no reply. The model is asked once or twice for each error that moves.
         """
         require_errors(errors)
         spans = list(errors.spans)
@@ -144,13 +129,7 @@ def generated_rewordings() -> Mapping[str, GeneratedRewording]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeneratedAddition:
-    """False errors explained by a model; shareable, cancellable at every await.
-
-    Parameters
-    ----------
-    aspect
-        The quality that the errors are to be about.
-    """
+    """False errors explained by a model; shareable, cancellable at every await."""
 
     aspect: Aspect
 
@@ -181,23 +160,9 @@ class GeneratedAddition:
     ) -> tuple[ErrorSpan, ...]:
         """Return the errors of `errors` and `k` false ones after them.
 
-        Parameters
-        ----------
-        errors, model
-            The list, and the model; it is asked once or twice for each false error.
-        rng, k
-            As the rule takes them.
-        seed
-            Passed to servers that take one.
-
-        Raises
-        ------
-        NothingToChangeError
-            If there is no word in the text.
-        PerturbationError
-            If `k` is less than 1, or the model fails at one of the explanations twice.
-        ModelError
-            If the model gives no reply.
+        Raises `NothingToChangeError` if there is no word in the text. Raises `PerturbationError` if
+        `k` is less than 1, or the model fails at one of the explanations twice. Raises `ModelError`
+        if the model gives no reply. The model is asked once or twice for each false error.
         """
         spans = list(add_errors.changed(errors, rng, k=k))
         for index in range(len(errors.spans), len(spans)):
@@ -225,17 +190,7 @@ def generated_twin(
 ) -> GeneratedAddition | GeneratedRewording | None:
     """Return what a model can be asked for in the place of `rule`, with the same options.
 
-    Parameters
-    ----------
-    rule
-        Ours, or anybody's.
-    aspect
-        The quality that false errors are to be about.
-
-    Returns
-    -------
-    GeneratedAddition, GeneratedRewording or None
-        None where there is the rule only.
+    None where there is the rule only.
     """
     if rule == add_errors:
         return GeneratedAddition(aspect=aspect)

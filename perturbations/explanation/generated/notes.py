@@ -47,35 +47,21 @@ async def asked_note(
 ) -> str:
     """Have `model` write a note.
 
-    The likeliest reply is taken. One that does not pass `check` is sent back once with the
-    reason.
+    The likeliest reply is taken. One that does not pass `check` is sent back once with the reason.
+    Raises `PerturbationError` if the second reply does not pass the check either. Raises
+    `ModelError` if the model gives no reply.
 
     Parameters
     ----------
-    template
-        Name of the template of the prompt.
-    model
-        The model that is asked.
     material
         Header -> text that the model is shown, set apart from its instructions.
     about
         Word of the template -> what stands there.
-    check
-        Check of a note that is not empty.
-    seed
-        Passed to servers that take one.
 
     Returns
     -------
     str
         In one line, without what models put around a text.
-
-    Raises
-    ------
-    PerturbationError
-        If the second reply does not pass the check either.
-    ModelError
-        If the model gives no reply.
     """
     fenced = fence(material)
     words = {**about, "material": fenced.text, "mark": fenced.mark}

@@ -1,4 +1,4 @@
-"""Reductions: one score of several references, outputs or segments, in one call."""
+"""Reductions: one score of several references, in one call."""
 
 import math
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanjury.judges.core import ConfigError, MetricCard, MetricError, Sample
-from spanjury.judges.metrics.reductions import over_outputs, over_references, over_segments
+from spanjury.judges.metrics.reductions import over_references
 
 CARD = MetricCard(
     name="shared",
@@ -50,7 +50,7 @@ class SharedLetters:
         self.calls.append(len(samples))
         return [
             math.nan
-            if "?" in sample.output
+            if "?" in sample.references
             else float(len(set(sample.output) & set("".join(sample.references))))
             for sample in samples
         ]
@@ -88,28 +88,10 @@ def test_a_sample_without_a_reference_is_named(references: str) -> None:
         over_references(SharedLetters(), [RAGGED[0], Sample(output="a")], card=card)
 
 
-def test_groups_of_outputs_have_one_score_each() -> None:
-    metric = SharedLetters()
-    groups = [
-        [Sample(output="a", references=("ab", "b")), Sample(output="ab", references=("ab",))],
-        [Sample(output="b", references=("a",))],
-    ]
-    assert over_outputs(metric, groups, card=CARD) == [2, 0]
-    assert over_outputs(metric, groups, card=CARD, reduction="mean") == [1.5, 0]
-    worst = over_outputs(metric, groups, card=CARD, reduction=sum, references="worst")
-    assert worst == [2, 0]
-    assert metric.calls == [4, 4, 4]
-
-
-def test_an_empty_group_is_named() -> None:
-    with pytest.raises(MetricError, match="group 1 has no output"):
-        over_outputs(SharedLetters(), [[RAGGED[0]], []], card=CARD)
-
-
 @pytest.mark.parametrize("reduction", ["best", "worst", "mean"])
 def test_an_undefined_score_leaves_its_reduction_undefined(reduction: str) -> None:
-    pair = [[Sample(output=output, references=("a",)) for output in ("a", "?", "b")]]
-    (found,) = over_outputs(SharedLetters(), pair, card=CARD, reduction=reduction)  # type: ignore[arg-type]
+    sample = Sample(output="a", references=("a", "?", "b"))
+    (found,) = over_references(SharedLetters(), [sample], card=CARD, reduction=reduction)  # type: ignore[arg-type]
     assert math.isnan(found)
 
 
@@ -124,17 +106,6 @@ def test_neither_direction_has_a_best() -> None:
 def test_unknown_reductions_are_refused_with_the_choices() -> None:
     with pytest.raises(ConfigError, match="'best', 'mean', 'worst'"):
         over_references(SharedLetters(), RAGGED, card=CARD, reduction="median")  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="'mean', 'median'"):
-        over_segments([1.0], reduction="best")  # type: ignore[arg-type]
-
-
-def test_segments_have_a_mean_a_median_or_whatever_a_function_makes() -> None:
-    assert over_segments([1, 2, 6]) == 3
-    assert over_segments([1, 2, 6], reduction="median") == 2
-    assert over_segments([1, 2, 6], reduction=max) == 6
-    assert math.isnan(over_segments([1, math.nan, 6], reduction="median"))
-    with pytest.raises(MetricError, match="no segment"):
-        over_segments([])
 
 
 @given(

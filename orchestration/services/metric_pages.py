@@ -14,19 +14,6 @@ def show_metric(
 ) -> None:
     """Write a page on which a metric compares the text of a row with its references.
 
-    Parameters
-    ----------
-    data
-        A file of texts with references.
-    output
-        The page, which ends in ``.html``.
-    row
-        Id of the row.
-    metric
-        ``NAME`` or ``NAME:option=value,…``.
-    columns
-        As in `evaluate.Job`.
-
     Raises
     ------
     ConfigError

@@ -14,6 +14,15 @@ def show_metric(
 ) -> None:
     """Write a page on which a metric compares the text of a row with its references.
 
+    Parameters
+    ----------
+    output
+        The page, which ends in ``.html``.
+    row
+        Id of the row.
+    metric
+        ``NAME`` or ``NAME:option=value,…``.
+
     Raises
     ------
     ConfigError

@@ -41,14 +41,10 @@ class AgentConsolidator:
 
     Parameters
     ----------
-    model
-        The model that is asked.
     max_spans
         The most spans a report may have.
     retries
         How often an answer that fails its checks is sent back.
-    max_tokens
-        Upper limit of each answer, in tokens.
     """
 
     model: ChatModel

@@ -47,21 +47,15 @@ def pair(
 ) -> Iterator[tuple[Segment, Aspect]]:
     """Pair each segment with the aspects it is judged on, segment by segment.
 
+    Raise `ConfigError` if a segment has no task, or a task or an aspect is unknown; the
+    message lists the choices.
+
     Parameters
     ----------
-    segments
-        Read as they are needed.
-    catalogue
-        Knows the tasks and their aspects.
     task
         The task of every segment, whatever its row says; None for the row's own.
     aspects
         Names of aspects; empty for the defaults of the task, ``"all"`` for every one.
-
-    Raises
-    ------
-    ConfigError
-        If a segment has no task, or a task or an aspect is unknown; lists the choices.
     """
     known: dict[str, tuple[Aspect, ...]] = {}
     for segment in segments:
@@ -123,6 +117,8 @@ async def each(
 ) -> None:
     """Do something for each of `things`, so many at once; what one raises ends all.
 
+    Raise `RunStoppedError` if the stop token left something undone.
+
     Parameters
     ----------
     things
@@ -133,11 +129,6 @@ async def each(
         The number of things for which it is done at once.
     stop_token
         Once it is requested, nothing new is begun.
-
-    Raises
-    ------
-    RunStoppedError
-        If the stop token left something undone.
     """
     todo = iter(things)  # one for all workers, so that each thing is taken once
 

@@ -30,7 +30,7 @@ class Group(BaseModel):
     severity: int
 
 
-class LeftOut(BaseModel):
+class Ungrouped(BaseModel):
     """An error that no group takes up."""
 
     id: str
@@ -41,24 +41,20 @@ class Grouping(BaseModel):
     """The answer of a model."""
 
     groups: list[Group]
-    left_out: list[LeftOut] = []
+    left_out: list[Ungrouped] = []
     mark: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """What an answer is checked against.
+    """The terms that an answer is checked against.
 
     Parameters
     ----------
-    text
-        The judged text.
     errors
         Id -> the seats' span of that name, in the order of the panel.
     max_spans
         The most groups an answer may have.
-    mark
-        The mark that an answer must repeat.
     """
 
     text: str
@@ -74,12 +70,9 @@ class GroupingError(ValueError):
 def consolidated(answer: Grouping, case: Case) -> Consolidation:
     """Return the merged spans that `answer` stands for, in the order of the text.
 
-    Raises
-    ------
-    GroupingError
-        If an id is unknown, doubled or missing; a group is empty, not where its members
-        are, or of a severity outside their range; an error is left out without need; or
-        there are too many groups.
+    Raise `GroupingError` if an id is unknown, doubled or missing; a group is empty, not
+    where its members are, or of a severity outside their range; an error is left out
+    without need; or there are too many groups.
     """
     _refuse([*_miscounted(answer, case), *_ill_left_out(answer, case)])
     merged: list[tuple[ErrorSpan, tuple[SpanRef, ...]]] = []

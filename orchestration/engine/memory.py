@@ -94,12 +94,8 @@ class RememberedJudge:
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Return the judge's report, remembered or new.
 
-        Raises
-        ------
-        JudgeError, ModelError
-            As the judge raised it, the first time.
-        StoreError
-            If the memory cannot be read or written.
+        Raise `JudgeError` or `ModelError` as the judge raised it, the first time, and
+        `StoreError` if the memory cannot be read or written.
         """
         key = self._keys.of(segment, aspect)
         if (known := self._recalled(key)) is not None:
@@ -109,7 +105,7 @@ class RememberedJudge:
             if (known := self._recalled(key) or self._recalled(former)) is not None:
                 return known
             try:
-                report = await self._assessed(segment, aspect, anew=self._was_answered(key))
+                report = await self._assessed(segment, aspect, fresh=self._was_answered(key))
             except (JudgeError, ModelError) as error:
                 await self.memory.put(key, written(_unscored(error)))
                 raise
@@ -117,18 +113,18 @@ class RememberedJudge:
                 await self.memory.put(key, written(report))
             return report
 
-    async def _assessed(self, segment: Segment, aspect: Aspect, *, anew: bool) -> Report:
+    async def _assessed(self, segment: Segment, aspect: Aspect, *, fresh: bool) -> Report:
         """Have the judge assess, and once more where remembered replies were of no use again.
 
         That happens when failures are to be tried again, and the report made of the replies is
         not known any more because the judge reads them in another way now.
         """
-        with _assessing(place=self.place, anew=anew) as assessment:
+        with _assessing(place=self.place, fresh=fresh) as assessment:
             report = await self.judge.assess(segment, aspect)
         again = self.again - UNANSWERED
         # Anything but a report, as a plugin's judge may return, is refused by the panel.
         if type(report) is Report and report.outcome in again and assessment.is_remembered:
-            return await self._assessed(segment, aspect, anew=True)
+            return await self._assessed(segment, aspect, fresh=True)
         return report
 
     def _recalled(self, key: str | None) -> Report | None:
@@ -156,12 +152,8 @@ class RememberedRescorable(RememberedJudge):
     ) -> Rescoring:
         """Return the judge's rescoring of `spans`, remembered or new.
 
-        Raises
-        ------
-        JudgeError, ModelError
-            As the judge raises it.
-        StoreError
-            If the memory cannot be read or written.
+        Raise `JudgeError` or `ModelError` as the judge raises it, and `StoreError` if the
+        memory cannot be read or written.
         """
         listed = canonical(tuple(spans))
         key = self._keys.of(segment, aspect, what="rescoring", more=(listed,))
@@ -169,8 +161,8 @@ class RememberedRescorable(RememberedJudge):
             known = self._kept.get(key, read_rescoring)
             if known is not None and known.report.outcome not in self.again:
                 return known
-            anew = known is not None and known.report.outcome not in UNANSWERED
-            with _assessing(place=self.place, anew=anew):
+            fresh = known is not None and known.report.outcome not in UNANSWERED
+            with _assessing(place=self.place, fresh=fresh):
                 rescoring = await self.judge.rescore(segment, aspect, spans)
             if type(rescoring.report) is Report:
                 await self.memory.put(key, written(rescoring))
@@ -190,19 +182,12 @@ def remembered(
 class RememberedModel:
     """A model that is asked once for every request, whatever the run.
 
-    Replies are kept; errors are not. So a report can be made anew, by another parser or
+    Replies are kept; errors are not. So a report can be made again, by another parser or
     consolidator, without a call. The usage of a remembered reply is what it cost then.
     Replies that 0.1.0 kept, with versions in their keys, are taken over when they are asked for.
 
     A `RememberedJudge` that asks n times within one assessment is given n draws, and one of
     another place is given its own.
-
-    Parameters
-    ----------
-    model
-        Asked for what is not remembered.
-    memory
-        Where replies are kept.
     """
 
     model: ChatModel
@@ -217,12 +202,8 @@ class RememberedModel:
     async def complete(self, request: ChatRequest) -> Reply:
         """Return the model's reply, remembered or new.
 
-        Raises
-        ------
-        ModelError
-            As the model raised it.
-        StoreError
-            If the memory cannot be read or written.
+        Raise `ModelError` as the model raised it, and `StoreError` if the memory cannot be
+        read or written.
         """
         asked = canonical(request)
         base = digest("reply", self.signature, asked)
@@ -245,7 +226,7 @@ class RememberedModel:
 
     def _recalled(self, key: str) -> Reply | None:
         assessment = _under_way()
-        if assessment.anew:
+        if assessment.fresh:
             return None
         reply = self._kept.get(key, read_reply)
         assessment.remembered += reply is not None
@@ -278,12 +259,12 @@ class _Assessment:
     place
         Whose assessment it is: the draws of one place are not those of another; None outside
         of any, where the same is asked once.
-    anew
+    fresh
         Whether remembered replies were of no use and must not be given once more.
     """
 
     place: str | None = None
-    anew: bool = False
+    fresh: bool = False
     asked: Counter[str] = field(default_factory=Counter)
     remembered: int = 0
     replied: int = 0
@@ -310,9 +291,9 @@ def _under_way() -> _Assessment:
 
 
 @contextmanager
-def _assessing(*, place: str, anew: bool) -> Iterator[_Assessment]:
+def _assessing(*, place: str, fresh: bool) -> Iterator[_Assessment]:
     """Have models know that whatever they are asked inside belongs to one assessment."""
-    assessment = _Assessment(place=place, anew=anew)
+    assessment = _Assessment(place=place, fresh=fresh)
     outer = _ASSESSMENT.set(assessment)
     try:
         yield assessment

@@ -47,7 +47,7 @@ _FORMER_CLIENTS = ("", *(f"|litellm:1.106.{patch}" for patch in range(2, 11)))
 """The part before it: for a model behind LiteLLM, a version of LiteLLM that 0.1.0 accepted."""
 
 _MOST_ASPECTS = 1000
-"""How many aspects a judge keeps as text, should each segment come with its own."""
+"""Number of aspects that a judge keeps as text, should each segment come with its own."""
 
 
 def written(said: Report | Rescoring | Reply) -> bytes:
@@ -128,8 +128,6 @@ class ReportKeys:
     ----------
     judge
         Its signature is read once: it cannot change while the judge is on a panel.
-    place
-        Tells apart judges of one signature on one panel.
     """
 
     def __init__(self, judge: Judge, *, place: str) -> None:
@@ -191,13 +189,6 @@ class KeptValues:
 
     Those that cannot be read are forgotten, with one warning. They are not damaged, which the
     memory itself finds: another spanjury wrote them, whose reports or replies have other fields.
-
-    Parameters
-    ----------
-    memory
-        Where the values are.
-    whose
-        Name of the judge or the model, for the warning.
     """
 
     def __init__(self, memory: Memory, *, whose: str) -> None:

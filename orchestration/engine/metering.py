@@ -12,18 +12,20 @@ class LimitedModel(ChatModel, Protocol):
 
     @property
     def limit(self) -> int:
-        """How many calls may be under way now."""
+        """Return the number of calls that may be under way now."""
         ...
 
     @property
     def under_way(self) -> int:
-        """How many calls are under way now."""
+        """Return the number of calls under way now."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """The limits of a run each time it is run; None for none.
+
+    Raises `ConfigError` if a limit is not positive.
 
     Parameters
     ----------
@@ -33,11 +35,6 @@ class Limits:
         Tokens of prompts and replies together.
     max_seconds
         Seconds of wall-clock time.
-
-    Raises
-    ------
-    ConfigError
-        If one is not positive.
     """
 
     max_cost: float | None = None
@@ -81,21 +78,18 @@ class Meter:
 
     @property
     def limit(self) -> int:
-        """How many calls may be under way now, at all models together."""
+        """Return the number of calls that may be under way now, at all models together."""
         return sum(model.limit for model in self._models)
 
     @property
     def under_way(self) -> int:
-        """How many calls are under way now."""
+        """Return the number of calls under way now."""
         return sum(model.under_way for model in self._models)
 
     def on(self, model: LimitedModel, *, name: str, price: TokenPrice | None) -> ChatModel:
         """Return `model` with its calls counted.
 
-        Raises
-        ------
-        ConfigError
-            If the cost is limited and no price is known.
+        Raise `ConfigError` if the cost is limited and no price is known.
         """
         if price is None:
             if self._limits.max_cost is not None:

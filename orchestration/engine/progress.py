@@ -24,8 +24,6 @@ class Progress:
 
     Parameters
     ----------
-    done, total
-        Assessments.
     asks
         Whether models are asked; without any, calls are not mentioned.
     calls_per_second, tokens_per_second
@@ -34,8 +32,6 @@ class Progress:
         What was spent, in words; empty where no price is known.
     failures
         How often seats came to each outcome that is a failure.
-    under_way, limit
-        Calls under way, and how many may be.
     seconds_left
         At the recent speed; None where nothing was done recently, or nothing is left.
     """
@@ -77,17 +73,7 @@ class Progress:
 
 
 class Tracker:
-    """Measures how far a run is.
-
-    Parameters
-    ----------
-    total
-        How many assessments there will be.
-    summary, meter
-        Results and calls so far; read at each measurement, from any thread.
-    clock
-        Seconds that only grow.
-    """
+    """Measures how far a run is, by figures that it reads from any thread."""
 
     def __init__(
         self,

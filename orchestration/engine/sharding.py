@@ -22,17 +22,14 @@ _SLURM_COUNT = "SLURM_ARRAY_TASK_COUNT"
 class Shard:
     """Shard `number` of `of`.
 
+    Raises `ConfigError` if there is no such shard.
+
     Parameters
     ----------
     number
         1 to `of`.
     of
         How many shards the rows are dealt out to.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such shard.
 
     Examples
     --------
@@ -79,6 +76,10 @@ class Shard:
 def parse_shard(text: str, environment: Mapping[str, str]) -> Shard:
     """Read a shard from a flag, and from the environment what the flag leaves open.
 
+    Raise `ConfigError` if `text` is none of the forms below, there is no such shard, or the
+    environment does not name it: a variable is missing or not a number, or the array has
+    another number of tasks than shards are asked for, so that its tasks are not the shards.
+
     Parameters
     ----------
     text
@@ -89,13 +90,6 @@ def parse_shard(text: str, environment: Mapping[str, str]) -> Shard:
     environment
         The environment variables. Without `text`, they make no shard: an array of jobs
         may be used for anything.
-
-    Raises
-    ------
-    ConfigError
-        If `text` is none of these, there is no such shard, or the environment does not
-        name it: a variable is missing or not a number, or the array has another number of
-        tasks than shards are asked for, so that its tasks are not the shards.
 
     Notes
     -----

@@ -78,10 +78,11 @@ def span_score(
 ) -> SpanScore:
     """Return the score that ``from-spans`` and its options name.
 
+    Raise `ConfigError` if `file` cannot be read, or comes with options that it has already,
+    and `ValueError` if an option is out of its range.
+
     Parameters
     ----------
-    over
-        As in `SpanScore`.
     file
         A map that was fitted and written by `write_map`; it comes with all other options.
     by, rest, unknown, placeless
@@ -89,13 +90,6 @@ def span_score(
     top
         The cost of an error of severity 5, where one of severity 4 costs 4, of 3 costs 3, and
         so on; with 5, every severity differs from the next.
-
-    Raises
-    ------
-    ConfigError
-        If `file` cannot be read, or comes with options that it has already.
-    ValueError
-        If an option is out of its range.
     """
     usual = SpanPenalty()
     options = (by, rest, unknown, placeless, top)

@@ -120,17 +120,12 @@ async def run_in_time(work: Work[T], stop_token: StopToken, *, seconds: float | 
 class FailurePolicy:
     """The measures of a run against models that cannot be used or do not answer.
 
+    Raises `ConfigError` if the outage is negative or has no end.
+
     Parameters
     ----------
-    preflight
-        Whether each model must answer one small call before anything else is asked of it.
     max_outage
         Seconds for which calls wait for a model that does not answer; 0 to end the run at once.
-
-    Raises
-    ------
-    ConfigError
-        If the outage is negative or has no end.
     """
 
     preflight: bool = True

@@ -53,8 +53,6 @@ class Summary:
     ----------
     rows
         ``(task, aspect, system)`` -> figures; the system is ``""`` where rows name none.
-    outcomes
-        The outcomes of the panel, counted.
     seats
         Seat -> its outcomes, counted.
     usage

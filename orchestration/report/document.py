@@ -95,8 +95,6 @@ class Report:
 
     Parameters
     ----------
-    title
-        Its name; on pages.
     facts
         What was examined, on what and by which settings; on pages.
     sections

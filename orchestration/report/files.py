@@ -15,14 +15,12 @@ def write_report(
 ) -> list[Path]:
     """Write a report into `folder`: as Markdown, as HTML, and its findings as JSON.
 
+    Raise `StoreError` if something cannot be written, or a picture cannot be read.
+
     Parameters
     ----------
     folder
         Made if it is not there; the pictures of the report are in it.
-    report
-        What is read.
-    data
-        The same for programs, of plain values.
     page, values
         Names of the files, without their ends.
 
@@ -30,11 +28,6 @@ def write_report(
     -------
     list of Path
         ``PAGE.md``, ``PAGE.html``, ``VALUES.json``.
-
-    Raises
-    ------
-    StoreError
-        If something cannot be written, or a picture cannot be read.
     """
     make_folder(folder)
     texts = {
@@ -48,13 +41,7 @@ def write_report(
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder, if it is not there.
-
-    Raises
-    ------
-    StoreError
-        If it cannot be made.
-    """
+    """Make a folder, if it is not there; raise `StoreError` if it cannot be made."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -64,10 +51,7 @@ def make_folder(folder: Path) -> None:
 def write_whole(path: Path, data: bytes) -> None:
     """Write a file that is there in full or not at all.
 
-    Raises
-    ------
-    StoreError
-        If it cannot be written; what was there stays.
+    Raise `StoreError` if it cannot be written; what was there stays.
     """
     new = path.with_name(f"{path.name}.new")
     try:

@@ -33,10 +33,7 @@ _KINDS: Mapping[str, str] = MappingProxyType({".png": "image/png", ".svg": "imag
 def report_html(report: Report) -> str:
     """Return `report` as a page that needs no other file.
 
-    Raises
-    ------
-    StoreError
-        If a picture cannot be read.
+    Raise `StoreError` if a picture cannot be read.
     """
     style = _STYLE.read_text(encoding="utf-8")
     digest = b64encode(sha256(style.encode()).digest()).decode()

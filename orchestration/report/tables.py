@@ -19,16 +19,10 @@ class Column:
 
     Parameters
     ----------
-    heading
-        Its name.
-    align
-        Where its cells stand.
     wrap
         Whether a terminal breaks its cells into lines; text is broken, numbers are not.
     max_width
         In characters, on a terminal.
-    only
-        Where it is shown.
     """
 
     heading: str
@@ -54,12 +48,6 @@ class Cell:
         Text or a number; None and NaN are shown as `-`.
     spec
         Format of the number, as in `numbers.figure`.
-    interval
-        Its lower and upper end; shown in brackets in the same format.
-    mark
-        How it is to be taken.
-    bold
-        Whether the value stands out.
     note
         What follows the value, as `(20)`.
     """
@@ -102,20 +90,13 @@ class Row:
 class Table:
     """A table; `table` makes one of what is at hand.
 
+    Raises `ValueError` if a row has more or fewer cells than there are columns.
+
     Parameters
     ----------
-    columns, rows
-        Each row has a cell for each column.
     title, note
         What stands above and below it; on a terminal a table without a title has that of its
         section.
-    only
-        Where it is shown.
-
-    Raises
-    ------
-    ValueError
-        If a row has more or fewer cells than there are columns.
     """
 
     columns: tuple[Column, ...]

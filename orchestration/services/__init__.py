@@ -1,1 +1,1 @@
-"""How people and programs reach spanjury: the command line and the Python face."""
+"""The tasks that the command line and the Python face offer."""

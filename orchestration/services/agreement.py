@@ -53,14 +53,8 @@ class MetaJob:
     ----------
     results
         Results of runs, folders of runs, or scores of metrics.
-    human
-        A file of texts with people's scores or spans.
     aspects
         Those that people rated or judges judged; none for all of them.
-    columns
-        As in `job.Job`.
-    settings
-        Of the measures.
     categories
         Pairs ``JUDGE=GOLD``: which of judges' categories means which gold one.
     """
@@ -79,13 +73,9 @@ class Collected:
 
     Parameters
     ----------
-    ratings
-        Scores, aspect by aspect.
     spans
         Error spans, aspect by aspect; empty where judges marked none, or people neither marked
         a text nor gave it the best score alone.
-    annotators
-        Panels and seats of the runs, whether or not they marked anything.
     gold
         Spans that people marked; None without any.
     lengths
@@ -102,14 +92,10 @@ class Collected:
 def collect(job: MetaJob) -> Collected:
     """Read what a job compares, aspect by aspect.
 
-    Raises
-    ------
-    ConfigError
-        If people did not rate an aspect that was asked for, and no judge marked errors of it,
-        or categories are paired as `category_map` does not take them.
-    DataError
-        If a file cannot be read, people rated and marked nothing, or no judge and no metric
-        scored or marked the same.
+    Raise `ConfigError` if people did not rate an aspect that was asked for, and no judge
+    marked errors of it, or categories are paired as `category_map` does not take them, and
+    `DataError` if a file cannot be read, people rated and marked nothing, or no judge and
+    no metric scored or marked the same.
     """
     segments = tuple(read_segments(job.human, columns=job.columns))
     known = rated_aspects(segments)

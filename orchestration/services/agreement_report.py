@@ -36,7 +36,7 @@ from spanjury.orchestration.wiring.plots import meta as plots
 _SHOWN, _BESIDE = ".png", ".svg"
 """Each picture is drawn as both; pages show the first."""
 _SCATTERED = 2
-"""How many scorers are drawn against people, the nearest first."""
+"""Number of scorers that are drawn against people, the nearest first."""
 
 
 class _Drawing(NamedTuple):
@@ -48,15 +48,12 @@ class _Drawing(NamedTuple):
 def write_meta(folder: Path, findings: MetaFindings, collected: Collected) -> list[Path]:
     """Write pages, values and, with matplotlib, pictures into `folder`.
 
+    Raise `StoreError` if something cannot be written.
+
     Returns
     -------
     list of Path
         ``meta.md``, ``meta.html``, ``meta.json``, pictures.
-
-    Raises
-    ------
-    StoreError
-        If something cannot be written.
     """
     make_folder(folder)
     try:

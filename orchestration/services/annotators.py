@@ -24,10 +24,6 @@ class Annotator:
     ----------
     name
         As of the scorer that it is, too.
-    is_panel
-        Whether it is several seats together.
-    aspect
-        The quality that it marks errors of.
     spans
         Id of the segment -> its errors; None for one without a score.
     marks
@@ -48,10 +44,7 @@ class Annotator:
 def read_annotators(paths: Iterable[Path]) -> list[Annotator]:
     """Read the spans of panels and their seats; scores of metrics are skipped.
 
-    Raises
-    ------
-    DataError
-        If a file cannot be read.
+    Raise `DataError` if a file cannot be read.
     """
     files = [(path, file) for path in paths if not are_metric_scores(file := results_file(path))]
     found = [(path, key, one) for path, file in files for key, one in _work(file).items()]
@@ -81,10 +74,10 @@ def span_tasks(
 ) -> Iterator[SpanTask]:
     """Yield the spans to compare on each aspect.
 
+    Raise `DataError` if a judge marked another text than the segment of the same id has.
+
     Parameters
     ----------
-    segments
-        With people's scores or spans.
     annotators
         Those that mark nothing at all are skipped, and aspects on which they have no score.
     gold
@@ -93,11 +86,6 @@ def span_tasks(
         Those to compare; none for all that a judge marked errors of.
     categories
         Judges' category -> the gold one that it means, as `category_map` gives them.
-
-    Raises
-    ------
-    DataError
-        If a judge marked another text than the segment of the same id has.
     """
     known = {one.segment_id: one for one in segments}
     groups = {one.segment_id: one.system for one in segments if one.system}

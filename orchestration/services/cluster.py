@@ -62,22 +62,14 @@ class ClusterJob:
         model bounds those of one worker, and keys are those in the node's environment.
     folder
         Path or URL of a folder, seen by every node, for the shards and ``results.jsonl``.
-    task, aspects
-        As in `batch.pair`.
     aspects_files
         TOML files that add tasks and aspects; read here, not on the nodes.
-    limit
-        How many rows are judged; None for all.
-    skip_bad_rows
-        Skip rows that cannot be read, where they otherwise end the run.
     again
         Outcomes for which rows are judged again although there is a shard of them.
     chunk_rows
         How many rows a worker has at hand, and loses if it is lost.
     address
         Of a running Ray cluster; None for ``RAY_ADDRESS``, else this machine alone.
-    failures
-        The measures of each worker against models that fail.
     most_workers
         How many panels there may be at once; None for one a core of the cluster.
     """
@@ -103,12 +95,6 @@ class ChunkRecord:
 
     Parameters
     ----------
-    chunk
-        Its number.
-    key
-        The name of its shard.
-    results
-        How many results the shard holds.
     outcomes
         The panel's outcomes in them.
     judged
@@ -138,11 +124,6 @@ def run_on_cluster(job: ClusterJob, show: Callable[[ChunkRecord], None]) -> str:
     ----------
     show
         Is given the record of every chunk once its shard is written, in any order.
-
-    Returns
-    -------
-    str
-        Where the results are.
 
     Raises
     ------
@@ -215,13 +196,6 @@ class ChunkWorker:
 
     Of a shard that is there, only what failed is judged again. The panel is opened for
     the first chunk and stays open as long as the process lives.
-
-    Parameters
-    ----------
-    job
-        Of which the chunks are parts.
-    catalogue
-        Of the tasks and aspects, with those of files that a node may not have.
     """
 
     def __init__(self, job: ClusterJob, catalogue: Catalogue) -> None:

@@ -43,8 +43,6 @@ def shard_key(signature: str, pairs: Pairs) -> str:
 
     Parameters
     ----------
-    signature
-        Of the panel.
     pairs
         All of the chunk. What judges never see of a segment (ratings, marked spans,
         meta) does not count.

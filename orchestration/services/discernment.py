@@ -48,8 +48,6 @@ class ExamJob(PanelExamJob):
         Condition -> aspect -> what experts think it harms, in place of the recipe's.
     damage_model
         Writes the damage that a model can be asked for; None to have all done by rules.
-    repeats, settings
-        As in `Exam`.
     """
 
     recipe: str
@@ -62,12 +60,8 @@ class ExamJob(PanelExamJob):
 def exam_of(job: ExamJob) -> Exam:
     """Read the texts and build the exam.
 
-    Raises
-    ------
-    DataError
-        If the data cannot be read.
-    ConfigError
-        If a name is unknown, or the texts are not of one task.
+    Raise `DataError` if the data cannot be read, and `ConfigError` if a name is unknown, or
+    the texts are not of one task.
     """
     recipe = find_recipe(job.recipe)
     segments, aspects = job.read(task=recipe.task, aspects=recipe.aspects)
@@ -95,11 +89,8 @@ def conditions_of(
 ) -> tuple[Condition, ...]:
     """Return what a recipe does to each text.
 
-    Raises
-    ------
-    ConfigError
-        If a perturbation is unknown or has no such option, weights are for nothing, or
-        there is nothing to write for a model that is to write.
+    Raise `ConfigError` if a perturbation is unknown or has no such option, weights are for
+    nothing, or there is nothing to write for a model that is to write.
     """
     given = weights or {}
     if strange := given.keys() - {item.name for item in recipe.items}:
@@ -112,10 +103,8 @@ def conditions_of(
 def read_weights(path: Path) -> Mapping[str, Mapping[str, float]]:
     """Read experts' weights from TOML: a table for each condition, aspect by aspect.
 
-    Raises
-    ------
-    ConfigError
-        If the file cannot be read, or the weights of a condition do not sum to 1.
+    Raise `ConfigError` if the file cannot be read, or the weights of a condition do not sum
+    to 1.
     """
     try:
         read = _WEIGHTS.validate_python(tomllib.loads(path.read_text(encoding="utf-8")))
@@ -137,10 +126,8 @@ async def run_exam(
 ) -> ExamResult:
     """Run the exam of a job.
 
-    Raises
-    ------
-    EvaluationError
-        As `examine` does, and if the panel, a model or the memory cannot be opened.
+    Raise `EvaluationError` as `examine` does, and if the panel, a model or the memory
+    cannot be opened.
     """
     with open_session(job, stop_token=stop_token, meter=meter) as session:
         generator = session.generator(job.damage_model) if job.damage_model else None

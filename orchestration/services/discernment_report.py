@@ -35,15 +35,12 @@ def exam_report(
 def write_exam(folder: Path, job: ExamJob, result: ExamResult) -> list[Path]:
     """Write findings, raw scores, pages and, with matplotlib, pictures into `folder`.
 
+    Raise `StoreError` if something cannot be written.
+
     Returns
     -------
     list of Path
         ``report.md``, ``report.html``, ``findings.json``, ``scores.jsonl``, pictures.
-
-    Raises
-    ------
-    StoreError
-        If something cannot be written.
     """
     make_folder(folder)
     try:

@@ -49,25 +49,17 @@ class DistilJob:
     ----------
     data
         Files that sources can read; of damage good texts.
-    output
-        A folder.
     panel
         The teachers; None for damage alone.
     recipe
         Name of a recipe, or a file that holds one, of the damage.
     task, aspects, aspects_files, columns
         As in `evaluate.Job`; without aspects all of a task.
-    limit
-        How many rows of each file are taken; None for all.
     systems, aspects_per_output, damages_per_text
         How many systems are drawn for each input, aspects for each output, and how many
         damaged texts are made of each clean one.
-    seed
-        Of all that is drawn, and of judges that draw.
     shares
         What is kept from training.
-    evaluation
-        Files whose inputs must not be trained on.
     licence
         Of the rows that name none.
     teacher_licences
@@ -76,10 +68,6 @@ class DistilJob:
         Whether all must permit training, and which licences do beside those that are known.
     reading
         What becomes of scores.
-    limits
-        What it may cost.
-    failures
-        The measures against models that fail.
     """
 
     data: tuple[Path, ...]
@@ -117,12 +105,8 @@ class Material:
 
     Parameters
     ----------
-    rows
-        All texts.
     aspects
         Task -> what may be judged in it.
-    targets
-        Makes the examples.
     pairs
         What the panel judges; empty for damage.
     """
@@ -136,12 +120,9 @@ class Material:
 def material_of(job: DistilJob) -> Material:
     """Read and check what is asked.
 
-    Raises
-    ------
-    DataError
-        If a file cannot be read, there is nothing to learn from, or inputs are evaluated on.
-    ConfigError
-        If a name is unknown, or a licence does not permit training and must.
+    Raise `DataError` if a file cannot be read, there is nothing to learn from, or inputs
+    are evaluated on, and `ConfigError` if a name is unknown, or a licence does not permit
+    training and must.
     """
     rows = rows_of(
         _files(job, job.data, limit=job.limit),
@@ -169,11 +150,8 @@ def material_of(job: DistilJob) -> Material:
 def build_from_damage(job: DistilJob, material: Material) -> Inventory:
     """Damage texts and write the training set; return what it holds.
 
-    Raises
-    ------
-    EvaluationError
-        If the recipe is not found, a rule fails, there is nothing to learn from, or the
-        folder cannot be written.
+    Raise `EvaluationError` if the recipe is not found, a rule fails, there is nothing to
+    learn from, or the folder cannot be written.
     """
     recipe = find_recipe(job.recipe)
     plan = DamagePlan(
@@ -211,20 +189,16 @@ async def build_from_panel(
 ) -> Inventory:
     """Have the panel judge and write the training set; return what it holds.
 
+    Raise `RunStoppedError` if it was ended early: nothing is written, and reports are
+    remembered, and `EvaluationError` if the panel cannot be opened, there is nothing to
+    learn from, or the folder cannot be written.
+
     Parameters
     ----------
     stop_token, meter
         End it early, and count what models are asked.
     show
         Is given every result.
-
-    Raises
-    ------
-    RunStoppedError
-        If it was ended early: nothing is written, and reports are remembered.
-    EvaluationError
-        If the panel cannot be opened, there is nothing to learn from, or the folder cannot
-        be written.
     """
     assert job.panel is not None
     panel, results, signature = job.panel, list[Result](), list[str]()

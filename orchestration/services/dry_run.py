@@ -24,10 +24,6 @@ class Estimate:
 
     Parameters
     ----------
-    reports
-        Of the sample.
-    assessments
-        Of the job.
     calls, tokens, cost
         Of models; `cost` in dollars, without that of `unpriced` models.
     seconds
@@ -59,10 +55,7 @@ async def estimated(job: Job, plan: Plan) -> Estimate:
 
     Nothing is remembered, so that the same sample costs the same another time.
 
-    Raises
-    ------
-    EvaluationError
-        As in `evaluate.run`.
+    Raise `EvaluationError` as in `evaluate.run`.
     """
     # Without a preflight, which would be counted to the first assessment.
     terms = replace(job, memory=None, failures=replace(job.failures, preflight=False))

@@ -54,12 +54,8 @@ def exam_record(
 def read_card(folders: Sequence[Path]) -> Card:
     """Read the results of exams from their folders.
 
-    Raises
-    ------
-    DataError
-        If a folder holds no findings, or they are not those of a finished exam.
-    ConfigError
-        If the exams do not make one card, as `Card` says.
+    Raise `DataError` if a folder holds no findings, or they are not those of a finished
+    exam, and `ConfigError` if the exams do not make one card, as `Card` says.
     """
     return Card(records=tuple(_record(folder / _FINDINGS) for folder in folders))
 
@@ -67,10 +63,7 @@ def read_card(folders: Sequence[Path]) -> Card:
 def write_card(folder: Path, card: Card, *, gates: Sequence[Gate]) -> list[Path]:
     """Write ``card.md``, ``card.html`` and ``card.json`` into `folder`; return their paths.
 
-    Raises
-    ------
-    StoreError
-        If something cannot be written.
+    Raise `StoreError` if something cannot be written.
     """
     report, data = card_report(card, gates=gates), card_json(card, gates=gates)
     return write_report(folder, report, data=data, page="card", values="card")

@@ -16,15 +16,7 @@ from spanjury.orchestration.studies.judging import Examinee
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedExams:
-    """Two exams and their comparison.
-
-    Parameters
-    ----------
-    folders, exams
-        A and B.
-    comparison
-        Its results.
-    """
+    """Two exams and their comparison."""
 
     folders: tuple[Path, Path]
     exams: tuple[ExamScores, ExamScores]
@@ -47,19 +39,8 @@ class ComparedExams:
 def compare_folders(folders: tuple[Path, Path], *, seed: int, draws: int) -> ComparedExams:
     """Compare the judges of two finished exams; no judge is asked.
 
-    Parameters
-    ----------
-    folders
-        Where the exams are.
-    seed, draws
-        Of the bootstrap.
-
-    Raises
-    ------
-    DataError
-        If a folder holds no scores, or they cannot be read.
-    ConfigError
-        If the exams have nothing in common.
+    Raise `DataError` if a folder holds no scores, or they cannot be read, and `ConfigError`
+    if the exams have nothing in common.
     """
     first, second = (read_scores(folder) for folder in folders)
     comparison = compare(first.rows, second.rows, seed=seed, draws=draws)
@@ -69,10 +50,7 @@ def compare_folders(folders: tuple[Path, Path], *, seed: int, draws: int) -> Com
 def write_comparison(folder: Path, compared: ComparedExams) -> list[Path]:
     """Write ``comparison.md``, ``.html`` and ``.json`` into `folder`; return their paths.
 
-    Raises
-    ------
-    StoreError
-        If something cannot be written.
+    Raise `StoreError` if something cannot be written.
     """
     data = comparison_json(compared.comparison, judges=compared.judges)
     return write_report(folder, compared.report, data=data, page="comparison", values="comparison")

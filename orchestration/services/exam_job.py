@@ -19,18 +19,8 @@ class PanelExamJob:
 
     Parameters
     ----------
-    data
-        A file of texts.
-    panel
-        The judges.
-    memory
-        Keeps replies and reports, so that an exam that broke off goes on; or None.
     task, aspects, aspects_files, columns, limit
         As in `evaluate.Job`; without aspects those of the exam or the task.
-    limits
-        Of cost, tokens and time.
-    failures
-        The measures against models that fail.
     """
 
     data: Path
@@ -49,17 +39,13 @@ class PanelExamJob:
     ) -> tuple[tuple[Segment, ...], tuple[Aspect, ...]]:
         """Read the texts, and find the aspects that they are judged on.
 
+        Raise `DataError` if the data cannot be read, and `ConfigError` if a name is
+        unknown, or the texts are not of one task.
+
         Parameters
         ----------
         task, aspects
             Those of the exam, where neither the job nor the texts name any.
-
-        Raises
-        ------
-        DataError
-            If the data cannot be read.
-        ConfigError
-            If a name is unknown, or the texts are not of one task.
         """
         segments = tuple(islice(read_segments(self.data, columns=self.columns), self.limit))
         task = _task(segments, self.task or "", default=task)

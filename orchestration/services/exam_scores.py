@@ -25,12 +25,8 @@ class ExamScores:
 
     Parameters
     ----------
-    examinee
-        The judge or panel that was examined.
     data, recipe, seed
         On which texts, and how they were damaged.
-    rows
-        The scores.
     """
 
     examinee: Examinee
@@ -60,10 +56,7 @@ _ROW: TypeAdapter[ScoreRow] = TypeAdapter(ScoreRow)
 def write_scores(path: Path, scores: ExamScores) -> None:
     """Write the scores of an exam as JSON Lines.
 
-    Raises
-    ------
-    StoreError
-        If the file cannot be written; what was there stays.
+    Raise `StoreError` if the file cannot be written; what was there stays.
     """
     head = _Head(
         format=_FORMAT,
@@ -81,10 +74,8 @@ def write_scores(path: Path, scores: ExamScores) -> None:
 def read_scores(folder: Path) -> ExamScores:
     """Read the scores that an exam has left in its folder.
 
-    Raises
-    ------
-    DataError
-        If there are none, or they cannot be read; says what to do.
+    Raise `DataError` if there are none, or they cannot be read; the message says what to
+    do.
     """
     path = folder / SCORES
     try:

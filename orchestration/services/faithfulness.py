@@ -56,8 +56,6 @@ class FaithfulnessJob(PanelExamJob):
     writer
         Writes the explanations that a model can be asked for; None to have all of them
         worded by rules.
-    seed
-        Of the changes, and of the bootstrap.
     """
 
     perturbations: tuple[str, ...] = ()
@@ -73,10 +71,6 @@ class ExamResult:
     ----------
     data
         The file of the texts, or the record.
-    changes
-        The rows.
-    findings
-        On each judge.
     examinee
         The panel that was examined; None of a record, which does not say.
     """
@@ -90,13 +84,9 @@ class ExamResult:
 def exam_of(job: FaithfulnessJob) -> Exam:
     """Read the texts and build the exam.
 
-    Raises
-    ------
-    DataError
-        If the data cannot be read.
-    ConfigError
-        If a name is unknown, the texts are not of one task, or there is nothing to write for
-        a model that is to write.
+    Raise `DataError` if the data cannot be read, and `ConfigError` if a name is unknown,
+    the texts are not of one task, or there is nothing to write for a model that is to
+    write.
     """
     segments, aspects = job.read()
     exam = Exam(
@@ -114,10 +104,7 @@ def exam_of(job: FaithfulnessJob) -> Exam:
 def condition_of(text: str) -> Condition:
     """Return the condition that ``NAME`` or ``NAME:option=value,…`` names.
 
-    Raises
-    ------
-    ConfigError
-        If there is no such perturbation, or it has no such option.
+    Raise `ConfigError` if there is no such perturbation, or it has no such option.
     """
     name, options = parse_options(text, what="perturbation")
     perturbation = find_explanation_perturbation(name)
@@ -153,10 +140,8 @@ async def run_exam(
 ) -> ExamResult:
     """Run the exam of a job; `examine` explains the parameters.
 
-    Raises
-    ------
-    EvaluationError
-        As `examine` does, and if the panel, a model or the memory cannot be opened.
+    Raise `EvaluationError` as `examine` does, and if the panel, a model or the memory
+    cannot be opened.
     """
     recorder = Recorder(show)
     with open_session(job, stop_token=stop_token, meter=meter) as session:
@@ -178,10 +163,7 @@ async def run_exam(
 def read_result(record: Path, *, seed: int) -> ExamResult:
     """Evaluate the changes that somebody has recorded.
 
-    Raises
-    ------
-    DataError
-        If the record cannot be read.
+    Raise `DataError` if the record cannot be read.
     """
     changes = read_changes(record)
     return ExamResult(data=record, changes=changes, findings=findings_of(changes, seed=seed))
@@ -197,15 +179,12 @@ def write_exam(folder: Path, result: ExamResult) -> list[Path]:
 
     Without an examinee there is nothing for a judge's card.
 
+    Raise `StoreError` if something cannot be written.
+
     Returns
     -------
     list of Path
         ``report.md``, ``report.html``, ``findings.json``, ``changes.jsonl``, pictures.
-
-    Raises
-    ------
-    StoreError
-        If something cannot be written.
     """
     make_folder(folder)
     try:

@@ -104,10 +104,7 @@ _NAMES: TypeAdapter[list[str]] = TypeAdapter(list[str])
 def write_changes(path: Path, changes: Sequence[Change]) -> None:
     """Write the changes of an exam, so that it can be analysed without a judge.
 
-    Raises
-    ------
-    StoreError
-        If the file cannot be written; what was there stays.
+    Raise `StoreError` if the file cannot be written; what was there stays.
     """
     head = json.dumps({"format": _FORMAT, "spanjury": VERSION, "rows": len(changes)}).encode()
     lines = (head, *(_CHANGE.dump_json(change, exclude_defaults=True) for change in changes))
@@ -117,11 +114,8 @@ def write_changes(path: Path, changes: Sequence[Change]) -> None:
 def read_changes(path: Path) -> list[Change]:
     """Read a record, whatever its shape; ``.gz`` is unpacked.
 
-    Raises
-    ------
-    DataError
-        If it cannot be read, holds nothing, or a row is not of the shape that the first one
-        has; names the line.
+    Raise `DataError` if it cannot be read, holds nothing, or a row is not of the shape that
+    the first one has; the message names the line.
     """
     rows = _json_rows(path)
     first = next(rows, None)

@@ -16,16 +16,12 @@ def show_metric(
 
     Parameters
     ----------
-    data
-        A file of texts with references.
     output
         The page, which ends in ``.html``.
     row
         Id of the row.
     metric
         ``NAME`` or ``NAME:option=value,…``.
-    columns
-        As in `evaluate.Job`.
 
     Raises
     ------

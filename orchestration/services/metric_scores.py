@@ -45,10 +45,7 @@ Parsed = TypeVar("Parsed", bound=BaseModel)
 def write_metric_scores(path: Path, scored: Scored) -> None:
     """Write the scores of all segments as JSON Lines.
 
-    Raises
-    ------
-    StoreError
-        If the file cannot be written; what was there stays.
+    Raise `StoreError` if the file cannot be written; what was there stays.
     """
     described = {
         one.named.name: _Described(
@@ -71,10 +68,8 @@ def write_metric_scores(path: Path, scored: Scored) -> None:
 def read_metric_scores(path: Path) -> tuple[MetricHead, list[MetricRow]]:
     """Read a file of scores.
 
-    Raises
-    ------
-    DataError
-        If it cannot be read, is not one or is cut short; names the line.
+    Raise `DataError` if it cannot be read, is not one or is cut short; the message names
+    the line.
     """
     try:
         first, *lines = path.read_bytes().rstrip(b"\n").split(b"\n")

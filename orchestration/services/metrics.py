@@ -19,20 +19,14 @@ def with_texts(
 ) -> tuple[Segment, ...]:
     """Give segments references and a source from other files.
 
+    Raise `DataError` if a file cannot be read, has another length, or a folder lacks a
+    text.
+
     Parameters
     ----------
-    segments
-        The texts.
     references
         Files with one reference for each segment, in their order; or folders, in which the
         file for a segment has the name of the segment's own.
-    source
-        Likewise, one for each.
-
-    Raises
-    ------
-    DataError
-        If a file cannot be read, has another length, or a folder lacks a text.
     """
     for path in references:
         segments = [
@@ -72,14 +66,10 @@ class MetricsJob:
 
     Parameters
     ----------
-    data
-        A file of texts.
     metrics
         ``NAME`` or ``NAME:option=value,…``; none for all that can be run on the data.
     references, source
         Files with one text for each of the data, as `with_texts` reads them.
-    columns, limit
-        As in `evaluate.Job`.
     """
 
     data: Path
@@ -179,12 +169,9 @@ class Prepared:
 def prepare(job: MetricsJob) -> Prepared:
     """Read a file and build the metrics.
 
-    Raises
-    ------
-    ConfigError
-        If a metric or option is unknown, or lacks what it needs on this machine.
-    DataError
-        If the data cannot be read, or a metric that was named needs what a row has not.
+    Raise `ConfigError` if a metric or option is unknown, or lacks what it needs on this
+    machine, and `DataError` if the data cannot be read, or a metric that was named needs
+    what a row has not.
     """
     whole = tuple(read_segments(job.data, columns=job.columns))
     segments = with_texts(whole, references=job.references, source=job.source)[: job.limit]
@@ -204,10 +191,7 @@ async def score_file(
 ) -> Scored:
     """Measure a file; `show` is given the scores of each metric as it is done.
 
-    Raises
-    ------
-    MetricError
-        If a metric fails.
+    Raise `MetricError` if a metric fails.
     """
     scores = await run_metrics(prepared.metrics, prepared.samples, workers=workers, show=show)
     return prepared.scored(scores)
@@ -218,12 +202,8 @@ def choose_metrics(
 ) -> tuple[list[NamedMetric], list[Skipped]]:
     """Return the metrics that are named, or all that can be run, and why others cannot.
 
-    Raises
-    ------
-    ConfigError
-        As `open_metric`, and if two are called the same.
-    DataError
-        If a metric that is named needs what a sample has not.
+    Raise `ConfigError` as `open_metric`, and if two are called the same, and `DataError` if
+    a metric that is named needs what a sample has not.
     """
     if not specs:
         return _runnable(samples, ids=ids)

@@ -25,22 +25,12 @@ class DamageJob:
 
     Parameters
     ----------
-    data
-        A file of good texts.
     recipe
         Name of a recipe, or a file that holds one.
-    columns
-        As in `panels.read_segments`.
     output
         A file for rows: each damaged text with the damage as its gold error spans.
-    seed
-        Of all random numbers.
-    limit
-        How many texts are damaged; None for all.
     model
         Generates the damage that a model can be asked for; None to have all done by rules.
-    memory
-        Keeps the model's replies, so that it is not asked twice; or None.
     limits, failures
         As in `evaluate.Job`; no small call is made before the first text.
     """
@@ -60,11 +50,8 @@ class DamageJob:
 async def damage_file(job: DamageJob) -> tuple[int, Mapping[tuple[str, str], int]]:
     """Damage the texts of a file; return how many, and ``(condition, reason)`` -> how many skipped.
 
-    Raises
-    ------
-    EvaluationError
-        If the data cannot be read, the recipe not found, a rule fails, the model cannot be
-        asked or answers nothing, or rows cannot be written.
+    Raise `EvaluationError` if the data cannot be read, the recipe not found, a rule fails,
+    the model cannot be asked or answers nothing, or rows cannot be written.
     """
     segments = tuple(islice(read_segments(job.data, columns=job.columns), job.limit))
     recipe = find_recipe(job.recipe)

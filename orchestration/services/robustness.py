@@ -49,8 +49,6 @@ class RobustnessJob(PanelExamJob):
         before it is attacked. Empty to attack the texts as they are.
     attacks
         Names of attacks or of families of them; none for the standard ones.
-    settings
-        As in `Exam`.
     """
 
     recipe: str = "flaws"
@@ -61,12 +59,8 @@ class RobustnessJob(PanelExamJob):
 def exam_of(job: RobustnessJob) -> Exam:
     """Read the texts and build the exam.
 
-    Raises
-    ------
-    DataError
-        If the data cannot be read.
-    ConfigError
-        If a name is unknown, or the texts are not of one task.
+    Raise `DataError` if the data cannot be read, and `ConfigError` if a name is unknown, or
+    the texts are not of one task.
     """
     attacks = attacks_of(job.attacks)
     conditions = conditions_of(find_recipe(job.recipe)) if job.recipe else ()
@@ -86,10 +80,7 @@ def exam_of(job: RobustnessJob) -> Exam:
 def attacks_of(names: Sequence[str]) -> Mapping[str, Attack]:
     """Return attacks by name, those of a family by its name, or without names the standard ones.
 
-    Raises
-    ------
-    ConfigError
-        If a name is neither an attack's nor a family's.
+    Raise `ConfigError` if a name is neither an attack's nor a family's.
     """
     standard = {name: find_attack(name) for name in STANDARD_ATTACKS}
     if not names:
@@ -116,10 +107,8 @@ async def run_exam(
 ) -> ExamResult:
     """Run the exam of a job; `examine` explains the parameters.
 
-    Raises
-    ------
-    EvaluationError
-        As `examine` does, and if the panel, a model or the memory cannot be opened.
+    Raise `EvaluationError` as `examine` does, and if the panel, a model or the memory
+    cannot be opened.
     """
     with open_session(job, stop_token=stop_token, meter=meter) as session:
         work = partial(
@@ -146,15 +135,12 @@ def write_exam(folder: Path, job: RobustnessJob, result: ExamResult) -> list[Pat
 
     The scores are in the form of the other exams, so that two judges can be compared by them.
 
+    Raise `StoreError` if something cannot be written.
+
     Returns
     -------
     list of Path
         ``report.md``, ``report.html``, ``findings.json``, ``scores.jsonl``, ``attempts.jsonl``.
-
-    Raises
-    ------
-    StoreError
-        If something cannot be written.
     """
     record = exam_record(
         "robustness",

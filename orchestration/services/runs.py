@@ -31,10 +31,7 @@ _PROMPTS = ("judges/llm", "judges/agent", "orchestration/engine")
 def manifest_of(job: Job) -> Mapping[str, object]:
     """Return the manifest of a run of `job` that begins now, ready for JSON.
 
-    Raises
-    ------
-    ConfigError
-        If the job holds a secret, which must not be stored.
+    Raise `ConfigError` if the job holds a secret, which must not be stored.
     """
     values = _JOB.dump_python(job, mode="json")
     _check_secrets(values, ())
@@ -54,10 +51,7 @@ def manifest_of(job: Job) -> Mapping[str, object]:
 def read_job(manifest: Mapping[str, object]) -> Job:
     """Return the job that `manifest` describes.
 
-    Raises
-    ------
-    StoreError
-        If it describes none, or was written in a format that is not known.
+    Raise `StoreError` if it describes none, or was written in a format that is not known.
     """
     if manifest.get("format") != _FORMAT:
         raise StoreError(f"the manifest has format {manifest.get('format')!r}, expected {_FORMAT}")
@@ -114,10 +108,7 @@ def begin_run(job: Job, folder: RunFolder, *, output: Path | None) -> Job:
     Its manifest names files by their absolute paths, but for those in the folder, which
     may be moved.
 
-    Raises
-    ------
-    StoreError
-        If there is a run in the folder, or it cannot be written.
+    Raise `StoreError` if there is a run in the folder, or it cannot be written.
     """
     job = replace(job, output=output or folder.results, memory=folder.memory)
     folder.create(manifest_of(_kept(job, folder)))
@@ -127,22 +118,13 @@ def begin_run(job: Job, folder: RunFolder, *, output: Path | None) -> Job:
 def change_run(job: Job, folder: RunFolder) -> None:
     """Write `job`, which goes on with the run in `folder`, into the manifest.
 
-    Raises
-    ------
-    StoreError
-        If it cannot be written.
+    Raise `StoreError` if it cannot be written.
     """
     folder.change(manifest_of(_kept(job, folder)))
 
 
 def job_of(folder: RunFolder) -> Job:
-    """Return the job that was begun in `folder`.
-
-    Raises
-    ------
-    StoreError
-        If there is none.
-    """
+    """Return the job that was begun in `folder`; raise `StoreError` if there is none."""
     job = read_job(folder.manifest())
     return replace(job, output=folder.path / job.output, memory=folder.memory)
 

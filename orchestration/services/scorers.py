@@ -20,21 +20,13 @@ PANEL = "panel"
 def read_scorers(paths: Iterable[Path]) -> list[Scorer]:
     """Read the scorers in some files.
 
-    Parameters
-    ----------
-    paths
-        Results of runs, the folders of runs, or scores of metrics.
+    Raise `DataError` if a file cannot be read, or there is no score in any.
 
     Returns
     -------
     list of Scorer
         Of a run the panel and each seat, aspect by aspect; a single seat is the panel.
         `names_apart` makes their names differ.
-
-    Raises
-    ------
-    DataError
-        If a file cannot be read, or there is no score in any.
     """
     found = [(path, scorer) for path in paths for scorer in _read(path)]
     if not any(scorer.scores for _, scorer in found):

@@ -86,12 +86,9 @@ class RunSession:
     async def run(self, work: Work[T]) -> T:
         """Run `work` under the stop token, the clock and the guard, and return its result.
 
-        Raises
-        ------
-        RunStoppedError
-            If a limit or the stop token came before the end.
-        RunFailedError
-            If a model cannot be used, or does not answer for longer than is waited.
+        Raise `RunStoppedError` if a limit or the stop token came before the end, and
+        `RunFailedError` if a model cannot be used, or does not answer for longer than is
+        waited.
         """
         result = await run_in_time(work, self.stop_token, seconds=self.max_seconds)
         self.guard.require_success()
@@ -106,19 +103,14 @@ def open_session(
 ) -> Iterator[RunSession]:
     """Open the memory of a run and begin the run.
 
+    Raise `StoreError` if the memory cannot be opened.
+
     Parameters
     ----------
     terms
         The job, or whatever else has a memory, limits and a policy against failures.
-    stop_token
-        Ends the run early, once it is requested.
     meter
         Counts what models are asked; without one, it keeps the limits of `terms`.
-
-    Raises
-    ------
-    StoreError
-        If the memory cannot be opened.
     """
     stop_token = stop_token or StopToken()
     guard = guard_of(terms.failures, memory=terms.memory)  # before the memory makes its file

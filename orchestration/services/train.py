@@ -33,8 +33,6 @@ class TrainingData:
         As a trained model's record has it.
     counts
         Heading -> name -> how many examples.
-    inputs
-        Digests of their inputs.
     """
 
     digest: str
@@ -45,19 +43,13 @@ class TrainingData:
 def training_job(data: Path, *, base: str, folder: Path, options: TrainingOptions) -> TrainingJob:
     """Read a folder of examples, as `distil build` writes it.
 
+    Raise `ConfigError` if there is no example to learn from, and `DataError` if the set is
+    not whole, or a line is an example for another split.
+
     Parameters
     ----------
     data
         A whole training set; the loss is measured on its examples for validation besides.
-    base, folder, options
-        As `TrainingJob` takes them.
-
-    Raises
-    ------
-    ConfigError
-        If there is no example to learn from.
-    DataError
-        If the set is not whole, or a line is an example for another split.
     """
     require_whole(data)
     record = _Record()

@@ -69,20 +69,12 @@ class ExamRecord:
 
     Parameters
     ----------
-    exam
-        Which exam it was.
     date
         When it ended, as ``2026-11-22``.
-    data
-        The texts it was about.
     signature
         Of the panel or the judge that was examined.
     seats
         Name -> signature of each judge in it.
-    versions
-        Package -> version.
-    measures
-        Its results.
     cautions
         Reasons not to take them at their face value.
     """
@@ -101,15 +93,8 @@ class ExamRecord:
 class Card:
     """The exams of one judge.
 
-    Parameters
-    ----------
-    records
-        One for each exam.
-
-    Raises
-    ------
-    ConfigError
-        If there is no exam, or two are of judges that have no seat in common.
+    Raises `ConfigError` if there is no exam, or two are of judges that have no seat in
+    common.
     """
 
     records: tuple[ExamRecord, ...]
@@ -174,10 +159,8 @@ class Gate:
 
         One that is not defined never is.
 
-        Raises
-        ------
-        ConfigError
-            If there is no such measure; the message lists those that there are.
+        Raise `ConfigError` if there is no such measure; the message lists those that there
+        are.
         """
         if self.name not in measures:
             raise ConfigError(f"no exam has {self.name!r}; there are {', '.join(measures)}")
@@ -188,12 +171,7 @@ class Gate:
 
 
 def parse_gate(text: str) -> Gate:
-    """Read a demand.
-
-    Raises
-    ------
-    ConfigError
-        If it cannot be read.
+    """Read a demand; raise `ConfigError` if it cannot be read.
 
     Examples
     --------

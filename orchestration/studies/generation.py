@@ -32,10 +32,6 @@ class TextGenerator:
 
     Parameters
     ----------
-    name
-        Its name in the report.
-    open
-        Opens it.
     workers
         How many texts it is asked about at once, where it is asked before any judge.
     """
@@ -51,8 +47,6 @@ class GenerationRequest(Generic[T]):
 
     Parameters
     ----------
-    condition, segment_id
-        What it is for; an error names both.
     unfit
         The reason that is given if the model does something else each time it is asked.
     ask
@@ -83,11 +77,9 @@ class Generation:
     async def generate(self, request: GenerationRequest[T]) -> T | GenerationFailed:
         """Return what the model makes of a request.
 
-        Raises
-        ------
-        PermanentModelError
-            If the model cannot be asked, as by a wrong key, so that every other request would
-            fail as well; names the condition and the text.
+        Raise `PermanentModelError` if the model cannot be asked, as by a wrong key, so that
+        every other request would fail as well; the message names the condition and the
+        text.
         """
         try:
             return await request.ask(self.model)

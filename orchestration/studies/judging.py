@@ -28,10 +28,7 @@ K = TypeVar("K")
 def require_distinct(**parts: Sequence[str]) -> None:
     """Check the parts of an exam, as texts and aspects: some of each, under distinct names.
 
-    Raises
-    ------
-    ConfigError
-        If a part is empty, or a name in it is doubled.
+    Raise `ConfigError` if a part is empty, or a name in it is doubled.
     """
     if not all(parts.values()):
         *others, last = parts
@@ -47,10 +44,6 @@ class Judgement:
 
     Parameters
     ----------
-    score
-        None where there is none.
-    outcome
-        How the assessment ended.
     spans
         Where it sees errors, as half-open offsets in code points.
     """
@@ -80,8 +73,6 @@ class Examinee:
 
     Parameters
     ----------
-    signature
-        Of the panel: everything that can change a number.
     seats
         Name -> signature of the judge there, with its model and decoding.
     """
@@ -125,10 +116,6 @@ class ExamRun:
     ----------
     open_panel
         Opens the panel, once a draw.
-    workers, stop_token
-        As in `batch.evaluate`.
-    record
-        Is given every result.
     """
 
     open_panel: OpenPanel
@@ -151,6 +138,8 @@ class ExamRun:
     ) -> dict[K, Judgement]:
         """Judge every pair, and return the judgements.
 
+        Raise `RunStoppedError` if the stop token came before the end.
+
         Parameters
         ----------
         pairs
@@ -159,11 +148,6 @@ class ExamRun:
             Name of the draw.
         judgements_in
             Yields the judgements that are kept of a result, with their keys.
-
-        Raises
-        ------
-        RunStoppedError
-            If the stop token came before the end.
         """
         judgements: dict[K, Judgement] = {}
 

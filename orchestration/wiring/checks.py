@@ -40,11 +40,8 @@ _END = object()
 def checked_judge(made: object, name: str) -> Judge:
     """Return `made` if it is a judge.
 
-    Raises
-    ------
-    PluginError
-        If it has no signature, or its ``assess`` does not take a segment and an aspect or is
-        not async.
+    Raise `PluginError` if it has no signature, or its ``assess`` does not take a segment
+    and an aspect or is not async.
     """
     if not isinstance(made, Judge):
         raise PluginError(f"judge {name!r} lacks signature or assess: {made!r}")
@@ -87,11 +84,8 @@ def checked_aggregation(made: object, name: str) -> Aggregation:
 def checked_rows(rows: Iterable[object], name: str, *, path: Path) -> Iterator[Segment | DataError]:
     """Yield the rows of a source.
 
-    Raises
-    ------
-    PluginError
-        If the source fails with an error that is not ours, or yields neither a segment nor
-        a `DataError`.
+    Raise `PluginError` if the source fails with an error that is not ours, or yields
+    neither a segment nor a `DataError`.
     """
     what = f"source {name!r}, reading {path}"
     rest = iter(rows)

@@ -60,22 +60,14 @@ class _Moving(Protocol):
 def metric_page(spec: str, sample: Sample, *, row: str) -> str:
     """Return a page of HTML on which a metric compares a text with its references.
 
+    Raise `ConfigError` as `open_metric`, and if there is no page of the metric, and
+    `DataError` if the text has no reference.
+
     Parameters
     ----------
-    spec
-        ``NAME`` or ``NAME:option=value,…``.
     sample
         The text; of several references n-gram pages show all, the others the best by the
         metric's score.
-    row
-        Name of the text.
-
-    Raises
-    ------
-    ConfigError
-        As `open_metric`, and if there is no page of the metric.
-    DataError
-        If the text has no reference.
     """
     name, _ = parse_options(spec, what="metric")
     if name not in _PAGES:

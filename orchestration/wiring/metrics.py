@@ -51,12 +51,8 @@ def broken_cards() -> tuple[str, ...]:
 def find_card(name: str) -> MetricCard:
     """Return the card of a metric.
 
-    Raises
-    ------
-    ConfigError
-        If there is no such metric; lists the choices.
-    PluginError
-        If a package has the metric and no card of it that can be used.
+    Raise `ConfigError` if there is no such metric; the message lists the choices. Raise
+    `PluginError` if a package has the metric and no card of it that can be used.
     """
     known = _all_cards()
     if name in known.cards:
@@ -112,10 +108,8 @@ def open_metric(spec: str) -> NamedMetric:
     Besides the metric's own options there are ``name``, what its scores are called, and
     ``over_refs``, which of the scores against several references counts.
 
-    Raises
-    ------
-    ConfigError
-        If there is no such metric or option, or something that it needs is missing.
+    Raise `ConfigError` if there is no such metric or option, or something that it needs is
+    missing.
     """
     name, given = parse_options(spec, what="metric")
     options = dict(given)
@@ -137,10 +131,7 @@ def open_metric_judge(name: str, options: Mapping[str, object]) -> MetricJudge:
     Besides the metric's own options there are ``low`` and ``high``, the values between which
     the aspect's scale lies.
 
-    Raises
-    ------
-    ConfigError
-        As `open_metric` does, and if the metric cannot be a judge.
+    Raise `ConfigError` as `open_metric` does, and if the metric cannot be a judge.
     """
     rest = {key: value for key, value in options.items() if key not in _ENDS}
     metric, card = _made(name, rest), find_card(name)

@@ -51,10 +51,8 @@ _OPENAI_LIKE = frozenset(
 async def open_model(model: ModelConfig) -> AsyncIterator[Gateway]:
     """Open a model behind the gateway, which bounds, times and retries its calls.
 
-    Raises
-    ------
-    ConfigError
-        If nothing can open a model of that name, or its address is nowhere to be read.
+    Raise `ConfigError` if nothing can open a model of that name, or its address is nowhere
+    to be read.
     """
     opener, name = _opener(model)
     options = model.options
@@ -81,15 +79,7 @@ def _opener(model: ModelConfig) -> tuple[ModelOpener, str]:
 
 
 def guard_of(policy: FailurePolicy, *, memory: Path | None) -> Guard:
-    """Return the guard of a run that begins now, to be made before its memory is opened.
-
-    Parameters
-    ----------
-    policy
-        The run's.
-    memory
-        The file that keeps what is said; None where nothing is kept.
-    """
+    """Return the guard of a run that begins now, to be made before its memory is opened."""
     return Guard(
         max_outage=policy.max_outage,
         preflight=policy.preflight,
@@ -103,16 +93,8 @@ class Models:
 
     Parameters
     ----------
-    stack
-        Closes them.
-    memory
-        Keeps what they reply, so that they are not asked twice; or None.
-    meter
-        Counts what they are asked.
     silent
         They are asked nothing: what they replied before is all there is.
-    tracing
-        Tells of what they are asked.
     guard
         Has them asked only while they answer; None to let each call fail by itself.
     """
@@ -158,6 +140,9 @@ async def open_generator(
 ) -> AsyncIterator[ChatModel]:
     """Open a model outside of any panel.
 
+    Raise `ConfigError` if nothing can open it, or its cost is limited and its price
+    unknown.
+
     Parameters
     ----------
     model
@@ -168,11 +153,6 @@ async def open_generator(
         Counts what it is asked.
     guard
         As in `open_configured_panel`.
-
-    Raises
-    ------
-    ConfigError
-        If nothing can open it, or its cost is limited and its price unknown.
     """
     async with AsyncExitStack() as stack:
         models = Models(

@@ -55,6 +55,9 @@ async def open_configured_panel(
 ) -> AsyncIterator[Panel]:
     """Build the panel that `config` describes and close its models at the end.
 
+    Raise `ConfigError` if a name is unknown, an option does not fit, or a judge lacks its
+    model.
+
     Parameters
     ----------
     config
@@ -72,11 +75,6 @@ async def open_configured_panel(
         judged twice to see whether the same is said.
     guard
         The run's, which is ended where a model fails every call; None outside of runs.
-
-    Raises
-    ------
-    ConfigError
-        If a name is unknown, an option does not fit, or a judge lacks its model.
     """
     async with AsyncExitStack() as stack:
         tracing = find_tracing()

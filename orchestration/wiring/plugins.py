@@ -65,12 +65,9 @@ GROUPS = (
 def built(factory: Callable[..., object], name: str, options: Mapping[str, object]) -> object:
     """Call a plugin's factory with its options, each checked against its annotation.
 
-    Raises
-    ------
-    ConfigError
-        If it has no such option, or a value does not fit; names the plugin and the choices.
-    PluginError
-        If it cannot be called, or fails otherwise.
+    Raise `ConfigError` if it has no such option, or a value does not fit; the message names
+    the plugin and the choices. Raise `PluginError` if it cannot be called, or fails
+    otherwise.
     """
     known = parameters(factory)
     for option in options:
@@ -111,10 +108,7 @@ def _validated(
 def parameters(factory: Callable[..., object]) -> Mapping[str, inspect.Parameter]:
     """Return the options that a plugin's factory takes, by name.
 
-    Raises
-    ------
-    PluginError
-        If it is not a factory, or its annotations cannot be read.
+    Raise `PluginError` if it is not a factory, or its annotations cannot be read.
     """
     try:
         try:

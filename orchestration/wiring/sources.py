@@ -21,10 +21,7 @@ _limits: ContextVar[DataLimits] = ContextVar("data_limits", default=USUAL)
 def set_data_limits(settings: Iterable[str]) -> None:
     """Hold every file that is opened from now on to these limits, as ``row=200MB``.
 
-    Raises
-    ------
-    ConfigError
-        If one is not of this form, or of no known name.
+    Raise `ConfigError` if one is not of this form, or of no known name.
     """
     _limits.set(parse_limits(settings))
 
@@ -33,6 +30,10 @@ def open_source(
     path: Path, *, columns: Sequence[str] = (), limits: Sequence[str] = ()
 ) -> Iterator[Segment | DataError]:
     """Read `path` with the source that is named after its ending, or its last two endings.
+
+    Raise `ConfigError` if `columns` or `limits` are not of this form, or the source cannot
+    read other names, and `DataError` if the file cannot be read, or no source reads files
+    with such an ending.
 
     Parameters
     ----------
@@ -45,13 +46,6 @@ def open_source(
     limits
         How much it may hold, as `parse_limits` reads it: ``row=200MB``; without any, what
         `set_data_limits` was given.
-
-    Raises
-    ------
-    ConfigError
-        If `columns` or `limits` are not of this form, or the source cannot read other names.
-    DataError
-        If the file cannot be read, or no source reads files with such an ending.
     """
     name = _source_name(path)
     if name not in SOURCES.names():

@@ -20,16 +20,6 @@ class ExamContext:
 
     Parameters
     ----------
-    panel
-        The judge that is examined.
-    folder
-        Of the findings.
-    memory
-        Keeps replies and reports, so that nothing is asked twice.
-    stop_token, meter, show
-        As in `discernment.run_exam`.
-    failures
-        The measures against models that fail.
     limits
         None: those of the gate are for all exams together.
     """

@@ -30,17 +30,7 @@ from spanjury.orchestration.wiring.results import open_results
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldOut:
-    """Whether a judge's reports on held-out texts are near the targets.
-
-    Parameters
-    ----------
-    material
-        The texts.
-    data
-        Names of the training sets.
-    settings
-        Of the intervals.
-    """
+    """Whether a judge's reports on held-out texts are near the targets."""
 
     material: Material
     data: str

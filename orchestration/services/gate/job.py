@@ -40,17 +40,12 @@ class Demands:
     def require_known(self, exams: Sequence[GateExam], *, measures: Sequence[str]) -> None:
         """Check that some exam has each measure, before any judge is asked.
 
+        Raise `ConfigError` if none has; the message lists the measures, or the topics.
+
         Parameters
         ----------
-        exams
-            Those that run.
         measures
             All of the first exam; of the others topics are known.
-
-        Raises
-        ------
-        ConfigError
-            If none has; the message lists the measures, or the topics.
         """
         first, *others = exams
         topics = {topic for exam in others for topic in exam.topics} - {*first.topics}
@@ -68,22 +63,10 @@ class GateJob:
     ----------
     model, base_identity
         The folder of the distilled judge's model, and the identity of its base.
-    data
-        Folders of the training sets.
     judges
         Role -> panel; `DISTILLED` is one of them.
-    exams
-        One or more.
-    demands
-        On the distilled judge.
     output
         A folder; each judge has one in it, and each exam one in that.
-    limits
-        Of cost, tokens and time, for all of it.
-    failures
-        The measures against models that fail.
-    cautions
-        What to keep in mind before any exam.
     """
 
     model: Path
@@ -120,12 +103,8 @@ async def run_gate(
 ) -> None:
     """Run every exam of every judge; what is in memory is not asked again.
 
-    Raises
-    ------
-    RunStoppedError
-        If the stop token came before the end; the exams that are done have left their findings.
-    EvaluationError
-        As an exam does.
+    Raise `RunStoppedError` if the stop token came before the end; the exams that are done
+    have left their findings. Raise `EvaluationError` as an exam does.
     """
 
     async def examine() -> None:
@@ -152,17 +131,8 @@ def write_gate(job: GateJob) -> tuple[GateFindings, list[Path]]:
     The findings go into the output; these and the judge's card into ``gate`` in the folder of
     the model: a file beside its weights would make another model of it, which was not examined.
 
-    Returns
-    -------
-    tuple
-        The findings, and the files that were written.
-
-    Raises
-    ------
-    ConfigError
-        If no exam has a measure that is demanded.
-    StoreError
-        If something cannot be written.
+    Raise `ConfigError` if no exam has a measure that is demanded, and `StoreError` if
+    something cannot be written.
     """
     cards = dict(_cards(job))
     findings = GateFindings(

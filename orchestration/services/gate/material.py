@@ -38,12 +38,6 @@ class Material:
 
     Parameters
     ----------
-    cases
-        One or more.
-    groups
-        As `groups_of` returns them.
-    reading
-        The way in which the model writes scores.
     cautions
         Checks that were not possible.
     """
@@ -63,24 +57,14 @@ def material_of(
 ) -> Material:
     """Read the test splits of training sets.
 
+    Raise `DataError` if a set is not whole or has no test example, or one of them has an
+    input that was trained on, or would be asked about in other words, and `ConfigError` if
+    an aspect is unknown, or the scores of a set are written otherwise than the model's.
+
     Parameters
     ----------
-    model
-        The model, trained on one of these sets or on another.
-    data
-        Folders that `distil build` has written.
-    aspects_files
-        TOML of the tasks and aspects that do not come with spanjury.
     limit
         How many examples of each set are taken, drawn by their content; None for all.
-
-    Raises
-    ------
-    DataError
-        If a set is not whole or has no test example, or one of them has an input that was
-        trained on, or would be asked about in other words.
-    ConfigError
-        If an aspect is unknown, or the scores of a set are written otherwise than the model's.
     """
     catalogue = Catalogue.load(*aspects_files)
     folders = list(dict.fromkeys(data))

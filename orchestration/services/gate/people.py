@@ -25,17 +25,7 @@ _PEOPLE = "people"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class People:
-    """How far scores agree with people's.
-
-    Parameters
-    ----------
-    job
-        Judges the texts that people have scored.
-    assessments, aspects
-        How many there are, and on which aspects.
-    meta
-        Compares the scores.
-    """
+    """Agreement of scores with people's."""
 
     job: Job
     assessments: int

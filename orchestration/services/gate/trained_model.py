@@ -32,8 +32,6 @@ class TrainedModel(BaseModel):
 
     Parameters
     ----------
-    base, base_identity
-        The model that it was trained from: its name and its identity.
     data
         The training set: its name, a digest, and counts of examples.
     """
@@ -48,12 +46,8 @@ class TrainedModel(BaseModel):
 def read_trained_model(folder: Path) -> TrainedModel:
     """Read the record in the folder of a model.
 
-    Raises
-    ------
-    ConfigError
-        If there is no model, or its training has not ended.
-    DataError
-        If there is no record that can be read.
+    Raise `ConfigError` if there is no model, or its training has not ended, and `DataError`
+    if there is no record that can be read.
     """
     if not (folder / _MODEL).is_file():
         if (folder / _CHECKPOINT).is_file():

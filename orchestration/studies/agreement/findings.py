@@ -18,8 +18,6 @@ class AspectFindings:
 
     Parameters
     ----------
-    aspect
-        Its name.
     agreements
         Each scorer with people, the nearest first.
     seats
@@ -51,8 +49,6 @@ class MetaFindings:
 
     Parameters
     ----------
-    settings
-        Of the measures.
     data, results
         Where the ratings and the scores are from, as the reader knows the files.
     aspects

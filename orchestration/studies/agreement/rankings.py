@@ -23,14 +23,10 @@ class SystemMean:
 
     Parameters
     ----------
-    system
-        Its name.
     score
         NaN where none of its outputs has a score.
     low, high
         Of the 95 % interval over resampled inputs, the score within; NaN without one.
-    outputs
-        How many have a score.
     """
 
     system: str
@@ -46,8 +42,6 @@ class Ranking:
 
     Parameters
     ----------
-    aspect
-        The quality that was scored.
     by
         `PEOPLE`, or the name of a scorer.
     systems
@@ -62,17 +56,7 @@ class Ranking:
 def rankings(
     ratings: Ratings, agreements: Sequence[Agreement], settings: Settings
 ) -> Iterator[Ranking]:
-    """Rank the systems by people, and by the scorer that is nearest to them.
-
-    Parameters
-    ----------
-    ratings
-        Of one aspect.
-    agreements
-        On the same, the nearest first.
-    settings
-        Draws and seed of the intervals.
-    """
+    """Rank the systems by people, and by the first of `agreements`: the nearest scorer."""
     if len(ratings.systems) < _FEWEST:
         return
     yield _ranking(ratings, ratings.human, by=PEOPLE, settings=settings)

@@ -18,17 +18,11 @@ class Scorer:
 
     Parameters
     ----------
-    name
-        Unique in an evaluation.
     scores
         Segment id -> score; a segment that got none is absent.
     aspect
         The quality that is scored; empty for a scorer of no aspect, as a metric, which is
         compared with people's scores on each.
-    lower_is_better
-        Whether lower scores are better.
-    signature
-        Everything that can change a score.
     run
         Of a judge that was a seat of a panel with others: the run of that panel.
     """
@@ -47,15 +41,9 @@ class Ratings:
 
     Parameters
     ----------
-    aspect
-        The quality that people rated.
-    systems, inputs
-        Names of the rows and columns of the tables.
     human
         Shape ``(systems, inputs)``: the mean over the raters of each output; NaN where there
         is no output, or no person rated it.
-    scorers
-        The other scorers.
     scores
         Shape ``(scorers, systems, inputs)``, higher for better; NaN where there is no score.
     """
@@ -88,21 +76,14 @@ def rated_aspects(segments: Sequence[Segment]) -> tuple[str, ...]:
 def ratings(segments: Sequence[Segment], scorers: Sequence[Scorer], *, aspect: str) -> Ratings:
     """Collect the scores of the outputs that people rated on `aspect`.
 
+    Raise `ValueError` if people rated nothing on it.
+
     Parameters
     ----------
     segments
         With human scores; those without one on `aspect`, or whose score is no number, are
         skipped. Segments with the same inputs are outputs for one input; the second output of a
         system for an input stands in a column of its own.
-    scorers
-        Those of another aspect are skipped.
-    aspect
-        Name of an aspect.
-
-    Raises
-    ------
-    ValueError
-        If people rated nothing on it.
     """
     rated = [(one, one.human_score(aspect)) for one in segments]
     kept = [(one, score) for one, score in rated if score is not None and math.isfinite(score)]

@@ -33,8 +33,6 @@ class Settings:
     ----------
     level
         Over what a correlation is taken, as `stats.grouping` says.
-    method
-        Which correlation.
     draws
         Of the bootstrap and of the permutation test; 0 for neither.
     seed
@@ -53,12 +51,8 @@ class Agreement:
 
     Parameters
     ----------
-    scorer, aspect
-        Names.
     value
         The correlation, positive where both find the same better; NaN where it is undefined.
-    reason
-        Why it is undefined; empty if it is not.
     low, high
         Of its 95 % interval over resampled systems and inputs (BOOT-BOTH); NaN without one.
     items, groups, undefined
@@ -73,8 +67,6 @@ class Agreement:
         What follows from that; without draws, every scorer is untested.
     others
         The same agreement by other measures: name -> value.
-    signature
-        Of the scorer.
     """
 
     scorer: str

@@ -58,10 +58,6 @@ class SeatTable:
 
     Parameters
     ----------
-    run
-        Its path.
-    seats
-        Their names, two or more.
     scores
         Shape ``(seats, systems, inputs)``; NaN where there is none.
     """
@@ -73,17 +69,7 @@ class SeatTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coefficient:
-    """Agreement beyond chance: 1 if perfect, 0 as by chance; NaN where it is undefined.
-
-    Parameters
-    ----------
-    value
-        At most 1.
-    outputs
-        Those that count.
-    reason
-        Why the value is undefined; empty if it is not.
-    """
+    """Agreement beyond chance: 1 if perfect, 0 as by chance; NaN where it is undefined."""
 
     value: float
     outputs: int
@@ -96,10 +82,6 @@ class SeatPair:
 
     Parameters
     ----------
-    first, second
-        Names of the seats.
-    outputs
-        Number that both scored.
     spearman
         Of their scores, all outputs at once; NaN where it is undefined.
     kappa
@@ -138,8 +120,6 @@ class EnsembleSize:
 
     Parameters
     ----------
-    size
-        Number of seats.
     panels, undefined
         Number of panels, and of those without a correlation.
     mean, least, greatest
@@ -160,8 +140,6 @@ class SeatGain:
 
     Parameters
     ----------
-    seat
-        Its name.
     alone
         Its own correlation with people.
     without
@@ -182,18 +160,8 @@ class SeatFindings:
 
     Parameters
     ----------
-    run, aspect
-        Path of the results, and name.
-    seats
-        Their names.
-    agreement
-        With one another.
-    sizes
-        With people, by the size of the panel.
     whole
         The correlation with people of all seats' mean.
-    gains
-        Seat by seat.
     aggregations
         With people, by how scores are put together: `Agreement.scorer` names the aggregation.
     """

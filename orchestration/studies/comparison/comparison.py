@@ -44,8 +44,6 @@ class Compared:
         too sure where the judges differ on a few texts only, since it draws no others.
     adjusted
         The same, held for all that is compared, by Holm.
-    texts
-        How many have scores of both.
     preference
         The judge that does better, by the adjusted p-value.
     """
@@ -67,10 +65,6 @@ class Comparison:
 
     Parameters
     ----------
-    seed, draws
-        Of the bootstrap.
-    repeats
-        How often each judge was asked.
     summary
         Mean over conditions and the aspects that they damage, each pair of these counting
         alike; None if the exams share none with scores of both. Its texts are those with a
@@ -78,8 +72,6 @@ class Comparison:
     by_place
         Condition by condition and aspect by aspect: where scores should stay, less movement
         is better, elsewhere a larger effect.
-    unshared
-        What could not be compared.
     """
 
     seed: int
@@ -97,17 +89,7 @@ def compare(
 
     Texts are drawn with all their conditions and aspects, the same ones for both judges.
 
-    Parameters
-    ----------
-    first, second
-        All rows of each exam.
-    seed, draws
-        Of the bootstrap.
-
-    Raises
-    ------
-    ConfigError
-        If the exams have nothing in common.
+    Raise `ConfigError` if the exams have nothing in common.
     """
     shared = share(first, second)
     stays, falls = (

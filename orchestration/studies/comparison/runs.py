@@ -25,18 +25,12 @@ class Difference:
 
     Parameters
     ----------
-    scorer, aspect
-        Names; the aspect is empty for metrics.
     texts
         Texts with a score in both runs; all figures are of these.
-    only_first, only_second
-        Texts with a score in one run alone.
     first, second
         Mean scores; NaN without any text.
     difference, low, high
         Second less first, with its 95 % interval over resampled texts.
-    higher, lower
-        Texts that the second run scores higher, or lower.
     p, adjusted
         Two-sided, of the exact paired test; the same by Holm's method over all differences.
     same_signature
@@ -69,8 +63,6 @@ def differences(
     ----------
     first, second
         Of the two runs; a scorer of one run alone is skipped.
-    seed, draws
-        Of the bootstrap.
     """
     known = {(one.name, one.aspect): one for one in second}
     found = [

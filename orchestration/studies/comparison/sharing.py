@@ -61,8 +61,6 @@ class Shared:
     differences
         Shape ``(2, places, texts)``: clean minus damaged scores, summed over each judge's
         repeats. NaN where one of the judges has none.
-    unshared
-        The rest of both exams.
     """
 
     places: tuple[Place, ...]
@@ -78,15 +76,8 @@ _Rows = Mapping[_Key, ScoreRow]
 def share(first: Sequence[ScoreRow], second: Sequence[ScoreRow]) -> Shared:
     """Put side by side what two exams have in common.
 
-    Parameters
-    ----------
-    first, second
-        All rows of each exam.
-
-    Raises
-    ------
-    ConfigError
-        If there is no text with a drop from both judges under any condition.
+    Raise `ConfigError` if there is no text with a drop from both judges under any
+    condition.
     """
     exams = (_by_key(first), _by_key(second))
     keys = [key for key, row in exams[0].items() if _alike(row, exams[1].get(key))]

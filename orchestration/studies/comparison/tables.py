@@ -42,17 +42,7 @@ _READING = prose(
 def comparison_report(
     comparison: Comparison, *, judges: tuple[Examinee, Examinee], folders: tuple[str, str]
 ) -> Report:
-    """Return the report of a comparison.
-
-    Parameters
-    ----------
-    comparison
-        Its results.
-    judges
-        A and B.
-    folders
-        Where their exams are.
-    """
+    """Return the report of a comparison."""
     named = zip("AB", judges, strict=True)
     steady = [row for row in comparison.by_place if row[0].expected == "unchanged"]
     may_fall = [row for row in comparison.by_place if row[0].expected != "unchanged"]
@@ -83,15 +73,7 @@ def comparison_report(
 def comparison_json(
     comparison: Comparison, *, judges: tuple[Examinee, Examinee]
 ) -> dict[str, object]:
-    """Return a comparison as objects, lists, strings, numbers and nulls.
-
-    Parameters
-    ----------
-    comparison
-        Its results.
-    judges
-        A and B.
-    """
+    """Return a comparison as objects, lists, strings, numbers and nulls."""
     return {
         "versions": versions(),
         "judges": [plain(judge) for judge in judges],

@@ -65,14 +65,8 @@ class Contrast:
 
     Parameters
     ----------
-    aspect
-        Its name.
     expected
         What the score should do; None where anything may happen.
-    test
-        Of whether scores fell.
-    discernment
-        D of this test.
     effects, interval
         Shares of scores that fell and rose; the 95 % interval of the first less the second.
         The mean drop is in points of the scale.
@@ -111,10 +105,6 @@ def contrasts(
         Shape ``(aspects, segments)``: sums of `repeats` scores, NaN where there is none.
     scales
         Aspect -> its scale, in the order of the arrays.
-    expected
-        Aspect -> what its score should do.
-    method
-        How it is tested.
     rng, draws
         Of the bootstrap; the same state resamples the same segments for every condition.
     """

@@ -33,25 +33,16 @@ from spanjury.stats.significance.paired import PairedStatistic
 class Exam:
     """Texts, aspects and conditions that a panel is examined on.
 
+    Raises `ConfigError` if there is nothing to examine, or a name is doubled.
+
     Parameters
     ----------
     segments
         Good texts under distinct ids, one task.
-    aspects
-        On which each is judged.
-    conditions
-        Ways of damage, under distinct names.
     repeats
         Times that each text is judged. One is enough where a second gives the same.
     settings
         Of the evaluation; its seed is also that of the damage.
-    test
-        The statistic that the settings name, if they do.
-
-    Raises
-    ------
-    ConfigError
-        If there is nothing to examine, or a name is doubled.
     """
 
     segments: tuple[Segment, ...]
@@ -77,16 +68,8 @@ class ExamResult:
 
     Parameters
     ----------
-    findings
-        The evaluation.
-    score_arrays
-        The scores that it rests on.
-    perturbed_pairs
-        The damaged texts.
     scores
         The same scores row by row, with digests of the texts.
-    examinee
-        The judge or panel that was examined.
     """
 
     findings: Findings

@@ -46,8 +46,6 @@ class Settings:
         Name of the statistic that stands in for the mode's test of differences; empty for that.
     seed
         Of the damage and of the bootstrap.
-    draws
-        Of the bootstrap, and of signs in the joint test.
     """
 
     mode: Mode = "calibrated"
@@ -66,12 +64,8 @@ class Finding:
         What was done.
     written_by
         Name of the model that did it; empty for a rule.
-    damaged
-        How many texts were damaged.
     skipped
         Why others were not, and how often.
-    contrasts
-        Aspect by aspect.
     discernment
         D of all aspects together on which there are scores; NaN where no score should fall.
     weighted, ablated
@@ -113,14 +107,8 @@ class Findings:
 
     Parameters
     ----------
-    settings
-        How it was evaluated.
-    segments, repeats
-        How many texts, and how often each was judged.
     control
         The clean texts against themselves: nothing should fall here.
-    findings
-        Condition by condition.
     overall, weighted
         Of the conditions after which a score should fall: average over levels and minimum.
     """
@@ -148,12 +136,8 @@ def evaluate_scores(
 
     Parameters
     ----------
-    score_arrays
-        The scores.
     conditions, pairs
         Ways of damage, in the order of the arrays, and the texts damaged or skipped.
-    judgements
-        Of one draw, for their spans.
     scales
         Aspect -> its scale, in the order of the arrays.
     test

@@ -25,8 +25,6 @@ class ScoreArrays:
 
     Parameters
     ----------
-    segments, aspects, conditions
-        The names along the axes.
     clean, control
         Shape ``(aspects, segments)``: of the clean texts, and of the same a second time.
     damaged
@@ -62,19 +60,7 @@ def collect_scores(
     control: Sequence[Judgements],
     conditions: Sequence[str],
 ) -> ScoreArrays:
-    """Put scores into arrays.
-
-    Parameters
-    ----------
-    segments, aspects, pairs
-        What was judged: clean texts, on which aspects, and damaged texts.
-    draws
-        Judgements of clean and damaged texts, for each repeat.
-    control
-        Judgements of the clean texts once more, in as many repeats.
-    conditions
-        Names in the order of the array.
-    """
+    """Put scores into arrays."""
     names = tuple(aspect.name for aspect in aspects)
     rows = {name: number for number, name in enumerate(conditions)}
     columns = {segment.segment_id: number for number, segment in enumerate(segments)}
@@ -115,18 +101,12 @@ class ScoreRow:
 
     Parameters
     ----------
-    text
-        Its segment id.
     condition
         What was done to it; None for the control, where the clean text is judged once more.
-    aspect
-        On which it was judged.
     expected
         What the score should do; None where anything may happen.
     clean, damaged
         Sums of `repeats` scores; None where one of them is missing.
-    repeats
-        How often each was judged.
     clean_outcome, damaged_outcome
         How the assessments ended: `scored`, or how the first one without a score did.
     clean_digest, damaged_digest

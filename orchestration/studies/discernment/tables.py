@@ -102,19 +102,7 @@ def discernment_report(
     recipe: str,
     pictures: Mapping[Path, str] = MappingProxyType({}),
 ) -> Report:
-    """Return the report of an exam.
-
-    Parameters
-    ----------
-    findings
-        Its findings.
-    examinee
-        The judge or panel that was examined.
-    data, recipe
-        On which texts, and how they were damaged.
-    pictures
-        File -> what it shows.
-    """
+    """Return the report of an exam."""
     shown = [Picture(file=file, alt=alt) for file, alt in pictures.items()]
     return Report(
         title="Discernment exam",

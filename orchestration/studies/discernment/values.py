@@ -30,13 +30,6 @@ _BIAS = "bias"
 def findings_json(findings: Findings, *, examinee: Examinee) -> dict[str, object]:
     """Return `findings` as objects, lists, strings, numbers and nulls.
 
-    Parameters
-    ----------
-    findings
-        Results of the exam.
-    examinee
-        The judge or panel that was examined.
-
     Returns
     -------
     dict

@@ -34,12 +34,10 @@ _WRONG = "wrong"
 class DamagePlan:
     """A plan by which texts are damaged.
 
+    Raises `ValueError` if there is no harm, or a number is not positive.
+
     Parameters
     ----------
-    harms
-        The damage that may be done to a text.
-    recipe
-        The name of its recipe.
     texts
         How many damaged texts are made of each clean one.
     most
@@ -49,13 +47,6 @@ class DamagePlan:
         one that is not where they are fewer; each aspect as often as the others.
     targets
         Makes the examples; with the seed of all that is drawn.
-    span_map
-        Makes the score of the spans.
-
-    Raises
-    ------
-    ValueError
-        If there is no harm, or a number is not positive.
     """
 
     harms: tuple[Harm, ...]
@@ -76,20 +67,13 @@ def damage_examples(
 ) -> Iterator[Example]:
     """Make examples of clean texts: each as it is, then damaged.
 
+    Raise `PerturbationError` if a rule fails, naming the text.
+
     Parameters
     ----------
-    rows
-        Good texts.
-    aspects
-        Task -> what may be judged in it.
     plan
         What is done to them. What is done to a text depends on its data set and id, and for
         some rules on texts of its split; what is asked of it, on the texts before it.
-
-    Raises
-    ------
-    PerturbationError
-        If a rule fails, naming the text.
     """
     used: Counter[Hashable] = Counter()
     for row, others in zip(rows, _others(rows), strict=True):

@@ -26,7 +26,7 @@ _ChangeKind = Literal["changed", "added", "removed"]
 
 _WORD = re.compile(r"\w+(?:['’.,-]\w+)*")
 _NEIGHBOURS = 6
-"""How many words a quotation may be widened by to be found again."""
+"""Number of words that a quotation may be widened by to be found again."""
 
 _ANY = "any"
 _WORDS = 12
@@ -38,7 +38,7 @@ _Wordings = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Mark:
-    """What is marked for strikes that lie within the same words."""
+    """The mark for strikes that lie within the same words."""
 
     start: int
     end: int
@@ -50,15 +50,6 @@ def damage_spans(
     damaged: DamagedText, strikes: Sequence[Strike], rng: Generator
 ) -> tuple[ErrorSpan, ...]:
     """Mark `strikes`, some of those on a text, and say of each what was changed.
-
-    Parameters
-    ----------
-    damaged
-        The text.
-    strikes
-        Those that are errors, in order.
-    rng
-        Of the words that are found for them.
 
     Returns
     -------
@@ -189,7 +180,7 @@ def _unmistakable(mark: _Mark, text: str, words: Sequence[_Interval]) -> _Interv
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Change:
-    """What was done to a place.
+    """The change of a place.
 
     Parameters
     ----------

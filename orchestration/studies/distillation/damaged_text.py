@@ -16,12 +16,6 @@ class Harm:
 
     Parameters
     ----------
-    name
-        Its name in the recipe.
-    rule
-        Name of the perturbation.
-    perturbation, options
-        The damage, and how much of it.
     severity
         1 to 5: how grave the errors are that it makes.
     """
@@ -41,10 +35,6 @@ class Strike:
     ----------
     start, end
         Where in the text, half-open in code points; equal where something was taken out.
-    was
-        What stood there before.
-    harm
-        Its cause.
     """
 
     start: int
@@ -69,22 +59,13 @@ class DamagedText:
 def damaged_by(case: Case, harms: Sequence[Harm], rng: Generator, *, most: int) -> DamagedText:
     """Damage the text of `case` by one harm after the other.
 
+    Raise `PerturbationError` if a rule fails.
+
     Parameters
     ----------
-    case
-        The clean text, with what is around it.
     harms
         Tried in order; one that finds nothing to damage, or would strike where another has
         struck, is passed over.
-    rng
-        Of the rules.
-    most
-        How many are to strike.
-
-    Raises
-    ------
-    PerturbationError
-        If a rule fails.
     """
     done, struck = DamagedText(text=case.text), 0
     for harm in harms:

@@ -15,14 +15,10 @@ class Provenance:
 
     Parameters
     ----------
-    source, row
-        File and row of the text that it was made of.
     panel
         Signature of the panel whose report is learnt; empty for damage.
     damages
         The damage to the text, in order; empty for a text as it was.
-    seed
-        Of all that was drawn at random.
     """
 
     source: str
@@ -55,25 +51,15 @@ class Example:
 
     Parameters
     ----------
-    dataset
-        The data set that the text is from.
     input_id
         Digest of the inputs; the same for inputs that differ in spelling only.
     system
         The system that wrote the text; empty where the row names none.
     inputs, output
         The text to judge; the prompt shows of the inputs what the aspect may look at.
-    task, aspect, definition
-        The question.
     report
         The right answer: spans with offsets, and the score as it was before it was
         rounded, on the scale of the aspect.
-    messages, target
-        The prompt, and the reply that is due.
-    split
-        The use of the example.
-    provenance, licences
-        Where it comes from, and what may be done with it.
     labels
         The labels of the aspect's scale, worst first.
     reading

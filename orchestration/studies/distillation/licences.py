@@ -36,17 +36,14 @@ def permits_training(licence: str, *, accepted: Collection[str] = ()) -> bool:
 def require_licences(owned: Iterable[tuple[str, str]], *, accepted: Collection[str] = ()) -> None:
     """Refuse what does not permit training.
 
+    Raise `ConfigError` if one does not; the message names the first few.
+
     Parameters
     ----------
     owned
         Whose licence, and which; empty where unknown.
     accepted
         Licences that the user answers for.
-
-    Raises
-    ------
-    ConfigError
-        If one does not; names the first few.
     """
     refused = dict.fromkeys(_refused(owned, accepted))
     if refused:

@@ -33,14 +33,6 @@ class Row:
 
     Parameters
     ----------
-    source, dataset
-        File and data set that it is from.
-    segment
-        The text; it has a task.
-    input_id
-        Digest of its inputs, as in `Example`.
-    split
-        Its use.
     licence
         Empty where unknown.
     """
@@ -63,23 +55,14 @@ def rows_of(
 ) -> tuple[Row, ...]:
     """Return all texts of `files`, each dealt to one split with all that share its input.
 
+    Raise `ConfigError` if a row has no task, and `DataError` if there are no rows.
+
     Parameters
     ----------
     files
         In order; a row may name its data set and its licence in its meta.
-    task
-        The task of every text, whatever its row says; None for the row's own.
     licence
         Of the rows that name none.
-    shares, seed
-        As in `dealt`.
-
-    Raises
-    ------
-    ConfigError
-        If a row has no task.
-    DataError
-        If there are no rows.
     """
     texts = [(file, _tasked(segment, task)) for file in files for segment in file.segments]
     if not texts:
@@ -106,10 +89,7 @@ def rows_of(
 def refuse_overlap(rows: Iterable[Row], evaluation: Sequence[DataFile]) -> None:
     """See that no row shares its input with a text of an evaluation set.
 
-    Raises
-    ------
-    DataError
-        If one does; counts them and names the first.
+    Raise `DataError` if one does; the message counts them and names the first.
     """
     theirs = [(file.path, input_keys(segment)) for file in evaluation for segment in file.segments]
     ours = [(row, input_keys(row.segment)) for row in rows]

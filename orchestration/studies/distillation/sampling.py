@@ -59,8 +59,6 @@ def sampled(
         How many systems are drawn for each input, balanced over all of them.
     per_output
         How many aspects are drawn for each output, balanced over all of the task.
-    seed
-        Of the lots.
 
     Yields
     ------

@@ -25,10 +25,7 @@ _FEW = 3  # groups below which there is nothing to deal out
 class Shares:
     """The shares of the inputs that are kept from training, each in ``[0, 1)``.
 
-    Raises
-    ------
-    ValueError
-        If a share is out of its range, or nothing is left to train on.
+    Raises `ValueError` if a share is out of its range, or nothing is left to train on.
     """
 
     validation: float = 0.1
@@ -53,8 +50,6 @@ def dealt(
     shares
         How much of a data set's inputs is kept; at least one of three groups or more. A
         group that is larger than what is still wanted is trained on.
-    seed
-        Another seed, another deal; which inputs there are besides matters little.
     """
     sizes = Counter(groups.values())
     of_dataset: dict[str, list[str]] = {}

@@ -40,7 +40,7 @@ class TaskCounts:
 
     @property
     def examples(self) -> int:
-        """How many examples there are."""
+        """Return the number of examples."""
         return self.splits.total()
 
     def add(self, example: Example) -> None:
@@ -97,7 +97,7 @@ class Inventory:
 
     @property
     def examples(self) -> int:
-        """How many examples there are in all."""
+        """Return the number of examples in all."""
         return sum(counts.examples for counts in self.tasks.values())
 
     def add(self, example: Example) -> None:

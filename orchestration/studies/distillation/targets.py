@@ -29,10 +29,6 @@ class Targets:
 
     Parameters
     ----------
-    seed
-        Of all that was drawn for it.
-    reading
-        What becomes of the scores.
     teachers
         Judge or model of the panel -> licence of what it says; empty for damage.
     """
@@ -55,14 +51,10 @@ class Targets:
 
         Parameters
         ----------
-        row, aspect
-            What is judged.
         report
             The judgement that is due; it has a score.
         output
             The text in place of the row's own, if that was damaged.
-        panel, damages
-            How the report came about, as in `Provenance`.
         """
         segment = row.segment if output is None else replace(row.segment, output=output)
         return Example(

@@ -25,10 +25,8 @@ _EXAMPLE: TypeAdapter[Example] = TypeAdapter(Example)
 def example_line(example: Example) -> bytes:
     """Return `example` as a line of JSON, its end included.
 
-    Raises
-    ------
-    DataError
-        If it holds what cannot be written as UTF-8; names the row.
+    Raise `DataError` if it holds what cannot be written as UTF-8; the message names the
+    row.
     """
     try:
         return _EXAMPLE.dump_json(example, exclude_defaults=True) + b"\n"
@@ -40,10 +38,8 @@ def example_line(example: Example) -> bytes:
 def read_examples(path: Path) -> Iterator[Example]:
     """Read a file of examples line by line.
 
-    Raises
-    ------
-    DataError
-        If the file cannot be read, or a line is not an example; names file and line.
+    Raise `DataError` if the file cannot be read, or a line is not an example; the message
+    names file and line.
     """
     try:
         with path.open("rb") as lines:
@@ -70,10 +66,7 @@ def split_file(split: Split) -> str:
 def read_split(folder: Path, split: Split) -> Iterator[Example]:
     """Read the examples of one split.
 
-    Raises
-    ------
-    DataError
-        As `read_examples` does, and at an example of another split.
+    Raise `DataError` as `read_examples` does, and at an example of another split.
     """
     path = folder / split_file(split)
     for number, example in enumerate(read_examples(path), start=1):
@@ -85,10 +78,8 @@ def read_split(folder: Path, split: Split) -> Iterator[Example]:
 def require_whole(folder: Path) -> None:
     """See that the files in `folder` are those that were built together.
 
-    Raises
-    ------
-    DataError
-        If there is no training set, or a file is not as it was when it was built.
+    Raise `DataError` if there is no training set, or a file is not as it was when it was
+    built.
     """
     try:
         seal = _FILES.validate_json((folder / SEAL).read_bytes())

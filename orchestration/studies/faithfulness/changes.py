@@ -42,12 +42,13 @@ UNCHANGED = frozenset({ListOutcome.ERROR_FREE, ListOutcome.CLIPPED})
 class Change:
     """One changed list of one judge, and the score that followed.
 
+    Raises `ValueError` if a score lies off its scale, a report that was not rescored has
+    another score, or one whose list was changed says why it was not.
+
     Parameters
     ----------
     judge, dataset, aspect, text
         Whose report it is, and of what; `text` is a segment id.
-    condition
-        Name of the change.
     family
         Kind of condition, as ``"severity"``; empty for the controls.
     by
@@ -56,12 +57,8 @@ class Change:
         Where the score should go; None where nothing was changed.
     before, after
         Scores of the list as it was and as it is; None where there is none.
-    list_outcome
-        Outcome of changing the list.
     outcome
         How the rescoring ended; of a report that was not rescored, how the report did.
-    reason
-        Why a score is missing; empty if none is.
     unchanged
         Why the list could not be changed; None where it could, or the record does not say.
     written_by
@@ -76,14 +73,6 @@ class Change:
         known.
     method
         How the score came about; None where the record does not say.
-    low, high
-        The ends of the scale.
-
-    Raises
-    ------
-    ValueError
-        If a score lies off its scale, a report that was not rescored has another score, or
-        one whose list was changed says why it was not.
     """
 
     judge: str

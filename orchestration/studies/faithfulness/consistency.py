@@ -29,10 +29,6 @@ class Consistency:
 
     Parameters
     ----------
-    judge, dataset, aspect
-        As in `ScoreArrays`.
-    family, direction
-        What was changed, and where the score should go.
     reports, with_errors
         With a score before, after one step and after two; all of them, and those that list
         errors.

@@ -24,12 +24,6 @@ class Stack:
 
     Parameters
     ----------
-    title
-        Name of the change.
-    scores
-        The scores to begin with.
-    parts
-        Names of the parts of the reports of a score.
     shares
         Shape ``(scores, parts)``; each row sums to 1, or to 0 where there is no report.
     reports

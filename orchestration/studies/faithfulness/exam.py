@@ -37,23 +37,12 @@ _CONTROLS = 2
 class Exam:
     """The texts that judges are examined on, and the changes of their lists.
 
+    Raises `ConfigError` if there is nothing to examine, or a name is doubled.
+
     Parameters
     ----------
-    dataset
-        Name of the texts together.
     segments
         Texts under distinct ids, one task.
-    aspects
-        On which each is judged.
-    conditions
-        How each error list is changed, under distinct names.
-    seed
-        Of the changes.
-
-    Raises
-    ------
-    ConfigError
-        If there is nothing to examine, or a name is doubled.
     """
 
     dataset: str
@@ -150,18 +139,7 @@ async def examine(
 
 @dataclass(slots=True, kw_only=True)
 class _Progress:
-    """The results so far, and how many there will be.
-
-    Parameters
-    ----------
-    show
-        Called with each report, and with each score of a changed list.
-    expect
-        Called with how many of both there will be, each time that this is known better: a list
-        that cannot be changed is no question.
-    total
-        How many there will be at most.
-    """
+    """The results so far, and how many there will be."""
 
     show: Callable[[Result], None]
     expect: Callable[[int], None]

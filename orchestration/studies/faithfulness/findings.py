@@ -41,10 +41,6 @@ class Finding:
 
     Parameters
     ----------
-    judge, dataset, aspect, condition, family, by, direction, written_by
-        As in `Change`.
-    texts
-        How many texts there are.
     absent, unscored
         Of these: not in the record, and without a score to begin with.
     error_free, clipped
@@ -56,8 +52,6 @@ class Finding:
         not: reason -> how many.
     overall
         Over all reports, as the paper counts: one that could not be changed has not changed.
-    with_errors
-        Over the reports that list errors.
     with_room
         Over those whose list was changed and whose score could move as it should.
     with_room_against
@@ -102,19 +96,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
-    """The result of an exam.
-
-    Parameters
-    ----------
-    score_arrays
-        The scores that it rests on, by judge, dataset and aspect.
-    findings
-        Condition by condition within these.
-    consistencies
-        Of conditions that come in one step and in two.
-    seed, draws
-        Of the bootstrap.
-    """
+    """The result of an exam."""
 
     score_arrays: tuple[ScoreArrays, ...]
     findings: tuple[Finding, ...]
@@ -124,15 +106,7 @@ class Findings:
 
 
 def findings_of(changes: Iterable[Change], *, seed: int = 1, draws: int = 2000) -> Findings:
-    """Evaluate recorded changes, of any origin.
-
-    Parameters
-    ----------
-    changes
-        Rows in any order.
-    seed, draws
-        Of the bootstrap of texts, which every condition shares.
-    """
+    """Evaluate recorded changes, of any origin."""
     score_arrays = collect_scores(changes)
     return Findings(
         score_arrays=score_arrays,
@@ -217,10 +191,6 @@ class Average:
 
     Parameters
     ----------
-    judge, dataset, condition
-        As in `Finding`.
-    aspects
-        Over how many aspects.
     as_printed
         Share of changed scores over all reports, a lost score counted as a changed one.
     with_errors, with_room

@@ -98,7 +98,7 @@ class Rates(NamedTuple):
 
     @property
     def scored(self) -> int:
-        """How many reports have both scores."""
+        """Return the number of reports that have both scores."""
         return self.reports - self.lost
 
     @property
@@ -121,8 +121,6 @@ def rates(shifts: FloatArray, among: BoolArray, *, average: Estimate) -> Rates:
         Shape ``(texts,)``: score afterwards less the one before, NaN where one is missing.
     among
         The same shape: which reports count.
-    average
-        Of these shifts.
     """
     chosen = shifts[among]
     return Rates(
@@ -169,10 +167,6 @@ def differences(
 
     Parameters
     ----------
-    score_arrays
-        With the null control among its conditions, or without.
-    row
-        Of the condition.
     controls
         What is subtracted: the first of them or, of a report that has a score under others
         too, the mean.
@@ -197,13 +191,6 @@ def net_of_control(
 
     The tests take the first control alone: of two draws by the same chances either is as
     likely to be the one that changes, of a draw and the mean of two others it is not.
-
-    Parameters
-    ----------
-    score_arrays, row
-        As in `differences`.
-    estimates
-        Of what `differences` returns, in its order.
     """
     compared = differences(score_arrays, row, controls=(CONTROL,))
     used = ~np.isnan(compared[0])

@@ -47,10 +47,6 @@ class ScoreArrays:
 
     Parameters
     ----------
-    judge, dataset, aspect
-        Whose scores these are, and of what.
-    conditions, texts
-        Along the axes.
     before, after
         Shape ``(conditions, texts)``: scores, NaN where there is none. Of a report that was
         not rescored since nothing could be changed, `after` is `before`.
@@ -59,10 +55,6 @@ class ScoreArrays:
     known, rescored
         The same shape: whether there is a report with a score and a word on what became of
         it; whether its list was changed and it was asked for another score.
-    low, high
-        The ends of the scale.
-    changes
-        The rows that this was made of.
     """
 
     judge: str

@@ -65,17 +65,7 @@ _WHOSE = ("judge", "dataset", "aspect")
 def faithfulness_report(
     findings: Findings, *, data: str, pictures: Sequence[Picture] = ()
 ) -> Report:
-    """Return `findings` as a report.
-
-    Parameters
-    ----------
-    findings
-        The result of an exam.
-    data
-        The file of its texts, or the record.
-    pictures
-        What was drawn of it.
-    """
+    """Return `findings` as a report."""
     judges = dict.fromkeys(one.judge for one in findings.score_arrays)
     sentences = cautions(findings)
     return Report(

@@ -52,15 +52,7 @@ _UNFIT = "the model, asked twice, wrote no such explanation"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
-    """One way in which every list is changed.
-
-    Parameters
-    ----------
-    name
-        Its name in the report, unique in an exam.
-    perturbation, options
-        The rule that changes, and how much.
-    """
+    """One way in which every list is changed."""
 
     name: str
     perturbation: ExplanationPerturbation
@@ -77,17 +69,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A judge with its report on one aspect of one text.
-
-    Parameters
-    ----------
-    judge, name
-        The judge, and its name in the report.
-    dataset
-        Of the text.
-    segment, aspect, report
-        What was judged, and the report on it.
-    """
+    """A judge with its report on one aspect of one text."""
 
     judge: Rescorable
     name: str

@@ -32,17 +32,7 @@ _LESS_IS_BETTER = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemandResult:
-    """A demand, and whether it is met.
-
-    Parameters
-    ----------
-    demand
-        Measure, relation and bound.
-    values
-        Of the measure, exam by exam.
-    met
-        Whether it is as demanded.
-    """
+    """A demand, and whether it is met."""
 
     demand: str
     values: tuple[float | None, ...]
@@ -95,10 +85,7 @@ def demand_results(
 ) -> tuple[DemandResult, ...]:
     """Compare a distilled judge with all demands.
 
-    Raises
-    ------
-    ConfigError
-        If no exam has a measure; the message lists those that there are.
+    Raise `ConfigError` if no exam has a measure; the message lists those that there are.
     """
     results = [
         DemandResult(

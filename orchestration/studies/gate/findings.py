@@ -33,14 +33,8 @@ class GateFindings:
 
     Parameters
     ----------
-    model, data
-        The model, and the training sets.
     cards
         Role -> the exams of its judge; ``distilled`` is there, ``base`` and ``teacher`` may be.
-    demands
-        The result of each demand on the distilled judge.
-    cautions
-        What to keep in mind.
     """
 
     model: str

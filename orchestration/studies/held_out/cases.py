@@ -18,21 +18,16 @@ BoolArray = NDArray[np.bool_]
 class Case:
     """One text and one aspect of it.
 
+    Raises `ValueError` if the target has no score.
+
     Parameters
     ----------
-    segment, aspect
-        What is judged.
     target
         The report that a judge should make; with a score on the scale of the aspect.
     input_id
         Texts for the same input are drawn together.
     damages
         How the text was damaged; empty for one as it was.
-
-    Raises
-    ------
-    ValueError
-        If the target has no score.
     """
 
     segment: Segment
@@ -52,12 +47,8 @@ class SeenInTraining:
 
     Parameters
     ----------
-    tasks
-        Their names.
     aspects
         Task and aspect: the same word in another task is another aspect.
-    damages
-        Names of the damage to texts.
     """
 
     tasks: frozenset[str]
@@ -70,8 +61,6 @@ def groups_of(cases: Sequence[Case], seen: SeenInTraining | None) -> Mapping[str
 
     Parameters
     ----------
-    cases
-        One or more.
     seen
         None where it is not known: then there is the group of all cases only.
 

@@ -76,10 +76,6 @@ def measures_of(
 
     Parameters
     ----------
-    score_arrays
-        Of a judge.
-    groups
-        As `groups_of` returns them.
     settings
         Seed and draws; inputs are drawn, each with all its cases.
     """

@@ -22,14 +22,10 @@ class ScoreArrays:
 
     Parameters
     ----------
-    inputs
-        Number of the input that a case is of.
     outcomes
         How each assessment ended, as the index of the outcome in `Outcome`.
     characters, graded
         `Overlap` of the spans found with those of the target; by severity.
-    spans, target_spans
-        How many spans.
     meetings
         Pairs of a span found and one of the target that share a character and have a severity each.
     alike, apart
@@ -52,7 +48,7 @@ class ScoreArrays:
 
     @property
     def asked(self) -> int:
-        """How many cases there are."""
+        """Return the number of cases."""
         return len(self.inputs)
 
     @property
@@ -74,15 +70,7 @@ class ScoreArrays:
 
 
 def collect_scores(cases: Sequence[Case], reports: Sequence[Report]) -> ScoreArrays:
-    """Put the reports of a judge beside the targets.
-
-    Parameters
-    ----------
-    cases
-        One or more.
-    reports
-        Those of the judge, in the same order.
-    """
+    """Put the reports of a judge beside the targets."""
     pairs = list(zip(cases, reports, strict=True))
     has_score = np.array([report.score is not None for report in reports], dtype=np.bool_)
     scored = [(case, report) for case, report in pairs if report.score is not None]

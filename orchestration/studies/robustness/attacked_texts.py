@@ -29,8 +29,6 @@ class AttackedText:
     ----------
     base, attacked
         Without and with the addition, under ids of their own.
-    attack, family
-        Name and kind of the attack, or of the control.
     edits
         The output before, and what was added to it.
     aspects
@@ -58,26 +56,17 @@ def attack_texts(
 ) -> Iterator[AttackedText | Skipped]:
     """Attack every text in every way, in words that fit the scale of its aspects.
 
+    Raise `PerturbationError` if an attack fails.
+
     Parameters
     ----------
-    bases
-        Texts under distinct ids.
     aspects
         On which they are judged; those that share the label of the best score share an attack.
-    attacks
-        Name -> attack.
-    seed
-        Of all random numbers.
 
     Yields
     ------
-    AttackedText or LeftOut
+    AttackedText or Skipped
         Attack by attack, the plain additions of a text behind the attacks on it.
-
-    Raises
-    ------
-    PerturbationError
-        If an attack fails.
     """
     scales: dict[tuple[str, int], list[Aspect]] = {}
     for aspect in aspects:
@@ -165,8 +154,6 @@ class Flawed:
     ----------
     segments
         Under the ids that they had; without gold spans, which were those of the good text.
-    damaged
-        Condition -> how many texts it damaged.
     """
 
     segments: tuple[Segment, ...]
@@ -178,10 +165,7 @@ def flawed(segments: Sequence[Segment], conditions: Sequence[Condition], *, seed
 
     A text that cannot be damaged at all is attacked as it is.
 
-    Raises
-    ------
-    PerturbationError
-        If a rule fails, naming the condition and the segment.
+    Raise `PerturbationError` if a rule fails, naming the condition and the segment.
     """
     damaged: Counter[str] = Counter()
     flaws = tuple(_flawed(segment, conditions, seed=seed, damaged=damaged) for segment in segments)

@@ -20,21 +20,14 @@ Judgements = Mapping[tuple[str, str, str], Judgement]
 class Settings:
     """The definition of a success, and the random numbers of an exam.
 
+    Raises `ValueError` if a number is out of its range.
+
     Parameters
     ----------
     step
         How far a score must rise, in steps of its scale; more than 0.
     share
         Which share of the spans must vanish while the score does not fall, in ``(0, 1]``.
-    seed
-        Of flaws, attacks and bootstrap.
-    draws
-        Of the bootstrap.
-
-    Raises
-    ------
-    ValueError
-        If a number is out of its range.
     """
 
     step: float = 0.5
@@ -53,18 +46,10 @@ class Attempt:
 
     Parameters
     ----------
-    judge
-        The name of a seat, or of the panel.
-    aspect, text
-        The aspect and the id of the text that was judged.
     source
         Digest of the inputs: texts of one source are not independent of each other.
-    attack, family, control
-        As in `AttackedText`.
     before, after
         Scores without and with the attack; None where there is none.
-    before_outcome, after_outcome
-        How the assessments ended.
     spans, kept
         Spans located without the attack, and those of them that are marked with it, too.
     can_rise

@@ -37,21 +37,14 @@ _CONTROL = "control-1"
 class Exam:
     """The questions of an exam of robustness.
 
+    Raises `ConfigError` if there is nothing to examine, or a name is doubled.
+
     Parameters
     ----------
     flawed
         The texts that are attacked, under distinct ids, one task.
-    aspects
-        On which each is judged.
-    attacks
-        Name -> attack.
     settings
         The definition of a success; its seed is also that of the attacks.
-
-    Raises
-    ------
-    ConfigError
-        If there is nothing to examine, or a name is doubled.
     """
 
     flawed: Flawed
@@ -74,17 +67,7 @@ class Exam:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExamResult:
-    """The result of an exam.
-
-    Parameters
-    ----------
-    findings
-        On the panel and on its seats.
-    attempts
-        The rows that they rest on.
-    examinee
-        The panel that was examined.
-    """
+    """The result of an exam."""
 
     findings: Findings
     attempts: tuple[Attempt, ...]

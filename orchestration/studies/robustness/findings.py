@@ -51,13 +51,9 @@ class Finding:
 
     Parameters
     ----------
-    judge
-        A seat, or the panel.
     scope, name
         Over which attempts; the name is that of the family, the attack, the aspect or the
         control, empty for all attacks.
-    family
-        Of an attack; else empty.
     success
         Share of successes among the attempts with room, with its interval over sources.
     control
@@ -95,18 +91,10 @@ class Findings:
     ----------
     judges
         The panel first, then its seats if there are several.
-    texts
-        How many texts were attacked.
     damaged
         Condition -> how many of them it damaged before; empty where they were not damaged.
-    findings
-        Judge by judge: all attacks, families, attacks, aspects, controls.
     left_out
         ``(attack, reason)`` -> how many texts.
-    outcomes
-        How attempts without a score ended, and how often, over all judges.
-    settings
-        Those of the exam.
     """
 
     judges: tuple[str, ...]
@@ -141,17 +129,7 @@ def findings_of(
     skipped: Sequence[Skipped],
     settings: Settings,
 ) -> Findings:
-    """Evaluate attempts.
-
-    Parameters
-    ----------
-    rows
-        Attempts on all judges, and controls.
-    judges, texts, damaged, settings
-        As in `Findings`.
-    left_out
-        Texts that could not be attacked, and why.
-    """
+    """Evaluate attempts."""
     return Findings(
         judges=tuple(judges),
         texts=texts,

@@ -17,10 +17,6 @@ class ScoreArrays:
 
     Parameters
     ----------
-    judge
-        Whose scores these are.
-    attacks, families, aspects
-        Names, attempt by attempt.
     sources
         The number of the source of each text, from 0: attempts on one are not independent.
     scored, has_room, can_rise, has_spans

@@ -34,17 +34,7 @@ _TOLERABLE = 0.05
 
 
 def robustness_report(findings: Findings, *, examinee: Examinee, data: str, recipe: str) -> Report:
-    """Return `findings` as a report; a terminal shows families and controls, judge by judge.
-
-    Parameters
-    ----------
-    findings
-        The result of an exam.
-    examinee
-        The panel that was examined.
-    data, recipe
-        The file of the texts, and how they were damaged before; an empty recipe for not at all.
-    """
+    """Return `findings` as a report; a terminal shows families and controls, judge by judge."""
     sentences = cautions(findings)
     overall = ((judge, findings.overall(judge)) for judge in findings.judges)
     return Report(

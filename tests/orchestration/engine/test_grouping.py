@@ -11,7 +11,7 @@ from spanjury.orchestration.engine.grouping import (
     Group,
     Grouping,
     GroupingError,
-    LeftOut,
+    Ungrouped,
     consolidated,
 )
 
@@ -56,7 +56,7 @@ def group(*members: str, quote: str = "1923", severity: int = 3, why: str = "No.
 
 def answer(*groups: Group, left_out: Sequence[str] = ()) -> Grouping:
     return Grouping(
-        groups=list(groups), left_out=[LeftOut(id=name, reason="limit") for name in left_out]
+        groups=list(groups), left_out=[Ungrouped(id=name, reason="limit") for name in left_out]
     )
 
 

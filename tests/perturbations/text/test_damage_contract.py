@@ -9,31 +9,33 @@ import unicodedata
 from collections.abc import Iterator
 from types import ModuleType
 
-from hypothesis import given
-from hypothesis import settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spanjury.judges.core import PerturbationError
-from spanjury.perturbations.edits import Damage
-from spanjury.perturbations.edits import Edit
-from spanjury.perturbations.perturbation import Case
-from spanjury.perturbations.perturbation import NothingToDamageError
-from spanjury.perturbations.perturbation import Perturbation
-from spanjury.perturbations.perturbation import generator_for
-from spanjury.perturbations.text import bias
-from spanjury.perturbations.text import characters
-from spanjury.perturbations.text import content
-from spanjury.perturbations.text import discourse
-from spanjury.perturbations.text import entities
-from spanjury.perturbations.text import grammar
-from spanjury.perturbations.text import harmless
-from spanjury.perturbations.text import meaning
-from spanjury.perturbations.text import mismatch
-from spanjury.perturbations.text import mixtures
-from spanjury.perturbations.text import numbers
-from spanjury.perturbations.text import roles
-from spanjury.perturbations.text import typing_slips
-from spanjury.perturbations.text import words
+from spanjury.perturbations.edits import Damage, Edit
+from spanjury.perturbations.perturbation import (
+    Case,
+    NothingToDamageError,
+    Perturbation,
+    generator_for,
+)
+from spanjury.perturbations.text import (
+    bias,
+    characters,
+    content,
+    discourse,
+    entities,
+    grammar,
+    harmless,
+    meaning,
+    mismatch,
+    mixtures,
+    numbers,
+    roles,
+    typing_slips,
+    words,
+)
 
 
 def rules_of(*modules: ModuleType) -> dict[str, Perturbation]:

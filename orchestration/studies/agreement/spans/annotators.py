@@ -25,10 +25,6 @@ class PairFinding:
 
     Parameters
     ----------
-    first, second
-        Names of the annotators.
-    texts
-        Number that both have read.
     figures
         ``MEASURE.micro`` and ``MEASURE.macro`` -> F1, the same whoever is taken for gold;
         measures as in `MEASURES`.
@@ -53,12 +49,8 @@ def annotator_pairs(
 
     Parameters
     ----------
-    gold
-        With all readers of each text.
     lengths
         Id of the segment -> code points of its output; texts that are not here are skipped.
-    settings
-        Of intervals and random annotations.
     """
     names = sorted({name for readers in gold.readers.values() for name in readers} - {""})
     for first, second in combinations(names, 2):

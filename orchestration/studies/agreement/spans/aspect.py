@@ -51,16 +51,10 @@ class SpanTask:
 
     Parameters
     ----------
-    aspect
-        The quality that judges marked errors of.
-    found
-        Spans that each marked in each text.
     gold
         Spans that people marked in the same texts; None if they marked none.
     groups
         Id of the segment -> its system.
-    top_rated
-        Texts that people rate highest.
     """
 
     aspect: str
@@ -76,12 +70,8 @@ class AspectSpans:
 
     Parameters
     ----------
-    aspect
-        As in `SpanTask`.
     agreement
         With gold spans; None without any. Errors on all aspects are gold.
-    best, top_rated
-        The best score that people gave, and the errors marked in the texts with no other.
     """
 
     aspect: str
@@ -107,10 +97,7 @@ def top_rated_texts(segments: Sequence[Segment], *, aspect: str) -> TopRated:
 def aspect_spans(task: SpanTask, settings: Settings) -> AspectSpans:
     """Compare the errors that judges marked with those that people did.
 
-    Raises
-    ------
-    DataError
-        As `span_agreement`.
+    Raise `DataError` as `span_agreement`.
     """
     agreement = None
     if task.gold is not None:

@@ -19,8 +19,6 @@ class Settings:
 
     Parameters
     ----------
-    seed
-        Of the bootstrap, and of the random annotations of gamma.
     draws
         Of the bootstrap; 0 for no intervals.
     confidence

@@ -51,8 +51,6 @@ class JudgeFinding:
 
     Parameters
     ----------
-    judge
-        Its name.
     group
         The texts that are counted, as those of one system; empty for all of them.
     texts, readings
@@ -89,12 +87,8 @@ class SpanAgreement:
 
     Parameters
     ----------
-    settings
-        Of intervals and random annotations.
     judges
         Each judge on all texts, and then on each group of them.
-    over_annotations
-        Judge by judge.
     annotators
         People with people, two by two; empty where no text was read by two with names.
     """
@@ -118,8 +112,6 @@ def span_agreement(
 
     Parameters
     ----------
-    found
-        Spans of each judge in each text; None for a text without a verdict.
     gold
         Id of the segment -> spans; a text that is here without any is one without error.
     readers
@@ -127,15 +119,6 @@ def span_agreement(
         `readers_of`.
     groups
         Id of the segment -> its group, as its system.
-    with_annotators
-        Whether to compare people with people.
-    settings
-        Seed, draws and so on.
-
-    Raises
-    ------
-    DataError
-        As `collected`.
     """
     said = [*found]
     known = {name: readers_of(spans, readers.get(name, ())) for name, spans in gold.items()}

@@ -69,13 +69,6 @@ def readers_of(spans: Sequence[GoldSpan], known: Iterable[str] = ()) -> tuple[st
     There is one reader at least; it has no name where none was given.
     Annotators who read a text and marked nothing look the same as those who did not read
     it: say who read it wherever several did.
-
-    Parameters
-    ----------
-    spans
-        Of one text.
-    known
-        Names of those who are known to have read it.
     """
     return tuple(dict.fromkeys([*known, *(span.annotator for span in spans)])) or ("",)
 

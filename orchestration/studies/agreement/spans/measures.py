@@ -82,18 +82,15 @@ def category_overlaps(found: Side, gold: Side) -> dict[str, NDArray[np.float64]]
 def category_map(pairs: Iterable[str], *, gold: Gold | None) -> dict[str, str]:
     """Read which of a judge's categories means which gold category.
 
+    Raise `ConfigError` if a pair has another form, a judge's category comes twice, or
+    people marked no such gold category.
+
     Parameters
     ----------
     pairs
         Each of the form ``JUDGE=GOLD``; several of a judge's may mean one gold category.
     gold
         Spans that people marked; None without any.
-
-    Raises
-    ------
-    ConfigError
-        If a pair has another form, a judge's category comes twice, or people marked no such
-        gold category.
     """
     marked = [span for spans in gold.spans.values() for span in spans] if gold else []
     known = {_folded(span.category): span.category for span in marked if span.category}

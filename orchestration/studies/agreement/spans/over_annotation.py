@@ -25,8 +25,6 @@ class OverAnnotation:
 
     Parameters
     ----------
-    judge
-        Its name.
     flawless
         Texts that people find without error and the judge has a verdict on; those `erring` to
         `max_severity` are about.
@@ -53,15 +51,7 @@ class OverAnnotation:
 
 
 def over_annotation(score_arrays: ScoreArrays, *, settings: Settings) -> OverAnnotation:
-    """Count a judge's errors in the texts that no reader marked.
-
-    Parameters
-    ----------
-    score_arrays
-        Of one judge.
-    settings
-        Of the intervals.
-    """
+    """Count a judge's errors in the texts that no reader marked."""
     readings = np.bincount(score_arrays.owner, minlength=len(score_arrays.texts))
     marked = np.bincount(score_arrays.owner, score_arrays.gold, minlength=len(score_arrays.texts))
     clean = marked == 0

@@ -36,8 +36,6 @@ class ScoreArrays:
 
     Parameters
     ----------
-    judge
-        Its name.
     texts
         Ids of the texts with a verdict and with gold, in order.
     owner
@@ -55,10 +53,6 @@ class ScoreArrays:
         For each text those of the spans found that have one.
     places
         For each reading where the spans found, and the reader's, are; code points of the text.
-    failures
-        Texts with gold on which there is no verdict.
-    without_gold
-        Texts without a reader.
     """
 
     judge: str
@@ -79,10 +73,8 @@ class ScoreArrays:
 def collected(found: Iterable[Found], gold: Gold) -> Iterator[ScoreArrays]:
     """Put every judge's spans beside the gold ones, judges in the order of their appearance.
 
-    Raises
-    ------
-    DataError
-        If a judge speaks of a text twice, or a gold span runs over the end of its text.
+    Raise `DataError` if a judge speaks of a text twice, or a gold span runs over the end of
+    its text.
     """
     said: dict[str, dict[str, tuple[str, tuple[ErrorSpan, ...] | None]]] = {}
     for judge, segment_id, output, spans in found:

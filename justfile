@@ -58,7 +58,7 @@ check: format test test-all
 fuzz: set-up
     SPANJURY_FUZZ_EXAMPLES=50000 pytest tests/judges -k fuzz
 
-# Kill a run 1,000 times and see that nothing is lost and nobody is asked twice
+# Kill a run 1,000 times and see that nothing is lost and no judge is asked twice
 torture: set-up
     SPANJURY_TORTURE_ROUNDS=1000 pytest tests/orchestration/engine/test_memory_crashes.py tests/orchestration/cli/test_crashes.py
 

@@ -1,4 +1,4 @@
-"""What the batch engine costs, from a file of rows to a file of results, and beside its peers.
+"""The cost of the batch engine, from a file of rows to a file of results, and beside its peers.
 
 Run as ``python -m benchmarks.batch [SECTION [N ...]]``: a table of each section, or of one
 with N rows or calls. The model is a stub in another process, whose CPU is not counted. Each
@@ -14,9 +14,9 @@ from benchmarks.batch_peers import PEERS
 from benchmarks.batch_sections import SECTIONS, Asked
 
 
-def peer(told: str) -> tuple[str, Path]:
+def peer(text: str) -> tuple[str, Path]:
     """Read ``NAME=FOLDER``: a peer, and the virtual environment that it is installed in."""
-    name, _, folder = told.partition("=")
+    name, _, folder = text.partition("=")
     if name not in PEERS or not (Path(folder) / "bin" / "python").exists():
         choices = ", ".join(PEERS)
         raise argparse.ArgumentTypeError(f"expected NAME=VIRTUAL_ENVIRONMENT, NAME of {choices}")

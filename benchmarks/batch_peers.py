@@ -21,7 +21,7 @@ PEERS: Sequence[str] = ("inspect-ai", "deepeval", "pydantic-evals")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeerRun:
-    """What a peer's calls took, the most memory it had, and how many samples got a score."""
+    """The cost of a peer's calls, its peak memory, and the number of samples with a score."""
 
     spent: Spent
     peak: float

@@ -1,4 +1,4 @@
-"""What work costs, measured in a process of its own. Linux only: memory is read from ``/proc``."""
+"""The cost of work, measured in a process of its own. Linux only: memory is read from ``/proc``."""
 
 import multiprocessing
 import time

@@ -12,7 +12,7 @@ _TASK = "summarization"
 _ARTICLE = (
     "The bridge over the harbour was opened in {year} by the premier of the state, after eight"
     " years of work that had cost sixteen men their lives and the state more than it could"
-    " afford. Witness {number} said that the crowd had been waiting since the early morning. "
+    " afford. Visitor {number} said that the crowd had been waiting since the early morning. "
 )
 _SUMMARY = (
     "The harbour bridge number {number} was opened by the mayor in {year} after eight years of"
@@ -44,11 +44,11 @@ def write_rows(path: Path, count: int) -> None:
 
 def _lines(count: int) -> Iterator[str]:
     for row in map(segment, range(count)):
-        told = {
+        fields = {
             "id": row.segment_id,
             "output": row.output,
             "inputs": row.inputs,
             "task": row.task,
             "system": row.system,
         }
-        yield f"{json.dumps(told)}\n"
+        yield f"{json.dumps(fields)}\n"

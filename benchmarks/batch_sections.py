@@ -31,7 +31,7 @@ SLOW = "LiteLLM"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """How many rows or calls, one line of the table each; where to put files; which peers."""
+    """The numbers of rows or calls (a line of the table each), the folder for files, the peers."""
 
     counts: Sequence[int]
     folder: Path

@@ -41,7 +41,7 @@ _MESSAGES: Mapping[str, Mapping[str, object]] = {
     "/json": {"role": "assistant", "content": json.dumps(_GRADE)},
     "/tool": {"role": "assistant", "content": None, "tool_calls": [_CALL]},
 }
-"""What is answered below each path: a review, a grade as JSON, a grade by a call of a tool."""
+"""The answer below each path: a review, a grade as JSON, a grade by a call of a tool."""
 
 _END_OF_HEAD = b"\r\n\r\n"
 _LENGTH = b"content-length:"
@@ -59,17 +59,17 @@ def served(*, delay: float) -> Iterator[str]:
     The value is its address: ``/v1`` follows it, or ``/json/v1`` or ``/tool/v1``.
     """
     spawn = multiprocessing.get_context("spawn")
-    heard, told = spawn.Pipe(duplex=False)
-    server = spawn.Process(target=_serve, args=(delay, told), daemon=True)
+    receiver, sender = spawn.Pipe(duplex=False)
+    server = spawn.Process(target=_serve, args=(delay, sender), daemon=True)
     server.start()
     try:
-        yield f"http://127.0.0.1:{heard.recv()}"
+        yield f"http://127.0.0.1:{receiver.recv()}"
     finally:
         server.terminate()
         server.join()
 
 
-def _serve(delay: float, told: Connection) -> None:
+def _serve(delay: float, sender: Connection) -> None:
     answers = {f"POST {path}/v1/".encode(): _answer(said) for path, said in _MESSAGES.items()}
     numbers = count()
 
@@ -78,7 +78,7 @@ def _serve(delay: float, told: Connection) -> None:
         server = await loop.create_server(
             lambda: _Answering(answers, delay=delay, numbers=numbers), "127.0.0.1", 0
         )
-        told.send(server.sockets[0].getsockname()[1])
+        sender.send(server.sockets[0].getsockname()[1])
         await server.serve_forever()
 
     asyncio.run(main())

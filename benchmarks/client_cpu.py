@@ -43,8 +43,8 @@ COMPLETION = {
 Call = Callable[[], Awaitable[object]]
 
 
-def serve(told: Connection) -> None:
-    """Answer every request on a free port of 127.0.0.1, which is sent to `told`."""
+def serve(sender: Connection) -> None:
+    """Answer every request on a free port of 127.0.0.1, which is sent to `sender`."""
     body = json.dumps(COMPLETION).encode()
     head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
     answer = f"{head}\r\n\r\n".encode() + body
@@ -60,7 +60,7 @@ def serve(told: Connection) -> None:
 
     async def main() -> None:
         async with await anyio.create_tcp_listener(local_host="127.0.0.1") as listener:
-            told.send(listener.extra(SocketAttribute.local_port))  # noqa: S610 - not Django's
+            sender.send(listener.extra(SocketAttribute.local_port))  # noqa: S610 - not Django's
             await listener.serve(answer_all)
 
     anyio.run(main)
@@ -117,10 +117,10 @@ def main(calls: int) -> None:
     for variable in ("OPENAI_API_KEY", "HOSTED_VLLM_API_KEY", "OPENAI_COMPATIBLE_API_KEY"):
         os.environ[variable] = "none-needed"
     spawn = multiprocessing.get_context("spawn")
-    heard, told = spawn.Pipe(duplex=False)
-    server = spawn.Process(target=serve, args=(told,), daemon=True)
+    receiver, sender = spawn.Pipe(duplex=False)
+    server = spawn.Process(target=serve, args=(sender,), daemon=True)
     server.start()
-    base_url = f"http://127.0.0.1:{heard.recv()}/v1"
+    base_url = f"http://127.0.0.1:{receiver.recv()}/v1"
     try:
         spent = anyio.run(lambda: measure(base_url, calls=calls))
     finally:

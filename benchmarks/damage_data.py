@@ -1,4 +1,4 @@
-"""How many training examples are made of damage in a second of CPU time.
+"""Training examples that are made of damage in a second of CPU time.
 
 Run as ``python benchmarks/damage_data.py``. "made" is texts damaged, marked, explained and
 scored; "written" is that and the line of the file. The texts come with the package.

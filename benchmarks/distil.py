@@ -1,4 +1,4 @@
-"""How fast the local model writes and learns, each against transformers' own way on this machine.
+"""The speed of the local model at writing and learning, each beside transformers' own way.
 
     python benchmarks/distil.py [--base FOLDER|embedded] [--prompts 16] [--tokens 48] [--steps 4]
 
@@ -152,17 +152,17 @@ def main() -> None:
     parser.add_argument("--prompts", type=int, default=16)
     parser.add_argument("--tokens", type=int, default=48)
     parser.add_argument("--steps", type=int, default=4)
-    told = parser.parse_args()
+    options = parser.parse_args()
 
     async def write() -> tuple[float, float]:
-        return await written_together(told.base, prompts=told.prompts, tokens=told.tokens)
+        return await written_together(options.base, prompts=options.prompts, tokens=options.tokens)
 
-    if told.prompts:
+    if options.prompts:
         together, alone = anyio.run(write)
         print(f"writing: {together:.1f} tokens/s, one by one {alone:.1f}: x{together / alone:.2f}")
         sys.stdout.flush()
-    if told.steps:
-        mine, other = learnt(told.base, steps=told.steps)
+    if options.steps:
+        mine, other = learnt(options.base, steps=options.steps)
         print(f"learning: {mine:.0f} tokens/s, a bare Trainer {other:.0f}: x{mine / other:.2f}")
 
 

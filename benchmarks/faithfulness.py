@@ -27,7 +27,7 @@ from spanjury.perturbations.explanation.paper import paper_perturbations
 LABELS = FILE.with_name("label_pairs.jsonl.gz")
 ASPECT = Catalogue.load().aspect("summarization", "consistency")
 SHOWN = ("severity-1", "severity+1", "severity-2", "severity+2", "critical-error")
-TREATMENTS = tuple(
+CONDITIONS = tuple(
     Condition(name=one.name, perturbation=one.perturbation, options=one.options)
     for one in paper_perturbations()
     if one.name in SHOWN
@@ -54,7 +54,7 @@ async def computed(rows: Iterable[Judged]) -> list[Change]:
         dataset = "CNN/DM" if number < CNN_DM else "XSum"
         for seat in judged.verdict.seats:
             case = await case_of(judged, seat, dataset=dataset)
-            changes += await trials(case, TREATMENTS, seed=1, stop_token=StopToken())
+            changes += await trials(case, CONDITIONS, seed=1, stop_token=StopToken())
     return changes
 
 
@@ -73,7 +73,7 @@ async def case_of(judged: Judged, seat: SeatReport, *, dataset: str) -> Case:
     )
 
 
-def told(changes: Iterable[Change]) -> Iterator[tuple[str, Finding]]:
+def findings_by_judge(changes: Iterable[Change]) -> Iterator[tuple[str, Finding]]:
     """Yield each judge's findings, over all texts whatever their corpus."""
     whole = [replace(change, dataset="QAGS", aspect="consistency") for change in changes]
     for finding in findings_of(whole, draws=100).findings:
@@ -88,7 +88,7 @@ def main() -> None:
     table = Table()
     for heading in ("judge", "change", "reports with room", "toward", "with room", "against"):
         table.add_column(heading)
-    for judge, finding in (*told(own), *told(scored)):
+    for judge, finding in (*findings_by_judge(own), *findings_by_judge(scored)):
         cells = [finding.condition]
         room, other = finding.with_room, finding.with_room_against
         for rates, share in ((room, finding.toward(room)), (other, finding.against(other))):

@@ -1,4 +1,4 @@
-"""What remembering costs: puts a second, gets a CPU second, and assessments beside bare ones.
+"""The cost of remembering: puts a second, gets a CPU second, and assessments beside bare ones.
 
 Run as ``python benchmarks/memory.py [FOLDER]``. FOLDER is where the memory is written for
 as long as it is measured: puts are as quick as its disk syncs. An assessment is of an

@@ -181,6 +181,6 @@ def _pycocoevalcap(texts: Texts) -> Sequence[float]:
 
 def _torchmetrics(texts: Texts) -> Sequence[float]:
     compare = import_module("torchmetrics.functional.text").extended_edit_distance
-    told = compare(texts.outputs, texts.references, return_sentence_level_score=True)
-    scores: list[float] = told[1].tolist()
+    results = compare(texts.outputs, texts.references, return_sentence_level_score=True)
+    scores: list[float] = results[1].tolist()
     return scores

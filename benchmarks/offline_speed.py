@@ -1,4 +1,4 @@
-"""How many (segment, aspect) pairs the offline panel judges in a second of CPU time.
+"""Pairs of segment and aspect that the offline panel judges in a second of CPU time.
 
 Run as ``python benchmarks/offline_speed.py [FILE]``. FILE is qags_four_judges.jsonl.gz. Its
 articles are all different, so that the small cache of indexed sources does not help. The

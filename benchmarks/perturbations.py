@@ -1,8 +1,8 @@
-"""How many texts of 340 characters the rules of each sort damage in a second of CPU time.
+"""Texts of 340 characters that the rules of each sort damage in a second of CPU time.
 
 Run as ``python benchmarks/perturbations.py``. "whole" is all that a damage takes: its own
 random numbers, the edits, and the damaged text; "rule" is the drawing of the edits alone.
-The character rules strike 10 times, the others as often as they do unless told otherwise.
+The character rules strike 10 times, the others as often as they do by default.
 """
 
 import time

@@ -71,12 +71,12 @@ async def _judged(row: Row, aspect: Aspect) -> Judged:
 
 
 def _report(reply: str, output: str) -> Report:
-    told, locator = parse(reply, scale=SCALE), Locator(output)
+    parsed, locator = parse(reply, scale=SCALE), Locator(output)
     spans = tuple(
         locator.span(quote=error.quote, explanation=error.explanation, severity=error.severity)
-        for error in told.errors
+        for error in parsed.errors
     )
-    return Report(score=told.score, spans=spans)
+    return Report(score=parsed.score, spans=spans)
 
 
 def humans(rows: Sequence[Judged]) -> Floats:

@@ -1,4 +1,4 @@
-"""How the offline grounding judge, and plain overlaps, agree with people on QAGS.
+"""Agreement of the offline grounding judge, and of plain overlaps, with people on QAGS.
 
     python benchmarks/qags_offline.py [FILE]
 

@@ -38,8 +38,8 @@ class Row:
 
 
 @dataclass(slots=True, kw_only=True)
-class Tally:
-    """What was read of one judge's replies."""
+class Counts:
+    """Counts of what was read in one judge's replies."""
 
     labels: int = 0
     same: int = 0
@@ -72,35 +72,37 @@ class Tally:
             self.described += place is None and not (error.quoted and error.quote)
 
 
-def tell(tallies: dict[str, Tally]) -> Table:
+def tell(counts_by_judge: dict[str, Counts]) -> Table:
     """Return a table with one line a judge."""
     table = Table(title="Replies of four judges on QAGS")
     table.add_column("judge")
     heads = ("labels read right", "others read as", "quotes of locations", *Located, "no quote")
     for head in heads:
         table.add_column(head, justify="right")
-    for judge, tally in tallies.items():
-        more = ", ".join(f"{count} x {score}" for score, count in tally.more.items())
-        shares = (f"{tally.errors[way] / tally.errors.total():.2%}" for way in Located)
-        quotes = f"{tally.quotes}/{tally.locations}"
-        right = f"{tally.same}/{tally.labels}"
-        table.add_row(judge, right, more, quotes, *shares, str(tally.described))
+    for judge, counts in counts_by_judge.items():
+        more = ", ".join(f"{count} x {score}" for score, count in counts.more.items())
+        shares = (f"{counts.errors[way] / counts.errors.total():.2%}" for way in Located)
+        quotes = f"{counts.quotes}/{counts.locations}"
+        right = f"{counts.same}/{counts.labels}"
+        table.add_row(judge, right, more, quotes, *shares, str(counts.described))
     return table
 
 
 def main(path: Path) -> None:
-    """Print the tallies, and how the mean of the four scores agrees with people."""
+    """Print the counts_by_judge, and how the mean of the four scores agrees with people."""
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         rows = [TypeAdapter(Row).validate_json(line) for line in lines]
-    tallies: dict[str, Tally] = {}
+    counts_by_judge: dict[str, Counts] = {}
     means = []
     begun = time.process_time()
     for row in rows:
-        reads = [tallies.setdefault(judge, Tally()).take(row, judge=judge) for judge in row.raw]
+        reads = [
+            counts_by_judge.setdefault(judge, Counts()).take(row, judge=judge) for judge in row.raw
+        ]
         means.append(fmean(read.score for read in reads if read.score is not None))
     spent = time.process_time() - begun
     console = Console(width=140)
-    console.print(tell(tallies))
+    console.print(tell(counts_by_judge))
     human = [row.human for row in rows]
     for name, part in {"CNN/DM": slice(CNN_DM), "XSum": slice(CNN_DM, None)}.items():
         agreement = float(spearmanr(means[part], human[part]).statistic)

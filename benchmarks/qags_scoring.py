@@ -168,7 +168,7 @@ def ways(rows: Sequence[Judged], *, choice: Grid) -> dict[str, Floats]:
     strict, usual = SpanMap(penalty=SpanPenalty(weights=PLAIN)), SpanMap()
     folds = folds_of(rows, rng=np.random.default_rng(1))
     corpora = (np.arange(len(rows)) >= CNN_DM).astype(np.intp)
-    told = {
+    by_method = {
         "the judges' own labels": [fmean(row.labels) for row in rows],
         "worst error and .2 of the rest": [unbounded(row, penalty=golden) for row in rows],
         "by sentence, 5 graver than 4": [of_seats(row, span_map=strict) for row in rows],
@@ -183,7 +183,7 @@ def ways(rows: Sequence[Judged], *, choice: Grid) -> dict[str, Floats]:
         "ordinal, to the labels": weights_to_labels,
     }
     return (
-        {name: np.array(scores) for name, scores in told.items()}
+        {name: np.array(scores) for name, scores in by_method.items()}
         | {f"{name}, 10 folds": in_folds(rows, fit, folds=folds) for name, fit in fitted.items()}
         | {f"{name}, other corpus": across(rows, fit) for name, fit in fitted.items()}
     )
@@ -201,8 +201,9 @@ def held_out(rows: Sequence[Judged], *, choice: Grid, tenths: int) -> str:
             human = choice.human[part][rest]
             theirs = spearman(labels[part][rest], human)
             gains[corpus].append(spearman(scores[part][rest], human) - theirs)
-    told = "; ".join(f"{corpus} {fmean(gained):+.4f}" for corpus, gained in gains.items())
-    return f"chosen on {tenths} tenths of the articles, gain on the others, {SPLITS} splits: {told}"
+    by_corpus = "; ".join(f"{corpus} {fmean(gained):+.4f}" for corpus, gained in gains.items())
+    chosen = f"chosen on {tenths} tenths of the articles"
+    return f"{chosen}, gain on the others, {SPLITS} splits: {by_corpus}"
 
 
 def moved(rows: Sequence[Judged]) -> Table:
@@ -231,7 +232,7 @@ def _after(row: Judged, spans: Sequence[ErrorSpan], *, step: int) -> float | Non
         for span in spans
     ]
     output, aspect = row.verdict.segment.output, row.verdict.aspect
-    before, after = (SpanMap().score(output, told, aspect=aspect) for told in (spans, changed))
+    before, after = (SpanMap().score(output, errors, aspect=aspect) for errors in (spans, changed))
     return None if before is None or after is None else after - before
 
 

@@ -1,4 +1,4 @@
-"""What rows cost apart from judging: ordering them by source, joining shards, exporting.
+"""The cost of rows apart from judging: ordering them by source, joining shards, exporting.
 
 Run as ``python benchmarks/result_files.py [ROWS …]``. Segments have an article of 4,000
 characters that four of them share, far apart; a result row has two seats, an error span and

@@ -61,15 +61,16 @@ def read(dictionary: str, frequencies: str) -> Words:
     )
 
 
-def fit(told: Words, *, steps: int) -> Mapping[str, int]:
+def fit(dictionary: Words, *, steps: int) -> Mapping[str, int]:
     """Return pieces of words, and by how much each changes the number of vowel groups."""
-    names, table = _pieces(told.words)
+    names, table = _pieces(dictionary.words)
     by_piece = table.T.tocsr()
-    weights = np.sqrt(told.frequency)
-    counts = np.array([max(1, len(_VOWELS.findall(word))) for word in told.words], dtype=float)
+    weights = np.sqrt(dictionary.frequency)
+    groups = [max(1, len(_VOWELS.findall(word))) for word in dictionary.words]
+    counts = np.array(groups, dtype=float)
     steps_of: Counter[str] = Counter()
     for _ in range(steps):
-        missing = told.syllables - counts
+        missing = dictionary.syllables - counts
         more = by_piece @ (weights * np.where(missing >= 1, 1.0, -1.0))
         fewer = by_piece @ (weights * np.where(missing <= -1, 1.0, -1.0))
         step = 1 if more.max() >= fewer.max() else -1
@@ -88,9 +89,9 @@ def _pieces(words: Sequence[str]) -> tuple[list[str], csc_matrix]:
         parts = {bounded[at : at + n] for at in starts for n in range(1, LONGEST + 1)}
         for piece in sorted(parts):  # so that ties are decided alike in every run
             places[piece].append(number)
-    kept = {piece: told for piece, told in places.items() if len(told) >= FEWEST}
-    rows = np.concatenate([np.array(told) for told in kept.values()])
-    columns = np.repeat(np.arange(len(kept)), [len(told) for told in kept.values()])
+    kept = {piece: found for piece, found in places.items() if len(found) >= FEWEST}
+    rows = np.concatenate([np.array(found) for found in kept.values()])
+    columns = np.repeat(np.arange(len(kept)), [len(found) for found in kept.values()])
     table = csc_matrix((np.ones(len(rows)), (rows, columns)), shape=(len(words), len(kept)))
     return list(kept), table
 
@@ -106,11 +107,11 @@ def counted(word: str, pieces: Mapping[str, int]) -> int:
     return max(1, len(_VOWELS.findall(word)) + sum(pieces.get(part, 0) for part in parts))
 
 
-def accuracy(told: Words, counts: Sequence[int]) -> str:
+def accuracy(dictionary: Words, counts: Sequence[int]) -> str:
     """Say how often `counts` are the dictionary's, and how far they are off in running text."""
-    hit = np.array(counts) == told.syllables
-    off = np.average(np.array(counts) - told.syllables, weights=told.frequency)
-    running = np.average(hit, weights=told.frequency)
+    hit = np.array(counts) == dictionary.syllables
+    off = np.average(np.array(counts) - dictionary.syllables, weights=dictionary.frequency)
+    running = np.average(hit, weights=dictionary.frequency)
     return f"{hit.mean():.3f} of words, {running:.3f} of running words, {off:+.4f} a word"
 
 
@@ -122,19 +123,19 @@ def ease(texts: Iterable[str], *, dictionary: str) -> float:
 
 def main(dictionary: str, frequencies: str, *files: str) -> None:
     """Print the measurements and the pieces."""
-    told = read(dictionary, frequencies)
-    order = np.random.default_rng(1).permutation(len(told.words))
+    known = read(dictionary, frequencies)
+    order = np.random.default_rng(1).permutation(len(known.words))
     cut = len(order) * 4 // 5
-    seen, unseen = told.part(order[:cut]), told.part(order[cut:])
+    seen, unseen = known.part(order[:cut]), known.part(order[cut:])
     pieces = fit(seen, steps=STEPS)
     held = [counted(word, pieces) for word in unseen.words]
     lines = [f"four fifths fitted, the last: {accuracy(unseen, held)}"]
-    lines += [f"as shipped, all: {accuracy(told, list(map(syllable_count, told.words)))}"]
+    lines += [f"as shipped, all: {accuracy(known, list(map(syllable_count, known.words)))}"]
     for file in files:
         texts = Path(file).read_text(encoding="utf-8").splitlines()
         rule, truth = (ease(texts, dictionary=path) for path in ("", dictionary))
         lines.append(f"{file}: reading ease {rule:.1f} by rule, {truth:.1f} by dictionary")
-    whole = fit(told, steps=STEPS)
+    whole = fit(known, steps=STEPS)
     for name, sign in (("more", 1), ("fewer", -1)):
         repeated = (
             " ".join([piece] * abs(step)) for piece, step in whole.items() if step * sign > 0

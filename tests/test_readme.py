@@ -1,4 +1,4 @@
-"""What README shows works."""
+"""Examples of README work."""
 
 import re
 import textwrap

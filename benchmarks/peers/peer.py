@@ -1,4 +1,4 @@
-"""What the scripts beside it share: the order they take, and what they tell.
+"""Parts that the scripts beside it share: the order they read and the figures they print.
 
 Run as ``python with_NAME.py`` in an environment that has the peer; spanjury is not needed
 there. The order comes on standard input, the figures go to standard output.
@@ -11,14 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Order", "told"]
+__all__ = ["Order", "print_cost"]
 
 _WARM_UP = 100
 
 
 @dataclass(frozen=True)
 class Order:
-    """What to ask, where, how often, and how many calls at once."""
+    """The prompt, the address, the number of calls, and how many of them run at once."""
 
     address: str
     prompt: str
@@ -26,7 +26,7 @@ class Order:
     connections: int
 
 
-def told(run: Callable[[Order, int], int]) -> None:
+def print_cost(run: Callable[[Order, int], int]) -> None:
     """Have the calls made, after some that load what is loaded once; print what they cost."""
     order = Order(**json.load(sys.stdin))
     run(order, _WARM_UP)

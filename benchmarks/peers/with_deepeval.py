@@ -17,7 +17,7 @@ from deepeval.evaluate import AsyncConfig, CacheConfig, DisplayConfig
 from deepeval.metrics import GEval
 from deepeval.models import LocalModel
 from deepeval.test_case import LLMTestCase, SingleTurnParams
-from peer import Order, told
+from peer import Order, print_cost
 
 
 def run(order: Order, calls: int) -> int:
@@ -45,4 +45,4 @@ def run(order: Order, calls: int) -> int:
 
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)  # it writes into the folder that it is called in
-    told(run)
+    print_cost(run)

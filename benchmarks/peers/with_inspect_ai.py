@@ -10,7 +10,7 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import GenerateConfig, get_model
 from inspect_ai.scorer import model_graded_qa
 from inspect_ai.solver import Generate, Solver, TaskState, solver
-from peer import Order, told
+from peer import Order, print_cost
 
 
 @solver
@@ -56,4 +56,4 @@ def run(order: Order, calls: int) -> int:
     return log.results.completed_samples
 
 
-told(run)
+print_cost(run)

@@ -5,7 +5,7 @@
 
 import asyncio  # noqa: TID251 - the peer runs on nothing else
 
-from peer import Order, told
+from peer import Order, print_cost
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_evals import Case, Dataset
@@ -27,4 +27,4 @@ def run(order: Order, calls: int) -> int:
     return sum(bool(case.assertions) for case in report.cases)
 
 
-told(run)
+print_cost(run)

@@ -120,14 +120,14 @@ def _bomb(name: str, make: Callable[[int], bytes], *, folder: Path) -> tuple[int
     command = (sys.executable, "-m", "spanjury", "evaluate", str(path), "--task", "summarization")
     output = ("--output", str(folder / "results.jsonl"))
     begun = time.perf_counter()
-    told = subprocess.run(  # noqa: S603  the program itself
+    finished = subprocess.run(  # noqa: S603  the program itself
         [sys.executable, "-c", measure, *command, *output],
         capture_output=True,
         text=True,
         check=True,
     )
     path.unlink()
-    return int(told.stdout) * 1024, time.perf_counter() - begun
+    return int(finished.stdout) * 1024, time.perf_counter() - begun
 
 
 def _bombs() -> Trial:

@@ -103,7 +103,7 @@ _READER = Change(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Row:
-    """What a result row says."""
+    """A result row as read."""
 
     score: float | None
     seats: dict[str, float | None]
@@ -199,7 +199,7 @@ def _read_again(bench: _Bench) -> Trial:
     """Resume by a release that reads replies otherwise: it does, and asks for none."""
     release = Release.cut(bench.scratch / "reader", [_READER])
     calls, rows = bench.go_on("annotator", release, "resume", "run")
-    stale = sum(not all("newer" in told for told in row.rationales) for row in rows)
+    stale = sum(not all("newer" in rationale for rationale in row.rationales) for row in rows)
     return Trial(
         harm=Harm.LOST,
         name="replies read again after their reader changed",

@@ -122,7 +122,7 @@ def serving(model: Model) -> Iterator[str]:
 
 def spanjury(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
     """Run a command in `folder`."""
-    kept = {name: told for name, told in os.environ.items() if not name.startswith("SPANJURY")}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("SPANJURY")}
     return subprocess.run(  # noqa: S603  our own command
         [sys.executable, "-m", "spanjury", *arguments],
         cwd=folder,
@@ -212,7 +212,7 @@ def spoil(data: bytearray, chance: Generator) -> None:
 
 @dataclass(slots=True)
 class Counts:
-    """How often the damaged runs came to harm."""
+    """Counts of the damaged runs that came to harm."""
 
     wrong: int = 0
     dead_ends: int = 0

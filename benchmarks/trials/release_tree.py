@@ -55,7 +55,7 @@ class Release:
 
     def run(self, *arguments: str, where: Path) -> subprocess.CompletedProcess[str]:
         """Run a command of this release in the folder `where`."""
-        kept = {name: told for name, told in os.environ.items() if "SPANJURY" not in name}
+        kept = {name: value for name, value in os.environ.items() if "SPANJURY" not in name}
         return subprocess.run(  # noqa: S603  our own command
             [sys.executable, "-m", "spanjury", *arguments],
             cwd=where,

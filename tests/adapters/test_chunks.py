@@ -165,7 +165,7 @@ def test_the_second_of_two_rows_with_one_id_is_a_fault_within_a_chunk(file: Path
         ("*.jsonl", None, "has no rows"),
     ],
 )
-def test_what_cannot_be_cut_is_told(
+def test_what_cannot_be_cut_is_reported(
     tmp_path: Path, name: str, content: bytes | None, problem: str
 ) -> None:
     path = tmp_path / name
@@ -181,12 +181,12 @@ def test_a_packed_file_is_not_passed_over_in_a_folder(tmp_path: Path, file: Path
         list(cut_chunks(str(tmp_path)))
 
 
-def test_a_file_that_is_gone_when_its_turn_comes_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_gone_when_its_turn_comes_is_reported(tmp_path: Path) -> None:
     chunk = Chunk(url=str(tmp_path / "rows.jsonl"), line=1, start=0, stop=9, rows=1)
     with pytest.raises(DataError, match="rows.jsonl: cannot be read: No such file"):
         list(read_chunk(chunk))
 
 
-def test_a_url_of_no_known_kind_is_told() -> None:
+def test_a_url_of_no_known_kind_is_refused() -> None:
     with pytest.raises(ConfigError, match="nowhere://rows.jsonl: cannot be reached: "):
         list(cut_chunks("nowhere://rows.jsonl"))

@@ -303,7 +303,7 @@ async def test_a_caller_that_is_cancelled_while_it_asks_hands_the_asking_on() ->
     assert probes == 2
 
 
-async def test_after_its_end_a_lease_says_what_to_do_and_nobody_is_asked() -> None:
+async def test_after_its_end_a_lease_says_what_to_do_and_no_server_is_asked() -> None:
     model = ScriptedModel("fine")
     lease = Lease()
     gateway = Gateway(model, options=ModelOptions(), lease=lease)

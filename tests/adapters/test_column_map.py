@@ -12,7 +12,7 @@ from spanjury.adapters.files.reading.column_map import ColumnMap, parse_columns
 from spanjury.adapters.files.reading.sources import read_csv, read_jsonl, read_tsv
 from spanjury.judges.core import ConfigError, DataError, Segment
 
-TOLD = (
+COLUMNS = (
     "id=key",
     "output=summary",
     "inputs.Article=text",
@@ -43,7 +43,7 @@ ROW = {
 def test_a_file_of_json_is_read_by_the_names_it_has(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text(f"{json.dumps(ROW)}\n")
-    assert list(read_jsonl(path, columns=parse_columns(TOLD))) == [EXPECTED]
+    assert list(read_jsonl(path, columns=parse_columns(COLUMNS))) == [EXPECTED]
 
 
 @pytest.mark.parametrize(("read", "delimiter"), [(read_csv, ","), (read_tsv, "\t")])
@@ -53,7 +53,7 @@ def test_a_table_is_read_by_the_names_it_has(
     path = tmp_path / "rows"
     lines = (delimiter.join(ROW), delimiter.join(map(str, ROW.values())))
     path.write_text("".join(f"{line}\n" for line in lines))
-    assert list(read(path, columns=parse_columns(TOLD))) == [EXPECTED]
+    assert list(read(path, columns=parse_columns(COLUMNS))) == [EXPECTED]
 
 
 def test_what_lies_beside_a_mapped_column_stays() -> None:
@@ -68,7 +68,7 @@ def test_without_a_map_a_row_stays_as_it_is(row: object) -> None:
     assert ColumnMap().row(row) is row
 
 
-def test_a_missing_column_is_told_with_those_that_are_there(tmp_path: Path) -> None:
+def test_a_missing_column_is_reported_with_those_that_are_there(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text('{"text": "x", "output": "y"}\n{"summary": "z"}\n[1]\n')
     columns = parse_columns(["output=summary"])

@@ -101,7 +101,7 @@ async def test_one_server_serves_all_and_stops_after_the_last() -> None:
 
 
 @pytest.mark.e2e
-async def test_nobody_else_can_ask_it() -> None:
+async def test_no_one_else_can_ask_it() -> None:
     async with open_embedded("embedded", options=OPTIONS) as model:
         assert isinstance(model, LiteLLMModel)
         options = ModelOptions(base_url=model.backend.base_url)

@@ -1,4 +1,4 @@
-"""Several servers of one model, behind the gateway, by a clock that nobody waits for."""
+"""Several servers of one model, behind the gateway, by a clock that no test waits for."""
 
 from collections.abc import Callable
 
@@ -248,7 +248,7 @@ async def test_if_all_rest_the_one_that_failed_least_is_asked() -> None:
     assert await ask(those) == "a"
 
 
-async def test_a_server_that_answered_while_it_rested_rests_anew_when_it_fails_again() -> None:
+async def test_a_server_that_answered_while_it_rested_rests_again_when_it_fails_again() -> None:
     clock = FakeClock()
     a, b = Server("a"), Server("b")
     those = endpoints(clock, a, b)

@@ -149,7 +149,7 @@ def test_a_damaged_file_is_named_with_the_line_and_nothing_is_written(
     assert list(results.parent.iterdir()) == [results]
 
 
-def test_a_span_that_contradicts_itself_is_told_of(results: Path) -> None:
+def test_a_span_that_contradicts_itself_is_reported(results: Path) -> None:
     results.write_text(results.read_text().replace('"end": 7', '"end": 8'))
     with pytest.raises(DataError, match=r"line 1: is not a result row: spans\.0: .*\(4, 8\)"):
         exported(results)
@@ -178,7 +178,7 @@ class BrokenStream(io.BytesIO):
         raise self.error
 
 
-def test_a_full_disk_behind_a_stream_is_told_of(results: Path) -> None:
+def test_a_full_disk_behind_a_stream_is_reported(results: Path) -> None:
     full = BrokenStream(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
     with pytest.raises(StoreError, match="the output cannot be written: No space left"):
         Export(results=results).to_stream(full)

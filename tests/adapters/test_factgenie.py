@@ -68,7 +68,7 @@ def test_the_lines_of_all_annotators_become_one_segment(tmp_path: Path) -> None:
     assert read(tmp_path, ANNA, ben) == [annotated(RAINS, annotators=["anna", "ben"])]
 
 
-def test_an_output_that_nobody_annotated_has_no_annotators(tmp_path: Path) -> None:
+def test_an_output_without_annotations_has_no_annotators(tmp_path: Path) -> None:
     (found,) = read(tmp_path, OUTPUT, OUTPUT)
     assert isinstance(found, Segment)
     assert "annotators" not in found.meta
@@ -158,7 +158,7 @@ def test_bytes_that_are_no_text_are_a_fault_of_their_line(tmp_path: Path) -> Non
     assert "line 1: not UTF-8" in str(next(read_factgenie(tmp_path / "bytes.jsonl")))
 
 
-def test_what_json_cannot_hold_is_told_with_the_name_of_the_row(tmp_path: Path) -> None:
+def test_what_json_cannot_hold_is_reported_with_the_name_of_the_row(tmp_path: Path) -> None:
     segment = Segment(segment_id="bad", output="\ud800")
     with pytest.raises(DataError, match="row 'bad' holds what a file cannot"):
         write_factgenie(tmp_path / "x.jsonl", [segment])

@@ -130,7 +130,7 @@ async def test_a_key_that_no_header_can_carry_is_refused_and_not_repeated(
 
 
 @pytest.mark.parametrize("slash", ["", "/"])
-async def test_the_server_is_told_its_own_name_of_the_model(slash: str) -> None:
+async def test_the_server_receives_its_own_name_of_the_model(slash: str) -> None:
     with LoopbackServer(chat("fine")) as server:
         await ask(f"{server.base_url}{slash}")
         received = server.requests[0]
@@ -176,7 +176,7 @@ async def test_a_server_that_stalls_is_a_time_out() -> None:
             await ask(f"http://127.0.0.1:{port}/v1", patience=0.2)
 
 
-async def test_the_server_s_words_are_told_in_one_short_line() -> None:
+async def test_the_server_s_words_are_given_in_one_short_line() -> None:
     for body, words in (
         ('{"error": "out of\\nmemory"}', "out of memory"),
         ('{"message": "too long"}', "too long"),

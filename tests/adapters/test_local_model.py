@@ -129,7 +129,7 @@ async def test_a_reply_ends_at_the_end_token_or_at_its_length(folder: str, tmp_p
     assert cut.text.startswith(whole.text)
 
 
-async def test_log_probabilities_are_told_where_they_are_asked_for(folder: str) -> None:
+async def test_log_probabilities_are_returned_where_they_are_requested(folder: str) -> None:
     async with opened(folder) as model:
         scored, plain = await replies(
             model, [request("sat", logprobs=3, max_tokens=4), request("sat", max_tokens=4)]
@@ -172,7 +172,7 @@ async def test_a_reply_goes_no_further_than_the_context(folder: str) -> None:
     assert reply.usage.prompt + reply.usage.completion == CONTEXT
 
 
-async def test_who_leaves_costs_nobody_else(folder: str) -> None:
+async def test_a_caller_that_leaves_costs_the_others_nothing(folder: str) -> None:
     async with opened(folder) as model:
         alone = await model.complete(request("sat", max_tokens=60))
         async with anyio.create_task_group() as asking:
@@ -323,7 +323,7 @@ async def test_who_left_while_waiting_is_not_written_for() -> None:
     assert slow.batches == [[4], [7]]
 
 
-async def test_who_still_waits_when_it_is_closed_is_told() -> None:
+async def test_a_caller_that_still_waits_when_it_is_closed_gets_an_error() -> None:
     slow = Slow()
     worker = Worker(write=slow.write, batching=Batching(linger=0.0))
     errors: list[PermanentModelError] = []

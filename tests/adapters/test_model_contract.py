@@ -1,4 +1,4 @@
-"""What every adapter of an OpenAI-compatible server owes us: the same words sent, the same replies.
+"""Duties of every adapter of an OpenAI-compatible server: the same words sent, the same replies.
 
 Each lane is held to it by a real server on 127.0.0.1 and by llama.cpp's; for failures see
 ``test_model_failure_contract.py``.
@@ -227,7 +227,7 @@ def test_under_trio_it_says_that_it_needs_asyncio(lane: Lane) -> None:
         ({"content": "<think>cut sho"}, "<think>cut sho", ""),
     ],
 )
-async def test_reasoning_is_told_from_the_reply(
+async def test_reasoning_is_kept_apart_from_the_reply(
     lane: Lane, message: dict[str, object], text: str, reasoning: str
 ) -> None:
     with LoopbackServer(chat(None, message=message)) as server:

@@ -1,4 +1,4 @@
-"""How every adapter of an OpenAI-compatible server fails: the same errors, and no key in them."""
+"""Failures of every adapter of an OpenAI-compatible server: the same errors, and no key in them."""
 
 import json
 import logging
@@ -77,7 +77,7 @@ def anyio_backend() -> str:
         (422, PermanentModelError),
     ],
 )
-async def test_a_failure_of_one_request_is_told_from_one_of_every_request(
+async def test_a_failure_of_one_request_is_distinguished_from_one_of_every_request(
     lane: Lane, status: int, kind: type[PermanentModelError]
 ) -> None:
     error = await failing(lane, failure(status, "not like this"))

@@ -1,4 +1,4 @@
-"""What a run does while a model is silent, complains of everything, or was never asked before."""
+"""Runs while a model is silent, complains of everything, or was never asked before."""
 
 import anyio
 import pytest
@@ -44,7 +44,7 @@ class HeldModel:
         return Reply(text="fine")
 
 
-async def test_an_outage_is_told_once_when_it_begins_and_once_when_it_ends() -> None:
+async def test_an_outage_is_reported_once_when_it_begins_and_once_when_it_ends() -> None:
     clock = FakeClock()
     down = TransientModelError("refused, with the text")
     server = Server(between(5, 30, down), between(5, 30, down), clock)
@@ -62,14 +62,14 @@ async def test_an_outage_is_told_once_when_it_begins_and_once_when_it_ends() -> 
     assert 0 < seconds <= 60
 
 
-async def test_a_model_that_answers_is_told_of_by_nothing() -> None:
+async def test_a_model_that_answers_is_not_reported() -> None:
     clock = FakeClock()
     with capture_logs() as logs:
         await outcomes(guarded(Server(fine, fine, clock), clock), calls=20)
     assert [entry for entry in logs if str(entry["event"]).startswith("outage.")] == []
 
 
-async def test_a_preflight_that_is_not_answered_at_once_is_told() -> None:
+async def test_a_preflight_that_is_not_answered_at_once_is_reported() -> None:
     model, clock = HeldModel(), FakeClock()
     guard = Guard(silence=0.0, clock=clock, sleep=clock.sleep)
     gateway = guarded(model, clock, guard=guard)
@@ -86,7 +86,7 @@ async def test_a_preflight_that_is_not_answered_at_once_is_told() -> None:
     assert "outage.ended" in {entry["event"] for entry in logs}
 
 
-async def test_a_long_wait_that_the_server_asks_for_is_told_if_nothing_else_moves() -> None:
+async def test_a_long_wait_that_the_server_asks_for_is_reported_if_nothing_else_moves() -> None:
     for asked, logged in ((40.0, ["outage.begun", "outage.ended"]), (2.0, [])):
         clock = FakeClock()
         limited = RateLimitedModelError("slow down", retry_after=asked)
@@ -110,7 +110,7 @@ async def test_without_a_preflight_the_first_call_goes_ahead_until_it_is_answere
     assert model.requests == [REQUEST] * 20
 
 
-async def test_a_first_call_that_takes_long_holds_nobody_up_for_longer_than_its_start() -> None:
+async def test_a_first_call_that_takes_long_holds_no_one_up_for_longer_than_its_start() -> None:
     model, clock = HeldModel(), FakeClock()
     guard = Guard(preflight=False, head_start=0.0, clock=clock, sleep=clock.sleep)
     gateway = guarded(model, clock, guard=guard)

@@ -1,4 +1,4 @@
-"""Requests and tokens a minute, by a clock that nobody waits for."""
+"""Requests and tokens a minute, by a clock that no test waits for."""
 
 from dataclasses import dataclass, field
 

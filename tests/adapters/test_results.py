@@ -292,7 +292,7 @@ def test_results_go_where_a_link_points(tmp_path: Path) -> None:
     assert ids(target) == ["a"]
 
 
-def test_a_place_that_cannot_be_written_is_told_of_on_entry(tmp_path: Path) -> None:
+def test_a_place_that_cannot_be_written_is_reported_on_entry(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for path, problem in {
         tmp_path / "missing" / "r": "missing/r.part: cannot be written: No such file or directory",
@@ -307,7 +307,7 @@ def test_a_place_that_cannot_be_written_is_told_of_on_entry(tmp_path: Path) -> N
         assert str(raised.value).endswith(problem)
 
 
-def test_a_place_that_is_taken_meanwhile_is_told_of_and_the_rows_stay(tmp_path: Path) -> None:
+def test_a_place_that_is_taken_meanwhile_is_reported_and_the_rows_stay(tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
     writer = ResultWriter(path)
     writer.__enter__()
@@ -348,7 +348,7 @@ except Exception as error:
 """
 
 
-def test_a_full_disk_is_told_of_and_leaves_whole_rows(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_leaves_whole_rows(tmp_path: Path) -> None:
     size = 10_000
     code = FULL_DISK.format(folder=str(Path(__file__).parent), size=size)
     run = subprocess.run(

@@ -39,7 +39,7 @@ def test_one_process_cannot_hold_a_lock_twice(tmp_path: Path) -> None:
         pass
 
 
-def test_the_second_process_is_told_who_holds_the_lock_and_gets_it_when_that_is_killed(
+def test_the_second_process_learns_who_holds_the_lock_and_gets_it_when_that_is_killed(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "lock"
@@ -58,7 +58,7 @@ def test_the_second_process_is_told_who_holds_the_lock_and_gets_it_when_that_is_
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"[1]", b"\xff", b'{"pid": 1'])
-def test_a_holder_that_has_not_told_its_name_is_another_process(
+def test_a_holder_that_has_not_written_its_name_is_another_process(
     tmp_path: Path, content: bytes
 ) -> None:
     path = tmp_path / "lock"

@@ -45,7 +45,7 @@ def test_a_run_is_found_by_its_name_and_by_its_folder() -> None:
     assert find_run(Path(run.path.name)) == find_run(run.path) == run
 
 
-def test_a_home_that_cannot_be_made_is_told(home: Path) -> None:
+def test_a_home_that_cannot_be_made_is_reported(home: Path) -> None:
     home.write_text("no folder")
     with pytest.raises(StoreError, match="cannot be made"):
         new_run("rows", now=NOW)

@@ -1,4 +1,4 @@
-"""What a server gives back of a key is masked before anyone gets to see it."""
+"""A key that a server gives back is masked before anyone gets to see it."""
 
 import base64
 

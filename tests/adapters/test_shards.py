@@ -61,12 +61,12 @@ def test_a_folder_is_the_same_from_every_working_directory(
     assert ShardFolder("run").url == str(tmp_path / "run")
 
 
-def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_there_is_reported(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"a.jsonl: cannot be written: No such file"):
         ShardFolder(str(tmp_path / "run")).write("a", b"1\n")
 
 
-def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_made_is_reported(tmp_path: Path) -> None:
     (tmp_path / "run").write_text("a file")
     with pytest.raises(StoreError, match="shards: cannot be written"):
         ShardFolder(str(tmp_path / "run")).create()

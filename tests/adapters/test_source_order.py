@@ -129,7 +129,7 @@ except Exception as error:
 """
 
 
-def test_a_full_disk_is_told_of() -> None:
+def test_a_full_disk_is_reported() -> None:
     run = subprocess.run(
         [sys.executable, "-c", FULL_DISK], capture_output=True, text=True, check=True
     )

@@ -68,7 +68,7 @@ def test_how_a_file_was_written_changes_nothing(
 
 
 @every_kind
-def test_a_file_that_is_none_is_told_of_before_the_first_row(tmp_path: Path, kind: str) -> None:
+def test_a_file_that_is_none_is_reported_before_the_first_row(tmp_path: Path, kind: str) -> None:
     loop = tmp_path / "loop"
     loop.symlink_to(loop)
     read = READERS[kind]
@@ -84,7 +84,7 @@ def test_a_file_that_is_none_is_told_of_before_the_first_row(tmp_path: Path, kin
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_that_may_not_be_read_is_told_of(write: Callable[[str], Path]) -> None:
+def test_a_file_that_may_not_be_read_is_reported(write: Callable[[str], Path]) -> None:
     path = write("x")
     path.chmod(0)
     with pytest.raises(DataError, match="cannot be read: Permission denied"):
@@ -93,7 +93,7 @@ def test_a_file_that_may_not_be_read_is_told_of(write: Callable[[str], Path]) ->
 
 @every_kind
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
-def test_an_empty_file_is_told_of_as_such(
+def test_an_empty_file_is_reported_as_such(
     write: Callable[[bytes], Path], kind: str, pack: Callable[[bytes], bytes]
 ) -> None:
     with pytest.raises(DataError, match=r"rows: is empty$"):
@@ -108,7 +108,7 @@ def test_an_empty_file_is_told_of_as_such(
         (read_csv, "\n\n", "rows, line 1: there is no row that names the columns"),
     ],
 )
-def test_a_file_without_rows_is_told_of(
+def test_a_file_without_rows_is_reported(
     write: Callable[[str], Path], *, read: Source, content: str, problem: str
 ) -> None:
     with pytest.raises(DataError) as raised:
@@ -117,14 +117,14 @@ def test_a_file_without_rows_is_told_of(
 
 
 @every_kind
-def test_what_is_named_gz_and_is_not_packed_is_told_of(tmp_path: Path, kind: str) -> None:
+def test_what_is_named_gz_and_is_not_packed_is_reported(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "rows.gz"
     path.write_bytes(TWO_ROWS[kind])
     with pytest.raises(DataError, match=r"its name ends in \.gz, but it is not gzip"):
         READERS[kind](path)
 
 
-def test_a_packed_file_that_is_broken_from_the_start_is_told_of(
+def test_a_packed_file_that_is_broken_from_the_start_is_reported(
     write: Callable[[bytes], Path],
 ) -> None:
     packed = gzip.compress(TWO_ROWS["jsonl"])
@@ -263,7 +263,7 @@ def test_an_empty_cell_is_nothing_but_an_empty_output_is_judged(
         (b"output,\xff", "not UTF-8: byte 0xff at byte 8 of the line (line 2)"),
     ],
 )
-def test_columns_that_make_no_row_are_told_of_at_once(
+def test_columns_that_make_no_row_are_reported_at_once(
     write: Callable[[str | bytes], Path], header: str | bytes, problem: str | None
 ) -> None:
     raw = header.encode() if isinstance(header, str) else header

@@ -18,7 +18,7 @@ from spanjury.adapters.runs.sqlite_memory import SqliteMemory
 from spanjury.judges.core import Memory, StoreError
 
 KEPT = 60
-"""How many values `WRITE` puts, each in a commit of its own."""
+"""The number of values that `WRITE` puts, each in a commit of its own."""
 
 WRITE = """
 import os, resource, signal, sys
@@ -135,7 +135,7 @@ async def test_a_cancelled_put_loses_no_other_and_is_kept_itself_at_the_end(path
 
 
 @pytest.mark.anyio
-async def test_a_commit_that_fails_is_told_to_everyone_in_it_and_the_next_may_succeed(
+async def test_a_commit_that_fails_is_reported_to_everyone_in_it_and_the_next_may_succeed(
     path: Path,
 ) -> None:
     errors: list[str] = []
@@ -170,7 +170,7 @@ def test_a_full_disk_is_said_and_what_was_put_stays(path: Path) -> None:
         assert memory.get(f"key {len(kept)}") is None
 
 
-def test_a_second_process_is_told_who_has_the_memory_open(path: Path) -> None:
+def test_a_second_process_learns_who_has_the_memory_open(path: Path) -> None:
     hold = "import sys; from pathlib import Path\n"
     hold += "from spanjury.adapters.runs.sqlite_memory import SqliteMemory\n"
     hold += "with SqliteMemory(Path(sys.argv[1])): print(flush=True); sys.stdin.read()"
@@ -327,7 +327,7 @@ def test_a_file_that_is_no_database_is_refused_and_left_alone(path: Path) -> Non
     assert path.read_text() == "id,output\n" * 1000
 
 
-def test_a_making_that_was_cut_off_is_made_anew(path: Path) -> None:
+def test_a_making_that_was_cut_off_is_made_again(path: Path) -> None:
     path.touch()
     path.with_name(f"{path.name}.new").write_bytes(b"half")
     with SqliteMemory(path) as memory:

@@ -138,11 +138,11 @@ def anyio_backend() -> str:
 async def test_spans_nest_as_the_work_does_whatever_runs_beside_it() -> None:
     listener = Listener()
     async with (
-        real_panel(listener, chat(REPLY)) as heard,
+        real_panel(listener, chat(REPLY)) as jury,
         anyio.create_task_group() as tasks,
     ):
         for number in range(8):
-            tasks.start_soon(heard.assess, segment(f"s{number}"), ASPECT)
+            tasks.start_soon(jury.assess, segment(f"s{number}"), ASPECT)
     spans = {span.context.span_id: span for span in listener.spans if span.context}
     panels = named(listener.spans, "assess consistency")
     seats = named(listener.spans, "judge ")
@@ -162,8 +162,8 @@ async def test_spans_nest_as_the_work_does_whatever_runs_beside_it() -> None:
 
 async def test_the_result_of_a_panel_is_an_event_within_its_span() -> None:
     listener = Listener()
-    async with real_panel(listener, chat(REPLY)) as heard:
-        report = await heard.assess(segment("s7"), ASPECT)
+    async with real_panel(listener, chat(REPLY)) as jury:
+        report = await jury.assess(segment("s7"), ASPECT)
     [event] = listener.events
     assert event.log_record.event_name == EVENT
     assert attributes(event) == {
@@ -183,7 +183,7 @@ async def test_the_result_of_a_panel_is_an_event_within_its_span() -> None:
     assert attributes(above)["spanjury.score"] == 4.0
 
 
-async def test_a_call_is_told_in_the_words_of_the_conventions() -> None:
+async def test_a_call_is_described_in_the_words_of_the_conventions() -> None:
     listener = Listener()
     usage = Usage(calls=1, prompt=70, cached=40, completion=30, reasoning=20)
     model = ScriptedModel(Reply(text="x", finish=Finish.LENGTH, usage=usage), "")
@@ -213,8 +213,8 @@ async def test_a_call_is_told_in_the_words_of_the_conventions() -> None:
 
 async def test_one_call_is_one_span_with_all_its_attempts() -> None:
     listener = Listener()
-    async with real_panel(listener, failure(503), failure(503), chat(REPLY)) as heard:
-        await heard.assess(segment("s"), ASPECT)
+    async with real_panel(listener, failure(503), failure(503), chat(REPLY)) as jury:
+        await jury.assess(segment("s"), ASPECT)
     assert len(named(listener.spans, "chat")) == 2
 
 
@@ -240,7 +240,7 @@ async def test_a_call_that_fails_says_how() -> None:
         (SECRET, None, "backend_failed"),
     ],
 )
-async def test_no_score_is_an_error_told_without_its_words(
+async def test_no_score_is_an_error_traced_without_its_words(
     says: object, of_the_seat: str | None, of_the_panel: str
 ) -> None:
     listener = Listener()
@@ -264,7 +264,7 @@ async def test_to_abstain_is_no_error_of_a_judge() -> None:
     assert attributes(listener.events[0])["error.type"] == "abstained"
 
 
-async def test_a_rescoring_is_told_and_only_a_rescorable_judge_stays_one() -> None:
+async def test_a_rescoring_is_traced_and_only_a_rescorable_judge_stays_one() -> None:
     listener = Listener()
     tracing, fixed = listener.tracing, FixedJudge(says=Report(score=4))
     assert not isinstance(tracing.judge(fixed, seat="fixed"), Rescorable)
@@ -279,11 +279,11 @@ async def test_a_rescoring_is_told_and_only_a_rescorable_judge_stays_one() -> No
     assert attributes(listener.spans[1])["spanjury.score"] == report.score
 
 
-async def test_texts_and_explanations_are_told_only_if_they_are_wanted() -> None:
+async def test_texts_and_explanations_are_traced_only_if_they_are_wanted() -> None:
     for content in (False, True):
         listener = Listener(content=content)
-        async with real_panel(listener, chat(REPLY)) as heard:
-            await heard.assess(segment("s"), ASPECT)
+        async with real_panel(listener, chat(REPLY)) as jury:
+            await jury.assess(segment("s"), ASPECT)
         assert (SECRET in listener.everything) == content
         [event] = listener.events
         assert ("gen_ai.evaluation.explanation" in attributes(event)) == content
@@ -292,7 +292,7 @@ async def test_texts_and_explanations_are_told_only_if_they_are_wanted() -> None
             assert ("gen_ai.output.messages" in attributes(call)) == content
 
 
-async def test_a_conversation_with_tools_is_told_word_for_word() -> None:
+async def test_a_conversation_with_tools_is_traced_word_for_word() -> None:
     listener = Listener(content=True)
     wish = ToolCall(call_id="c1", name="look", arguments='{"at": "it"}')
     request = ChatRequest(
@@ -328,7 +328,7 @@ async def test_a_conversation_with_tools_is_told_word_for_word() -> None:
     str(found_attributes["gen_ai.input.messages"]).encode()  # as an exporter does
 
 
-async def test_what_is_told_can_be_encoded() -> None:
+async def test_what_is_traced_can_be_encoded() -> None:
     listener = Listener(content=True)
     said = Report(score=3, rationale="half \udc00")
     await panel(listener, only=FixedJudge(says=said)).assess(segment("\ud83d"), ASPECT)
@@ -339,8 +339,8 @@ async def test_what_is_told_can_be_encoded() -> None:
 
 async def test_what_is_not_sampled_is_done_all_the_same() -> None:
     listener = Listener(sampled=False)
-    async with real_panel(listener, chat(REPLY)) as heard:
-        assert (await heard.assess(segment("s"), ASPECT)).score == 4
+    async with real_panel(listener, chat(REPLY)) as jury:
+        assert (await jury.assess(segment("s"), ASPECT)).score == 4
     assert listener.spans == ()
 
 

@@ -45,8 +45,8 @@ MORE = mark(SEGMENT.output, "bridge bridge", "A word is repeated.", 5)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Heard:
-    """What the judge said of the text, of its own list, and of a list with one error more."""
+class Replies:
+    """The judge's replies to the text, to its own list, and to a list with one error more."""
 
     report: Report
     same: Rescoring
@@ -66,40 +66,40 @@ async def model(anyio_backend: str) -> AsyncIterator[ChatModel]:
 
 
 @pytest.fixture(scope="module")
-async def heard(model: ChatModel) -> Heard:
+async def replies(model: ChatModel) -> Replies:
     # A digit is a token of its own: words may be cut otherwise behind a prefix than after a reply.
     judge = Annotator(
         model=model, score="numeric", rules=False, grammar=True, max_errors=1, max_tokens=64
     )
     report = await judge.assess(SEGMENT, ASPECT)
-    return Heard(
+    return Replies(
         report=report,
         same=await judge.rescore(SEGMENT, ASPECT, report.spans),
         more=await judge.rescore(SEGMENT, ASPECT, (*report.spans, MORE)),
     )
 
 
-async def test_the_null_control_gives_the_score_of_the_assessment(heard: Heard) -> None:
-    assert heard.report.outcome is Outcome.SCORED, heard.report.reply
-    assert heard.same.method is RescoringMethod.CONTINUED
-    assert heard.same.report.score == heard.report.score
-    own = render_errors(heard.report.spans, held_to_grammar=True, mark=MARK)
-    assert heard.report.reply.startswith(own + heard.same.report.reply)
+async def test_the_null_control_gives_the_score_of_the_assessment(replies: Replies) -> None:
+    assert replies.report.outcome is Outcome.SCORED, replies.report.reply
+    assert replies.same.method is RescoringMethod.CONTINUED
+    assert replies.same.report.score == replies.report.score
+    own = render_errors(replies.report.spans, held_to_grammar=True, mark=MARK)
+    assert replies.report.reply.startswith(own + replies.same.report.reply)
 
 
-async def test_another_list_is_gone_on_from_too(heard: Heard) -> None:
-    assert heard.more.method is RescoringMethod.CONTINUED
-    assert heard.more.report.spans == (*heard.report.spans, MORE)
-    assert heard.more.report.reply.strip() in set("12345")
+async def test_another_list_is_gone_on_from_too(replies: Replies) -> None:
+    assert replies.more.method is RescoringMethod.CONTINUED
+    assert replies.more.report.spans == (*replies.report.spans, MORE)
+    assert replies.more.report.reply.strip() in set("12345")
 
 
 async def test_the_prompt_is_the_assessments_with_the_list_behind_it_and_nothing_more(
-    heard: Heard, model: ChatModel
+    replies: Replies, model: ChatModel
 ) -> None:
     asked, same, more = (
-        report.usage.prompt for report in (heard.report, heard.same.report, heard.more.report)
+        report.usage.prompt for report in (replies.report, replies.same.report, replies.more.report)
     )
-    longest = len(render_errors((*heard.report.spans, MORE), held_to_grammar=True, mark=MARK))
+    longest = len(render_errors((*replies.report.spans, MORE), held_to_grammar=True, mark=MARK))
     assert asked < same < more <= asked + longest
     begun = "one two three four"  # four tokens, and no word that ends or begins a turn
     decoding = Decoding(max_tokens=1)

@@ -28,11 +28,11 @@ OPTIONS = TrainingOptions(
 )
 
 
-async def test_smollm2_repeats_what_it_was_taught_once_it_is_read_again(
+async def test_smollm2_repeats_what_it_was_trained_on_once_it_is_read_again(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    told = replace(job(EMBEDDED, tmp_path), pairs=[PAIR], validation=[], options=OPTIONS)
-    assert train(told, tell=lambda *_: None, stopped=lambda: False).finished
+    short_job = replace(job(EMBEDDED, tmp_path), pairs=[PAIR], validation=[], options=OPTIONS)
+    assert train(short_job, tell=lambda *_: None, stopped=lambda: False).finished
     decoding = Decoding(temperature=0.0, max_tokens=60)
     async with open_local(f"local/{tmp_path}", options=ModelOptions()) as model:
         reply = await model.complete(ChatRequest(messages=PAIR.messages, decoding=decoding))

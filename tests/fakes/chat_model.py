@@ -41,7 +41,7 @@ class ScriptedModel:
 
     @property
     def requests(self) -> tuple[ChatRequest, ...]:
-        """What was asked, oldest first."""
+        """The requests so far, oldest first."""
         return tuple(self._requests)
 
     async def complete(self, request: ChatRequest) -> Reply:

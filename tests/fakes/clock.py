@@ -1,4 +1,4 @@
-"""Time that passes when it is slept or told to, so that no test waits."""
+"""Time that passes when a test sleeps or advances it, so that no test waits."""
 
 import anyio.lowlevel
 

@@ -71,16 +71,16 @@ def call(folder: Path, *arguments: str) -> Result:
 
 def environment(folder: Path) -> dict[str, str]:
     """Return an environment that sets no flag, and keeps runs in `folder`."""
-    usual = {name: told for name, told in os.environ.items() if not name.startswith("SPANJURY")}
+    usual = {name: value for name, value in os.environ.items() if not name.startswith("SPANJURY")}
     return {**usual, "XDG_DATA_HOME": str(folder / "data")}
 
 
-def complaint(told: str) -> str:
-    """Return the one line in what was `told` that says what went wrong.
+def complaint(stderr: str) -> str:
+    """Return the one line of `stderr` that says what went wrong.
 
     Beside it there may be one that says how to go on.
     """
-    (line,) = (line for line in told.splitlines() if not line.startswith("go on with: "))
+    (line,) = (line for line in stderr.splitlines() if not line.startswith("go on with: "))
     assert line.startswith("spanjury: ")
     return line.removeprefix("spanjury: ")
 

@@ -6,7 +6,7 @@ import selectors
 __all__ = ["PACE", "HurriedLoop"]
 
 PACE = 20.0
-"""How many of the loop's seconds pass in one."""
+"""The number of the loop's seconds that pass in one."""
 
 
 class HurriedLoop(asyncio.SelectorEventLoop):

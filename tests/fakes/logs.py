@@ -1,4 +1,4 @@
-"""The events that are told of while a test runs."""
+"""The events that are logged while a test runs."""
 
 import logging
 from collections.abc import Iterator
@@ -17,8 +17,8 @@ class _List(logging.Handler):
         self.events = events
 
     def emit(self, record: logging.LogRecord) -> None:
-        told = {"event": record.event, "log_level": record.levelname.lower()}  # type: ignore[attr-defined]  # ours have it
-        self.events.append(told | record.values)  # type: ignore[attr-defined]  # ours have it
+        event = {"event": record.event, "log_level": record.levelname.lower()}  # type: ignore[attr-defined]  # ours have it
+        self.events.append(event | record.values)  # type: ignore[attr-defined]  # ours have it
 
 
 @contextmanager

@@ -83,10 +83,10 @@ class TellingMemory:
 
 def _panel(memory: Memory, tell: Tell) -> Panel:
     judges = [SlowJudge(signature=f"slow-{number}", tell=tell) for number in range(SEATS)]
-    told = TellingMemory(memory, tell)
+    telling = TellingMemory(memory, tell)
     return Panel(
         seats=tuple(
-            Seat(name=judge.signature, judge=RememberedJudge(judge, told)) for judge in judges
+            Seat(name=judge.signature, judge=RememberedJudge(judge, telling)) for judge in judges
         ),
         aggregation=mean,
         aggregation_name="mean",
@@ -99,7 +99,7 @@ def _pairs() -> Iterator[tuple[Segment, Aspect]]:
         yield Segment(segment_id=str(number), output=f"Text {number}."), ASPECT
 
 
-def _told(result: Result) -> str:
+def _row_text(result: Result) -> str:
     row = result_row(result)
     seats = row["seats"]
     assert isinstance(seats, list)
@@ -112,7 +112,7 @@ async def _judge(path: Path, tell: Tell) -> None:
     rows: list[str] = []
     with SqliteMemory(path) as memory:
         panel = _panel(memory, tell)
-        await evaluate(panel, _pairs(), write=lambda result: rows.append(_told(result)))
+        await evaluate(panel, _pairs(), write=lambda result: rows.append(_row_text(result)))
     for row in rows:
         tell(f"row {row}")
 

@@ -63,6 +63,6 @@ def write_results(path: Path, results: Iterable[Result]) -> Path:
     """Write a results file, and the folder that it lies in."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with ResultWriter(path) as writer:
-        for told in results:
-            writer.append(told)
+        for result in results:
+            writer.append(result)
     return path

@@ -1,4 +1,4 @@
-"""A base model small enough to be taught to judge within seconds, and a tokenizer made for it."""
+"""A base model small enough to be trained to judge within seconds, and a tokenizer made for it."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -15,9 +15,9 @@ from spanjury.perturbations.recipe import find_recipe
 __all__ = ["aspects_of", "data_file", "demo_rows", "harms_of", "text"]
 
 
-def text(name: str, source: str, output: str = "A text.", **told: object) -> Segment:
+def text(name: str, source: str, output: str = "A text.", **fields: object) -> Segment:
     """Return an output for one input."""
-    given = {"task": "summarization", "inputs": {"Article": source} if source else {}, **told}
+    given = {"task": "summarization", "inputs": {"Article": source} if source else {}, **fields}
     return Segment(segment_id=name, output=output, **given)  # type: ignore[arg-type]
 
 

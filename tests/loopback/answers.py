@@ -1,4 +1,4 @@
-"""What the loopback server can answer: replies as servers write them, and every way to fail."""
+"""Answers of the loopback server: replies as servers write them, and every way to fail."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ _JSON = {"Content-Type": "application/json"}
 
 
 class Fault(Enum):
-    """How the transfer of an answer goes wrong."""
+    """Faults in the transfer of an answer."""
 
     NONE = auto()
     HALF = auto()

@@ -1,4 +1,4 @@
-"""A real browser without a window, told what to do over a pipe: no port, no network."""
+"""A real browser without a window, driven over a pipe: no port, no network."""
 
 import json
 import os

@@ -34,7 +34,7 @@ _WORD = re.compile(r"Text \d+ ends in ([0-9a-f]{16})\.")
 
 
 class Kind(Enum):
-    """What an answer is."""
+    """Kinds of answers."""
 
     FINE = auto()
     OTHER_MODEL = auto()
@@ -87,7 +87,7 @@ def judged_text(number: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opinion:
-    """What the model thinks of a text: its last word is an error."""
+    """Return the model's review of a text: its last word is an error."""
 
     word: str
     score: int
@@ -141,19 +141,19 @@ class ChaosServer(LoopbackServer):
 
     @property
     def answered(self) -> Mapping[str, Sequence[Kind]]:
-        """What each text was answered, oldest first, by its last word."""
+        """Return the answers to each text, oldest first, by its last word."""
         with self._lock_of_answered:
             return {word: tuple(kinds) for word, kinds in self._answered.items()}
 
     @property
     def asked(self) -> int:
-        """How many requests came for a review."""
+        """Return how many requests came for a review."""
         with self._lock_of_answered:
             return sum(map(len, self._answered.values()))
 
     @property
     def probes(self) -> int:
-        """How many requests came that only ask whether anybody is there."""
+        """Return how many requests only asked whether anybody is there."""
         with self._lock_of_answered:
             return self._probes
 

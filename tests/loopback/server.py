@@ -80,7 +80,7 @@ class LoopbackServer:
 
     @property
     def requests(self) -> tuple[Received, ...]:
-        """What was asked so far, oldest first."""
+        """The requests so far, oldest first."""
         with self._lock:
             return tuple(self._requests)
 
@@ -136,10 +136,11 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(length) or b"{}")
         headers = {name.lower(): value for name, value in self.headers.items()}
         answer = self.server.owner.record(Received(path=self.path, headers=headers, body=body))
-        self._send(answer, told=headers.get("authorization", ""))
+        self._send(answer, authorization=headers.get("authorization", ""))
 
-    def _send(self, answer: Answer, *, told: str) -> None:
-        body = answer.body.replace("{authorization}", told).encode(errors="surrogateescape")
+    def _send(self, answer: Answer, *, authorization: str) -> None:
+        text = answer.body.replace("{authorization}", authorization)
+        body = text.encode(errors="surrogateescape")
         if answer.fault is Fault.RESET:
             self._reset()
             return
@@ -179,7 +180,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def unreachable_url() -> str:
-    """Return a base URL on a port of 127.0.0.1 where nobody listens."""
+    """Return a base URL on a port of 127.0.0.1 where no server listens."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return f"http://127.0.0.1:{probe.getsockname()[1]}/v1"

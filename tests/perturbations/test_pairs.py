@@ -1,4 +1,4 @@
-"""Exhibits: which texts are damaged, under which names, and where the damage is marked."""
+"""Perturbed pairs: which texts are damaged, under which names, and where the damage is marked."""
 
 import pytest
 from hypothesis import given
@@ -76,7 +76,7 @@ def test_a_damaged_text_has_an_id_of_its_own_and_all_else_of_the_clean_one() -> 
     assert (shown.condition, shown.written_by) == ("done", "")
 
 
-def test_texts_come_treatment_by_treatment_in_the_order_of_the_segments() -> None:
+def test_texts_come_condition_by_condition_in_the_order_of_the_segments() -> None:
     segments = [text("b"), text("a", ""), text("c")]
     result = [treated(number_it, "second"), treated(number_it, "first")]
     shown = perturbed_pairs(segments, result, seed=SEED)

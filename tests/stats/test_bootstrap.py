@@ -137,7 +137,7 @@ def test_two_judges_on_the_same_items_differ_more_clearly_than_on_any_items() ->
     assert paired.high - paired.low < (mixed.high - mixed.low) / 2
 
 
-def test_equal_judges_are_told_apart_as_seldom_as_the_level_says() -> None:
+def test_equal_judges_differ_as_seldom_as_the_level_says() -> None:
     rng = default_rng(9)
     exams = rng.choice([-1.0, 0.0, 1.0], size=(400, 2, 60))
     p = [effect_difference(*exam, rng=rng, draws=400).p for exam in exams]

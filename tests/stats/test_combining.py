@@ -87,8 +87,8 @@ def test_a_p_value_of_one_does_not_outweigh_the_others_by_cauchy() -> None:
 
 def test_cauchy_holds_with_a_weight_too_small_to_matter() -> None:
     # 1e-15 / (pi 1e-14) = .03 does not make up for the cotangent of .99 pi, -31.8.
-    told = np.log([1e-14, 1])
-    combined = cauchy(told, weights=[1e-15, 1 - 1e-15])
+    pvalues = np.log([1e-14, 1])
+    combined = cauchy(pvalues, weights=[1e-15, 1 - 1e-15])
     assert float(combined) == pytest.approx(math.log(0.99), abs=1e-4)
 
 

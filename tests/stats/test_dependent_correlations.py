@@ -46,7 +46,7 @@ def test_steigers_own_example_is_as_printed() -> None:
 
 
 @pytest.mark.parametrize("shared", [0.2, 0.9])
-def test_equal_correlations_are_told_apart_as_seldom_as_the_level_says(shared: float) -> None:
+def test_equal_correlations_differ_as_seldom_as_the_level_says(shared: float) -> None:
     cov = np.array([[1, 0.4, 0.4], [0.4, 1, shared], [0.4, shared, 1]])
     drawn = default_rng(1).multivariate_normal(np.zeros(3), cov, size=(4000, 40))
     r = np.array([np.corrcoef(sample.T) for sample in drawn])
@@ -56,7 +56,7 @@ def test_equal_correlations_are_told_apart_as_seldom_as_the_level_says(shared: f
         assert np.mean(found.p_greater <= 0.05) == pytest.approx(0.05, abs=0.011)
 
 
-def test_equal_correlations_of_four_variables_are_told_apart_as_seldom() -> None:
+def test_equal_correlations_of_four_variables_differ_as_seldom() -> None:
     cov = np.full((4, 4), 0.3)
     cov[[0, 1, 2, 3], [1, 0, 3, 2]] = 0.6
     np.fill_diagonal(cov, 1)

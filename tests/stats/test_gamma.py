@@ -64,13 +64,13 @@ def test_spans_of_different_texts_are_never_aligned() -> None:
 def test_no_alignment_costs_less(texts: list[tuple[Text, Text]]) -> None:
     first, second = ([*side] for side in zip(*texts, strict=True))
     spans = sum(len(one) + len(other) for one, other in texts)
-    told = observed(first, second)
+    cost = observed(first, second)
     if spans:
-        assert told == pytest.approx(sum(cheapest(*pair) for pair in texts) / (spans / 2))
-        assert 0 <= told <= 2
-        assert told == pytest.approx(observed(second, first))
+        assert cost == pytest.approx(sum(cheapest(*pair) for pair in texts) / (spans / 2))
+        assert 0 <= cost <= 2
+        assert cost == pytest.approx(observed(second, first))
     else:
-        assert math.isnan(told)
+        assert math.isnan(cost)
 
 
 def test_other_labels_cost_as_much_as_a_span_left_alone() -> None:
@@ -82,18 +82,18 @@ def test_other_labels_cost_as_much_as_a_span_left_alone() -> None:
 
 def test_the_same_spans_are_full_agreement() -> None:
     texts = random_texts(np.random.default_rng(3), 20, 100)
-    told = gamma(texts, texts, lengths=[100] * 20, rng=np.random.default_rng(1))
-    assert (told.gamma, told.observed) == (1, 0)
-    assert 0 < told.expected < 2
-    assert 0 < told.precision < 0.02
+    agreement = gamma(texts, texts, lengths=[100] * 20, rng=np.random.default_rng(1))
+    assert (agreement.gamma, agreement.observed) == (1, 0)
+    assert 0 < agreement.expected < 2
+    assert 0 < agreement.precision < 0.02
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_annotators_without_a_clue_agree_as_by_chance(seed: int) -> None:
     rng = np.random.default_rng(seed)
     first, second = random_texts(rng, 100, 200), random_texts(rng, 100, 200)
-    told = gamma(first, second, lengths=[200] * 100, rng=rng)
-    assert abs(told.gamma) < 0.07
+    agreement = gamma(first, second, lengths=[200] * 100, rng=rng)
+    assert abs(agreement.gamma) < 0.07
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_one_text_is_as_another_program_has_it(
     first = [(0, 10), (20, 30), (35, 50), (60, 64), (70, 90), (100, 120), (140, 150), (180, 200)]
     second = [(1, 9), (22, 30), (34, 40), (41, 50), (72, 95), (105, 119), (160, 168)]
     labels = ([[0, 1, 0, 1, 0, 1, 0, 1]], [[0, 0, 0, 1, 0, 1, 1]])
-    told = gamma(
+    agreement = gamma(
         [first],
         [second],
         lengths=[200],
@@ -115,8 +115,8 @@ def test_one_text_is_as_another_program_has_it(
         labels=labels if labelled else None,
         samples=1_000,
     )
-    assert told.observed == pytest.approx(observed, abs=1e-4)
-    assert told.expected == pytest.approx(expected, rel=0.05)
+    assert agreement.observed == pytest.approx(observed, abs=1e-4)
+    assert agreement.expected == pytest.approx(expected, rel=0.05)
 
 
 def test_the_nearer_the_spans_the_higher_gamma() -> None:
@@ -136,22 +136,22 @@ def test_the_nearer_the_spans_the_higher_gamma() -> None:
 def test_the_same_seed_gives_the_same_figures() -> None:
     rng = np.random.default_rng(7)
     first, second = random_texts(rng, 10, 100), random_texts(rng, 10, 100)
-    told = [
+    once, again = (
         gamma(first, second, lengths=[100] * 10, rng=np.random.default_rng(2)) for _ in range(2)
-    ]
-    assert told[0] == told[1]
+    )
+    assert once == again
 
 
 def test_nothing_marked_is_nothing_to_agree_on() -> None:
-    told = gamma([[]], [[]], lengths=[10], rng=np.random.default_rng(1))
-    assert math.isnan(told.gamma)
-    assert math.isnan(told.precision)
+    agreement = gamma([[]], [[]], lengths=[10], rng=np.random.default_rng(1))
+    assert math.isnan(agreement.gamma)
+    assert math.isnan(agreement.precision)
 
 
 def test_texts_that_are_marked_as_a_whole_cannot_be_marked_otherwise_by_chance() -> None:
-    told = gamma([[(0, 9)]], [[(0, 9)]], lengths=[9], rng=np.random.default_rng(1))
-    assert told.expected == 0
-    assert math.isnan(told.gamma)
+    agreement = gamma([[(0, 9)]], [[(0, 9)]], lengths=[9], rng=np.random.default_rng(1))
+    assert agreement.expected == 0
+    assert math.isnan(agreement.gamma)
 
 
 @given(TEXTS, st.integers(0, 2**32 - 1))

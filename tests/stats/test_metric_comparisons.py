@@ -128,7 +128,7 @@ def test_swapped_metrics_differ_the_other_way(seed: int, level: Level) -> None:
     assert there.p_greater + back.p_greater >= 1
 
 
-def test_metrics_alike_good_are_told_apart_as_seldom_as_the_level_says() -> None:
+def test_metrics_alike_good_differ_as_seldom_as_the_level_says() -> None:
     p = [
         perm_both(
             *scored(seed, noise=(1.0, 1.0)), level="pooled", rng=default_rng(seed), draws=99

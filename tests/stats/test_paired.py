@@ -1,4 +1,4 @@
-"""What every test of drops does with missing, equal and unusable ones."""
+"""Missing, equal and unusable differences in every paired test."""
 
 import math
 from functools import partial

@@ -49,7 +49,7 @@ def test_a_pair_counts_in_darr_as_in_the_table_of_wmt(metric: list[float], value
     assert darr([[70], [40]], scores[::-1]).value == value
 
 
-def test_darr_counts_pairs_of_one_input_that_people_told_well_apart() -> None:
+def test_darr_counts_pairs_of_one_input_that_people_rated_well_apart() -> None:
     human = [[90, 10], [65, 20], [66, 60]]  # 25, 24 and 1 apart; 10, 50 and 40
     metric = [[0.8, 0.1], [0.2, 0.4], [0.9, 0.3]]
     found = darr(human, metric)

@@ -1,4 +1,4 @@
-"""What are no p-values, and what are no weights."""
+"""Numbers that are refused as p-values or as weights."""
 
 import math
 from collections.abc import Callable

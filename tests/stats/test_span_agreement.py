@@ -71,10 +71,12 @@ def test_a_text_without_any_span_is_agreed_on_and_counts_for_nothing_in_totals()
 @pytest.mark.parametrize("swapped", [False, True])
 def test_one_empty_side_is_no_agreement_and_leaves_one_figure_undefined(*, swapped: bool) -> None:
     sides: list[list[Span]] = [[], [(0, 4)]]
-    told = macro([character_overlap(*(sides[::-1] if swapped else sides))])
-    undefined, zero = (told.recall, told.precision) if swapped else (told.precision, told.recall)
+    agreement = macro([character_overlap(*(sides[::-1] if swapped else sides))])
+    undefined, zero = agreement.precision, agreement.recall
+    if swapped:
+        undefined, zero = zero, undefined
     assert math.isnan(undefined)
-    assert (zero, told.f1) == (0, 0)
+    assert (zero, agreement.f1) == (0, 0)
 
 
 def test_no_texts_at_all_are_no_figures() -> None:
@@ -83,9 +85,9 @@ def test_no_texts_at_all_are_no_figures() -> None:
 
 def test_another_severity_gets_half_a_point() -> None:
     # Found: minor 0-4, major 4-8. Gold: major 0-6. 0-4 count half, 4-6 in full, of 8 and of 6.
-    told = graded([((0, 4), 0), ((4, 8), 1)], [((0, 6), 1)])
-    assert told == (4, 8, 6)
-    assert micro([told]) == pytest.approx((4 / 8, 4 / 6, 8 / 14))
+    counts = graded([((0, 4), 0), ((4, 8), 1)], [((0, 6), 1)])
+    assert counts == (4, 8, 6)
+    assert micro([counts]) == pytest.approx((4 / 8, 4 / 6, 8 / 14))
     assert graded([((0, 4), 0)], [((0, 6), 1)], partial=0).both == 0
 
 

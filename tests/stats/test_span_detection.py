@@ -13,10 +13,10 @@ from spanjury.stats.spans.span_detection import count_correlation, detection, ha
 COUNTS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=3, max_size=30)
 
 
-def test_texts_are_told_apart_as_by_hand() -> None:
+def test_texts_are_detected_as_by_hand() -> None:
     # Both 2, only found 1, only gold 1, neither 1.
-    told = detection([1, 3, 2, 0, 0], [2, 1, 0, 4, 0])
-    assert told == pytest.approx((2 / 3, 2 / 3, 2 / 3, 3 / 5))
+    rates = detection([1, 3, 2, 0, 0], [2, 1, 0, 4, 0])
+    assert rates == pytest.approx((2 / 3, 2 / 3, 2 / 3, 3 / 5))
 
 
 def test_a_missing_text_is_left_out() -> None:
@@ -24,9 +24,9 @@ def test_a_missing_text_is_left_out() -> None:
 
 
 def test_no_errors_on_either_side_are_accurate_and_nothing_else() -> None:
-    told = detection([0, 0], [0, 0])
-    assert told.accuracy == 1
-    assert all(math.isnan(figure) for figure in told[:3])
+    rates = detection([0, 0], [0, 0])
+    assert rates.accuracy == 1
+    assert all(math.isnan(figure) for figure in rates[:3])
 
 
 @given(COUNTS)

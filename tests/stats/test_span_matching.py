@@ -49,11 +49,11 @@ def test_two_pairs_are_better_than_one_that_overlaps_more() -> None:
 
 @given(SPANS, SPANS, THRESHOLD)
 def test_no_way_of_pairing_is_better(found: list[Span], gold: list[Span], threshold: float) -> None:
-    told = matching(found, gold, threshold=threshold)
+    matched = matching(found, gold, threshold=threshold)
     count, total = best_way(found, gold, threshold)
-    assert len(told.pairs) == count
-    assert told.ratios.sum() == pytest.approx(total)
-    assert len(np.unique(told.pairs[:, 0])) == len(np.unique(told.pairs[:, 1])) == count
+    assert len(matched.pairs) == count
+    assert matched.ratios.sum() == pytest.approx(total)
+    assert len(np.unique(matched.pairs[:, 0])) == len(np.unique(matched.pairs[:, 1])) == count
 
 
 @given(SPANS, SPANS, THRESHOLD)

@@ -1,4 +1,4 @@
-"""What type checkers may rely on: mypy checks these as it checks every test."""
+"""Types that type checkers may rely on: mypy checks these as it checks every test."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Pages as they are written: whole, sealed against what stands in them, asking nobody."""
+"""Pages as they are written: whole, sealed against what stands in them, asking no server."""
 
 import json
 import re

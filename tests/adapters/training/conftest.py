@@ -26,5 +26,5 @@ def _one_thread() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def base(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Return the folder of a random model that can be taught to converse."""
+    """Return the folder of a random model that can be trained to converse."""
     return save_chat_model(tmp_path_factory.mktemp("base"))

@@ -189,7 +189,7 @@ def test_progress_is_kept_by_a_checkpoint(base: str, tmp_path: Path) -> None:
         assert torch.equal(one, other)
 
 
-def test_examples_are_told_apart_from_their_filling() -> None:
+def test_examples_are_kept_apart_from_their_filling() -> None:
     batch = stacked(
         [Rendered(ids=(5, 6, 7), answer=2), Rendered(ids=(8, 9), answer=1)], padding=2, device=CPU
     )

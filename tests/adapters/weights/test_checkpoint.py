@@ -118,7 +118,7 @@ def test_other_weights_are_another_identity(bert: str, tmp_path: Path) -> None:
     assert BERTScore(model=str(copy)).signature != before
 
 
-def test_large_files_are_told_apart_by_samples(bert: str, tmp_path: Path) -> None:
+def test_large_files_are_distinguished_by_samples(bert: str, tmp_path: Path) -> None:
     copy = tmp_path / "large"
     shutil.copytree(bert, copy)
     (copy / "model.safetensors").write_bytes(bytes(3 << 20))

@@ -155,7 +155,7 @@ def translator(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(folder)
 
 
-def test_a_translator_is_told_its_languages(translator: str) -> None:
+def test_a_translator_is_given_its_languages(translator: str) -> None:
     metric = PrismFromSource(model=translator, source_language="deu_Latn", language="eng_Latn")
     tokenizer = NllbTokenizer.from_pretrained(translator, src_lang="deu_Latn", tgt_lang="eng_Latn")
     read = tokenizer("dog", return_tensors="pt")

@@ -1,4 +1,4 @@
-"""What metrics see between tokens: the same numbers that their scores are made of."""
+"""Token tables as metrics see them: the same numbers that their scores are made of."""
 
 # ruff: noqa: E402 -- torch may be missing, and is asked for first
 from pathlib import Path

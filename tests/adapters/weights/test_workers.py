@@ -143,7 +143,7 @@ def test_a_worker_that_hangs_is_ended(python: str, checkpoint: str) -> None:
     worker.close()
 
 
-def test_a_worker_ends_when_nobody_holds_it(python: str, checkpoint: str) -> None:
+def test_a_worker_ends_when_no_one_holds_it(python: str, checkpoint: str) -> None:
     metric = COMET(python=python, model=checkpoint)
     metric.score_segments([_sample()])
     worker = metric._worker.peek()

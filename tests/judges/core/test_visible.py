@@ -1,4 +1,4 @@
-"""What comes from outside is shown as text: on a terminal, in JSON, in Markdown."""
+"""Outside text is shown as text: on a terminal, in JSON, in Markdown."""
 
 import json
 import re

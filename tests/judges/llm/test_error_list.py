@@ -1,4 +1,4 @@
-"""What is recited is read back: `parse` is the other side of `render_errors`."""
+"""Rendered error lists are read back: `parse` is the other side of `render_errors`."""
 
 from dataclasses import replace
 

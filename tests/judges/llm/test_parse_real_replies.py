@@ -1,4 +1,4 @@
-"""What four real judges wrote is read as those who collected it read it, and located.
+"""Replies of four real judges are read as those who collected them read them, and located.
 
 Bars: every label; 99 % of the location lines; 97 % of the quotes up to spelling for the
 three judges that quote (Nemotron also describes: "Omission of ...", "Entire summary").

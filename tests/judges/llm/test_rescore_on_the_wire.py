@@ -1,4 +1,4 @@
-"""What a server is sent when an annotator scores a list, and what becomes of its answers."""
+"""Requests to a server when an annotator scores a list, and the fate of its answers."""
 
 import pytest
 from fakes.judges import ASPECT, mark, segment

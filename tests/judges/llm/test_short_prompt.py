@@ -1,4 +1,4 @@
-"""What a distilled judge is taught to write is read back as what it was to say."""
+"""Replies that a distilled judge is trained to write are read back as they were meant."""
 
 from dataclasses import replace
 
@@ -82,7 +82,7 @@ def test_the_gravest_errors_are_listed_in_the_order_of_the_text() -> None:
     assert [int(span.text) for span in gravest(spans)] == [1, 2, 3, 4, 6, 7, 8, 9]
 
 
-def test_a_category_is_not_taught() -> None:
+def test_a_category_is_not_a_target() -> None:
     span = mark(segment().output, "1935")
     result = Report(score=2, spans=(replace(span, category="number"),))
     assert target_for(result, Scale()) == target_for(Report(score=2, spans=(span,)), Scale())

@@ -1,4 +1,4 @@
-"""What every metric promises, whoever wrote it: each that can be run offline is put to it.
+"""Promises of every metric, whoever wrote it: each that can be run offline is put to them.
 
 A law is one test that goes through all metrics, so that a failure names the metric.
 """

@@ -1,4 +1,4 @@
-"""What counts as a word, and as an n-gram."""
+"""Texts that count as a word, and as an n-gram."""
 
 import pytest
 from hypothesis import given

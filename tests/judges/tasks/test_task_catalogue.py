@@ -1,4 +1,4 @@
-"""What the catalogue holds, and how it is asked."""
+"""The catalogue's contents, and look-ups in it."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""What the rules do to one list that can be read."""
+"""Effects of the rules on one list that can be read."""
 
 from collections.abc import Sequence
 

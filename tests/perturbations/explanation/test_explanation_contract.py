@@ -1,4 +1,4 @@
-"""What every change of an error list promises, of whatever list it is given."""
+"""Promises of every change of an error list, whatever list it is given."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""What holds of every rule that damages texts, whatever the text and the seed.
+"""Promises of every rule that damages texts, whatever the text and the seed.
 
 A law is one test that goes through all rules, so that a failure names the rule.
 """

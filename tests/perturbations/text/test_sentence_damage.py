@@ -1,4 +1,4 @@
-"""What the rules about sentences do to a text that one can read."""
+"""Effects of the rules about sentences on a text that one can read."""
 
 import pytest
 

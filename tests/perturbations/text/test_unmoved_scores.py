@@ -1,4 +1,4 @@
-"""What the changes do that should leave a score as it is."""
+"""Effects of the changes that should leave a score as it is."""
 
 import pytest
 

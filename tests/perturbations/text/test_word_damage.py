@@ -79,7 +79,7 @@ def outcomes(rule: Perturbation, text: str, **options: object) -> set[str]:
         (negate, "Is he at home?", None),
         (antonym, "It was an old house.", {"It was a new house.", "It was a young house."}),
         (hypernym, "He saw a dog.", {"He saw an animal."}),
-        (wrong_pronoun, "She told her to go.", {"He told her to go.", "She told him to go."}),
+        (wrong_pronoun, "She asked her to go.", {"He asked her to go.", "She asked him to go."}),
         (wrong_pronoun, "It is her car.", {"It is his car."}),
         (swap_roles, "The police arrested Anna.", {"Anna arrested the police."}),
         (swap_roles, "He was praised by the mayor.", {"The mayor was praised by him."}),

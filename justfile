@@ -17,10 +17,11 @@ format: set-up
     ruff format
     ruff check --fix
 
-# Look for what ruff knows to be wrong, and for unformatted code
+# Look for what ruff knows to be wrong, for unformatted code, and for words that we do without
 lint: set-up
     ruff format --check
     ruff check
+    python .ci/words.py
 
 # Check the types of code and tests
 types: set-up

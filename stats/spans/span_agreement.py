@@ -168,7 +168,7 @@ def macro_effect(overlaps: ArrayLike) -> Weighted:
     both, found, gold = _columns(overlaps)
     empty = found + gold == 0
     figures = [
-        np.where(empty, 1.0, _quotients(above, below))
+        np.where(empty, 1.0, _ratios(above, below))
         for above, below in ((both, found), (both, gold), (2 * both, found + gold))
     ]
     return mean_drop(np.stack(figures))
@@ -186,7 +186,7 @@ def _on_texts(effect: Callable[[ArrayLike], Weighted], overlaps: Iterable[Overla
     return Agreement(*on_sample(effect(rows), items=len(rows)).tolist())
 
 
-def _quotients(above: FloatArray, below: FloatArray) -> FloatArray:
+def _ratios(above: FloatArray, below: FloatArray) -> FloatArray:
     safe_divide = np.full_like(above, np.nan)
     np.divide(above, below, out=safe_divide, where=below > 0)
     return safe_divide

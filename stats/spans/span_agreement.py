@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spanjury.stats.arrays import FloatArray
+from spanjury.stats.arrays import FloatArray, safe_divide
 from spanjury.stats.spans.spans import checked_labels, checked_spans, depths
 from spanjury.stats.weighted import Weighted, mean_drop, on_sample, ratio
 
@@ -168,7 +168,7 @@ def macro_effect(overlaps: ArrayLike) -> Weighted:
     both, found, gold = _columns(overlaps)
     empty = found + gold == 0
     figures = [
-        np.where(empty, 1.0, _ratios(above, below))
+        np.where(empty, 1.0, safe_divide(above, below))
         for above, below in ((both, found), (both, gold), (2 * both, found + gold))
     ]
     return mean_drop(np.stack(figures))
@@ -184,9 +184,3 @@ def _columns(overlaps: ArrayLike) -> FloatArray:
 def _on_texts(effect: Callable[[ArrayLike], Weighted], overlaps: Iterable[Overlap]) -> Agreement:
     rows = np.array([*overlaps], dtype=np.float64).reshape(-1, len(Overlap._fields))
     return Agreement(*on_sample(effect(rows), items=len(rows)).tolist())
-
-
-def _ratios(above: FloatArray, below: FloatArray) -> FloatArray:
-    safe_divide = np.full_like(above, np.nan)
-    np.divide(above, below, out=safe_divide, where=below > 0)
-    return safe_divide

@@ -19,6 +19,7 @@ import spanjury
         "spanjury.judges.tasks",
         "spanjury.judges.agent",
         "spanjury.perturbations",
+        "spanjury.stats",
         "spanjury.perturbations.generated",
         "spanjury.perturbations.explanation.generated",
     ],

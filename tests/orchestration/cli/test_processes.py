@@ -83,8 +83,8 @@ def test_a_second_ctrl_c_drops_what_is_under_way(tmp_path: Path) -> None:
     kept = rows(tmp_path / "results.jsonl.part")
     assert f"interrupted: {len(kept)} of 40 results are in results.jsonl.part" in errors
     assert "Traceback" not in errors
-    # An answer that has just come may not be a result yet.
-    assert 9 <= len(kept) <= 10
+    # Ten were answered; those that came last, one a connection at most, may not be results yet.
+    assert 10 - 8 <= len(kept) <= 10
     assert {row["score"] for row in kept} == {4}
     assert not (tmp_path / "results.jsonl").exists()
 

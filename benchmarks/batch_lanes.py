@@ -1,4 +1,4 @@
-"""Calls of a model without a run around them: bare aiohttp, the fast lane, and LiteLLM."""
+"""Calls of a model without a run around them: bare aiohttp, the lean client, and LiteLLM."""
 
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence

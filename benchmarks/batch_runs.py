@@ -86,7 +86,7 @@ class TrivialJudge:
 
 
 def stub_panel(address: str) -> PanelConfig:
-    """Return an annotator over the fast lane."""
+    """Return an annotator over the lean client."""
     model = ModelConfig(
         name="openai-compatible/stub", base_url=f"{address}/v1", max_connections=CONNECTIONS
     )

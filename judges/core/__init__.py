@@ -22,6 +22,7 @@ from spanjury.judges.core.chat import (
     Usage,
 )
 from spanjury.judges.core.consolidation import Consolidation, SpanRef
+from spanjury.judges.core.decision import Decision
 from spanjury.judges.core.errors import (
     RUN_ENDING,
     UNANSWERED,
@@ -48,6 +49,7 @@ from spanjury.judges.core.errors import (
     UnusableModelError,
     first_error_alone,
 )
+from spanjury.judges.core.evidence import Evidence
 from spanjury.judges.core.log import LOGGER, EventLog, bind_values, kind_of, release_values
 from spanjury.judges.core.metric import (
     CorpusMetric,
@@ -69,6 +71,7 @@ from spanjury.judges.core.ports import (
     PricedModel,
     Source,
 )
+from spanjury.judges.core.reading import Likelihoods, Window, WindowReader, WindowReading
 from spanjury.judges.core.report import PanelReport, Report, Result, SeatReport, Verdict
 from spanjury.judges.core.rescoring import Rescorable, Rescoring, RescoringMethod
 from spanjury.judges.core.scale import Scale
@@ -105,15 +108,18 @@ __all__ = [
     "Consolidator",
     "CorpusMetric",
     "DataError",
+    "Decision",
     "Decoding",
     "ErrorSpan",
     "EvaluationError",
     "EventLog",
+    "Evidence",
     "Finish",
     "Judge",
     "JudgeError",
     "KeyedJudge",
     "Kind",
+    "Likelihoods",
     "Located",
     "Memory",
     "MergeableMetric",
@@ -161,6 +167,9 @@ __all__ = [
     "UnusableModelError",
     "Usage",
     "Verdict",
+    "Window",
+    "WindowReader",
+    "WindowReading",
     "address_of",
     "bind_values",
     "check_address",

@@ -29,12 +29,15 @@ class Report:
         What a model wrote, word for word; empty for judges that ask none.
     usage
         Tokens spent.
+    error_probability
+        Probability that the text has an error of this aspect, 0 to 1; None where the judge
+        estimates none.
 
     Raises
     ------
     ValueError
-        If there is a score without the outcome `Outcome.SCORED` or the reverse, or
-        neither a score nor a reason.
+        If there is a score without the outcome `Outcome.SCORED` or the reverse, neither a score
+        nor a reason, or a probability out of range.
     """
 
     outcome: Outcome = Outcome.SCORED
@@ -44,12 +47,15 @@ class Report:
     reason: str = ""
     reply: str = ""
     usage: Usage = Usage()
+    error_probability: float | None = None
 
     def __post_init__(self) -> None:
         if (self.outcome is Outcome.SCORED) != (self.score is not None):
             raise ValueError(f"outcome {self.outcome.value!r} with score {self.score!r}")
         if self.score is None and not self.reason:
             raise ValueError(f"outcome {self.outcome.value!r} without a reason")
+        if self.error_probability is not None and not 0.0 <= self.error_probability <= 1.0:
+            raise ValueError(f"probability must be 0 to 1, got {self.error_probability!r}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from spanjury.judges.core.evidence import Evidence
+
 MIN_SEVERITY = 1
 MAX_SEVERITY = 5
 
@@ -41,12 +43,16 @@ class ErrorSpan:
         How the place was found.
     found_by
         Names of the seats that found it; filled in by the panel.
+    evidence
+        Places in the source that support or contradict it.
+    probability
+        Probability that it is an error, 0 to 1; None where the judge estimates none.
 
     Raises
     ------
     ValueError
-        If the offsets, the text and `located` contradict each other, or the severity is
-        out of range.
+        If the offsets, the text and `located` contradict each other, or the severity or the
+        probability is out of range.
     """
 
     text: str
@@ -57,10 +63,14 @@ class ErrorSpan:
     category: str = ""
     located: Located = Located.UNLOCATED
     found_by: tuple[str, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    probability: float | None = None
 
     def __post_init__(self) -> None:
         if self.severity is not None and not MIN_SEVERITY <= self.severity <= MAX_SEVERITY:
             raise ValueError(f"severity must be 1 to 5 or None, got {self.severity!r}")
+        if self.probability is not None and not 0.0 <= self.probability <= 1.0:
+            raise ValueError(f"probability must be 0 to 1 or None, got {self.probability!r}")
         if (self.start is None) != (self.end is None):
             raise ValueError(f"half an interval: start={self.start!r}, end={self.end!r}")
         if (self.start is None) != (self.located is Located.UNLOCATED):

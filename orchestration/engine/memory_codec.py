@@ -18,6 +18,7 @@ from spanjury.judges.core import (
     Aspect,
     ErrorSpan,
     EventLog,
+    Evidence,
     Finish,
     Judge,
     KeyedJudge,
@@ -69,6 +70,7 @@ def read_report(value: bytes) -> Report:
         for span in row["spans"]:
             span["located"] = Located(span["located"])
             span["found_by"] = tuple(span["found_by"])
+            span["evidence"] = tuple(Evidence(**place) for place in span.get("evidence", ()))
         row["spans"] = tuple(ErrorSpan(**span) for span in row["spans"])
         row["usage"] = Usage(**row["usage"])
         return Report(**row)

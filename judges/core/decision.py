@@ -1,0 +1,14 @@
+"""Decision: whether a text may be used as it is, on one aspect."""
+
+from enum import StrEnum
+
+
+class Decision(StrEnum):
+    """What a report advises."""
+
+    OK = "ok"
+    """No error was found."""
+    DOUBTFUL = "doubtful"
+    """There may be an error: a person should look."""
+    FAULTY = "faulty"
+    """The text has an error."""

@@ -1,0 +1,71 @@
+"""Reading: the seam between the judge `reader` and the small model that reads for it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """One sentence of an output and the part of its source that it is compared with.
+
+    Parameters
+    ----------
+    words
+        The words and marks of the sentence, in order.
+    kinds
+        A small number for each of `words`: its lexical relation to the source.
+    source
+        The words and marks of the source's sentences, in the source's order. A model that has no
+        room for all of them leaves out the end.
+    source_kinds
+        A small number for each of `source`: its lexical relation to the sentence.
+    """
+
+    words: tuple[str, ...]
+    kinds: tuple[int, ...]
+    source: tuple[str, ...]
+    source_kinds: tuple[int, ...]
+
+
+class Likelihoods(NamedTuple):
+    """Probabilities that something is supported, contradicted, or not in the source; sum 1."""
+
+    supported: float
+    contradicted: float
+    absent: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowReading:
+    """Likelihoods for a window.
+
+    Parameters
+    ----------
+    words
+        Those of each word of the sentence, in order.
+    sentence
+        Those of the sentence as a whole.
+    """
+
+    words: tuple[Likelihoods, ...]
+    sentence: Likelihoods
+
+
+class WindowReader(Protocol):
+    """A small model that reads windows."""
+
+    @property
+    def signature(self) -> str:
+        """Everything about the model that can change a number."""
+        ...
+
+    def read(self, windows: Sequence[Window]) -> list[WindowReading]:
+        """Return one reading a window, in order; blocking.
+
+        Raises
+        ------
+        JudgeError
+            If the model cannot be loaded or run.
+        """
+        ...

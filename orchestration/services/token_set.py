@@ -1,6 +1,5 @@
 """A training set of the token form: texts whose words the source supports or not."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
@@ -17,12 +16,16 @@ from spanjury.orchestration.studies.distillation.tokens.example import TokenExam
 from spanjury.orchestration.studies.distillation.tokens.overlap import overlaps, word_runs
 from spanjury.orchestration.studies.distillation.tokens.people import examples_of_people
 from spanjury.orchestration.studies.distillation.tokens.records import record_examples
+from spanjury.orchestration.studies.distillation.tokens.summary import TokenInventory
 from spanjury.orchestration.studies.distillation.tokens.token_files import FORM, token_line
 from spanjury.orchestration.studies.distillation.tokens.twins import TwinPlan, twins
 from spanjury.orchestration.studies.distillation.training_set import FORMAT, split_file
 from spanjury.orchestration.wiring.sources import read_texts
 from spanjury.orchestration.wiring.training import open_training_files
 from spanjury.perturbations.recipe import find_recipe
+
+RECIPE = "reader"
+"""Name of the recipe whose damage is learnt from, unless another is asked for."""
 
 _TASK = "grounding"  # rows of any task do; the splits want one name
 
@@ -53,7 +56,7 @@ class TokenSetJob:
     clean: tuple[Path, ...] = ()
     marked: tuple[Path, ...] = ()
     output: Path
-    recipe: str = "reader"
+    recipe: str = RECIPE
     twins: int = 16000
     records: int = 1500
     copies: int = 3
@@ -65,26 +68,6 @@ class TokenSetJob:
     licence: str = ""
     require_licence: bool = False
     accepted: tuple[str, ...] = ()
-
-
-@dataclass(slots=True)
-class TokenInventory:
-    """Counts of the examples that were made, and of rows that were left out."""
-
-    made: Counter[tuple[str, str, str]] = field(default_factory=Counter)
-    """(origin of the labels, data set, supported or not) -> examples."""
-    overlapping: Counter[str] = field(default_factory=Counter)
-    """Data set -> rows that share text with what is measured on."""
-
-    @property
-    def examples(self) -> int:
-        """Examples in all."""
-        return self.made.total()
-
-    def add(self, example: TokenExample) -> None:
-        """Count one example in."""
-        kind = "with an error" if example.label > 0 else "supported"
-        self.made[example.made_of, example.dataset, kind] += 1
 
 
 def build_token_set(job: TokenSetJob) -> TokenInventory:

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class Decision(StrEnum):
-    """What a report advises."""
+    """Advice of a report."""
 
     OK = "ok"
     """No error was found."""

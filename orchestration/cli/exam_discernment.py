@@ -22,7 +22,7 @@ with lazily():
 class DiscernmentFlags(Flags, title="Exam"):
     """The flags of the exam itself."""
 
-    recipe: Recipe = "dhp/summarization"
+    recipe: Recipe = "standard"
     output: Output = Path("exam")
     weights: Annotated[
         Path | None,

@@ -15,7 +15,7 @@ from spanjury.orchestration.report.html import report_html
 from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.studies.discernment.cautions import cautions
 from spanjury.orchestration.studies.discernment.conclusions import conclusion
-from spanjury.orchestration.studies.discernment.decisions import decision_rows
+from spanjury.orchestration.studies.discernment.decisions import decision_rows, decisions_json
 from spanjury.orchestration.studies.discernment.detection import Detection
 from spanjury.orchestration.studies.discernment.findings import Findings, Settings, evaluate_scores
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreArrays, is_harmless
@@ -183,7 +183,7 @@ def test_a_judge_that_marks_spans_has_to_touch_the_damage(
     clean = [4.0] * 40
     findings = examined(clean, {"negated": lower(clean, 2), "reworded": clean}, spans=spans)
     assert verdicts(findings)["negated"] == verdict
-    (first, _) = findings_json(findings, examinee=JUDGE)["decisions"]
+    first = decisions_json(findings)[0]
     assert first["claims_spans"] is bool(spans)
 
 
@@ -203,7 +203,9 @@ def test_harmless_changes_that_cost_more_disturb_and_certify_nothing(
     assert [row.finding.condition for row in decision_rows(findings)] == ["reworded", "negated"]
     measures = {one.name: one.value for one in measures_of(findings)}
     assert measures["discernment.harmless_disturbed"] == measures["invariance.moved"] == 1
-    assert measures["discernment.false_alarms"] >= 0.25
+    alarms = measures["discernment.false_alarms"]
+    assert alarms is not None
+    assert alarms >= 0.25
 
 
 def test_scores_that_are_all_alike_catch_nothing() -> None:
@@ -273,7 +275,8 @@ def test_harmful_and_harmless_conditions_stand_in_one_table_on_every_page() -> N
     assert "caught at 10 %" in report_html(report)
     values = findings_json(findings, examinee=JUDGE)
     assert json.loads(json.dumps(values, allow_nan=False)) == values
-    first, second = values["decisions"]
+    first, second = decisions_json(findings)
+    assert values["decisions"] == [first, second]
     assert (first["condition"], first["harmless"]) == ("reworded", True)
     assert (second["condition"], second["verdict"]) == ("negated", "too small to act on")
 

@@ -33,8 +33,8 @@ _READING = prose(
     "judges, with all their conditions and aspects. *Caught*: each judge has a cut-off of its own, "
     "below which at most 10 % of the clean and the harmlessly changed texts lie. *p* is two-sided "
     "and adjusted by Holm for all rows of what is caught, and of both other tables; a verdict is "
-    "given up to .05. **Bold**: the aspect was damaged. *Not shown* is no proof that the judges are "
-    "alike: the texts may be too few."
+    "given up to .05. **Bold**: the aspect was damaged. *Not shown* is no proof that the judges "
+    "are alike: the texts may be too few."
 )
 
 

@@ -55,7 +55,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resampling:
-    """How texts are drawn again: the same ones for every effect."""
+    """Resampling of texts: the same ones for every effect."""
 
     seed: int
     draws: int

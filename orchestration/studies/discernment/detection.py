@@ -39,7 +39,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detection:
-    """What the scores on one aspect tell of one condition, text by text.
+    """Detection of one condition by the scores on one aspect, text by text.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class Detection:
 
     @property
     def flags(self) -> int:
-        """How many texts lie below the cut-off of 10 % of the clean ones; 0 without one."""
+        """Number of texts below the cut-off of 10 % of the clean ones; 0 without one."""
         share = self.of_clean_10.value
         return 0 if math.isnan(share) else round(share * self.texts)
 

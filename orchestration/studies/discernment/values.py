@@ -1,7 +1,7 @@
 """An exam's findings for programs: as plain values, and as single measures for a card."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from types import MappingProxyType
 
 from spanjury.orchestration.report.json import fields_of, plain, versions
@@ -28,6 +28,22 @@ _KEYS = MappingProxyType(
     {"skipped": "left_out", "contrasts": "cells", "target_contrast": "contrast"}
 )
 """Names of fields that JSON has under another key."""
+_NAMES = (
+    "discernment.average",
+    "discernment.minimum",
+    "discernment.weighted",
+    "discernment.effect",
+    "discernment.caught.average",
+    "discernment.false_alarms",
+    "discernment.harmless_disturbed",
+    "localisation.hits",
+    "localisation.precision",
+    "invariance.steady",
+    "invariance.moved",
+    "bias.steady",
+    "bias.moved",
+    "retest.moved",
+)
 _TABLED = frozenset({"detections", "markings"})
 """Fields that JSON has under `decisions`, in the order of the page."""
 
@@ -76,6 +92,11 @@ def _finding(finding: Finding) -> dict[str, object]:
 
 def _balanced(balanced: LevelBalanced) -> object:
     return plain({**balanced._asdict(), "by_level": dict(balanced.by_level)})
+
+
+def measure_names(conditions: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of all measures that an exam with these conditions may give."""
+    return (*_NAMES, *(f"discernment.caught.{condition}" for condition in conditions))
 
 
 def measures_of(findings: Findings) -> tuple[Measure, ...]:

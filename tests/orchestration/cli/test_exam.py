@@ -45,6 +45,18 @@ def test_the_demo_shows_what_the_offline_panel_catches_without_the_clean_twin(
         assert f"{picture}.png" in page
 
 
+def test_a_judge_that_misses_a_demand_fails_the_build(spanjury: Spanjury) -> None:
+    flags = examine("--demo", "--limit", "12", "--recipe", "invariance")
+    met = spanjury(*flags, "--require", "retest.moved<=0")
+    assert met.exit_code == 0, met.output
+    missed = spanjury(*flags, "--require", "discernment.harmless_disturbed<0")
+    assert missed.exit_code == 5
+    assert "not met: discernment.harmless_disturbed < 0 (it is" in missed.stderr
+    unknown = spanjury(*flags, "--require", "discernment.caught.negate>=.5")
+    assert unknown.exit_code == 2
+    assert "no such measure 'discernment.caught.negate'; there are" in unknown.stderr
+
+
 def test_no_condition_is_discerned_whose_damage_the_judge_never_touches(
     spanjury: Spanjury,
 ) -> None:

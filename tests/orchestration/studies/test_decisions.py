@@ -20,7 +20,11 @@ from spanjury.orchestration.studies.discernment.detection import Detection
 from spanjury.orchestration.studies.discernment.findings import Findings, Settings, evaluate_scores
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreArrays, is_harmless
 from spanjury.orchestration.studies.discernment.tables import discernment_report
-from spanjury.orchestration.studies.discernment.values import findings_json, measures_of
+from spanjury.orchestration.studies.discernment.values import (
+    findings_json,
+    measure_names,
+    measures_of,
+)
 from spanjury.orchestration.studies.judging import Examinee, Judgement
 from spanjury.perturbations.pairs import Condition, PerturbedPair, perturbed_pairs
 from spanjury.perturbations.perturbation import Perturbation, text_perturbation
@@ -292,4 +296,5 @@ def test_the_card_has_what_is_caught_on_average_and_of_each_condition() -> None:
         assert low < 0.4 < high
     assert measures["discernment.false_alarms"].value == 0.1
     assert measures["discernment.harmless_disturbed"].value == 0
+    assert measures.keys() <= {*measure_names(["negated", "reworded"])}
     assert {"discernment.average", "invariance.steady", "retest.moved"} <= measures.keys()

@@ -81,7 +81,7 @@ def decision_summary(findings: Findings) -> Table:
             Column("verdict", max_width=13),
         ],
         (_summary_cells(row) for row in decision_rows(findings) if row.leads),
-        title=f"Texts caught without their clean twins, of {findings.segments}",
+        title=f"Discernment of {findings.segments} texts, each without its clean twin",
         note="5 %, 10 %: caught at so many false alarms. Hits: damage that a span touches. Drop: "
         "in steps. Top: still the best label. =: a harmless change, which should set off nothing.",
         only="terminal",

@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import bdtr
+from scipy.special import betaln, gammaln
 
 from spanjury.stats.arrays import FloatArray, checked_differences, one_axis, safe_divide
 from spanjury.stats.weighted import Weighted
@@ -136,38 +136,52 @@ def auroc_of_drops(spared: ArrayLike, scores: ArrayLike) -> Weighted:
     return weighted
 
 
-def most_by_chance(texts: int, *, rate: float, confidence: float = 0.95) -> int:
-    """Return how many of `texts` are flagged at most, by chance, at a rate of false alarms.
+def most_by_chance(texts: int, *, clean: int, rate: float, confidence: float = 0.95) -> int:
+    """Return how many of `texts` are flagged at most, by chance, at a cut-off of `clean` others.
+
+    The cut-off is an order statistic: which share of all texts lies below it is not known, but
+    beta distributed, whatever the scores are [1]_. Texts with the scores of these very others
+    would vary less.
 
     Parameters
     ----------
-    texts
-        0 or more.
+    texts, clean
+        0 or more, and 1 or more.
     rate
-        In ``(0, 1)``.
+        Of false alarms among `clean`, in ``(0, 1)``.
     confidence
         Of the two-sided interval whose upper end this is, in ``(0, 1)``.
 
     Returns
     -------
     int
-        The quantile of the binomial distribution.
+        The quantile of the beta-binomial distribution. Ties make the chance of more smaller.
 
     Raises
     ------
     ValueError
         If a range is not as above.
 
+    References
+    ----------
+    .. [1] Wilks (1941), Annals of Mathematical Statistics 12(1):91-96,
+       doi:10.1214/aoms/1177731788
+
     Examples
     --------
-    >>> most_by_chance(100, rate=0.1)
-    16
+    >>> most_by_chance(100, clean=100, rate=0.1), most_by_chance(100, clean=10_000, rate=0.1)
+    (20, 16)
     """
     _check_rate(rate)
-    if texts < 0 or not 0 < confidence < 1:
-        raise ValueError(f"expected texts and a confidence in (0, 1), got {texts}, {confidence}")
-    counts = np.arange(texts + 1, dtype=np.float64)
-    return int(np.argmax(bdtr(counts, texts, rate) >= (1 + confidence) / 2))
+    if texts < 0 or clean < 1 or not 0 < confidence < 1:
+        raise ValueError(f"expected texts and a confidence, got {texts}, {clean}, {confidence}")
+    below = math.floor(rate * clean + NOISE) + 1
+    flags = np.arange(texts + 1, dtype=np.float64)
+    ways = gammaln(texts + 1) - gammaln(flags + 1) - gammaln(texts - flags + 1)
+    beside = clean + 1 - below
+    log_masses = ways + betaln(flags + below, texts - flags + beside) - betaln(below, beside)
+    reached = np.cumsum(np.exp(log_masses)) >= (1 + confidence) / 2 - NOISE
+    return int(np.argmax(reached))
 
 
 class _Pool:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binom, mannwhitneyu
+from scipy.stats import betabinom, mannwhitneyu
 
 from spanjury.stats.flagging import auroc_of_drops, cutoff, flagged, most_by_chance
 from spanjury.stats.weighted import Weighted, on_sample
@@ -97,10 +97,22 @@ def test_the_area_is_that_of_the_rank_sum(spared: list[float], damaged: list[flo
 
 
 @pytest.mark.parametrize("texts", [1, 8, 35, 100, 1000])
-@pytest.mark.parametrize("rate", [0.05, 0.1])
-def test_the_most_by_chance_is_a_quantile_of_the_binomial(texts: int, rate: float) -> None:
-    assert most_by_chance(texts, rate=rate) == binom.ppf(0.975, texts, rate)
-    assert most_by_chance(0, rate=rate) == 0
+@pytest.mark.parametrize(("clean", "rate", "below"), [(20, 0.05, 2), (100, 0.1, 11), (45, 0.1, 5)])
+def test_the_most_by_chance_is_a_quantile_of_the_beta_binomial(
+    texts: int, clean: int, rate: float, below: int
+) -> None:
+    most = betabinom.ppf(0.975, texts, below, clean + 1 - below)
+    assert most_by_chance(texts, clean=clean, rate=rate) == most
+    assert most_by_chance(0, clean=clean, rate=rate) == 0
+
+
+def test_more_than_the_most_by_chance_is_rare_where_nothing_is_worse() -> None:
+    rng = np.random.default_rng(1)
+    most = most_by_chance(50, clean=50, rate=0.1)
+    more = 0
+    for clean, others in rng.normal(size=(2000, 2, 50)):
+        more += int(np.sum(others < cutoff(clean, rate=0.1)) > most)
+    assert more / 2000 < 0.03
 
 
 @pytest.mark.parametrize("rate", [0.0, 1.0, -0.1])
@@ -110,11 +122,11 @@ def test_a_rate_that_is_none_is_refused(rate: float) -> None:
     with pytest.raises(ValueError, match="expected a rate"):
         flagged([[1.0]], [1.0], rate=rate)
     with pytest.raises(ValueError, match="expected a rate"):
-        most_by_chance(3, rate=rate)
+        most_by_chance(3, clean=20, rate=rate)
 
 
 def test_what_has_no_axis_of_variants_is_refused() -> None:
     with pytest.raises(ValueError, match="two axes"):
         flagged([1.0, 2.0], [1.0, 2.0], rate=0.1)
     with pytest.raises(ValueError, match="expected texts"):
-        most_by_chance(-1, rate=0.1)
+        most_by_chance(-1, clean=20, rate=0.1)

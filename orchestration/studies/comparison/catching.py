@@ -17,7 +17,7 @@ from spanjury.orchestration.studies.comparison.compared import (
     preference_of,
 )
 from spanjury.orchestration.studies.comparison.sharing import Place, Shared
-from spanjury.orchestration.studies.discernment.detection import USUAL, fewest_texts
+from spanjury.orchestration.studies.discernment.aspect_scores import USUAL, fewest_texts
 from spanjury.stats.arrays import FloatArray, safe_divide
 from spanjury.stats.combination.multiplicity import holm
 from spanjury.stats.flagging import cutoff, flagged

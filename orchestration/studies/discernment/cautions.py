@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
+from spanjury.orchestration.studies.discernment.aspect_scores import STRICT, USUAL, fewest_texts
 from spanjury.orchestration.studies.discernment.conclusions import (
     ONE_FLIP,
     is_harmless,
@@ -11,7 +12,6 @@ from spanjury.orchestration.studies.discernment.conclusions import (
     worst_net_drop,
 )
 from spanjury.orchestration.studies.discernment.contrasts import Contrast, Mode
-from spanjury.orchestration.studies.discernment.detection import STRICT, USUAL, fewest_texts
 from spanjury.orchestration.studies.discernment.findings import Finding, Findings
 
 _FEW = 30

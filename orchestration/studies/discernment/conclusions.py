@@ -3,8 +3,9 @@
 import math
 from enum import StrEnum
 
+from spanjury.orchestration.studies.discernment.aspect_scores import USUAL
 from spanjury.orchestration.studies.discernment.contrasts import Contrast
-from spanjury.orchestration.studies.discernment.detection import USUAL, Detection
+from spanjury.orchestration.studies.discernment.detection import Detection
 from spanjury.orchestration.studies.discernment.findings import Finding
 
 _SHOWN = 1.0

@@ -6,24 +6,29 @@ not worse are the clean ones and those after a harmless change.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spanjury.judges.core import Scale
+from spanjury.orchestration.studies.discernment.aspect_scores import (
+    STRICT,
+    USUAL,
+    AspectScores,
+    in_blocks,
+    stacked,
+)
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreArrays
 from spanjury.stats.arrays import FloatArray
-from spanjury.stats.flagging import auroc_of_drops, cutoff, flagged, most_by_chance
 from spanjury.stats.proportions import clustered_proportion
 from spanjury.stats.resampling import Resampled, bootstrap, percentile_interval
-from spanjury.stats.weighted import Weighted, mean_drop
 
-STRICT, USUAL = 0.05, 0.1
-"""The rates of false alarms."""
-_DRAWS = 2000
-"""Bootstrap draws that are enough for intervals; each sorts all texts."""
+_DRAWS = 1000
+"""Bootstrap draws that are enough for intervals."""
+_BLOCK = 250_000
+"""Counts of texts, clean and harmlessly changed, that are added up at a time."""
 _HALF = 0.5
 """Nearer than this to the best score, the label is the best one."""
 
@@ -51,7 +56,7 @@ class Detection:
     of_clean_10
         The same where at most 10 % of the clean texts alone are.
     by_chance
-        As many of the texts are below a cut-off of 10 % at most by chance, 95 % interval.
+        As many of the texts lie below this cut-off at most by chance, 95 % interval.
     auroc
         Area under the ROC curve, damaged against clean and harmlessly changed texts; of a
         harmless condition against the clean ones.
@@ -121,11 +126,6 @@ class Detections:
     caught: Estimate
 
 
-def fewest_texts(rate: float) -> int:
-    """Return the number of clean texts below which a rate of false alarms cannot be stated."""
-    return math.ceil(1 / rate - 1e-9)
-
-
 def detections(
     score_arrays: ScoreArrays,
     *,
@@ -151,11 +151,16 @@ def detections(
     """
     once = score_arrays.single()
     aspects = [
-        _Aspect(clean=once.clean[row], changed=once.damaged[:, row], pooled=harmless, spared=spared)
+        AspectScores(
+            clean=once.clean[row], changed=once.damaged[:, row], pooled=harmless, spared=spared
+        )
         for row in range(len(once.aspects))
     ]
     resampled = bootstrap(
-        _stacked([aspect.effect() for aspect in aspects]),
+        in_blocks(
+            stacked([aspect.effect() for aspect in aspects]),
+            rows=max(1, _BLOCK // (len(once.segments) * (1 + int(harmless.sum())))),
+        ),
         items=len(once.segments),
         rng=np.random.default_rng(seed),
         draws=min(draws, _DRAWS),
@@ -175,55 +180,6 @@ def detections(
         ),
         caught=figures.mean_caught(falls.T & stated[:, np.newaxis]),
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Aspect:
-    """Scores on one aspect: clean ones, shape ``(texts,)``, and changed ones by condition."""
-
-    clean: FloatArray
-    changed: FloatArray
-    pooled: NDArray[np.bool_]
-    spared: NDArray[np.bool_]
-
-    @property
-    def pool(self) -> FloatArray:
-        """The scores of all that is not worse, ``(variants, texts)``."""
-        return np.concatenate([self.clean[np.newaxis], self.changed[self.pooled]])
-
-    def can_state(self, rate: float) -> bool:
-        """Return whether the clean texts are enough to state a rate of false alarms."""
-        return int(np.count_nonzero(~np.isnan(self.clean))) >= fewest_texts(rate)
-
-    @property
-    def harmless_drop(self) -> float:
-        """The largest mean drop after a harmless change; 0 where none has scores."""
-        drops = self.clean - self.changed[self.pooled]
-        means = [float(np.nanmean(one)) for one in drops if not np.isnan(one).all()]
-        return max(means, default=0.0)
-
-    def cutoff(self, rate: float) -> float:
-        """Return the cut-off; NaN where the rate cannot be stated."""
-        return cutoff(self.pool.ravel(), rate=rate) if self.can_state(rate) else math.nan
-
-    def cutoff_of_clean(self) -> float:
-        """Return the cut-off of the clean texts alone at the usual rate, likewise."""
-        return cutoff(self.clean, rate=USUAL) if self.can_state(USUAL) else math.nan
-
-    def effect(self) -> Weighted:
-        """Return all figures as one effect, shape ``(draws, figures, conditions)``."""
-        clean = self.clean[np.newaxis]
-        beside_pool = auroc_of_drops(self.pool, self.changed)
-        beside_clean = auroc_of_drops(clean, self.changed)
-        return _stacked(
-            [
-                flagged(self.pool, self.changed, rate=STRICT),
-                flagged(self.pool, self.changed, rate=USUAL),
-                flagged(clean, self.changed, rate=USUAL),
-                lambda counts: np.where(self.spared, beside_clean(counts), beside_pool(counts)),
-                mean_drop(self.clean - self.changed),
-            ]
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +214,7 @@ class _Figures:
 
 
 def _detection(
-    name: str, aspect: _Aspect, figures: Sequence[Estimate], *, column: int, scale: Scale
+    name: str, aspect: AspectScores, figures: Sequence[Estimate], *, column: int, scale: Scale
 ) -> Detection:
     strict, usual, of_clean, auroc, drop = figures
     scores = aspect.changed[column]
@@ -269,7 +225,7 @@ def _detection(
         caught_5=_share(strict, scores, aspect.cutoff(STRICT)),
         caught_10=_share(usual, scores, aspect.cutoff(USUAL)),
         of_clean_10=_share(of_clean, scores, aspect.cutoff_of_clean()),
-        by_chance=most_by_chance(known.size, rate=USUAL),
+        by_chance=aspect.most_by_chance(known.size),
         auroc=auroc,
         mean_drop=drop,
         harmless_drop=aspect.harmless_drop,
@@ -290,7 +246,7 @@ def _share(drawn: Estimate, scores: FloatArray, cut: float) -> Estimate:
     )
 
 
-def _alarms(name: str, aspect: _Aspect) -> Alarms:
+def _alarms(name: str, aspect: AspectScores) -> Alarms:
     pool = aspect.pool
     known = pool[~np.isnan(pool)]
     cuts = [aspect.cutoff(rate) for rate in (STRICT, USUAL)]
@@ -305,8 +261,3 @@ def _alarms(name: str, aspect: _Aspect) -> Alarms:
         flagged_5=shares[0],
         flagged_10=shares[1],
     )
-
-
-def _stacked(effects: Sequence[Callable[[FloatArray], FloatArray]]) -> Weighted:
-    """Join effects of one shape along a new axis behind the draws."""
-    return lambda counts: np.stack([effect(counts) for effect in effects], axis=1)

@@ -201,7 +201,7 @@ def test_a_place_that_is_missed_makes_a_small_drop_no_larger() -> None:
 def test_harmless_changes_that_cost_more_disturb_and_certify_nothing(
     harm: float, harmless: float
 ) -> None:
-    clean = [4.5] * 30 + [4.0] * 10
+    clean = [4.9] * 36 + [4.0] * 4
     findings = examined(clean, {"negated": lower(clean, harm), "reworded": lower(clean, harmless)})
     assert verdicts(findings) == {"negated": "too small to act on", "reworded": "disturbed"}
     assert [row.finding.condition for row in decision_rows(findings)] == ["reworded", "negated"]
@@ -209,7 +209,7 @@ def test_harmless_changes_that_cost_more_disturb_and_certify_nothing(
     assert measures["discernment.harmless_disturbed"] == measures["invariance.moved"] == 1
     alarms = measures["discernment.false_alarms"]
     assert alarms is not None
-    assert alarms >= 0.25
+    assert alarms == 1
 
 
 def test_scores_that_are_all_alike_catch_nothing() -> None:

@@ -26,7 +26,7 @@ def examine(*flags: str) -> list[str]:
 def test_the_demo_shows_what_the_offline_panel_catches_without_the_clean_twin(
     spanjury: Spanjury,
 ) -> None:
-    done = spanjury(*examine("--demo", "--limit", "24"))
+    done = spanjury(*examine("--demo", "--limit", "20"))
     assert done.exit_code == 0, done.output
     data = json.loads(Path("exam/findings.json").read_text())
     decisions = {(one["condition"], one["aspect"]): one for one in data["decisions"]}
@@ -38,6 +38,8 @@ def test_the_demo_shows_what_the_offline_panel_catches_without_the_clean_twin(
     assert (unmoved["verdict"], unmoved["harmless"]) == ("steady", True)
     assert unmoved["detection"]["mean_drop"]["value"] == 0
     assert all(cell["effects"]["net_drop"] == 0 for cell in data["control"])
+    blind = [one for one in data["decisions"] if one["claims_spans"] and one["hits"] == 0]
+    assert "discerned" not in {one["verdict"] for one in blind}
     page = Path("exam/report.md").read_text()
     assert "**fabricate-detail**" in page
     for picture in ("discernment", "specificity", "scores"):
@@ -55,16 +57,6 @@ def test_a_judge_that_misses_a_demand_fails_the_build(spanjury: Spanjury) -> Non
     unknown = spanjury(*flags, "--require", "discernment.caught.negate>=.5")
     assert unknown.exit_code == 2
     assert "no such measure 'discernment.caught.negate'; there are" in unknown.stderr
-
-
-def test_no_condition_is_discerned_whose_damage_the_judge_never_touches(
-    spanjury: Spanjury,
-) -> None:
-    done = spanjury(*examine("--demo", "--limit", "24"))
-    assert done.exit_code == 0, done.output
-    decisions = json.loads(Path("exam/findings.json").read_text())["decisions"]
-    blind = [one for one in decisions if one["claims_spans"] and one["hits"] == 0]
-    assert "discerned" not in {one["verdict"] for one in blind}
 
 
 def test_the_same_exam_again_gives_the_same_result_and_asks_no_model(spanjury: Spanjury) -> None:

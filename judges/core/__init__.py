@@ -22,7 +22,7 @@ from spanjury.judges.core.chat import (
     Usage,
 )
 from spanjury.judges.core.consolidation import Consolidation, SpanRef
-from spanjury.judges.core.decision import Decision
+from spanjury.judges.core.decision import Decision, DecisionBasis, Ground
 from spanjury.judges.core.errors import (
     RUN_ENDING,
     UNANSWERED,
@@ -72,7 +72,15 @@ from spanjury.judges.core.ports import (
     Source,
 )
 from spanjury.judges.core.reading import Likelihoods, Window, WindowReader, WindowReading
-from spanjury.judges.core.report import PanelReport, Report, Result, SeatReport, Verdict
+from spanjury.judges.core.report import (
+    GRAVE,
+    PanelReport,
+    Report,
+    Result,
+    SeatReport,
+    Verdict,
+    is_grave,
+)
 from spanjury.judges.core.rescoring import Rescorable, Rescoring, RescoringMethod
 from spanjury.judges.core.scale import Scale
 from spanjury.judges.core.scrubbing import (
@@ -91,6 +99,7 @@ from spanjury.judges.core.version import VERSION
 from spanjury.judges.core.visible import code_span, markdown, one_line, shown, shown_json
 
 __all__ = [
+    "GRAVE",
     "LOGGER",
     "MASK",
     "MAX_SEVERITY",
@@ -109,12 +118,14 @@ __all__ = [
     "CorpusMetric",
     "DataError",
     "Decision",
+    "DecisionBasis",
     "Decoding",
     "ErrorSpan",
     "EvaluationError",
     "EventLog",
     "Evidence",
     "Finish",
+    "Ground",
     "Judge",
     "JudgeError",
     "KeyedJudge",
@@ -177,6 +188,7 @@ __all__ = [
     "fingerprint",
     "first_error_alone",
     "hide",
+    "is_grave",
     "is_secret_name",
     "kind_of",
     "markdown",

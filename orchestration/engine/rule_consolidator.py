@@ -2,13 +2,13 @@
 
 Spans of different seats become one where they mark about the same place and say the same
 of it; different problems at one place stay apart. A merged span takes the longest quote,
-the highest severity and names every seat that found it. Each of the seats' spans ends up
-in exactly one merged span or is named as left out.
+the highest severity and probability and all the evidence, and names every seat that found
+it. Each of the seats' spans ends up in exactly one merged span or is named as left out.
 
 The task is that of OpeNLGauge's consolidator (section 4); the rules are ours.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from rapidfuzz import fuzz, utils
@@ -16,6 +16,7 @@ from rapidfuzz import fuzz, utils
 from spanjury.judges.core import (
     Consolidation,
     ErrorSpan,
+    Evidence,
     SpanRef,
     Verdict,
     signature,
@@ -70,6 +71,16 @@ def seat_spans(verdict: Verdict) -> Iterator[tuple[SpanRef, ErrorSpan]]:
     for seat in verdict.seats:
         for index, span in enumerate(seat.report.spans):
             yield SpanRef(seat=seat.seat, index=index), span
+
+
+def joined_evidence(spans: Iterable[ErrorSpan]) -> tuple[Evidence, ...]:
+    """Return the evidence of all `spans`, each place once."""
+    return tuple(dict.fromkeys(place for span in spans for place in span.evidence))
+
+
+def highest_probability(spans: Iterable[ErrorSpan]) -> float | None:
+    """Return the highest probability that any of `spans` has; None if none has any."""
+    return max((one.probability for one in spans if one.probability is not None), default=None)
 
 
 @dataclass(slots=True)
@@ -147,12 +158,15 @@ def _merged(cluster: _Cluster) -> ErrorSpan:
     if len(cluster.members) == 1:
         ((ref, span),) = cluster.members
         return replace(span, found_by=(ref.seat,))
-    gravest = max((span for _, span in cluster.members), key=_severity)
-    categories = [span.category for _, span in cluster.members if span.category]
+    spans = [span for _, span in cluster.members]
+    gravest = max(spans, key=_severity)
+    categories = [span.category for span in spans if span.category]
     return replace(
         _longest(cluster),
         explanation=gravest.explanation,
         severity=gravest.severity,
         category=gravest.category or next(iter(categories), ""),
         found_by=tuple(dict.fromkeys(ref.seat for ref, _ in cluster.members)),
+        evidence=joined_evidence(spans),
+        probability=highest_probability(spans),
     )

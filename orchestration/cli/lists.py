@@ -81,8 +81,8 @@ def _precision(figures: Iterable[measured.MeasuredPrecision]) -> Iterator[str]:
     for one in figures:
         words = f"{one.category} {one.precision:.2f} (of {one.spans})"
         by_data.setdefault(one.data, []).append(words)
-    for data, words in by_data.items():
-        yield f"Precision on {data}: {', '.join(words)}."
+    for data, shares in by_data.items():
+        yield f"Precision on {data}: {', '.join(shares)}."
 
 
 def _visible(inputs: Sequence[str] | None) -> str:

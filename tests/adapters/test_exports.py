@@ -1,12 +1,12 @@
 import csv
 import errno
 import io
-import json
 import os
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from fakes.earlier_rows import as_written_earlier
 from fakes.result_files import result, write_results
 from hypothesis import given
 from hypothesis import strategies as st
@@ -114,19 +114,9 @@ def test_a_table_of_spans_has_one_record_for_each(results: Path) -> None:
     ]
 
 
-NEW_KEYS = ("decision", "error_probability", "decision_basis", "evidence", "probability")
-
-
-def without_new_keys(row: object) -> object:
-    """Return a row as runs wrote it before there were decisions."""
-    if isinstance(row, dict):
-        return {key: without_new_keys(value) for key, value in row.items() if key not in NEW_KEYS}
-    return [without_new_keys(value) for value in row] if isinstance(row, list) else row
-
-
 def test_rows_of_earlier_runs_have_no_decision_and_are_exported_without(results: Path) -> None:
-    rows = [without_new_keys(json.loads(line)) for line in results.read_text().splitlines()]
-    results.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    earlier = map(as_written_earlier, results.read_text().splitlines())
+    results.write_text("".join(f"{line}\n" for line in earlier))
     (_, first, *_), (_, span, *_) = (
         records(exported(results, unit=unit)) for unit in (ExportUnit.ASSESSMENTS, ExportUnit.SPANS)
     )

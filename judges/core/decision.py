@@ -5,7 +5,7 @@ from enum import StrEnum
 
 
 class Decision(StrEnum):
-    """What a report advises."""
+    """The advice of a report."""
 
     OK = "ok"
     """No error was found, or only slight ones."""
@@ -16,7 +16,7 @@ class Decision(StrEnum):
 
 
 class Ground(StrEnum):
-    """What a decision rests on."""
+    """The kind of thing that a decision rests on."""
 
     PROBABILITY = "probability"
     """The probability of an error, beside thresholds."""

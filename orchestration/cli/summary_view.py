@@ -70,8 +70,10 @@ def _alarms(summary: Summary) -> Iterator[RenderableType]:
             yield Text(words, "dim")
     unknown = sum(count for alarm, count in summary.alarms.items() if alarm.rate is None)
     if unknown:
-        which = f"{unknown} of {summary.alarms.total()} decisions that are not ok"
-        yield Text(f"False-alarm rate not known: {which} go by the errors marked.", "dim")
+        count = summary.alarms.total()
+        which = "" if unknown == count else f" for {unknown} of {count} faulty or doubtful"
+        reason = "no threshold was measured for these judges"
+        yield Text(f"False-alarm rate not known{which}: {reason}.", "dim")
 
 
 def _failures(summary: Summary) -> Iterator[RenderableType]:

@@ -2,7 +2,7 @@
 
 Where the seats' probabilities have thresholds that were measured for these judges, they
 decide, and the false-alarm rate is known. Errors that other seats mark decide by their
-severity, and nobody knows how often that is wrong. The graver of the two holds.
+severity, and how often that is wrong is not known. The graver of the two holds.
 
 It promises that a text with an error of severity 4 or 5 is never ``ok``, and that none is
 ``faulty`` without an error or a probability over its threshold.

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from spanjury.judges.core import Consolidation, ErrorSpan, Located, SpanRef
 from spanjury.judges.text import AnswerMark, Locator, Place
-from spanjury.orchestration.engine.rule_consolidator import highest_probability, joined_evidence
+from spanjury.orchestration.engine.span_support import highest_probability, joined_evidence
 
 _NEAR = 200
 """Code points that may lie between a group's quote and a member of it: a sentence or two."""

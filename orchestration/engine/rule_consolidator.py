@@ -8,7 +8,7 @@ it. Each of the seats' spans ends up in exactly one merged span or is named as l
 The task is that of OpeNLGauge's consolidator (section 4); the rules are ours.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from rapidfuzz import fuzz, utils
@@ -16,12 +16,12 @@ from rapidfuzz import fuzz, utils
 from spanjury.judges.core import (
     Consolidation,
     ErrorSpan,
-    Evidence,
     SpanRef,
     Verdict,
     signature,
 )
 from spanjury.judges.core.code_digest import code_digest
+from spanjury.orchestration.engine.span_support import highest_probability, joined_evidence
 
 _SAME_PLACE = 0.5
 """Share of the shorter interval that two spans must have in common."""
@@ -71,16 +71,6 @@ def seat_spans(verdict: Verdict) -> Iterator[tuple[SpanRef, ErrorSpan]]:
     for seat in verdict.seats:
         for index, span in enumerate(seat.report.spans):
             yield SpanRef(seat=seat.seat, index=index), span
-
-
-def joined_evidence(spans: Iterable[ErrorSpan]) -> tuple[Evidence, ...]:
-    """Return the evidence of all `spans`, each place once."""
-    return tuple(dict.fromkeys(place for span in spans for place in span.evidence))
-
-
-def highest_probability(spans: Iterable[ErrorSpan]) -> float | None:
-    """Return the highest probability that any of `spans` has; None if none has any."""
-    return max((one.probability for one in spans if one.probability is not None), default=None)
 
 
 @dataclass(slots=True)

@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 from fakes.judges import ASPECT, mark, segment
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console, RenderableType
 
 from spanjury.judges.core import (
@@ -144,6 +146,16 @@ def test_without_a_marked_place_the_line_does_not_contradict_itself(
 ) -> None:
     view = printed(segment_view([result(score, GOOD, **fields)]), width=80)
     assert f"  {line}".ljust(80) in view.splitlines()
+
+
+@given(st.floats(1, 5), st.sampled_from([{}, OK, DOUBTFUL, FAULTY]), st.booleans())
+def test_no_error_is_said_to_be_found_only_where_all_agrees(
+    score: float, fields: dict[str, Any], marked: bool
+) -> None:
+    spans = (replace(mark(TEXT, "1935"), found_by=("a",)),) * marked
+    view = shown(segment_view([result(score, GOOD, spans=spans, **fields)]))
+    all_agrees = not marked and "Excellent" in view and fields in ({}, OK)
+    assert ("no error found" in view) == all_agrees
 
 
 def test_an_error_without_a_place_is_still_an_error() -> None:

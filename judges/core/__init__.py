@@ -72,7 +72,14 @@ from spanjury.judges.core.ports import (
     PricedModel,
     Source,
 )
-from spanjury.judges.core.reading import Likelihoods, Window, WindowReader, WindowReading
+from spanjury.judges.core.reading import (
+    Label,
+    LabelledWindow,
+    Likelihoods,
+    Window,
+    WindowReader,
+    WindowReading,
+)
 from spanjury.judges.core.report import (
     GRAVE,
     PanelReport,
@@ -132,6 +139,8 @@ __all__ = [
     "JudgeError",
     "KeyedJudge",
     "Kind",
+    "Label",
+    "LabelledWindow",
     "Likelihoods",
     "Located",
     "Memory",

@@ -1,0 +1,238 @@
+"""Findings: how good the spans and decisions of each judge are on each set, beside baselines."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from spanjury.orchestration.studies.agreement.spans.estimates import DEFAULTS, Estimate, Settings
+from spanjury.orchestration.studies.span_bench.answers import BASELINES, Answer, Failure
+from spanjury.orchestration.studies.span_bench.arrays import Arrays, arrays_of
+from spanjury.orchestration.studies.span_bench.figures import effects_of, estimated
+from spanjury.orchestration.studies.span_bench.gold import BenchSet, BenchText
+from spanjury.stats.arrays import FloatArray
+from spanjury.stats.weighted import ratio
+
+Role = Literal["panel", "seat", "baseline"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """Texts with an answer, and texts that there are, of each sort.
+
+    Parameters
+    ----------
+    texts
+        All of which anything is known.
+    marked
+        Those whose places of errors are known, or that have none: spans are compared on them.
+    error_free, faulty
+        Those of which it is known.
+    rated
+        Those with people's scores.
+    """
+
+    texts: tuple[int, int]
+    marked: tuple[int, int]
+    error_free: tuple[int, int]
+    faulty: tuple[int, int]
+    rated: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Spans of one category, or places of one kind of error.
+
+    Parameters
+    ----------
+    share
+        Of their characters: of spans those that people mark, of places those that the judge marks.
+    touched
+        Share of the spans that touch a place, or of the places that a span touches.
+    spans, texts
+        How many there are, and on how many texts.
+    """
+
+    name: str
+    share: Estimate
+    touched: Estimate
+    spans: int
+    texts: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One judge on one set.
+
+    Parameters
+    ----------
+    failures
+        Outcome -> assessments that ended so, without a score: they are in no figure.
+    figures
+        Name, as in `FIGURES` -> figure.
+    categories, kinds, extents
+        Precision by the judge's category, recall by kind and by extent of the errors.
+    unlocated
+        Errors that it reports without a place: they flag a text, and mark nothing in it.
+    """
+
+    judge: str
+    role: Role
+    coverage: Coverage
+    failures: Mapping[str, int]
+    figures: Mapping[str, Estimate]
+    categories: tuple[Group, ...]
+    kinds: tuple[Group, ...]
+    extents: tuple[Group, ...]
+    unlocated: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetFindings:
+    """All judges and baselines on one set.
+
+    Parameters
+    ----------
+    unknown
+        Texts of which nothing is known, which were not judged.
+    """
+
+    name: str
+    texts: int
+    sources: int
+    error_free: int
+    faulty: int
+    places: int
+    rated: int
+    unknown: int
+    findings: tuple[Finding, ...]
+
+    @property
+    def judges(self) -> tuple[Finding, ...]:
+        """Those that gave an answer to any text."""
+        return tuple(one for one in self.findings if one.coverage.texts[0])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """The results of a bench."""
+
+    sets: tuple[SetFindings, ...]
+    settings: Settings
+
+
+def findings_of(
+    sets: Sequence[BenchSet],
+    answers: Mapping[tuple[str, str], Answer | Failure],
+    *,
+    judges: Sequence[str],
+    settings: Settings = DEFAULTS,
+) -> Findings:
+    """Compare answers with what people found.
+
+    Parameters
+    ----------
+    answers
+        Under judge and id of the text.
+    judges
+        The panel first, then its seats if there are several.
+    """
+    return Findings(
+        sets=tuple(_of_set(one, answers, judges=judges, settings=settings) for one in sets),
+        settings=settings,
+    )
+
+
+def _of_set(
+    one: BenchSet,
+    answers: Mapping[tuple[str, str], Answer | Failure],
+    *,
+    judges: Sequence[str],
+    settings: Settings,
+) -> SetFindings:
+    texts = one.texts
+    said = {judge: [answers[judge, text.segment.segment_id] for text in texts] for judge in judges}
+    roles: dict[str, Role] = dict.fromkeys(judges, "seat") | {judges[0]: "panel"}
+    for name, baseline in BASELINES.items():
+        # On the texts that the panel has answered, so that the same texts are compared.
+        said[name] = [
+            of_panel if isinstance(of_panel, Failure) else baseline(text)
+            for of_panel, text in zip(said[judges[0]], texts, strict=True)
+        ]
+        roles[name] = "baseline"
+    return SetFindings(
+        name=one.name,
+        texts=len(texts),
+        sources=len({text.source for text in texts}),
+        error_free=sum(text.faulty is False for text in texts),
+        faulty=sum(text.faulty is True for text in texts),
+        places=sum(len(text.places or ()) for text in texts),
+        rated=sum(text.human is not None for text in texts),
+        unknown=one.unknown,
+        findings=tuple(
+            _finding(texts, given, judge=judge, role=roles[judge], settings=settings)
+            for judge, given in said.items()
+        ),
+    )
+
+
+def _finding(
+    texts: Sequence[BenchText],
+    answers: Sequence[Answer | Failure],
+    *,
+    judge: str,
+    role: Role,
+    settings: Settings,
+) -> Finding:
+    arrays = arrays_of(texts, answers)
+    failures = Counter(one.outcome.value for one in answers if isinstance(one, Failure))
+    return Finding(
+        judge=judge,
+        role=role,
+        coverage=_coverage(texts, arrays),
+        failures=dict(sorted(failures.items())),
+        figures=estimated(effects_of(arrays), arrays, settings=settings),
+        categories=_groups(arrays.by_category, arrays, settings=settings),
+        kinds=_groups(arrays.by_kind, arrays, settings=settings),
+        extents=_groups(arrays.by_extent, arrays, settings=settings),
+        unlocated=sum(one.unlocated for one in answers if isinstance(one, Answer)),
+    )
+
+
+def _coverage(texts: Sequence[BenchText], arrays: Arrays) -> Coverage:
+    sorts = {
+        "texts": [True for _ in texts],
+        "marked": [text.places is not None for text in texts],
+        "error_free": [text.faulty is False for text in texts],
+        "faulty": [text.faulty is True for text in texts],
+        "rated": [text.human is not None for text in texts],
+    }
+    return Coverage(
+        **{
+            name: (int(np.count_nonzero(arrays.judged & np.array(such))), sum(such))
+            for name, such in sorts.items()
+        }
+    )
+
+
+def _groups(
+    rows: Mapping[str, FloatArray], arrays: Arrays, *, settings: Settings
+) -> tuple[Group, ...]:
+    """Estimate the two shares of each group, those with most spans first."""
+    groups = [_group(name, one, arrays, settings=settings) for name, one in rows.items()]
+    return tuple(sorted(groups, key=lambda group: (-group.spans, group.name)))
+
+
+def _group(name: str, rows: FloatArray, arrays: Arrays, *, settings: Settings) -> Group:
+    both, characters, touched, spans = rows.T
+    effect = ratio(np.stack([both, touched]), np.stack([characters, spans]))
+    shares = estimated({("share", "touched"): effect}, arrays, settings=settings)
+    return Group(
+        name=name,
+        share=shares["share"],
+        touched=shares["touched"],
+        spans=int(np.nansum(spans)),
+        texts=int(np.count_nonzero(np.nan_to_num(spans))),
+    )

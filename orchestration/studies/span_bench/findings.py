@@ -10,7 +10,7 @@ import numpy as np
 from spanjury.orchestration.studies.agreement.spans.estimates import DEFAULTS, Estimate, Settings
 from spanjury.orchestration.studies.span_bench.answers import BASELINES, Answer, Failure
 from spanjury.orchestration.studies.span_bench.arrays import Arrays, arrays_of
-from spanjury.orchestration.studies.span_bench.figures import effects_of, estimated
+from spanjury.orchestration.studies.span_bench.figures import FIGURES, effects_of, estimated
 from spanjury.orchestration.studies.span_bench.gold import BenchSet, BenchText
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.weighted import ratio
@@ -188,12 +188,13 @@ def _finding(
 ) -> Finding:
     arrays = arrays_of(texts, answers)
     failures = Counter(one.outcome.value for one in answers if isinstance(one, Failure))
+    figures = estimated(effects_of(arrays), arrays, settings=settings)
     return Finding(
         judge=judge,
         role=role,
         coverage=_coverage(texts, arrays),
         failures=dict(sorted(failures.items())),
-        figures=estimated(effects_of(arrays), arrays, settings=settings),
+        figures={name: figures[name] for name in FIGURES},
         categories=_groups(arrays.by_category, arrays, settings=settings),
         kinds=_groups(arrays.by_kind, arrays, settings=settings),
         extents=_groups(arrays.by_extent, arrays, settings=settings),
@@ -211,7 +212,7 @@ def _coverage(texts: Sequence[BenchText], arrays: Arrays) -> Coverage:
     }
     return Coverage(
         **{
-            name: (int(np.count_nonzero(arrays.judged & np.array(such))), sum(such))
+            name: (int(np.count_nonzero(arrays.judged & np.array(such, dtype=np.bool_))), sum(such))
             for name, such in sorts.items()
         }
     )

@@ -129,9 +129,10 @@ def _reading(confidence: float) -> Prose:
         "**AUROC** says how often, of a text with an error and one without, the first has the "
         "worse score; .5 is chance. *Balanced accuracy* is the mean of the shares of texts with "
         "and without errors that a decision gets right: at *doubtful*, whatever is not *ok* counts "
-        "as found to be wrong, at *faulty* that alone. What is *caught* at {} of false alarms is at the threshold of the "
-        "score that suits these texts best: it is optimistic. Three baselines stand beside each "
-        "judge: to mark **nothing**, **everything**, or every **new word**, a word of meaning "
+        "as found to be wrong, at *faulty* that alone. What is *caught* at {} of false alarms is "
+        "at the threshold of the score that suits these texts best: it is optimistic. Three "
+        "baselines stand beside each judge: to mark **nothing**, **everything**, or every "
+        "**new word**, a word of meaning "
         "whose stem the input lacks. A judge is worth its cost as far as it is better than these. "
         "Baselines are on the texts that the panel has answered, intervals, of {}, by a bootstrap "
         "of sources; *judged* says on how many texts of those that it is about a figure is.",

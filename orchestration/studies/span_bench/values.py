@@ -1,5 +1,6 @@
 """A bench's findings for programs: as plain values, and as measures for a card."""
 
+import re
 from collections.abc import Iterable, Iterator
 
 from spanjury.orchestration.report.json import plain, versions
@@ -9,6 +10,8 @@ from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.span_bench.cautions import cautions
 from spanjury.orchestration.studies.span_bench.figures import FIGURES
 from spanjury.orchestration.studies.span_bench.findings import Coverage, Findings, SetFindings
+
+_OTHER = re.compile(r"[^\w.-]+")
 
 
 def findings_json(findings: Findings, *, examinee: Examinee) -> dict[str, object]:
@@ -30,14 +33,19 @@ def measures_of(findings: Findings) -> tuple[Measure, ...]:
 
 def measure_names(sets: Iterable[str]) -> tuple[str, ...]:
     """Return the names of the measures of a bench on these sets."""
-    return tuple(f"{figure}.{name}" for name in sets for figure in FIGURES)
+    return tuple(_name(figure, name) for name in sets for figure in FIGURES)
+
+
+def _name(figure: str, name: str) -> str:
+    """Return the name of the measure of a set, in which a demand can name it."""
+    return f"{figure}.{_OTHER.sub('-', name)}"
 
 
 def _measures(one: SetFindings) -> Iterator[Measure]:
     panel = one.findings[0]
     for name, figure in panel.figures.items():
         yield Measure(
-            name=f"{name}.{one.name}",
+            name=_name(name, one.name),
             value=defined(figure.value),
             says=FIGURES[name],
             count=answered(name, panel.coverage)[0],

@@ -85,11 +85,11 @@ def arrays_of(texts: Sequence[BenchText], answers: Sequence[Answer | Failure]) -
         words=_rows(pairs, _words, width=3),
         places=_rows(pairs, _places, width=3),
         spans=_rows(pairs, _spans, width=2),
-        flagged=_numbers(one and one.is_flagged for one in given),
-        suspicion=_numbers(one and one.suspicion for one in given),
-        probability=_numbers(one and one.probability for one in given),
-        doubtful=_numbers(one and one.decision is not Decision.OK for one in given),
-        decided=_numbers(one and one.decision is Decision.FAULTY for one in given),
+        flagged=_said(given, lambda one: one.is_flagged),
+        suspicion=_said(given, lambda one: one.suspicion),
+        probability=_said(given, lambda one: one.probability),
+        doubtful=_said(given, lambda one: one.decision is not Decision.OK),
+        decided=_said(given, lambda one: one.decision is Decision.FAULTY),
         human=_numbers(text.human for text in texts),
         by_category=_grouped(pairs, _categories(given), _of_category),
         by_kind=_grouped(pairs, _named(texts, kinds_of), _at(kinds_of)),
@@ -109,6 +109,10 @@ def extents_of(place: GoldPlace) -> tuple[str, ...]:
 
 def _numbers(values: Iterable[float | None]) -> FloatArray:
     return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+
+
+def _said(given: Sequence[Answer | None], value_of: Callable[[Answer], float | None]) -> FloatArray:
+    return _numbers(None if one is None else value_of(one) for one in given)
 
 
 def _rows(pairs: Sequence[_Pair], compare: Callable[[_Pair], _Row], *, width: int) -> FloatArray:

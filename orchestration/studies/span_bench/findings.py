@@ -154,14 +154,13 @@ def _of_set(
 ) -> SetFindings:
     texts = one.texts
     said = {judge: [answers[judge, text.segment.segment_id] for text in texts] for judge in judges}
-    roles: dict[str, Role] = dict.fromkeys(judges, "seat") | {judges[0]: "panel"}
+    roles = {judge: _role(judge, panel=judges[0]) for judge in judges}
     for name, baseline in BASELINES.items():
         # On the texts that the panel has answered, so that the same texts are compared.
         said[name] = [
             of_panel if isinstance(of_panel, Failure) else baseline(text)
             for of_panel, text in zip(said[judges[0]], texts, strict=True)
         ]
-        roles[name] = "baseline"
     return SetFindings(
         name=one.name,
         texts=len(texts),
@@ -172,10 +171,16 @@ def _of_set(
         rated=sum(text.human is not None for text in texts),
         unknown=one.unknown,
         findings=tuple(
-            _finding(texts, given, judge=judge, role=roles[judge], settings=settings)
+            _finding(
+                texts, given, judge=judge, role=roles.get(judge, "baseline"), settings=settings
+            )
             for judge, given in said.items()
         ),
     )
+
+
+def _role(judge: str, *, panel: str) -> Role:
+    return "panel" if judge == panel else "seat"
 
 
 def _finding(

@@ -135,8 +135,8 @@ def test_marks_of_mqm_and_factgenie_are_measured(tmp_path: Path) -> None:
     (tmp_path / "t.mqm.tsv").write_text("\n".join((head, *lines)) + "\n")
     annotation = {"type": 0, "text": "1935", "start": 29}
     line = {"dataset": "d", "split": "t", "setup_id": "s", "output": MARKED}
-    marks = [{"annotations": [annotation]}, {"annotations": []}]
-    rows = [line | {"example_idx": number} | one for number, one in enumerate(marks)]
+    marks: list[list[object]] = [[annotation], []]
+    rows = [{**line, "example_idx": at, "annotations": one} for at, one in enumerate(marks)]
     written(tmp_path / "f.factgenie.jsonl", rows)
     flags = ("--judge", "grounding", "--task", "translation", "--aspect", "accuracy")
     done = call(tmp_path, "bench", "spans", "t.mqm.tsv", *flags, *QUICK)

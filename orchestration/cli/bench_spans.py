@@ -85,7 +85,7 @@ def spans(
         quiet=show.no_progress,
     )
     _print(job, found, bench)
-    for path in service.write_bench(bench.output, job, found):
+    for path in service.write_bench(bench.output, job, bench=planned, result=found):
         say(f"written: {path}")
     exit_if_missed(_missed(gates, found))
 

@@ -1,5 +1,6 @@
 """A span bench: from files of marked texts and names of judges to findings and a report's files."""
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken
 from spanjury.orchestration.report import Report
-from spanjury.orchestration.report.files import write_report
+from spanjury.orchestration.report.files import write_report, write_whole
 from spanjury.orchestration.report.json import plain
 from spanjury.orchestration.services.exam_card import exam_record
 from spanjury.orchestration.services.panels import read_segments
@@ -21,12 +22,15 @@ from spanjury.orchestration.studies.agreement.spans.estimates import DEFAULTS, S
 from spanjury.orchestration.studies.span_bench.bench import Bench, BenchResult, run_bench
 from spanjury.orchestration.studies.span_bench.cautions import cautions
 from spanjury.orchestration.studies.span_bench.gold import BenchSet, BenchText, bench_text
+from spanjury.orchestration.studies.span_bench.records import records_of
 from spanjury.orchestration.studies.span_bench.tables import bench_report
 from spanjury.orchestration.studies.span_bench.values import findings_json, measures_of
 from spanjury.orchestration.wiring.config import PanelConfig
 
 TASK = "summarization"
 """Task of texts that name none."""
+TEXTS = "texts.jsonl"
+"""Name of the file with a record of every text."""
 ASPECT = "consistency"
 """Aspect that is judged where none is named."""
 
@@ -119,12 +123,22 @@ def values_of(job: BenchJob, result: BenchResult) -> dict[str, object]:
     return {**findings_json(result.findings, examinee=result.examinee), "card": plain(record)}
 
 
-def write_bench(folder: Path, job: BenchJob, result: BenchResult) -> list[Path]:
-    """Write ``report.md``, ``report.html`` and ``findings.json`` into `folder`; return their paths.
+def write_bench(folder: Path, job: BenchJob, *, bench: Bench, result: BenchResult) -> list[Path]:
+    """Write findings, pages and a record of every text into `folder`.
 
     Raise `StoreError` if something cannot be written.
+
+    Returns
+    -------
+    list of Path
+        ``report.md``, ``report.html``, ``findings.json``, ``texts.jsonl``.
     """
-    return write_report(folder, report_of(job, result), data=values_of(job, result))
+    written = write_report(folder, report_of(job, result), data=values_of(job, result))
+    texts = folder / TEXTS
+    rows = records_of(bench.sets, result.answers, judges=result.judges)
+    lines = (json.dumps(row, ensure_ascii=False) for row in rows)
+    write_whole(texts, "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogatepass"))
+    return [*written, texts]
 
 
 def _read(job: BenchJob, path: Path) -> Iterator[tuple[str, BenchText]]:

@@ -124,11 +124,13 @@ def mark_new_words(text: BenchText) -> Answer | Failure:
     )
 
 
+RIVAL = "new words"
+"""The baseline that a judge has to be better than."""
 BASELINES: Mapping[str, Callable[[BenchText], Answer | Failure]] = MappingProxyType(
     {
         "nothing": mark_nothing,
         "everything": mark_everything,
-        "new words": mark_new_words,
+        RIVAL: mark_new_words,
     }
 )
 """Name -> the answer of who has not read the text, or has only looked for new words."""

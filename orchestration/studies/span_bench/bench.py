@@ -1,6 +1,6 @@
 """A bench: a panel judges texts whose errors people marked, and its answers are compared."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from spanjury.judges.core import ConfigError, Result
@@ -57,7 +57,18 @@ class BenchResult:
 
     findings: Findings
     examinee: Examinee
-    answers: dict[tuple[str, str], Answer | Failure]
+    answers: Mapping[tuple[str, str], Answer | Failure]
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """The panel first, then its seats if there are several."""
+        return judges_of(self.examinee)
+
+
+def judges_of(examinee: Examinee) -> tuple[str, ...]:
+    """Return the names of the judges that a panel is measured as."""
+    seats = tuple(examinee.seats)
+    return (PANEL, *seats) if len(seats) > 1 else seats
 
 
 async def run_bench(
@@ -81,7 +92,6 @@ async def run_bench(
     run = ExamRun(open_panel=open_panel, workers=workers, stop_token=stop_token, record=record)
     pairs = [(text.segment, text.aspect) for text in bench.texts]
     answers = await run.judge(pairs, draw="", judgements_in=answers_in)
-    seats = tuple(run.examinee.seats)
-    judges = (PANEL, *seats) if len(seats) > 1 else seats
+    judges = judges_of(run.examinee)
     findings = findings_of(bench.sets, answers, judges=judges, settings=bench.settings)
     return BenchResult(findings=findings, examinee=run.examinee, answers=answers)

@@ -1,16 +1,17 @@
 """Findings: how good the spans and decisions of each judge are on each set, beside baselines."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from spanjury.orchestration.studies.agreement.spans.estimates import DEFAULTS, Estimate, Settings
-from spanjury.orchestration.studies.span_bench.answers import BASELINES, Answer, Failure
+from spanjury.orchestration.studies.span_bench.answers import BASELINES, RIVAL, Answer, Failure
 from spanjury.orchestration.studies.span_bench.arrays import Arrays, arrays_of
 from spanjury.orchestration.studies.span_bench.figures import FIGURES, effects_of, estimated
+from spanjury.orchestration.studies.span_bench.gains import gains_of
 from spanjury.orchestration.studies.span_bench.gold import BenchSet, BenchText
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.weighted import ratio
@@ -74,6 +75,8 @@ class Finding:
         Name, as in `FIGURES` -> figure.
     categories, kinds, extents
         Precision by the judge's category, recall by kind and by extent of the errors.
+    gains
+        Figure -> by how much it is greater than that of `RIVAL`; empty for a baseline.
     unlocated
         Errors that it reports without a place: they flag a text, and mark nothing in it.
     """
@@ -86,6 +89,7 @@ class Finding:
     categories: tuple[Group, ...]
     kinds: tuple[Group, ...]
     extents: tuple[Group, ...]
+    gains: Mapping[str, Estimate]
     unlocated: int
 
 
@@ -153,14 +157,8 @@ def _of_set(
     settings: Settings,
 ) -> SetFindings:
     texts = one.texts
-    said = {judge: [answers[judge, text.segment.segment_id] for text in texts] for judge in judges}
-    roles = {judge: _role(judge, panel=judges[0]) for judge in judges}
-    for name, baseline in BASELINES.items():
-        # On the texts that the panel has answered, so that the same texts are compared.
-        said[name] = [
-            of_panel if isinstance(of_panel, Failure) else baseline(text)
-            for of_panel, text in zip(said[judges[0]], texts, strict=True)
-        ]
+    sides = tuple(_sides(texts, answers, judges=judges))
+    (rival,) = (side.arrays for side in sides if side.judge == RIVAL and side.role == "baseline")
     return SetFindings(
         name=one.name,
         texts=len(texts),
@@ -170,40 +168,57 @@ def _of_set(
         places=sum(len(text.places or ()) for text in texts),
         rated=sum(text.human is not None for text in texts),
         unknown=one.unknown,
-        findings=tuple(
-            _finding(
-                texts, given, judge=judge, role=roles.get(judge, "baseline"), settings=settings
-            )
-            for judge, given in said.items()
-        ),
+        findings=tuple(_finding(side, texts, rival=rival, settings=settings) for side in sides),
     )
 
 
-def _role(judge: str, *, panel: str) -> Role:
-    return "panel" if judge == panel else "seat"
+class _Side(NamedTuple):
+    """The answers of a judge or a baseline to the texts of a set."""
+
+    judge: str
+    role: Role
+    answers: Sequence[Answer | Failure]
+    arrays: Arrays
+
+
+def _sides(
+    texts: Sequence[BenchText],
+    answers: Mapping[tuple[str, str], Answer | Failure],
+    *,
+    judges: Sequence[str],
+) -> Iterator[_Side]:
+    """Yield the judges; then the baselines, on the texts that the panel has answered."""
+    for judge in judges:
+        given = [answers[judge, text.segment.segment_id] for text in texts]
+        role: Role = "panel" if judge == judges[0] else "seat"
+        yield _Side(judge, role, given, arrays_of(texts, given))
+    panel = [answers[judges[0], text.segment.segment_id] for text in texts]
+    for name, baseline in BASELINES.items():
+        given = [
+            of_panel if isinstance(of_panel, Failure) else baseline(text)
+            for of_panel, text in zip(panel, texts, strict=True)
+        ]
+        yield _Side(name, "baseline", given, arrays_of(texts, given))
 
 
 def _finding(
-    texts: Sequence[BenchText],
-    answers: Sequence[Answer | Failure],
-    *,
-    judge: str,
-    role: Role,
-    settings: Settings,
+    side: _Side, texts: Sequence[BenchText], *, rival: Arrays, settings: Settings
 ) -> Finding:
-    arrays = arrays_of(texts, answers)
-    failures = Counter(one.outcome.value for one in answers if isinstance(one, Failure))
+    arrays = side.arrays
+    failures = Counter(one.outcome.value for one in side.answers if isinstance(one, Failure))
     figures = estimated(effects_of(arrays), arrays, settings=settings)
+    is_judge = side.role != "baseline"
     return Finding(
-        judge=judge,
-        role=role,
+        judge=side.judge,
+        role=side.role,
         coverage=_coverage(texts, arrays),
         failures=dict(sorted(failures.items())),
         figures={name: figures[name] for name in FIGURES},
         categories=_groups(arrays.by_category, arrays, settings=settings),
         kinds=_groups(arrays.by_kind, arrays, settings=settings),
         extents=_groups(arrays.by_extent, arrays, settings=settings),
-        unlocated=sum(one.unlocated for one in answers if isinstance(one, Answer)),
+        gains=gains_of(arrays, rival, settings=settings) if is_judge else {},
+        unlocated=sum(one.unlocated for one in side.answers if isinstance(one, Answer)),
     )
 
 

@@ -19,6 +19,7 @@ from spanjury.orchestration.report import (
 )
 from spanjury.orchestration.studies.agreement.spans.estimates import Estimate
 from spanjury.orchestration.studies.judging import Examinee
+from spanjury.orchestration.studies.span_bench.answers import RIVAL
 from spanjury.orchestration.studies.span_bench.cautions import cautions
 from spanjury.orchestration.studies.span_bench.figures import FALSE_ALARMS
 from spanjury.orchestration.studies.span_bench.findings import (
@@ -27,12 +28,13 @@ from spanjury.orchestration.studies.span_bench.findings import (
     Group,
     SetFindings,
 )
+from spanjury.orchestration.studies.span_bench.gains import GAINS
 from spanjury.orchestration.studies.span_bench.values import answered
 
 Figures = Mapping[str, str]
 """Heading of a column -> name of the figure in it."""
 
-_SHARE, _BRIEF = "~.3f", "~.2f"
+_SHARE, _BRIEF, _SIGNED = "~.3f", "~.2f", "~+.3f"
 _AT = f"caught at {FALSE_ALARMS:.0%}"
 _OVERVIEW: Figures = MappingProxyType(
     {
@@ -181,6 +183,7 @@ def _page(one: SetFindings) -> Section:
             *_blocks(one, "Scores", _SCORES, present=_is_decided(one)),
             *_blocks(one, "Decisions", _DECISIONS, present=_is_decided(one)),
             *_blocks(one, "Agreement with people's scores", _PEOPLE, present=one.rated > 0),
+            *_gains(one),
             *_categories(one),
             *_recalls(one, "kind", _kinds),
             *_recalls(one, "extent", _extents),
@@ -235,6 +238,28 @@ def _cells(finding: Finding, figures: Figures) -> Iterator[Cell]:
 
 def _of(coverage: tuple[int, int]) -> str:
     return f"{coverage[0]} of {coverage[1]}"
+
+
+def _gains(one: SetFindings) -> Iterator[Section]:
+    """Yield by how much each judge is better than the baseline that it has to be better than."""
+    judges = [finding for finding in one.judges if finding.gains]
+    if judges and (_has_marks(one) or _is_decided(one)):
+        rows = (
+            row(finding.judge, *(_gain(finding.gains[name]) for name in GAINS))
+            for finding in judges
+        )
+        columns = numeric("F1", "AUROC", "balanced accuracy (faulty)")
+        yield Section(f"Better than {RIVAL} by", [table(["judge", *columns], rows)])
+
+
+def _gain(estimate: Estimate) -> Cell:
+    better, worse = estimate.low > 0, estimate.high < 0
+    return Cell(
+        estimate.value,
+        _SIGNED,
+        interval=(estimate.low, estimate.high),
+        mark="good" if better else "bad" if worse else None,
+    )
 
 
 def _categories(one: SetFindings) -> Iterator[Section]:

@@ -15,6 +15,7 @@ QUICK = ("--draws", "20", "--no-progress")
 SOURCE = "Ann Lee opened the bridge in 1932. It is green and crosses the river near Leeds."
 MARKED = "Ann Lee opened the bridge in 1935."
 FAULT = {"start": 29, "end": 33, "text": "1935", "kind": "number"}
+PLACE = {key: FAULT[key] for key in ("start", "end", "text")}
 
 
 def written(path: Path, rows: Iterable[object]) -> str:
@@ -63,6 +64,13 @@ def test_a_number_that_the_source_lacks_is_found_and_the_source_itself_left_alon
     page = (tmp_path / "span-bench" / "report.md").read_text()
     assert "| number | 1 | 1 | 1.000 |" in page
     assert (tmp_path / "span-bench" / "report.html").exists()
+    lines = (tmp_path / "span-bench" / "texts.jsonl").read_text().splitlines()
+    wrong, right = map(json.loads, lines)
+    assert wrong["id"] == "bridges/wrong"
+    assert wrong["places"] == [{**PLACE, "kinds": ["number"], "extent": ""}]
+    (span,) = wrong["judges"]["grounding"]["spans"]
+    assert (span["text"], span["right"]) == ("1935", True)
+    assert right["judges"]["grounding"]["spans"] == right["places"] == []
 
 
 def test_two_runs_give_the_same_bytes(tmp_path: Path) -> None:
@@ -70,7 +78,7 @@ def test_two_runs_give_the_same_bytes(tmp_path: Path) -> None:
     for folder in ("first", "second"):
         done = call(tmp_path, "bench", "spans", "ten.jsonl", "-o", folder, *QUICK)
         assert done.exit_code == 0, done.output
-    for name in ("report.md", "report.html", "findings.json"):
+    for name in ("report.md", "report.html", "findings.json", "texts.jsonl"):
         assert (tmp_path / "first" / name).read_bytes() == (tmp_path / "second" / name).read_bytes()
 
 

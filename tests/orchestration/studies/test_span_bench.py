@@ -3,6 +3,7 @@
 import math
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,7 @@ from spanjury.orchestration.studies.span_bench.findings import (
     Group,
     findings_of,
 )
+from spanjury.orchestration.studies.span_bench.gains import GAINS
 from spanjury.orchestration.studies.span_bench.gold import (
     BenchSet,
     BenchText,
@@ -154,6 +156,26 @@ def test_the_baselines_are_those_that_hands_add_up(findings: Findings) -> None:
     # Shares 2/3, 3/4, 1/2, 1/2, 1/2 of texts with errors, 1/2, 1/2, 0 of those without.
     assert new["score.auroc"] == pytest.approx(12 / 15)
     assert new["flagged.error_free"] == pytest.approx(2 / 3)
+
+
+def test_a_gain_is_the_difference_to_the_baseline_of_new_words(findings: Findings) -> None:
+    judge, new = of(findings, "judge"), of(findings, "new words")
+    assert set(judge.gains) == set(GAINS)
+    for name, gain in judge.gains.items():
+        assert gain.value == pytest.approx(judge.figures[name].value - new.figures[name].value)
+    assert judge.gains["characters.f1"].value == pytest.approx(14 / 30 - 8 / 28)
+    assert new.gains == {}
+
+
+def test_a_gain_is_over_the_texts_that_both_have_answered(texts: tuple[BenchText, ...]) -> None:
+    pair = [text for text in texts if text.segment.segment_id in {"one", "missed"}]
+    bare = replace(pair[1], segment=replace(pair[1].segment, inputs={}))  # no word of it is new
+    answers = {("judge", name): one for name, one in ANSWERS.items()}
+    ten = BenchSet(name="s", texts=(pair[0], bare))
+    judge = of(findings_of([ten], answers, judges=["judge"], settings=FAST), "judge")
+    # Of the first text alone: 2 of 5 marked and 2 gold, less 0 of 4 and 2.
+    assert judge.gains["characters.f1"].value == pytest.approx(4 / 7)
+    assert judge.figures["characters.f1"].value == pytest.approx(4 / 9)
 
 
 def test_a_failure_is_in_no_figure_and_in_the_coverage_of_all(findings: Findings) -> None:

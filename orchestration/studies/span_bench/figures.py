@@ -31,7 +31,7 @@ FIGURES: Mapping[str, str] = MappingProxyType(
         "words.recall": "share of the words marked by people that are marked",
         "words.f1": "harmonic mean of these two",
         "places.hit": "share of the places marked by people that a span touches",
-        "places.by_chance": "the same for spans that lie anywhere in their text",
+        "places.by_chance": "the same if each place lay anywhere in its text",
         "spans.right": "share of the spans that touch a place marked by people",
         "flagged.error_free": "share of the texts without errors in which one is reported",
         "flagged.faulty": "share of the texts with errors in which one is reported",

@@ -1,5 +1,6 @@
 """Tables: a bench's findings as they are read."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
@@ -169,8 +170,13 @@ def _overview(findings: Findings) -> Table:
             )
             for one in findings.sets
             for finding in one.judges
+            if finding.role != "baseline" or _says_anything(finding, _OVERVIEW)
         ),
     )
+
+
+def _says_anything(finding: Finding, figures: Figures) -> bool:
+    return not all(math.isnan(finding.figures[name].value) for name in figures.values())
 
 
 def _page(one: SetFindings) -> Section:

@@ -40,6 +40,9 @@ class MarkedTextFlags(Flags, title="Texts and aspect"):
     aspects_file: AspectsFiles = ()
     column: Columns = ()
     limit: Annotated[int | None, Flag("Take the first N rows of each file.", min=1)] = None
+    by: Annotated[
+        str, Flag("Key of a row by which texts are grouped on pages, as system.", "KEY")
+    ] = "kind"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +106,7 @@ def _job(
         aspects_files=texts.aspects_file,
         columns=texts.column,
         limit=texts.limit,
+        by=texts.by,
         limits=limits.limits(),
         failures=limits.failures(),
         settings=estimates.Settings(

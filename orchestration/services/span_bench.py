@@ -21,7 +21,7 @@ from spanjury.orchestration.services.session import open_session
 from spanjury.orchestration.studies.agreement.spans.estimates import DEFAULTS, Settings
 from spanjury.orchestration.studies.span_bench.bench import Bench, BenchResult, run_bench
 from spanjury.orchestration.studies.span_bench.cautions import cautions
-from spanjury.orchestration.studies.span_bench.gold import BenchSet, BenchText, bench_text
+from spanjury.orchestration.studies.span_bench.gold import KIND, BenchSet, BenchText, bench_text
 from spanjury.orchestration.studies.span_bench.records import records_of
 from spanjury.orchestration.studies.span_bench.tables import bench_report
 from spanjury.orchestration.studies.span_bench.values import findings_json, measures_of
@@ -49,6 +49,8 @@ class BenchJob:
         As in `evaluate.Job`.
     limit
         How many rows of each file are read; None for all.
+    by
+        The key of a row by which texts are grouped, as in `bench_text`.
     """
 
     data: tuple[Path, ...]
@@ -59,6 +61,7 @@ class BenchJob:
     aspects_files: tuple[Path, ...] = ()
     columns: tuple[str, ...] = ()
     limit: int | None = None
+    by: str = KIND
     limits: Limits = Limits()
     failures: FailurePolicy = FailurePolicy()
     settings: Settings = DEFAULTS
@@ -150,7 +153,10 @@ def _read(job: BenchJob, path: Path) -> Iterator[tuple[str, BenchText]]:
         if task not in aspects:
             aspects[task] = catalogue.aspect(task, job.aspect)
         try:
-            yield _name(segment, path), bench_text(segment, aspects[task], catalogue=catalogue)
+            yield (
+                _name(segment, path),
+                bench_text(segment, aspects[task], catalogue=catalogue, by=job.by),
+            )
         except DataError as error:
             raise DataError(f"{path}: {error}") from error
 

@@ -2,7 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from spanjury.stats.arrays import FloatArray
 from spanjury.stats.spans.localisation import localisation
 from spanjury.stats.spans.span_agreement import Overlap, character_overlap
 
+BoolArray = NDArray[np.bool_]
 Interval = tuple[int, int]
 _Pair = tuple[BenchText, Answer | None]
 _Row = tuple[float, ...]
@@ -55,7 +56,7 @@ class Arrays:
     """
 
     sources: NDArray[np.int64]
-    judged: NDArray[np.bool_]
+    judged: BoolArray
     faulty: FloatArray
     characters: FloatArray
     words: FloatArray
@@ -70,6 +71,24 @@ class Arrays:
     by_category: Mapping[str, FloatArray]
     by_kind: Mapping[str, FloatArray]
     by_extent: Mapping[str, FloatArray]
+
+    def only(self, kept: BoolArray) -> "Arrays":
+        """Leave out the answers to other texts, but for what is grouped by category or kind."""
+        answers = {
+            name: np.where(kept if values.ndim == 1 else kept[:, np.newaxis], values, np.nan)
+            for name, values in (
+                ("characters", self.characters),
+                ("words", self.words),
+                ("places", self.places),
+                ("spans", self.spans),
+                ("flagged", self.flagged),
+                ("suspicion", self.suspicion),
+                ("probability", self.probability),
+                ("doubtful", self.doubtful),
+                ("decided", self.decided),
+            )
+        }
+        return replace(self, judged=self.judged & kept, **answers)
 
 
 def arrays_of(texts: Sequence[BenchText], answers: Sequence[Answer | Failure]) -> Arrays:

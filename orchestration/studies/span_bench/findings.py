@@ -5,62 +5,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-import numpy as np
-
 from spanjury.orchestration.studies.agreement.spans.estimates import DEFAULTS, Estimate, Settings
 from spanjury.orchestration.studies.span_bench.answers import BASELINES, RIVAL, Answer, Failure
 from spanjury.orchestration.studies.span_bench.arrays import Arrays, arrays_of
 from spanjury.orchestration.studies.span_bench.figures import FIGURES, effects_of, estimated
 from spanjury.orchestration.studies.span_bench.gains import gains_of
 from spanjury.orchestration.studies.span_bench.gold import BenchSet, BenchText
-from spanjury.stats.arrays import FloatArray
-from spanjury.stats.weighted import ratio
+from spanjury.orchestration.studies.span_bench.groups import (
+    Coverage,
+    Group,
+    TextGroup,
+    coverage_of,
+    groups_of,
+    text_groups,
+)
 
 Role = Literal["panel", "seat", "baseline"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Coverage:
-    """Texts with an answer, and texts that there are, of each sort.
-
-    Parameters
-    ----------
-    texts
-        All of which anything is known.
-    marked
-        Those whose places of errors are known, or that have none: spans are compared on them.
-    error_free, faulty
-        Those of which it is known.
-    rated
-        Those with people's scores.
-    """
-
-    texts: tuple[int, int]
-    marked: tuple[int, int]
-    error_free: tuple[int, int]
-    faulty: tuple[int, int]
-    rated: tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
-    """Spans of one category, or places of one kind of error.
-
-    Parameters
-    ----------
-    share
-        Of their characters: of spans those that people mark, of places those that the judge marks.
-    touched
-        Share of the spans that touch a place, or of the places that a span touches.
-    spans, texts
-        How many there are, and on how many texts.
-    """
-
-    name: str
-    share: Estimate
-    touched: Estimate
-    spans: int
-    texts: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +35,8 @@ class Finding:
         Name, as in `FIGURES` -> figure.
     categories, kinds, extents
         Precision by the judge's category, recall by kind and by extent of the errors.
+    groups
+        The same judge on each group of the texts; none for trivial baselines.
     gains
         Figure -> by how much it is greater than that of `RIVAL`; empty for a baseline.
     unlocated
@@ -89,6 +51,7 @@ class Finding:
     categories: tuple[Group, ...]
     kinds: tuple[Group, ...]
     extents: tuple[Group, ...]
+    groups: tuple[TextGroup, ...]
     gains: Mapping[str, Estimate]
     unlocated: int
 
@@ -117,6 +80,28 @@ class SetFindings:
     def judges(self) -> tuple[Finding, ...]:
         """Those that gave an answer to any text."""
         return tuple(one for one in self.findings if one.coverage.texts[0])
+
+    @property
+    def has_marks(self) -> bool:
+        """Whether any place of an error is known."""
+        return self.places > 0
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether it is known of any text if it has an error."""
+        return self.error_free + self.faulty > 0
+
+    @property
+    def scope(self) -> str:
+        """Its texts, in a phrase."""
+        parts = [f"{self.texts} texts of {self.sources} sources"]
+        if self.is_decided:
+            parts.append(
+                f"{self.faulty} with errors, at {self.places} places, {self.error_free} without"
+            )
+        if self.rated:
+            parts.append(f"{self.rated} with people's scores")
+        return "; ".join(parts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,49 +196,15 @@ def _finding(
     return Finding(
         judge=side.judge,
         role=side.role,
-        coverage=_coverage(texts, arrays),
+        coverage=coverage_of(texts, arrays),
         failures=dict(sorted(failures.items())),
         figures={name: figures[name] for name in FIGURES},
-        categories=_groups(arrays.by_category, arrays, settings=settings),
-        kinds=_groups(arrays.by_kind, arrays, settings=settings),
-        extents=_groups(arrays.by_extent, arrays, settings=settings),
+        categories=groups_of(arrays.by_category, arrays, settings=settings),
+        kinds=groups_of(arrays.by_kind, arrays, settings=settings),
+        extents=groups_of(arrays.by_extent, arrays, settings=settings),
+        groups=tuple(text_groups(texts, arrays, settings=settings))
+        if is_judge or side.judge == RIVAL
+        else (),
         gains=gains_of(arrays, rival, settings=settings) if is_judge else {},
         unlocated=sum(one.unlocated for one in side.answers if isinstance(one, Answer)),
-    )
-
-
-def _coverage(texts: Sequence[BenchText], arrays: Arrays) -> Coverage:
-    sorts = {
-        "texts": [True for _ in texts],
-        "marked": [text.places is not None for text in texts],
-        "error_free": [text.faulty is False for text in texts],
-        "faulty": [text.faulty is True for text in texts],
-        "rated": [text.human is not None for text in texts],
-    }
-    return Coverage(
-        **{
-            name: (int(np.count_nonzero(arrays.judged & np.array(such, dtype=np.bool_))), sum(such))
-            for name, such in sorts.items()
-        }
-    )
-
-
-def _groups(
-    rows: Mapping[str, FloatArray], arrays: Arrays, *, settings: Settings
-) -> tuple[Group, ...]:
-    """Estimate the two shares of each group, those with most spans first."""
-    groups = [_group(name, one, arrays, settings=settings) for name, one in rows.items()]
-    return tuple(sorted(groups, key=lambda group: (-group.spans, group.name)))
-
-
-def _group(name: str, rows: FloatArray, arrays: Arrays, *, settings: Settings) -> Group:
-    both, characters, touched, spans = rows.T
-    effect = ratio(np.stack([both, touched]), np.stack([characters, spans]))
-    shares = estimated({("share", "touched"): effect}, arrays, settings=settings)
-    return Group(
-        name=name,
-        share=shares["share"],
-        touched=shares["touched"],
-        spans=int(np.nansum(spans)),
-        texts=int(np.count_nonzero(np.nan_to_num(spans))),
     )

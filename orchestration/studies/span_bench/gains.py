@@ -1,10 +1,6 @@
 """Gains: by how much a judge is better than a baseline on the texts that both have answered."""
 
 from collections.abc import Mapping
-from dataclasses import replace
-
-import numpy as np
-from numpy.typing import NDArray
 
 from spanjury.orchestration.studies.agreement.spans.estimates import Estimate, Settings
 from spanjury.orchestration.studies.span_bench.arrays import Arrays
@@ -19,7 +15,7 @@ GAINS = ("characters.f1", "score.auroc", "faulty.balanced_accuracy")
 def gains_of(judge: Arrays, baseline: Arrays, *, settings: Settings) -> Mapping[str, Estimate]:
     """Return the differences of `GAINS`; both sides meet the same draws of sources."""
     both = judge.judged & baseline.judged
-    sides = [effects_of(_only(one, both)) for one in (judge, baseline)]
+    sides = [effects_of(one.only(both)) for one in (judge, baseline)]
     differences = {
         (name,): _difference(sides[0][names], sides[1][names], at=names.index(name))
         for names in sides[0]
@@ -27,20 +23,6 @@ def gains_of(judge: Arrays, baseline: Arrays, *, settings: Settings) -> Mapping[
         if name in names
     }
     return estimated(differences, judge, settings=settings)
-
-
-def _only(arrays: Arrays, kept: NDArray[np.bool_]) -> Arrays:
-    """Leave out the answers to other texts."""
-
-    def of_kept(values: FloatArray) -> FloatArray:
-        return np.where(kept if values.ndim == 1 else kept[:, np.newaxis], values, np.nan)
-
-    return replace(
-        arrays,
-        characters=of_kept(arrays.characters),
-        suspicion=of_kept(arrays.suspicion),
-        decided=of_kept(arrays.decided),
-    )
 
 
 def _difference(first: Weighted, second: Weighted, *, at: int) -> Weighted:

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from spanjury.judges.core import Aspect, ConfigError, DataError, Segment, fingerprint
 from spanjury.judges.tasks import Catalogue
 
+KIND = "kind"
+"""The key of a row that says of which kind its error is, or would be."""
 _SUPPORTED = "supported"
 _SPANS = "spans"
 _READERS = ("annotators", "annotator")
@@ -53,6 +55,8 @@ class BenchText:
         Where its errors are, none of a text without errors; None where it is not known.
     human
         People's score on the aspect; None without any.
+    groups
+        Names under which it is reported besides, as kinds of error or its system.
     """
 
     segment: Segment
@@ -61,6 +65,7 @@ class BenchText:
     faulty: bool | None
     places: tuple[GoldPlace, ...] | None
     human: float | None
+    groups: tuple[str, ...] = ()
 
     @property
     def is_known(self) -> bool:
@@ -83,11 +88,18 @@ class BenchSet:
     unknown: int = 0
 
 
-def bench_text(segment: Segment, aspect: Aspect, *, catalogue: Catalogue) -> BenchText:
+def bench_text(
+    segment: Segment, aspect: Aspect, *, catalogue: Catalogue, by: str = KIND
+) -> BenchText:
     """Return what people found in a text.
 
     Raise `DataError` if ``supported`` is neither true, false nor null, or is true although errors
     are marked.
+
+    Parameters
+    ----------
+    by
+        The key of its row that holds the names of its groups, in a text or a list.
     """
     faulty = _faulty(segment)
     places = tuple(_places(segment))
@@ -98,7 +110,19 @@ def bench_text(segment: Segment, aspect: Aspect, *, catalogue: Catalogue) -> Ben
         faulty=faulty,
         places=places if places or faulty is False else None,
         human=_human(segment, aspect, catalogue=catalogue),
+        groups=_groups(segment, by),
     )
+
+
+def _groups(segment: Segment, by: str) -> tuple[str, ...]:
+    if by == "system":
+        return _names(segment.system)
+    return _kinds(segment) if by == KIND else _names(segment.meta.get(by))
+
+
+def _kinds(segment: Segment) -> tuple[str, ...]:
+    """Return the kinds of error that a row names as a whole."""
+    return _names(segment.meta.get("kinds")) or _names(segment.meta.get(KIND))
 
 
 def _faulty(segment: Segment) -> bool | None:
@@ -123,7 +147,7 @@ def _faulty(segment: Segment) -> bool | None:
 def _places(segment: Segment) -> Iterator[GoldPlace]:
     """Yield what is marked and has a place."""
     written = _written(segment)
-    of_text = _names(segment.meta.get("kinds"))
+    of_text = _kinds(segment)
     for span, one in zip(segment.gold, written, strict=True):
         if span.interval is None:
             continue

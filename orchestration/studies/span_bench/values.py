@@ -9,7 +9,8 @@ from spanjury.orchestration.studies.card import Measure
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.span_bench.cautions import cautions
 from spanjury.orchestration.studies.span_bench.figures import FIGURES
-from spanjury.orchestration.studies.span_bench.findings import Coverage, Findings, SetFindings
+from spanjury.orchestration.studies.span_bench.findings import Findings, SetFindings
+from spanjury.orchestration.studies.span_bench.groups import Coverage
 
 _OTHER = re.compile(r"[^\w.-]+")
 

@@ -224,6 +224,17 @@ def test_rows_of_the_ten_are_all_read(tmp_path: Path) -> None:
     assert (found["faulty"], found["error_free"], found["rated"]) == (6, 3, 5)
 
 
+def test_hand_made_pairs_have_a_table_by_kind(tmp_path: Path) -> None:
+    pairs = Path(__file__).parents[2] / "data" / "grounding_pairs.jsonl"
+    done = call(tmp_path, "bench", "spans", str(pairs), "--judge", "grounding", *QUICK)
+    assert done.exit_code == 0, done.output
+    page = (tmp_path / "span-bench" / "report.md").read_text()
+    assert "| negation | grounding | 4 of 4 | 4 of 4 |" in page
+    assert "| negation | new words | 4 of 4 | 4 of 4 |" in page
+    call(tmp_path, "bench", "spans", str(pairs), "--judge", "grounding", "--by", "split", *QUICK)
+    assert "| dev | grounding |" in (tmp_path / "span-bench" / "report.md").read_text()
+
+
 @pytest.mark.shared_data
 def test_summaries_that_people_marked_come_out_as_two_tables(
     tmp_path: Path, shared_data: Path

@@ -41,12 +41,7 @@ from spanjury.orchestration.studies.span_bench.answers import (
 from spanjury.orchestration.studies.span_bench.bench import Bench, BenchResult, run_bench
 from spanjury.orchestration.studies.span_bench.cautions import cautions
 from spanjury.orchestration.studies.span_bench.figures import FIGURES
-from spanjury.orchestration.studies.span_bench.findings import (
-    Finding,
-    Findings,
-    Group,
-    findings_of,
-)
+from spanjury.orchestration.studies.span_bench.findings import Finding, Findings, findings_of
 from spanjury.orchestration.studies.span_bench.gains import GAINS
 from spanjury.orchestration.studies.span_bench.gold import (
     BenchSet,
@@ -54,6 +49,7 @@ from spanjury.orchestration.studies.span_bench.gold import (
     GoldPlace,
     bench_text,
 )
+from spanjury.orchestration.studies.span_bench.groups import OF_GROUPS, Group
 from spanjury.orchestration.studies.span_bench.tables import bench_report
 from spanjury.orchestration.studies.span_bench.values import measure_names, measures_of
 
@@ -178,6 +174,33 @@ def test_a_gain_is_over_the_texts_that_both_have_answered(texts: tuple[BenchText
     assert judge.figures["characters.f1"].value == pytest.approx(4 / 9)
 
 
+def test_groups_of_texts_have_figures_of_their_own(texts: tuple[BenchText, ...]) -> None:
+    named = {"one": ("x",), "alarm": ("x", "y"), "failed": ("x",)}
+    ten = BenchSet(
+        name="ten",
+        texts=tuple(
+            replace(text, groups=named.get(text.segment.segment_id, ()))
+            for text in texts
+            if text.is_known
+        ),
+    )
+    answers = {("judge", name): one for name, one in ANSWERS.items()}
+    found = findings_of([ten], answers, judges=["judge"], settings=FAST)
+    x, y = of(found, "judge").groups
+    assert (x.name, y.name) == ("x", "y")
+    assert (x.coverage.faulty, x.coverage.error_free) == ((1, 2), (1, 1))
+    assert set(x.figures) == set(OF_GROUPS)
+    assert x.figures["score.auroc"].value == x.figures["flagged.faulty"].value == 1
+    assert x.figures["flagged.error_free"].value == 1
+    assert x.figures["characters.f1"].value == pytest.approx(4 / 9)  # 2 of 7 marked, 2 gold
+    assert math.isnan(y.figures["flagged.faulty"].value)
+    assert [one.name for one in of(found, "new words").groups] == ["x", "y"]
+    assert of(found, "everything").groups == ()
+    examinee = Examinee(signature="j", seats={"judge": "judge|1"})
+    page = report_markdown(bench_report(found, examinee=examinee, data=["ten.jsonl"]))
+    assert "| x | judge | 1 of 2 | 1 of 1 | 1.000 | 1.000 | 1.000 |" in page
+
+
 def test_a_failure_is_in_no_figure_and_in_the_coverage_of_all(findings: Findings) -> None:
     judge, baseline = of(findings, "judge"), of(findings, "everything")
     assert judge.coverage == baseline.coverage
@@ -275,17 +298,20 @@ def read(
     output: str = "x y",
     gold: tuple[ErrorSpan, ...] = (),
     human: Mapping[str, Mapping[str, float]] | None = None,
+    by: str = "kind",
 ) -> BenchText:
     catalogue = Catalogue.load()
     one = Segment(
         segment_id="s",
+        system="bart",
         output=output,
         gold=gold,
         meta=meta or {},
         human=human or {},
         inputs={"Text": "x"},
     )
-    return bench_text(one, catalogue.aspect("summarization", "consistency"), catalogue=catalogue)
+    aspect = catalogue.aspect("summarization", "consistency")
+    return bench_text(one, aspect, catalogue=catalogue, by=by)
 
 
 @pytest.mark.parametrize(
@@ -332,6 +358,15 @@ def test_kinds_are_those_of_the_mark_or_of_the_text_and_say_the_extent() -> None
     assert (place.kinds, place.extent) == (("a", "Intrinsic b"), "intrinsic")
     (place,) = read({"kinds": ["intrinsic-NP", "extrinsic-NP"]}, gold=gold).places or ()
     assert place.extent == ""
+
+
+def test_texts_are_grouped_by_the_key_that_is_named() -> None:
+    meta = {"kind": "negation", "edit": ["number", "name"]}
+    assert read(meta).groups == ("negation",)
+    assert read({**meta, "kinds": ["a", "b"]}).groups == ("a", "b")
+    assert read(meta, by="edit").groups == ("number", "name")
+    assert read(meta, by="system").groups == ("bart",)
+    assert read(meta, by="year").groups == ()
 
 
 def test_sources_are_groups_or_else_inputs() -> None:

@@ -74,21 +74,23 @@ class Arrays:
 
     def only(self, kept: BoolArray) -> "Arrays":
         """Leave out the answers to other texts, but for what is grouped by category or kind."""
-        answers = {
-            name: np.where(kept if values.ndim == 1 else kept[:, np.newaxis], values, np.nan)
-            for name, values in (
-                ("characters", self.characters),
-                ("words", self.words),
-                ("places", self.places),
-                ("spans", self.spans),
-                ("flagged", self.flagged),
-                ("suspicion", self.suspicion),
-                ("probability", self.probability),
-                ("doubtful", self.doubtful),
-                ("decided", self.decided),
-            )
-        }
-        return replace(self, judged=self.judged & kept, **answers)
+
+        def of_kept(values: FloatArray) -> FloatArray:
+            return np.where(kept if values.ndim == 1 else kept[:, np.newaxis], values, np.nan)
+
+        return replace(
+            self,
+            judged=self.judged & kept,
+            characters=of_kept(self.characters),
+            words=of_kept(self.words),
+            places=of_kept(self.places),
+            spans=of_kept(self.spans),
+            flagged=of_kept(self.flagged),
+            suspicion=of_kept(self.suspicion),
+            probability=of_kept(self.probability),
+            doubtful=of_kept(self.doubtful),
+            decided=of_kept(self.decided),
+        )
 
 
 def arrays_of(texts: Sequence[BenchText], answers: Sequence[Answer | Failure]) -> Arrays:

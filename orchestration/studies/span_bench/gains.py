@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from spanjury.orchestration.studies.agreement.spans.estimates import Estimate, Settings
+from spanjury.orchestration.studies.agreement.spans.estimates import Effects, Estimate, Settings
 from spanjury.orchestration.studies.span_bench.arrays import Arrays
 from spanjury.orchestration.studies.span_bench.figures import effects_of, estimated
 from spanjury.stats.arrays import FloatArray
@@ -16,7 +16,7 @@ def gains_of(judge: Arrays, baseline: Arrays, *, settings: Settings) -> Mapping[
     """Return the differences of `GAINS`; both sides meet the same draws of sources."""
     both = judge.judged & baseline.judged
     sides = [effects_of(one.only(both)) for one in (judge, baseline)]
-    differences = {
+    differences: Effects = {
         (name,): _difference(sides[0][names], sides[1][names], at=names.index(name))
         for names in sides[0]
         for name in GAINS

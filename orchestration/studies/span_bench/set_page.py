@@ -61,15 +61,6 @@ _DECISIONS: Figures = MappingProxyType(
     }
 )
 _PEOPLE: Figures = MappingProxyType({"Spearman": "people.spearman"})
-_SHORT_SPANS: Figures = MappingProxyType(
-    {
-        "F1": "characters.f1",
-        "prec.": "characters.precision",
-        "recall": "characters.recall",
-        "words": "words.f1",
-        "hit": "places.hit",
-    }
-)
 _GROUP_HEADINGS = (
     "faulty flagged",
     "error-free flagged",

@@ -10,6 +10,7 @@ from spanjury.orchestration.studies.span_bench.findings import SetFindings
 from spanjury.orchestration.studies.span_bench.values import answered
 
 Figures = Mapping[str, str]
+"""Heading of a column -> name of the figure in it."""
 
 _BRIEF = "~.2f"
 _SPANS: Figures = MappingProxyType(
@@ -32,15 +33,6 @@ _SCORES: Figures = MappingProxyType(
     }
 )
 _PEOPLE: Figures = MappingProxyType({"Spearman": "people.spearman"})
-_SPANS: Figures = MappingProxyType(
-    {
-        "F1": "characters.f1",
-        "prec.": "characters.precision",
-        "recall": "characters.recall",
-        "words": "words.f1",
-        "hit": "places.hit",
-    }
-)
 
 
 def terminal_reading() -> str:

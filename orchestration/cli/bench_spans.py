@@ -33,7 +33,7 @@ class MarkedTextFlags(Flags, title="Texts and aspect"):
 
     files: Annotated[
         tuple[Path, ...],
-        typer.Argument(metavar="FILE…", help="Texts with marked errors, as JSONL, MQM, factgenie."),
+        typer.Argument(metavar="FILE", help="Texts with marked errors, as JSONL, MQM, factgenie."),
     ]
     task: Task = None
     aspect: Annotated[str, Flag("Aspect that the marked errors are of.")] = "consistency"
@@ -66,10 +66,11 @@ def spans(
     limits: LimitFlags,
     show: LogFlags,
 ) -> None:
-    """Compare a judge's error spans and decisions with what people marked, and with baselines.
+    """Compare error spans and decisions with what people marked.
 
-    Rows hold the marks under spans; supported, true or false, says whether there is any error.
-    Without --judge and --model the offline judges are examined, together and one by one.
+    Baselines stand beside each judge. Rows hold the marks under spans; supported, true or
+    false, says whether there is any error. Without --judge and --model the offline judges are
+    examined, together and one by one.
     """
     if bench.markdown and bench.json:
         raise ConfigError("--markdown and --json are two ways to print: choose one")

@@ -1,5 +1,6 @@
 """Findings: how good the spans and decisions of each judge are on each set, beside baselines."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -54,6 +55,10 @@ class Finding:
     groups: tuple[TextGroup, ...]
     gains: Mapping[str, Estimate]
     unlocated: int
+
+    def has(self, figure: str) -> bool:
+        """Say whether a figure is defined."""
+        return not math.isnan(self.figures[figure].value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,5 @@
 """Tables: a bench's findings as they are read."""
 
-import math
 from collections.abc import Sequence
 from types import MappingProxyType
 
@@ -20,7 +19,7 @@ from spanjury.orchestration.report import (
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.span_bench.cautions import cautions
 from spanjury.orchestration.studies.span_bench.figures import FALSE_ALARMS
-from spanjury.orchestration.studies.span_bench.findings import Finding, Findings
+from spanjury.orchestration.studies.span_bench.findings import Findings
 from spanjury.orchestration.studies.span_bench.set_page import (
     CAUGHT,
     Figures,
@@ -38,6 +37,7 @@ _OVERVIEW: Figures = MappingProxyType(
         "F1": "characters.f1",
         "error-free flagged": "flagged.error_free",
         "AUROC": "score.auroc",
+        "AUROC of P(error)": "probability.auroc",
         "balanced accuracy": "faulty.balanced_accuracy",
         CAUGHT: "score.caught",
         "Spearman": "people.spearman",
@@ -88,22 +88,23 @@ def _reading(confidence: float) -> Prose:
 
 def _overview(findings: Findings) -> Table:
     """Return the table in which all judges stand on all sets."""
+    shown = {
+        heading: name
+        for heading, name in _OVERVIEW.items()
+        if any(finding.has(name) for one in findings.sets for finding in one.judges)
+    }
     return table(
-        ["set", "judge", *numeric("judged", *_OVERVIEW)],
+        ["set", "judge", *numeric("judged", *shown)],
         (
             row(
                 one.name,
                 finding.judge,
                 of(finding.coverage.texts),
-                *(figure_cell(finding.figures[name]) for name in _OVERVIEW.values()),
+                *(figure_cell(finding.figures[name]) for name in shown.values()),
                 faint=finding.role == "baseline",
             )
             for one in findings.sets
             for finding in one.judges
-            if finding.role != "baseline" or _says_anything(finding)
+            if finding.role != "baseline" or any(map(finding.has, shown.values()))
         ),
     )
-
-
-def _says_anything(finding: Finding) -> bool:
-    return not all(math.isnan(finding.figures[name].value) for name in _OVERVIEW.values())

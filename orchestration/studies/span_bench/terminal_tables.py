@@ -32,6 +32,7 @@ _SCORES: Figures = MappingProxyType(
         "acc.": "faulty.balanced_accuracy",
     }
 )
+_PROBABILITY: Figures = MappingProxyType({"P AUROC": "probability.auroc"})
 _PEOPLE: Figures = MappingProxyType({"Spearman": "people.spearman"})
 
 
@@ -43,7 +44,8 @@ def terminal_reading() -> str:
         "text with an error has the worse score of two, .5 is chance; then the share of texts with "
         f"errors below the best threshold with at most {FALSE_ALARMS:.0%} false alarms, which is "
         "optimistic. Flags: share of error-free texts with any span; alarms, caught and balanced "
-        "accuracy: of the decision faulty. New words: every word of meaning that the input lacks. "
+        "accuracy: of the decision faulty; P AUROC: of the estimated probability of an error. New "
+        "words: every word of meaning that the input lacks. "
         "Intervals are of 95 %, by source."
     )
 
@@ -53,7 +55,9 @@ def terminal_tables(one: SetFindings) -> Iterator[Table]:
     if one.has_marks:
         yield _table(one, _SPANS, title=f"{one.name}: {one.scope}")
     if one.is_decided:
-        yield _table(one, _SCORES, title=f"{one.name}: scores and decisions")
+        likely = any(finding.has("probability.auroc") for finding in one.judges)
+        figures = {**_SCORES, **(_PROBABILITY if likely else {})}
+        yield _table(one, figures, title=f"{one.name}: scores and decisions")
     if one.rated:
         yield _table(one, _PEOPLE, title=f"{one.name}: agreement with people's scores")
 

@@ -134,6 +134,16 @@ def test_limits_columns_and_another_aspect_are_taken(tmp_path: Path) -> None:
     assert found["findings"][0]["coverage"]["error_free"] == [1, 1]
 
 
+def test_a_table_says_in_a_column_whether_a_text_is_supported(tmp_path: Path) -> None:
+    lines = ("id,input,output,supported,spans", f'a,"{SOURCE}","{MARKED}",false,')
+    more = (f'b,"{SOURCE}","{SOURCE}",true,', f'c,"{SOURCE}","{MARKED}",,[]', "d,x,y,,")
+    (tmp_path / "t.csv").write_text("\n".join((*lines, *more)) + "\n")
+    done = call(tmp_path, "bench", "spans", "t.csv", "--judge", "grounding", *QUICK)
+    assert done.exit_code == 0, done.output
+    (found,) = json.loads((tmp_path / "span-bench" / "findings.json").read_text())["sets"]
+    assert (found["faulty"], found["error_free"], found["unknown"]) == (1, 2, 1)
+
+
 def test_marks_of_mqm_and_factgenie_are_measured(tmp_path: Path) -> None:
     head = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity"
     lines = (

@@ -254,6 +254,15 @@ def test_the_page_shows_every_table_with_its_coverage(findings: Findings) -> Non
     assert "judge: precision by category" in page
     assert "| PredE | 1 | 1 | .400" in page
     assert "{}" not in page
+    assert "AUROC of P(error) |" in page
+    sets = [replace(findings.sets[0], findings=findings.sets[0].findings[1:])]
+    bare = report_markdown(
+        bench_report(replace(findings, sets=tuple(sets)), examinee=examinee, data=["x"])
+    )
+    overview = bare.partition("## Overview")[2].partition("\n## ")[0]
+    assert "AUROC |" in overview
+    assert "AUROC of P(error) |" not in overview  # no baseline estimates one
+    assert "Spearman" in overview
 
 
 def test_a_card_has_a_measure_for_each_figure_of_each_set(findings: Findings) -> None:

@@ -1,13 +1,15 @@
 """Answers: what a judge, or a baseline that knows no text, says of a text of a bench."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from spanjury.judges.core import Decision, Outcome, Report, Result
+from spanjury.judges.core import Decision, Outcome, Report, Result, Scale, SeatReport
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.stems import stem
 from spanjury.judges.text.words import folded_words, words
+from spanjury.orchestration.engine.decision import decide
+from spanjury.orchestration.engine.thresholds import SHIPPED
 from spanjury.orchestration.studies.span_bench.gold import BenchText
 
 PANEL = "whole panel"
@@ -59,15 +61,17 @@ class Failure:
     reason: str
 
 
-def answer_of(report: Report, *, best: int) -> Answer | Failure:
-    """Return what a report comes to.
+def answer_of(report: Report, decision: Decision | None, *, best: int) -> Answer | Failure:
+    """Return what a report and the decision on it come to.
 
     Parameters
     ----------
+    decision
+        None for a report without a score.
     best
         The best score of the scale.
     """
-    if report.score is None:
+    if report.score is None or decision is None:
         return Failure(outcome=report.outcome, reason=report.reason)
     spans = tuple(
         FoundSpan(start=span.interval[0], end=span.interval[1], category=span.category)
@@ -79,18 +83,29 @@ def answer_of(report: Report, *, best: int) -> Answer | Failure:
         unlocated=len(report.spans) - len(spans),
         suspicion=best - report.score,
         probability=report.error_probability,
-        decision=Decision.FAULTY if report.spans else Decision.OK,
+        decision=decision,
     )
 
 
 def answers_in(result: Result) -> Iterator[tuple[tuple[str, str], Answer | Failure]]:
     """Yield the answers of the panel and of its seats, if it has several, with judge and text."""
-    text, best = result.segment.segment_id, result.aspect.scale.high
-    seats = result.report.seats
+    text, scale, report = result.segment.segment_id, result.aspect.scale, result.report
+    seats = report.seats
     name = PANEL if len(seats) > 1 else seats[0].seat
-    yield (name, text), answer_of(result.report, best=best)
+    yield (name, text), answer_of(report, report.decision, best=scale.high)
     for seat in seats if len(seats) > 1 else ():
-        yield (seat.seat, text), answer_of(seat.report, best=best)
+        decision = _decision_of(seat, scale=scale)
+        yield (seat.seat, text), answer_of(seat.report, decision, best=scale.high)
+
+
+def _decision_of(seat: SeatReport, *, scale: Scale) -> Decision | None:
+    """Return what a panel of this seat alone decides; None without a score."""
+    report = seat.report
+    if report.score is None:
+        return None
+    spans = [replace(span, found_by=(seat.seat,)) for span in report.spans]
+    decided = decide((seat,), spans, score=report.score, scale=scale, thresholds=SHIPPED)
+    return decided.decision
 
 
 def mark_nothing(text: BenchText) -> Answer:

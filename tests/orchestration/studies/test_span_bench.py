@@ -425,10 +425,32 @@ async def test_the_panel_and_its_seats_are_measured_apart(texts: tuple[BenchText
     assert isinstance(answer, Answer)
     assert answer.spans == (FoundSpan(start=3, end=5),)
     assert (answer.unlocated, answer.suspicion, answer.probability) == (1, 3, 0.75)
+    assert answer.decision is Decision.DOUBTFUL
     assert isinstance(result.answers["fails", "one"], Failure)
     roles = {one.judge: one.role for one in result.findings.sets[0].findings}
     assert (roles[PANEL], roles["marks"], roles["fails"]) == ("panel", "seat", "seat")
     assert of(result.findings, "fails").coverage.texts == (0, 1)
+
+
+@pytest.mark.anyio
+async def test_a_seat_decides_as_a_panel_of_its_own(texts: tuple[BenchText, ...]) -> None:
+    one = tuple(text for text in texts if text.segment.segment_id == "one")
+    grave = Report(score=2, spans=(mark("aa bb cc", "bb", severity=4),))
+    result = await judged(
+        FixedJudge(says=grave, name="stern"),
+        FixedJudge(says=Report(score=5), name="mild"),
+        bench=Bench(sets=(BenchSet(name="one", texts=one),), settings=FAST),
+    )
+    decisions = {
+        judge: answer.decision
+        for (judge, _), answer in result.answers.items()
+        if isinstance(answer, Answer)
+    }
+    assert decisions == {
+        PANEL: Decision.FAULTY,
+        "stern": Decision.FAULTY,
+        "mild": Decision.OK,
+    }
 
 
 @pytest.mark.anyio

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -73,12 +73,17 @@ def bench_of(job: BenchJob) -> Bench:
     Raise `DataError` if a file cannot be read, or contradicts itself, and `ConfigError` if a name
     is unknown, or nothing is known of any text.
     """
-    read = [(path, name, text) for path in job.data for name, text in _read(job, path)]
-    files = Counter(name for _, name in dict.fromkeys((path, name) for path, name, _ in read))
+    labels = _labels(job.data)
+    read = [
+        (labels[path], name or labels[path], text)
+        for path in job.data
+        for name, text in _read(job, path)
+    ]
+    files = Counter(name for _, name in dict.fromkeys((label, name) for label, name, _ in read))
     sets: dict[str, list[BenchText]] = {}
-    for path, name, text in read:
+    for label, name, text in read:
         # Two files may have texts of one data set, under the same ids.
-        whole = name if files[name] == 1 or name == _stem(path) else f"{_stem(path)}/{name}"
+        whole = name if files[name] == 1 or name == label else f"{label}/{name}"
         sets.setdefault(whole, []).append(text)
     return Bench(sets=tuple(_set(*one) for one in sets.items()), settings=job.settings)
 
@@ -145,7 +150,7 @@ def write_bench(folder: Path, job: BenchJob, *, bench: Bench, result: BenchResul
 
 
 def _read(job: BenchJob, path: Path) -> Iterator[tuple[str, BenchText]]:
-    """Yield each text of a file with the name of its data set."""
+    """Yield each text of a file with the name of its data set, empty where it has none."""
     catalogue = Catalogue.load(*job.aspects_files)
     aspects: dict[str, Aspect] = {}
     for segment in islice(read_segments(path, columns=job.columns), job.limit):
@@ -153,21 +158,22 @@ def _read(job: BenchJob, path: Path) -> Iterator[tuple[str, BenchText]]:
         if task not in aspects:
             aspects[task] = catalogue.aspect(task, job.aspect)
         try:
-            yield (
-                _name(segment, path),
-                bench_text(segment, aspects[task], catalogue=catalogue, by=job.by),
-            )
+            text = bench_text(segment, aspects[task], catalogue=catalogue, by=job.by)
         except DataError as error:
             raise DataError(f"{path}: {error}") from error
+        yield _dataset(segment), text
 
 
-def _name(segment: Segment, path: Path) -> str:
-    dataset = segment.meta.get("dataset")
-    return dataset if isinstance(dataset, str) and dataset.strip() else _stem(path)
+def _dataset(segment: Segment) -> str:
+    name = segment.meta.get("dataset")
+    return name.strip() if isinstance(name, str) else ""
 
 
-def _stem(path: Path) -> str:
-    return path.name.partition(".")[0] or path.name
+def _labels(files: Sequence[Path]) -> dict[Path, str]:
+    """Return what files are called: by their names up to the first full stop, if these differ."""
+    stems = {path: path.name.partition(".")[0] or path.name for path in files}
+    shared = Counter(stems.values())
+    return {path: stem if shared[stem] == 1 else str(path) for path, stem in stems.items()}
 
 
 def _set(name: str, texts: Iterable[BenchText]) -> BenchSet:

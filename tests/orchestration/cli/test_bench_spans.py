@@ -110,6 +110,15 @@ def test_data_sets_are_reported_apart_and_files_of_one_name_too(tmp_path: Path) 
     assert call(tmp_path, "bench", "spans", first, second, *demand, *QUICK).exit_code == 0
 
 
+def test_files_of_one_name_in_two_folders_are_two_sets(tmp_path: Path) -> None:
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        written(tmp_path / folder / "dev.jsonl", bridges())
+    done = call(tmp_path, "bench", "spans", "one/dev.jsonl", "two/dev.jsonl", *QUICK)
+    assert done.exit_code == 0, done.output
+    assert list(sets(tmp_path / "span-bench")) == ["one/dev.jsonl", "two/dev.jsonl"]
+
+
 def test_a_page_in_markdown_and_findings_in_json_can_be_printed(tmp_path: Path) -> None:
     name = written(tmp_path / "bridges.jsonl", bridges())
     usual = ("bench", "spans", name, "--judge", "grounding", *QUICK)

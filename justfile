@@ -73,6 +73,14 @@ distil-smollm2 folder="smollm2": set-up
     spanjury distil train {{ folder }}/set --base embedded --max-steps 200 --batch-size 4 --max-length 512 --validate-every 100 -o {{ folder }}/model
     spanjury distil gate {{ folder }}/model --data {{ folder }}/set --limit 60 --option tries=1 --option max_tokens=160 -o {{ folder }}/gate
 
+# Train the weights of the judge reader on marked texts and on damage: some hours on two cores, minutes on a GPU
+reader folder="reader" data="../shared/data" *options: set-up
+    spanjury distil build {{ data }}/support/clean_summaries.jsonl.gz --form tokens --from-damage --test 0 \
+        $(printf -- '--from-spans %s ' {{ data }}/support/train_*.jsonl.gz) \
+        $(printf -- '--evaluation %s ' {{ data }}/support/dev_*.jsonl.gz {{ data }}/support/eval_*.jsonl.gz {{ data }}/judgements/qags_four_judges.jsonl.gz {{ data }}/scores/summeval_docs.jsonl.gz) \
+        -o {{ folder }}/set
+    spanjury distil train {{ folder }}/set --base minilm --epochs 2 --validate-every 500 -o {{ folder }}/model {{ options }}
+
 # Print the figures of docs/performance.md
 bench *data: set-up
     python benchmarks/run.py {{ data }}

@@ -4,6 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from spanjury.judges.text.lexicon import FUNCTION_WORDS
+
 _LATIN = "Latin"
 _SCRIPTS: Mapping[str, re.Pattern[str]] = MappingProxyType(
     {
@@ -47,6 +49,8 @@ _MARKERS: Mapping[str, frozenset[str]] = MappingProxyType(
         }.items()
     }
 )
+_ENGLISH = "English"
+_DIFFERENT = 2  # marker words of another language that make it likelier than English
 _HITS = 3  # marker words that make a language likely
 _MARGIN = 2  # how many times as many as of the other text's language
 
@@ -84,6 +88,27 @@ def different_languages(left: Sequence[str], right: Sequence[str]) -> tuple[str,
         and rights[other] >= max(_HITS, _MARGIN * rights[one])
     )
     return (one, other) if sure else None
+
+
+def foreign_language(folded: Sequence[str]) -> str | None:
+    """Return the language of folded words if it is likelier than English.
+
+    Different words are counted, so that no name makes a language.
+
+    Examples
+    --------
+    >>> foreign_language("el puente se cerro y no abrira".split())
+    'Spanish'
+    """
+    different = set(folded)
+    found = {
+        language: len(different & markers)
+        for language, markers in _MARKERS.items()
+        if language != _ENGLISH
+    }
+    likeliest = max(found, key=found.__getitem__)
+    english = len((different & FUNCTION_WORDS) - _MARKERS[likeliest])
+    return likeliest if found[likeliest] >= max(_DIFFERENT, english + 1) else None
 
 
 def _hits(folded: Sequence[str]) -> dict[str, int]:

@@ -10,7 +10,8 @@ from spanjury.judges.reader.tokens import Token
 
 _NEAR = 6  # tokens around a run, whose words say what it is about
 _WEIGHTS = (3.0, 2.0, 1.0)  # of a word in the run, near it, and elsewhere in its sentence
-_QUOTED = 24  # tokens of the source that are quoted
+_QUOTED = 24  # tokens of a passage that is quoted whole
+_REACH = 12  # tokens from the shared words in which a clause should end
 _LETTERS = 200  # that a quote has at most, whatever stands between its tokens
 _PAUSES = frozenset(",;:()—–")
 
@@ -102,8 +103,11 @@ def _clause(passage: Passage, weights: Mapping[str, float]) -> Nearest:
     middle = (len(tokens) - _QUOTED) // 2
     first = max(starts, key=lambda at: (sum(shared[at : at + _QUOTED]), -abs(at - middle)))
     inside = [at for at in range(first, first + _QUOTED) if shared[at]]
-    stop = _after_pause(tokens, inside[-1] + 1, most=first + _QUOTED)
-    return Nearest(passage=passage, first=_pause_before(tokens, inside[0], least=first), stop=stop)
+    return Nearest(
+        passage=passage,
+        first=_pause_before(tokens, inside[0], least=max(0, inside[0] - _REACH)),
+        stop=_after_pause(tokens, inside[-1] + 1, most=min(len(tokens), inside[-1] + _REACH)),
+    )
 
 
 def _pause_before(tokens: Sequence[Token], at: int, *, least: int) -> int:

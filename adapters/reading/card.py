@@ -12,7 +12,7 @@ from spanjury.judges.core import ConfigError, Likelihoods, fingerprint
 CARD, MODEL, TOKENIZER = "reader.json", "model.onnx", "tokenizer.json"
 
 CLASSES = Likelihoods._fields
-"""What a model tells apart, in the order in which spanjury names it."""
+"""Classes that a model tells apart, in the order in which spanjury names it."""
 
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 """Tensors that a model takes, whole numbers of the shape ``(windows, pieces)``."""

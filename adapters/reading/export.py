@@ -9,6 +9,7 @@ from typing import Any
 import onnxruntime.quantization
 import torch
 from tokenizers import Tokenizer
+from transformers import PreTrainedTokenizerBase
 
 from spanjury.adapters.reading.card import (
     CLASSES,
@@ -20,6 +21,7 @@ from spanjury.adapters.reading.card import (
     file_digest,
     write_card,
 )
+from spanjury.judges.core import VERSION, ConfigError
 
 _OPSET = 17
 _SAMPLE = (2, 16)  # windows and pieces of the tensors that the model is traced with
@@ -28,11 +30,11 @@ _QUANTIZATION: Any = onnxruntime.quantization  # it has no types
 
 def export(
     model: torch.nn.Module,
-    tokenizer: Tokenizer,
+    tokenizer: Tokenizer | PreTrainedTokenizerBase,
     folder: Path,
     *,
-    name: str,
-    version: str,
+    name: str = "reader",
+    version: str = VERSION,
     max_length: int = 192,
     constants: Mapping[str, float] | None = None,
     quantised: bool = True,
@@ -46,11 +48,20 @@ def export(
         the logits of tokens, ``(windows, pieces, 3)``, and of sentences, ``(windows, 3)``; the
         classes are supported, contradicted, absent.
     tokenizer
-        Of a `PreTrainedTokenizerFast` it is the ``backend_tokenizer``.
+        One that knows ``[CLS]`` and ``[SEP]``; of transformers a fast one.
+    name, version
+        Of the model, for signatures.
+    max_length
+        The most pieces of a window, as in training.
     constants
         Of the judge, fitted to this model.
     quantised
         Whether weights become whole numbers of 8 bits: a quarter of the size, twice as fast.
+
+    Raises
+    ------
+    ConfigError
+        If the tokenizer cannot be written for the library tokenizers.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory() as scratch:
@@ -60,10 +71,7 @@ def export(
             _quantise(exact, folder / MODEL)
         else:
             (folder / MODEL).write_bytes(exact.read_bytes())
-    plain = Tokenizer.from_str(tokenizer.to_str())  # a copy: the trainer's keeps its settings
-    plain.no_padding()
-    plain.no_truncation()
-    plain.save(str(folder / TOKENIZER))
+    _plain(tokenizer).save(str(folder / TOKENIZER))
     card = ReaderCard(
         name=name,
         version=version,
@@ -74,6 +82,17 @@ def export(
     )
     write_card(folder, card)
     return card
+
+
+def _plain(tokenizer: Tokenizer | PreTrainedTokenizerBase) -> Tokenizer:
+    """Return a copy that neither cuts nor fills up: the trainer's keeps its settings."""
+    fast: object = getattr(tokenizer, "backend_tokenizer", tokenizer)
+    if not isinstance(fast, Tokenizer):
+        raise ConfigError(f"{type(tokenizer).__name__} is no fast tokenizer")
+    copy = Tokenizer.from_str(fast.to_str())
+    copy.no_padding()
+    copy.no_truncation()
+    return copy
 
 
 def write_graph(model: torch.nn.Module, file: Path) -> None:
@@ -103,11 +122,13 @@ def _quantise(exact: Path, quantised: Path) -> None:
     """Round the weights of products and embeddings to whole numbers.
 
     To 7 bits: products of 8 overflow on processors without instructions for them, where the
-    same model would say something else.
+    same model would say something else. Each column has its own step: of all-MiniLM-L6-v2 the
+    logits are then off by .16 of their deviation, with one step a matrix by .59.
     """
     _QUANTIZATION.quantize_dynamic(
         exact,
         quantised,
         weight_type=_QUANTIZATION.QuantType.QInt8,
+        per_channel=True,
         reduce_range=True,
     )

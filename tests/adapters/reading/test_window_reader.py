@@ -17,7 +17,7 @@ from tokenizers.models import WordPiece
 from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 from tokenizers.processors import BertProcessing
-from transformers import BertConfig, BertModel
+from transformers import BertConfig, BertModel, PreTrainedTokenizer, PreTrainedTokenizerFast
 
 from spanjury.adapters.reading.card import CARD, MODEL, TOKENIZER
 from spanjury.adapters.reading.export import export
@@ -190,6 +190,16 @@ def test_exact_export_says_what_torch_says(model: TinyReader, tmp_path: Path) ->
     for window in (WINDOW, SHORT):
         (reading,) = open_reader(tmp_path).read([window])
         assert difference(reading, by_torch(model, window)) < 1e-5
+
+
+def test_a_fast_tokenizer_of_transformers_is_written_and_a_slow_one_refused(
+    model: TinyReader, reader: OnnxReader, tmp_path: Path
+) -> None:
+    fast = PreTrainedTokenizerFast(tokenizer_object=tiny_tokenizer())  # type: ignore[no-untyped-call]  # not annotated
+    card = export(model, fast, tmp_path, max_length=LENGTH)
+    assert card.files[TOKENIZER] == reader.card.files[TOKENIZER]
+    with pytest.raises(ConfigError, match="no fast tokenizer"):
+        export(model, PreTrainedTokenizer.__new__(PreTrainedTokenizer), tmp_path)
 
 
 def test_whole_numbers_are_near_the_exact_ones(model: TinyReader, reader: OnnxReader) -> None:

@@ -207,7 +207,11 @@ def _gravest(spans: Sequence[ErrorSpan], *, limit: int) -> tuple[ErrorSpan, ...]
 def _rationale(read: _Read) -> str:
     if not read.read:
         return "All that is said stands in the source word for word."
-    count = len(read.spans)
-    said = f"{count} place{'s' * (count != 1)} that the source does not support"
-    copied = f"; {read.copied} more are copied from it" if read.copied else ""
-    return f"{said if count else 'No error found'} in {read.read} sentences that were read{copied}."
+    found = _counted(len(read.spans), "place") + " that the source does not support"
+    copied = f"; {read.copied} more copied from it" if read.copied else ""
+    said = found if read.spans else "No error found"
+    return f"{said} in {_counted(read.read, 'sentence')} that the judge read{copied}."
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' * (count != 1)}"

@@ -16,6 +16,8 @@ _ENDING = frozenset('.,;:!?…()[]{}|"“”«»—–')
 _NEGATIONS = frozenset(
     "not no never neither nor none nothing nobody nowhere without cannot unable hardly".split()  # noqa: SIM905 - so many read best so
 )
+_HYPHENS = frozenset("-‐‑")
+_JOINED = 3  # tokens of two words with a hyphen between them
 _SURE = 0.8  # from which a contradicted number, name, negation or role has the highest severity
 _LONG = 4  # content words from which it is grave that the source lacks them
 _NAMES_AND_NUMBERS = range(Kind.NAME_NEAR, Kind.NUMBER_NEW + 1)
@@ -51,7 +53,7 @@ def runs(
     """Yield the stretches of words whose probability of an error is at least `threshold`.
 
     One word of grammar between two marked words is marked, too. Words of grammar at the ends are
-    left out, negations excepted, unless there are no others.
+    left out, negations excepted, unless there are no others. No word with hyphens is cut.
     """
     marked = [
         token.is_word and 1.0 - likely.supported >= threshold
@@ -108,7 +110,23 @@ def _bridges(token: Token) -> bool:
 
 def _trimmed(tokens: Sequence[Token], first: int, stop: int) -> tuple[int, int]:
     kept = [at for at in range(first, stop) if _carries(tokens[at])]
-    return (kept[0], kept[-1] + 1) if kept else (first, stop)
+    if kept:
+        first, stop = kept[0], kept[-1] + 1
+    while _hyphened(tokens[max(0, first - 2) : first + 1]):
+        first -= 2
+    while _hyphened(tokens[stop - 1 : stop + 2]):
+        stop += 2
+    return first, stop
+
+
+def _hyphened(tokens: Sequence[Token]) -> bool:
+    """Whether these are two words that a hyphen joins."""
+    return (
+        len(tokens) == _JOINED
+        and tokens[1].text in _HYPHENS
+        and tokens[0].end == tokens[1].start
+        and tokens[1].end == tokens[2].start
+    )
 
 
 def _carries(token: Token) -> bool:

@@ -169,6 +169,17 @@ async def test_a_copy_of_what_the_source_denies_is_read() -> None:
     assert [span.text for span in report.spans] == ["close"]
 
 
+async def test_the_rationale_counts_what_was_read_and_what_was_copied() -> None:
+    output = "It was built by Mary Evans in 1932. It holds lovely books."
+    report = await judged(output, {"lovely": absent(0.9)})
+    assert report.rationale == (
+        "1 place that the source does not support in 1 sentence that the judge read;"
+        " 1 more copied from it."
+    )
+    report = await judged("It holds books. Mary built it.", {})
+    assert report.rationale == "No error found in 2 sentences that the judge read."
+
+
 async def test_without_spans_the_score_is_in_the_top_eighth_in_the_order_of_probabilities() -> None:
     output = "The library holds lovely books."
     reports = [await judged(output, {"lovely": absent(likely)}) for likely in (0.1, 0.3, 0.49)]

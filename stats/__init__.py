@@ -29,6 +29,7 @@ _MODULES = {
     "proportions": ("Proportion", "clustered_proportion"),
     "raters.agreement": ("cohen_kappa", "fleiss_kappa", "krippendorff_alpha"),
     "raters.ensembles": ("ensemble_curve", "leave_one_out"),
+    "roc": ("auroc", "caught_share"),
     "significance.equivalence": ("Equivalence", "equivalence"),
     "significance.joint": ("joint_sign_flip",),
     "significance.paired": ("PairedStatistic", "PairedTest", "Pairs", "paired"),

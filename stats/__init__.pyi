@@ -51,6 +51,8 @@ from spanjury.stats.resampling import Interval as Interval
 from spanjury.stats.resampling import bootstrap as bootstrap
 from spanjury.stats.resampling import effect_difference as effect_difference
 from spanjury.stats.resampling import percentile_interval as percentile_interval
+from spanjury.stats.roc import auroc as auroc
+from spanjury.stats.roc import caught_share as caught_share
 from spanjury.stats.significance.equivalence import Equivalence as Equivalence
 from spanjury.stats.significance.equivalence import equivalence as equivalence
 from spanjury.stats.significance.joint import joint_sign_flip as joint_sign_flip
@@ -90,10 +92,12 @@ __all__ = [
     "PairedTest",
     "Pairs",
     "Proportion",
+    "auroc",
     "benjamini_hochberg",
     "bonferroni",
     "bootstrap",
     "cauchy",
+    "caught_share",
     "character_overlap",
     "clustered_proportion",
     "cohen_kappa",

@@ -149,6 +149,10 @@ def evaluated(report: PanelReport, aspect: Aspect, *, content: bool) -> Attribut
     else:
         attributes["gen_ai.evaluation.score.value"] = report.score
         attributes["gen_ai.evaluation.score.label"] = aspect.scale.label(report.score)
+    if report.decision is not None:
+        attributes["spanjury.decision"] = report.decision.value
+    if report.error_probability is not None:
+        attributes["spanjury.error_probability"] = report.error_probability
     explanation = report.rationale or report.reason
     if content and explanation:
         attributes["gen_ai.evaluation.explanation"] = _encodable(explanation)

@@ -101,7 +101,7 @@ class _Review(BaseModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Searcher:
-    """Judge with the help of searches.
+    """Have a model mark errors and score, looking things up in the inputs.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ from spanjury.judges.core.chat import (
     Usage,
 )
 from spanjury.judges.core.consolidation import Consolidation, SpanRef
-from spanjury.judges.core.decision import Decision
+from spanjury.judges.core.decision import Decision, DecisionBasis, Ground
 from spanjury.judges.core.errors import (
     RUN_ENDING,
     UNANSWERED,
@@ -64,6 +64,7 @@ from spanjury.judges.core.ports import (
     Aggregation,
     ChatModel,
     Consolidator,
+    ForthrightJudge,
     Judge,
     KeyedJudge,
     Memory,
@@ -79,7 +80,15 @@ from spanjury.judges.core.reading import (
     WindowReader,
     WindowReading,
 )
-from spanjury.judges.core.report import PanelReport, Report, Result, SeatReport, Verdict
+from spanjury.judges.core.report import (
+    GRAVE,
+    PanelReport,
+    Report,
+    Result,
+    SeatReport,
+    Verdict,
+    is_grave,
+)
 from spanjury.judges.core.rescoring import Rescorable, Rescoring, RescoringMethod
 from spanjury.judges.core.scale import Scale
 from spanjury.judges.core.scrubbing import (
@@ -98,6 +107,7 @@ from spanjury.judges.core.version import VERSION
 from spanjury.judges.core.visible import code_span, markdown, one_line, shown, shown_json
 
 __all__ = [
+    "GRAVE",
     "LOGGER",
     "MASK",
     "MAX_SEVERITY",
@@ -116,12 +126,15 @@ __all__ = [
     "CorpusMetric",
     "DataError",
     "Decision",
+    "DecisionBasis",
     "Decoding",
     "ErrorSpan",
     "EvaluationError",
     "EventLog",
     "Evidence",
     "Finish",
+    "ForthrightJudge",
+    "Ground",
     "Judge",
     "JudgeError",
     "KeyedJudge",
@@ -186,6 +199,7 @@ __all__ = [
     "fingerprint",
     "first_error_alone",
     "hide",
+    "is_grave",
     "is_secret_name",
     "kind_of",
     "markdown",

@@ -42,6 +42,14 @@ class Judge(Protocol):
 
 
 @runtime_checkable
+class ForthrightJudge(Protocol):
+    """A judge that says what it cannot see; `spanjury judges` shows it."""
+
+    blind_spots: str
+    """One line: the errors that it passes by for want of any means to see them."""
+
+
+@runtime_checkable
 class KeyedJudge(Judge, Protocol):
     """A judge that knows more exactly than by its signature what its reports depend on.
 

@@ -4,9 +4,13 @@ from dataclasses import dataclass
 
 from spanjury.judges.core.aspect import Aspect
 from spanjury.judges.core.chat import Usage
+from spanjury.judges.core.decision import Decision, DecisionBasis
 from spanjury.judges.core.errors import Outcome
 from spanjury.judges.core.segment import Segment
 from spanjury.judges.core.span import ErrorSpan
+
+GRAVE = 4
+"""The severity from which on an error makes a text unusable as it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +111,15 @@ class PanelReport(Report):
         Names of the outlier seats whose spans the consolidator did not see.
     left_out
         How many of the seats' spans it saw and did not take up, over the limit of spans.
+    decision, basis
+        Whether the text may be used as it is, and what says so; both None without a score.
+
+    Raises
+    ------
+    ValueError
+        If there is a decision without its basis or without a score, the text is ``ok`` with an
+        error of severity `GRAVE` or more, or ``faulty`` without any error or a probability at
+        its threshold.
     """
 
     signature: str = ""
@@ -115,6 +128,31 @@ class PanelReport(Report):
     consolidator: str = ""
     set_aside: tuple[str, ...] = ()
     left_out: int = 0
+    decision: Decision | None = None
+    basis: DecisionBasis | None = None
+
+    def __post_init__(self) -> None:
+        # A class with slots is made twice, and `super()` without arguments knows the first only.
+        Report.__post_init__(self)
+        if (self.decision is None) != (self.basis is None):
+            raise ValueError(f"decision {self.decision!r} with the basis {self.basis!r}")
+        if self.decision is not None and self.score is None:
+            raise ValueError(f"{self.decision.value} without a score")
+        if self.decision is Decision.OK and any(is_grave(span) for span in self.spans):
+            raise ValueError("ok with an error of severity 4 or 5")
+        if self.decision is Decision.FAULTY and not (self.spans or self._is_over_threshold):
+            raise ValueError("faulty without an error or a probability over its threshold")
+
+    @property
+    def _is_over_threshold(self) -> bool:
+        threshold = self.basis.threshold if self.basis else None
+        likely = self.error_probability
+        return threshold is not None and likely is not None and likely >= threshold
+
+
+def is_grave(span: ErrorSpan) -> bool:
+    """Say whether the text cannot be used as it is if `span` is right."""
+    return (span.severity or 0) >= GRAVE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -59,6 +59,7 @@ def runs(
         token.is_word and 1.0 - likely.supported >= threshold
         for token, likely in zip(tokens, likelihoods, strict=True)
     ]
+    _mark_whole(tokens, marked)
     for stretch in _stretches(tokens, marked):
         first, stop = _trimmed(tokens, *stretch)
         inside = [likelihoods[at] for at in range(first, stop) if marked[at]]
@@ -117,6 +118,14 @@ def _trimmed(tokens: Sequence[Token], first: int, stop: int) -> tuple[int, int]:
     while _hyphened(tokens[stop - 1 : stop + 2]):
         stop += 2
     return first, stop
+
+
+def _mark_whole(tokens: Sequence[Token], marked: list[bool]) -> None:
+    """Mark all parts of a word with hyphens of which one is marked."""
+    joints = [at for at in range(1, len(tokens) - 1) if _hyphened(tokens[at - 1 : at + 2])]
+    for at in (*joints, *reversed(joints)):  # from either end, so that it reaches the other
+        if marked[at - 1] or marked[at + 1]:
+            marked[at - 1] = marked[at] = marked[at + 1] = True
 
 
 def _hyphened(tokens: Sequence[Token]) -> bool:

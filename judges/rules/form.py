@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
+from typing import ClassVar
 
 from spanjury.judges.core import (
     Aspect,
@@ -82,6 +83,11 @@ class FormJudge:
     way; errors that were found and not reported are counted as before. `max_spans`,
     0 or more, limits the spans of the report; the score counts all.
     """
+
+    blind_spots: ClassVar[str] = (
+        "whatever takes an understanding of the text: a word that exists and is the wrong one, "
+        "clumsy style, bad order, and grammar beyond a few slips of English"
+    )
 
     max_spans: int = 8
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
+from typing import ClassVar
 
 from spanjury.judges.core import Aspect, Outcome, Report, Segment, signature
 from spanjury.judges.core.code_digest import code_digest
@@ -29,6 +30,11 @@ class GroundingJudge:
     words says nothing that is unsupported and has the best score. `max_spans`,
     0 or more, limits the spans of the report; the score counts all.
     """
+
+    blind_spots: ClassVar[str] = (
+        "errors made of the input's own words, such as a dropped 'not', swapped roles, or a number "
+        "that stands elsewhere in the input; it knows no meaning"
+    )
 
     max_spans: int = 8
 

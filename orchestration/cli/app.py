@@ -11,6 +11,7 @@ import typer
 from spanjury.judges.core import VERSION
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli import (
+    bench_spans,
     compare,
     distil_build,
     distil_gate,
@@ -55,6 +56,10 @@ class _Commands(CommandGroup):
     }
 
 
+class _Bench(CommandGroup):
+    functions: ClassVar = {"spans": bench_spans.spans}
+
+
 class _Distil(CommandGroup):
     functions: ClassVar = {
         "build": distil_build.build,
@@ -92,6 +97,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 for name, commands, summary in (
+    ("bench", _Bench, "Measure judges on texts whose errors people marked."),
     ("distil", _Distil, "Make a small judge of large ones."),
     ("exam", _Exam, "Examine judges."),
     ("metrics", _Metrics, "Classic metrics, from BLEU to BERTScore."),

@@ -100,7 +100,7 @@ class ExamFlags(DataFlags, title="More exams"):
     discernment: Annotated[
         Path | None, Flag("Run this exam, too, on these good texts.", "DATA")
     ] = None
-    recipe: Recipe = "dhp/summarization"
+    recipe: Recipe = "standard"
     faithfulness: Annotated[Path | None, Flag("Run this exam, too, on these texts.", "DATA")] = None
     robustness: Annotated[Path | None, Flag("Run this exam, too: attack these texts.", "DATA")] = (
         None

@@ -1,6 +1,6 @@
 """The parts that the commands of exams share: their texts, their output and their ending."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -15,6 +15,7 @@ from spanjury.orchestration.cli.flags.data import DataFlags
 
 with lazily():
     from spanjury.orchestration.services import discernment
+    from spanjury.orchestration.studies import card
 
 Output = Annotated[Path, Flag("Folder for the findings; it allows to resume.", "FOLDER", also="-o")]
 Recipe = Annotated[
@@ -54,6 +55,25 @@ def say_scope(texts: Sequence[Segment], aspects: Sequence[Aspect], *, parts: str
     """Say what an exam is about, before it begins."""
     names = ", ".join(aspect.name for aspect in aspects)
     say(f"{len(texts)} texts, {parts}, {len(aspects)} aspects: {names}")
+
+
+def known_gates(required: Sequence[str], known: Sequence[str]) -> "list[card.Gate]":
+    """Read requirements; raise `ConfigError` for a measure that the exam will not give."""
+    gates = [card.parse_gate(text) for text in required]
+    for gate in gates:
+        if gate.name not in known:
+            raise ConfigError(f"no such measure {gate.name!r}; there are {', '.join(known)}")
+    return gates
+
+
+def missed_gates(gates: "Sequence[card.Gate]", measures: "Sequence[card.Measure]") -> Iterator[str]:
+    """Yield the requirements that are not met, with what was measured."""
+    measured = {measure.name: [measure] for measure in measures}
+    for gate in gates:  # there may have been nothing to measure
+        nothing = card.Measure(name=gate.name, value=None, says="", count=0)
+        one = measured.setdefault(gate.name, [nothing])
+        if not gate.is_passed(measured):
+            yield f"{gate} (it is {one[0].figure})"
 
 
 def exit_if_missed(missed: Iterable[str]) -> None:

@@ -6,7 +6,16 @@ from typing import Annotated, Literal
 
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
-from spanjury.orchestration.cli.exam import ExamTextFlags, Output, Recipe, say_scope
+from spanjury.orchestration.cli.exam import (
+    ExamTextFlags,
+    Output,
+    Recipe,
+    Require,
+    exit_if_missed,
+    known_gates,
+    missed_gates,
+    say_scope,
+)
 from spanjury.orchestration.cli.flags.panel import PanelFlags, WriterFlags
 from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
 
@@ -14,7 +23,7 @@ with lazily():
     from spanjury.orchestration.cli import console, logging, session
     from spanjury.orchestration.services import discernment as service
     from spanjury.orchestration.services import discernment_report as report
-    from spanjury.orchestration.studies.discernment import findings
+    from spanjury.orchestration.studies.discernment import findings, values
     from spanjury.orchestration.wiring import runs
 
 
@@ -22,8 +31,9 @@ with lazily():
 class DiscernmentFlags(Flags, title="Exam"):
     """The flags of the exam itself."""
 
-    recipe: Recipe = "dhp/summarization"
+    recipe: Recipe = "standard"
     output: Output = Path("exam")
+    require: Require = ()
     weights: Annotated[
         Path | None,
         Flag("TOML file: for each condition the aspects that experts think it harms.", rare=True),
@@ -76,6 +86,8 @@ def discernment(
         failures=limits.failures(),
     )
     planned = service.exam_of(job)
+    names = values.measure_names(condition.name for condition in planned.conditions)
+    gates = known_gates(exam.require, names)
     say_scope(planned.segments, planned.aspects, parts=f"{len(planned.conditions)} conditions")
     found = session.run_exam(
         lambda live: service.run_exam(
@@ -88,3 +100,4 @@ def discernment(
     )
     console.print_report(report.exam_report(job, found))
     console.say_written(report.write_exam(exam.output, job, found))
+    exit_if_missed(missed_gates(gates, values.measures_of(found.findings)))

@@ -16,8 +16,11 @@ from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
 
 with lazily():
     from spanjury.orchestration.cli import console, logging, session
+    from spanjury.orchestration.services import discernment
     from spanjury.orchestration.services import faithfulness as service
-    from spanjury.orchestration.wiring import runs
+    from spanjury.orchestration.wiring import rescorable, runs
+
+_ONE = "name a file of texts, or --demo, or --replay with a record, and not both"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +31,7 @@ class TextFlags(DataFlags):
         Path | None,
         typer.Argument(metavar="[DATA]", help="Texts: a JSONL, CSV or TSV file."),
     ] = None
+    demo: Annotated[bool, Flag("Use texts that come with spanjury, with errors put in.")] = False
     replay: Annotated[
         Path | None, Flag("Analyse this record of scores, JSONL or .gz; no judge is asked.")
     ] = None
@@ -58,14 +62,16 @@ def faithfulness(
 ) -> None:
     """Change judges' error lists, and see whether their scores follow.
 
-    Every seat of the panel is examined by itself.
+    Every seat of the panel is examined by itself. Without --judge and --model it is the offline
+    judges whose score can follow from a list.
     """
     logging.log_to(show.log_file)
     seed = 1 if judges.seed is None else judges.seed
     if texts.replay is None:
         job = service.FaithfulnessJob(
             data=_file(texts),
-            panel=judges.config(),
+            panel=rescorable.rescorable_panel(judges.config()),
+            recipe=service.FLAWS if texts.demo else "",
             perturbations=exam.perturbation,
             writer=writer.config(judging=judges),
             memory=exam.output / runs.MEMORY_NAME,
@@ -86,14 +92,14 @@ def faithfulness(
 
 
 def _file(texts: TextFlags) -> Path:
-    if texts.data is None:
-        raise ConfigError("name a file of texts, or --replay with a record, and not both")
-    return texts.data
+    if (texts.data is None) != texts.demo:
+        raise ConfigError(_ONE)
+    return texts.data or discernment.DEMO
 
 
 def _replayed(texts: TextFlags, writer: WriterFlags, *, seed: int) -> "service.ExamResult":
-    if texts.data is not None or texts.replay is None:
-        raise ConfigError("name a file of texts, or --replay with a record, and not both")
+    if texts.data is not None or texts.demo or texts.replay is None:
+        raise ConfigError(_ONE)
     if writer.writer or writer.writer_base_url:
         raise ConfigError("nothing is written for --replay: leave --writer out")
     return service.read_result(texts.replay, seed=seed)
@@ -101,7 +107,9 @@ def _replayed(texts: TextFlags, writer: WriterFlags, *, seed: int) -> "service.E
 
 def _examined(job: "service.FaithfulnessJob", *, quiet: bool) -> "service.ExamResult":
     planned = service.exam_of(job)
-    say_scope(planned.segments, planned.aspects, parts=f"{len(planned.conditions)} perturbations")
+    judges = ", ".join(seat.name or str(seat.judge) for seat in job.panel.seats_or_default)
+    parts = f"{len(planned.conditions)} perturbations of the error lists of {judges}"
+    say_scope(planned.segments, planned.aspects, parts=parts)
     return session.run_exam(
         lambda live: service.run_exam(
             job,

@@ -1,11 +1,9 @@
 """`spanjury exam robustness`: see whether attacks on flawed texts raise a judge's scores."""
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from spanjury.judges.core import ConfigError
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exam import (
@@ -13,6 +11,8 @@ from spanjury.orchestration.cli.exam import (
     Output,
     Require,
     exit_if_missed,
+    known_gates,
+    missed_gates,
     say_scope,
 )
 from spanjury.orchestration.cli.exits import say
@@ -22,9 +22,7 @@ from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
 with lazily():
     from spanjury.orchestration.cli import console, logging, session
     from spanjury.orchestration.services import robustness as service
-    from spanjury.orchestration.studies import card
-    from spanjury.orchestration.studies.robustness import attempts, findings, values
-    from spanjury.orchestration.studies.robustness import exam as study
+    from spanjury.orchestration.studies.robustness import attempts, values
     from spanjury.orchestration.wiring import runs
 
 
@@ -80,7 +78,8 @@ def robustness(
     logging.log_to(show.log_file)
     job = _job(texts, exam, judges=judges, limits=limits)
     planned = service.exam_of(job)
-    gates = _gates(exam.require, planned)
+    names = values.measure_names([attack.family for attack in planned.attacks.values()])
+    gates = known_gates(exam.require, names)
     say_scope(planned.segments, planned.aspects, parts=f"{len(planned.attacks)} attacks")
     found = session.run_exam(
         lambda live: service.run_exam(
@@ -99,7 +98,7 @@ def robustness(
     console.print_report(service.exam_report(job, found))
     for path in service.write_exam(exam.output, job, found):
         say(f"written: {path}")
-    exit_if_missed(_missed(gates, found.findings))
+    exit_if_missed(missed_gates(gates, values.measures_of(found.findings)))
 
 
 def _job(
@@ -123,23 +122,3 @@ def _job(
         limits=limits.limits(),
         failures=limits.failures(),
     )
-
-
-def _gates(required: Sequence[str], planned: "study.Exam") -> "list[card.Gate]":
-    """Read requirements; raise `ConfigError` for a measure that the exam will not give."""
-    known = values.measure_names([attack.family for attack in planned.attacks.values()])
-    gates = [card.parse_gate(text) for text in required]
-    for gate in gates:
-        if gate.name not in known:
-            raise ConfigError(f"no such measure {gate.name!r}; there are {', '.join(known)}")
-    return gates
-
-
-def _missed(gates: "list[card.Gate]", found: "findings.Findings") -> Iterator[str]:
-    """Yield the requirements that are not met, with what was measured."""
-    measured = {measure.name: [measure] for measure in values.measures_of(found)}
-    for gate in gates:  # a family may have had nothing to attack
-        nothing = card.Measure(name=gate.name, value=None, says="", count=0)
-        one = measured.setdefault(gate.name, [nothing])
-        if not gate.is_passed(measured):
-            yield f"{gate} (it is {one[0].figure})"

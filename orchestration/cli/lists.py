@@ -1,22 +1,24 @@
 """`spanjury judges`, `aspects`, `tasks` and `plugins`: lists of what flags can name."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.flags.data import AspectsFiles, Task
 
 with lazily():
+    from spanjury.judges import core
     from spanjury.judges import tasks as catalogues
+    from spanjury.judges.core import measured_precision as measured
     from spanjury.orchestration.cli import console
     from spanjury.orchestration.wiring import plugins as registries
 
 
 def judges() -> None:
-    """List the judges and what they do."""
+    """List the judges: what they mark, what they cannot see, and how often they are right."""
     broken = registries.JUDGES.broken()
     broken_names = {problem.plugin.name for problem in broken if not problem.shadowed}
     usable = [
-        (name, _summary(name)) for name in registries.JUDGES.names() if name not in broken_names
+        (name, _about(name)) for name in registries.JUDGES.names() if name not in broken_names
     ]
     unusable = [(problem.plugin.name, str(problem)) for problem in broken]
     console.print_table(("judge", "what it does"), [*usable, *unusable])
@@ -60,9 +62,27 @@ def plugins() -> None:
     )
 
 
-def _summary(name: str) -> str:
-    documented = (registries.JUDGES.get(name).__doc__ or "").strip()
-    return documented.partition("\n")[0]
+def _about(name: str) -> str:
+    """Return the first line of a judge's docstring, and below it what it says of its limits."""
+    judge = registries.JUDGES.get(name)
+    lines = [(judge.__doc__ or "").strip().partition("\n")[0]]
+    if isinstance(judge, core.ForthrightJudge):
+        lines.append(f"Cannot see: {judge.blind_spots}.")
+    try:
+        lines += _precision(measured.measured_precision(name, judge))
+    except core.ConfigError as error:
+        lines.append(str(error))
+    return "\n".join(lines)
+
+
+def _precision(figures: Iterable[measured.MeasuredPrecision]) -> Iterator[str]:
+    """Yield a line for each data set: which share of its errors people marked, too."""
+    by_data: dict[str, list[str]] = {}
+    for one in figures:
+        words = f"{one.category} {one.precision:.2f} (of {one.spans})"
+        by_data.setdefault(one.data, []).append(words)
+    for data, shares in by_data.items():
+        yield f"Precision on {data}: {', '.join(shares)}."
 
 
 def _visible(inputs: Sequence[str] | None) -> str:

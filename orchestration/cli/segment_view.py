@@ -7,15 +7,22 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from spanjury.judges.core import ErrorSpan, Outcome, PanelReport, Result, one_line
+from spanjury.judges.core import Decision, ErrorSpan, Outcome, PanelReport, Result, one_line
 
 _STYLES = {1: "cyan", 2: "cyan", 3: "yellow", 4: "red", 5: "bold red"}
+_DECISION_STYLES = {
+    Decision.OK: "not bold green",
+    Decision.DOUBTFUL: "not bold yellow",
+    Decision.FAULTY: "bold red",
+}
 _LONG = 1500
 """Texts of more characters are shown around their spans only."""
 _AROUND = 120
 """Characters shown on either side of a span in a long text."""
 _QUOTE = 60
-"""Characters shown of a quote that is not in the text."""
+"""Characters shown of a quote that is not in the text, or of evidence."""
+_EVIDENCE = 2
+"""The most places shown of an error's evidence."""
 
 
 def segment_view(results: Sequence[Result]) -> RenderableType:
@@ -28,6 +35,8 @@ def segment_view(results: Sequence[Result]) -> RenderableType:
         for span in result.report.spans:
             spans[len(spans) + 1] = span
             lines.append(_span_line(len(spans), span))
+            if span.evidence:
+                lines.append(_evidence_line(span))
         lines.extend(_failed_seats(result.report))
     title = Text(one_line(segment.segment_id), style="bold underline")
     if segment.system and segment.system not in segment.segment_id:
@@ -42,17 +51,34 @@ def _aspect_line(result: Result) -> RenderableType:
     if report.score is None:
         line.append(f": {report.outcome.value}", style="not bold magenta")
         line.append(f" ({one_line(report.reason)})", style="not bold dim")
-    else:
-        label = scale.label(report.score)
-        line.append(f": {report.score:.2f} of {scale.high}, {label}", style="not bold")
-        if not report.spans:
-            line.append("; no error found", style="not bold green")
+        return Padding(line, (0, 0, 0, 2))
+    line.append(": ", style="not bold")
+    if report.decision is not None:
+        line.append(report.decision.value, style=_DECISION_STYLES[report.decision])
+        line.append("; ", style="not bold")
+    line.append(f"{report.score:.2f} of {scale.high}, {scale.label(report.score)}", "not bold")
+    if not any(span.interval for span in report.spans):
+        is_best = scale.label(report.score) == scale.labels[-1]
+        line.append(*_without_places(report, is_best=is_best))
     return Padding(line, (0, 0, 0, 2))
+
+
+def _without_places(report: PanelReport, *, is_best: bool) -> tuple[str, str]:
+    """Return what a report without a marked place says of the text, and its style."""
+    if report.decision in {Decision.DOUBTFUL, Decision.FAULTY}:
+        return ("; no place could be marked", "not bold dim")
+    if report.spans:
+        return ("", "")
+    if is_best:
+        return ("; no error found", "not bold green")
+    return ("; no error marked: its doubts have no place", "not bold dim")
 
 
 def _span_line(number: int, span: ErrorSpan) -> RenderableType:
     line = Text(f"({number}) ", style=_style(span.severity))
     facts = ["severity not given" if span.severity is None else f"severity {span.severity}"]
+    if span.probability is not None:
+        facts.append(f"probability {span.probability:.2f}")
     if span.category:
         facts.append(one_line(span.category))
     if span.interval is None:
@@ -61,6 +87,22 @@ def _span_line(number: int, span: ErrorSpan) -> RenderableType:
     line.append(f" [{one_line(', '.join(span.found_by))}]", style="dim")
     line.append(f" {one_line(span.explanation)}", style="default")
     return Padding(line, (0, 0, 0, 4))
+
+
+def _evidence_line(span: ErrorSpan) -> RenderableType:
+    """Quote the first places of the evidence, each behind the header of its input."""
+    quotes = [f"{one_line(place.input)}: {_quoted(place.text)}" for place in span.evidence]
+    more = len(quotes) - _EVIDENCE
+    shown = "; ".join(quotes[:_EVIDENCE]) + (f"; and {more} more" if more > 0 else "")
+    return Padding(Text(shown, style="dim"), (0, 0, 0, 8))
+
+
+def _quoted(text: str) -> str:
+    """Return `text` in quotation marks, the middle of a long one left out."""
+    line = one_line(text)
+    if len(line) > _QUOTE:
+        line = f"{line[: _QUOTE // 2].rstrip()} … {line[-_QUOTE // 2 :].lstrip()}"
+    return f"'{line}'"
 
 
 def _failed_seats(report: PanelReport) -> Iterator[RenderableType]:

@@ -6,7 +6,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from spanjury.judges.core import Outcome, Usage, one_line
+from spanjury.judges.core import Decision, Outcome, Usage, one_line
 from spanjury.orchestration.engine.summary import Row, Summary
 
 _REASONS = 3
@@ -15,18 +15,18 @@ _REASONS = 3
 
 def summary_view(summary: Summary) -> RenderableType:
     """Show means with their coverage, failures, and the tokens of each judge."""
-    return Group(_means(summary), *_failures(summary), *_usage(summary))
+    return Group(_means(summary), *_alarms(summary), *_failures(summary), *_usage(summary))
 
 
 def _means(summary: Summary) -> RenderableType:
-    """Show mean score, coverage, spans per text and seconds, by aspect and by system."""
+    """Show decisions, mean score, coverage, spans and seconds, by aspect and by system."""
     table = Table(title_justify="left", title="Mean scores")
     table.add_column("aspect", overflow="fold")
     with_systems = any(system for _, _, system in summary.rows)
     if with_systems:
         table.add_column("system", overflow="fold")
-    for heading in ("mean score", "coverage", "spans per text", "seconds"):
-        table.add_column(heading, justify="right")
+    for heading in ("faulty /\ndoubtful", "mean\nscore", "coverage", "spans\n/ text", "seconds"):
+        table.add_column(heading, justify="right", no_wrap=True)  # names give way, figures do not
     tasks = {task for task, _, _ in summary.rows}
     for (task, aspect), whole in summary.by_aspect().items():
         name = aspect if len(tasks) == 1 else f"{task}: {aspect}"
@@ -45,13 +45,35 @@ def _systems(summary: Summary, key: tuple[str, str]) -> dict[str, Row]:
     return {system: row for (*aspect, system), row in summary.rows.items() if (*aspect,) == key}
 
 
-def _cells(row: Row) -> tuple[str, str, str, str]:
+def _cells(row: Row) -> tuple[str, str, str, str, str]:
     return (
+        _shares(row),
         "-" if row.mean is None else f"{row.mean:.2f}",
         f"{row.coverage:.0%} ({row.scored}/{row.total})",
         "-" if row.spans_per_text is None else f"{row.spans_per_text:.2f}",
         f"{row.seconds:.2f}",
     )
+
+
+def _shares(row: Row) -> str:
+    """Return the shares of the decisions that are faulty and doubtful."""
+    faulty, doubtful = row.share(Decision.FAULTY), row.share(Decision.DOUBTFUL)
+    return "-" if faulty is None else f"{faulty:.0%} / {doubtful:.0%}"
+
+
+def _alarms(summary: Summary) -> Iterator[RenderableType]:
+    """Say how often the decisions blame a text without error, as far as that is known."""
+    for alarm, _ in summary.alarms.most_common():
+        if alarm.rate is not None:
+            graver = "doubtful or faulty" if alarm.decision is Decision.DOUBTFUL else "faulty"
+            words = f"False alarms: of {alarm.measured_on}, {alarm.rate:.0%} were called {graver}."
+            yield Text(words, "dim")
+    unknown = sum(count for alarm, count in summary.alarms.items() if alarm.rate is None)
+    if unknown:
+        count = summary.alarms.total()
+        which = "" if unknown == count else f" for {unknown} of {count} faulty or doubtful"
+        reason = "no threshold was measured for these judges"
+        yield Text(f"False-alarm rate not known{which}: {reason}.", "dim")
 
 
 def _failures(summary: Summary) -> Iterator[RenderableType]:

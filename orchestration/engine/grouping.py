@@ -3,7 +3,7 @@
 An answer names errors by id and puts them into groups. It is taken only if every error
 turns up exactly once, nothing turns up that was not asked about, and each group stands
 where its members do; otherwise `GroupingError` says what to correct. Who found what is
-worked out from the ids, never taken from the answer.
+worked out from the ids, never taken from the answer; so are evidence and probability.
 """
 
 from collections import Counter
@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 from spanjury.judges.core import Consolidation, ErrorSpan, Located, SpanRef
 from spanjury.judges.text import AnswerMark, Locator, Place
+from spanjury.orchestration.engine.span_support import highest_probability, joined_evidence
 
 _NEAR = 200
 """Code points that may lie between a group's quote and a member of it: a sentence or two."""
@@ -143,6 +144,8 @@ def _merged(group: Group, members: Sequence[tuple[SpanRef, ErrorSpan]], text: st
         category=next((span.category for span in spans if span.category), ""),
         located=place.located if place else Located.UNLOCATED,
         found_by=tuple(dict.fromkeys(ref.seat for ref, _ in members)),
+        evidence=joined_evidence(spans),
+        probability=highest_probability(spans),
     )
 
 

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from numbers import Real
 
 from anyio import create_task_group
 
@@ -19,7 +18,6 @@ from spanjury.judges.core import (
     Aspect,
     ConfigError,
     Consolidator,
-    ErrorSpan,
     EventLog,
     Judge,
     JudgeError,
@@ -42,7 +40,10 @@ from spanjury.judges.core import (
     stamped,
 )
 from spanjury.orchestration.engine.aggregation import far_from_all
+from spanjury.orchestration.engine.decision import decide, decision_signature
+from spanjury.orchestration.engine.report_checks import checked_report
 from spanjury.orchestration.engine.span_score import SpanScore
+from spanjury.orchestration.engine.thresholds import Thresholds
 
 log = EventLog()
 
@@ -98,6 +99,8 @@ class Panel:
         whose score is an outlier (`far_from_all`); the score keeps that seat.
     span_score
         Makes the score of the consolidated spans, instead of the aggregation; None for that.
+    thresholds
+        Of the probability of an error, for the judges that they were measured with.
     observer
         Watches each assessment; it changes nothing.
 
@@ -112,6 +115,7 @@ class Panel:
     aggregation_name: str
     consolidator: Consolidator
     span_score: SpanScore | None = None
+    thresholds: tuple[Thresholds, ...] = ()
     observer: Observer = _unobserved
     signature: str = field(init=False)
 
@@ -126,6 +130,7 @@ class Panel:
             seats=fingerprint(*sorted(f"{seat.name}={seat.signature}" for seat in self.seats)),
             aggregation=self.span_score.signature if self.span_score else self.aggregation_name,
             consolidator=fingerprint(self.consolidator.signature),
+            decision=fingerprint(decision_signature(self.thresholds)),
         )
         object.__setattr__(self, "signature", panel)  # the dataclass is frozen
 
@@ -216,6 +221,13 @@ class Panel:
             return self._unscored(verdict, outcome=Outcome.ABSTAINED, reason=reason)
         seen = {ref.seat for refs in (*merged.sources, merged.left_out) for ref in refs}
         unseen = (seat for seat in scored if seat.report.spans and seat.seat not in seen)
+        decided = decide(
+            scored,
+            merged.spans,
+            score=score,
+            scale=verdict.aspect.scale,
+            thresholds=self.thresholds,
+        )
         return PanelReport(
             score=score,
             spans=merged.spans,
@@ -227,6 +239,9 @@ class Panel:
             consolidator=merged.consolidator,
             set_aside=tuple(seat.seat for seat in unseen),
             left_out=len(merged.left_out),
+            error_probability=decided.probability,
+            decision=decided.decision,
+            basis=decided.basis,
         )
 
 
@@ -237,7 +252,7 @@ async def _seat_report(seat: Seat, segment: Segment, aspect: Aspect) -> SeatRepo
         if lacking := aspect.lacking(segment.inputs):
             report = _abstained(aspect, lacking)
         else:
-            report = _checked(await seat.judge.assess(segment, aspect), segment, aspect)
+            report = checked_report(await seat.judge.assess(segment, aspect), segment, aspect)
     except (JudgeError, ModelError) as error:
         log.warning("panel.seat_failed", outcome=error.outcome.value, error=kind_of(error))
         reply = error.reply if isinstance(error, ParseError) else ""
@@ -262,24 +277,6 @@ def _abstained(aspect: Aspect, lacking: Sequence[str]) -> Report:
     """Spare a judge what cannot be judged: a summary's consistency without the article."""
     reason = f"{aspect.name} cannot be judged without an input {' and '.join(lacking)}"
     return Report(outcome=Outcome.ABSTAINED, reason=reason)
-
-
-def _checked(report: object, segment: Segment, aspect: Aspect) -> Report:
-    """Return `report` if it is one and fits what was judged; raise `JudgeError` if not."""
-    if not isinstance(report, Report):
-        raise JudgeError(f"the judge returned {report!r}, not a Report")
-    score: object = report.score
-    if isinstance(score, bool) or not isinstance(score, Real | None):
-        raise JudgeError(f"the judge gave {score!r} as its score, not a number")
-    if report.score is not None and report.score not in aspect.scale:
-        scale = aspect.scale
-        raise JudgeError(f"score {report.score!r} is not within {scale.low} to {scale.high}")
-    for span in report.spans:
-        if not isinstance(span, ErrorSpan):
-            raise JudgeError(f"the judge listed {span!r} among its spans, not an ErrorSpan")
-        if span.interval and segment.output[slice(*span.interval)] != span.text:
-            raise JudgeError(f"{span.interval} of the output does not read {span.text!r}")
-    return report
 
 
 def _finite(score: float, aggregation: str) -> float:

@@ -2,8 +2,8 @@
 
 Spans of different seats become one where they mark about the same place and say the same
 of it; different problems at one place stay apart. A merged span takes the longest quote,
-the highest severity and names every seat that found it. Each of the seats' spans ends up
-in exactly one merged span or is named as left out.
+the highest severity and probability and all the evidence, and names every seat that found
+it. Each of the seats' spans ends up in exactly one merged span or is named as left out.
 
 The task is that of OpeNLGauge's consolidator (section 4); the rules are ours.
 """
@@ -21,6 +21,7 @@ from spanjury.judges.core import (
     signature,
 )
 from spanjury.judges.core.code_digest import code_digest
+from spanjury.orchestration.engine.span_support import highest_probability, joined_evidence
 
 _SAME_PLACE = 0.5
 """Share of the shorter interval that two spans must have in common."""
@@ -147,12 +148,15 @@ def _merged(cluster: _Cluster) -> ErrorSpan:
     if len(cluster.members) == 1:
         ((ref, span),) = cluster.members
         return replace(span, found_by=(ref.seat,))
-    gravest = max((span for _, span in cluster.members), key=_severity)
-    categories = [span.category for _, span in cluster.members if span.category]
+    spans = [span for _, span in cluster.members]
+    gravest = max(spans, key=_severity)
+    categories = [span.category for span in spans if span.category]
     return replace(
         _longest(cluster),
         explanation=gravest.explanation,
         severity=gravest.severity,
         category=gravest.category or next(iter(categories), ""),
         found_by=tuple(dict.fromkeys(ref.seat for ref, _ in cluster.members)),
+        evidence=joined_evidence(spans),
+        probability=highest_probability(spans),
     )

@@ -2,16 +2,17 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from spanjury.judges.core import Outcome, Result, Usage
+from spanjury.judges.core import Decision, Outcome, PanelReport, Result, Usage
 
 
 @dataclass(slots=True)
 class Row:
     """Figures of one aspect of one system, or of all of them.
 
-    `scored` of `total` assessments have a score; the mean is over those. `seconds` are
-    spent by the seats, which work side by side.
+    `scored` of `total` assessments have a score; the mean is over those. `decisions` counts
+    the decisions on them. `seconds` are spent by the seats, which work side by side.
     """
 
     total: int = 0
@@ -19,6 +20,7 @@ class Row:
     points: float = 0.0
     spans: int = 0
     seconds: float = 0.0
+    decisions: Counter[Decision] = field(default_factory=Counter)
 
     @property
     def mean(self) -> float | None:
@@ -35,14 +37,29 @@ class Row:
         """Mean number of spans of the scored assessments; None without any."""
         return self.spans / self.scored if self.scored else None
 
+    def share(self, decision: Decision) -> float | None:
+        """Return the share of the decisions that are `decision`; None without any."""
+        made = self.decisions.total()
+        return self.decisions[decision] / made if made else None
+
     def add(self, result: Result) -> None:
         """Count one result in."""
         self.total += 1
+        if result.report.decision is not None:
+            self.decisions[result.report.decision] += 1
         self.seconds += sum(seat.seconds for seat in result.report.seats)
         if result.report.score is not None:
             self.scored += 1
             self.points += result.report.score
             self.spans += len(result.report.spans)
+
+
+class Alarm(NamedTuple):
+    """A decision that a text is doubtful or faulty, and how often it is wrong."""
+
+    decision: Decision
+    rate: float | None
+    measured_on: str
 
 
 @dataclass(slots=True)
@@ -60,6 +77,9 @@ class Summary:
         and one that failed by an error as nothing.
     reasons
         Why there is no score -> how often; the text is that of the first seat to fail.
+    alarms
+        Decision that is not ``ok``, its false-alarm rate, and what that was measured on -> how
+        often.
     """
 
     rows: dict[tuple[str, str, str], Row] = field(default_factory=dict)
@@ -68,6 +88,7 @@ class Summary:
     seats: dict[str, Counter[Outcome]] = field(default_factory=dict)
     usage: dict[str, Usage] = field(default_factory=dict)
     reasons: Counter[str] = field(default_factory=Counter)
+    alarms: Counter[Alarm] = field(default_factory=Counter)
 
     def add(self, result: Result) -> None:
         """Count one result in."""
@@ -77,9 +98,15 @@ class Summary:
         self.outcomes[result.report.outcome] += 1
         if result.report.score is None:
             self.reasons[result.report.reason] += 1
+        self._add_alarm(result.report)
         for seat in result.report.seats:
             self.seats.setdefault(seat.seat, Counter())[seat.report.outcome] += 1
             self.usage[seat.seat] = self.usage.get(seat.seat, Usage()) + seat.report.usage
+
+    def _add_alarm(self, report: PanelReport) -> None:
+        decision, basis = report.decision, report.basis
+        if decision and basis and decision is not Decision.OK:
+            self.alarms[Alarm(decision, basis.false_alarms, basis.measured_on)] += 1
 
     def by_aspect(self) -> dict[tuple[str, str], Row]:
         """Return ``(task, aspect)`` -> figures of all systems together."""
@@ -91,4 +118,5 @@ class Summary:
             whole.points += row.points
             whole.spans += row.spans
             whole.seconds += row.seconds
+            whole.decisions += row.decisions
         return together

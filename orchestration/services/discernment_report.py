@@ -11,7 +11,8 @@ from spanjury.orchestration.report.json import plain
 from spanjury.orchestration.services.discernment import ExamJob
 from spanjury.orchestration.services.exam_card import exam_record
 from spanjury.orchestration.services.exam_scores import SCORES, ExamScores, write_scores
-from spanjury.orchestration.studies.discernment.conclusions import cautions, is_harmless
+from spanjury.orchestration.studies.discernment.cautions import cautions
+from spanjury.orchestration.studies.discernment.conclusions import is_harmless
 from spanjury.orchestration.studies.discernment.exam import ExamResult
 from spanjury.orchestration.studies.discernment.tables import discernment_report
 from spanjury.orchestration.studies.discernment.values import findings_json, measures_of

@@ -14,6 +14,7 @@ from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.report import Picture, Report
 from spanjury.orchestration.report.files import make_folder, write_report
 from spanjury.orchestration.report.json import plain
+from spanjury.orchestration.services.discernment import conditions_of
 from spanjury.orchestration.services.exam_card import exam_record
 from spanjury.orchestration.services.exam_job import PanelExamJob
 from spanjury.orchestration.services.faithfulness_record import (
@@ -36,6 +37,7 @@ from spanjury.orchestration.studies.faithfulness.tables import faithfulness_repo
 from spanjury.orchestration.studies.faithfulness.trials import Condition
 from spanjury.orchestration.studies.faithfulness.values import findings_json, measures_of
 from spanjury.orchestration.studies.judging import Examinee, Recorder
+from spanjury.orchestration.studies.robustness.attacked_texts import flawed
 from spanjury.orchestration.wiring.config import ModelConfig, parse_options
 from spanjury.orchestration.wiring.exam_plugins import find_explanation_perturbation
 from spanjury.orchestration.wiring.plots import faithfulness as plots
@@ -43,6 +45,10 @@ from spanjury.orchestration.wiring.plots import require
 from spanjury.orchestration.wiring.plugins import parameters
 from spanjury.perturbations.explanation.generated import generated_twin
 from spanjury.perturbations.explanation.paper import paper_perturbations
+from spanjury.perturbations.recipe import find_recipe
+
+FLAWS = "flaws"
+"""Recipe of the damage to the texts that come with the package: they are good."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +57,9 @@ class FaithfulnessJob(PanelExamJob):
 
     Parameters
     ----------
+    recipe
+        Damage that each text takes first, all of it; empty to judge the texts as they are. A
+        good text has no errors, and so no error list to change.
     perturbations
         ``NAME`` or ``NAME:option=value,…``; none for those of the paper.
     writer
@@ -58,6 +67,7 @@ class FaithfulnessJob(PanelExamJob):
         worded by rules.
     """
 
+    recipe: str = ""
     perturbations: tuple[str, ...] = ()
     writer: ModelConfig | None = None
     seed: int = 1
@@ -89,6 +99,9 @@ def exam_of(job: FaithfulnessJob) -> Exam:
     write.
     """
     segments, aspects = job.read()
+    if job.recipe:
+        conditions = conditions_of(find_recipe(job.recipe))
+        segments = flawed(segments, conditions, seed=job.seed).segments
     exam = Exam(
         dataset=job.data.name.partition(".")[0],
         segments=segments,

@@ -23,6 +23,7 @@ OpenPanel = Callable[[str], AbstractAsyncContextManager[Panel]]
 """Opens the panel for one draw: under another name of a draw, all that is random is drawn again."""
 
 K = TypeVar("K")
+J = TypeVar("J")
 
 
 def require_distinct(**parts: Sequence[str]) -> None:
@@ -134,8 +135,8 @@ class ExamRun:
         pairs: Iterable[tuple[Segment, Aspect]],
         *,
         draw: str,
-        judgements_in: Callable[[Result], Iterable[tuple[K, Judgement]]],
-    ) -> dict[K, Judgement]:
+        judgements_in: Callable[[Result], Iterable[tuple[K, J]]],
+    ) -> dict[K, J]:
         """Judge every pair, and return the judgements.
 
         Raise `RunStoppedError` if the stop token came before the end.
@@ -147,9 +148,9 @@ class ExamRun:
         draw
             Name of the draw.
         judgements_in
-            Yields the judgements that are kept of a result, with their keys.
+            Yields what is kept of a result, as judgements, with their keys.
         """
-        judgements: dict[K, Judgement] = {}
+        judgements: dict[K, J] = {}
 
         def keep(result: Result) -> None:
             judgements.update(judgements_in(result))

@@ -16,6 +16,7 @@ from spanjury.orchestration.engine.memory import remembered
 from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.engine.panel import Panel, Seat
 from spanjury.orchestration.engine.span_score import SpanScore, span_score
+from spanjury.orchestration.engine.thresholds import SHIPPED
 from spanjury.orchestration.wiring.checks import (
     checked_aggregation,
     checked_consolidator,
@@ -98,6 +99,7 @@ async def open_configured_panel(
             aggregation_name=config.aggregate,
             consolidator=await _consolidator(config, models),
             span_score=_span_score(config.score),
+            thresholds=SHIPPED,
             observer=tracing.assessment,
         )
 

@@ -9,8 +9,11 @@ from importlib import import_module
 from spanjury.judges.core import (
     VERSION,
     Aspect,
+    Decision,
+    DecisionBasis,
     ErrorSpan,
     EvaluationError,
+    Evidence,
     Judge,
     Located,
     Outcome,
@@ -23,8 +26,11 @@ from spanjury.judges.core import (
 
 __all__ = [
     "Aspect",
+    "Decision",
+    "DecisionBasis",
     "ErrorSpan",
     "EvaluationError",
+    "Evidence",
     "Judge",
     "Located",
     "Outcome",

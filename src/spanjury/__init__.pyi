@@ -1,6 +1,9 @@
 from spanjury.judges.core import Aspect as Aspect
+from spanjury.judges.core import Decision as Decision
+from spanjury.judges.core import DecisionBasis as DecisionBasis
 from spanjury.judges.core import ErrorSpan as ErrorSpan
 from spanjury.judges.core import EvaluationError as EvaluationError
+from spanjury.judges.core import Evidence as Evidence
 from spanjury.judges.core import Judge as Judge
 from spanjury.judges.core import Located as Located
 from spanjury.judges.core import Outcome as Outcome
@@ -18,8 +21,11 @@ __version__: str
 
 __all__ = [
     "Aspect",
+    "Decision",
+    "DecisionBasis",
     "ErrorSpan",
     "EvaluationError",
+    "Evidence",
     "Judge",
     "Located",
     "Outcome",

@@ -2,9 +2,11 @@ import csv
 import errno
 import io
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from fakes.earlier_rows import as_written_earlier
 from fakes.result_files import result, write_results
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +14,18 @@ from hypothesis import strategies as st
 from spanjury.adapters.files.lines import read_lines
 from spanjury.adapters.files.reading.tables import read_records
 from spanjury.adapters.files.results.exports import Export, ExportForm, ExportUnit
-from spanjury.judges.core import ConfigError, DataError, ErrorSpan, Located, StoreError
+from spanjury.judges.core import (
+    ConfigError,
+    DataError,
+    Decision,
+    DecisionBasis,
+    ErrorSpan,
+    Evidence,
+    Ground,
+    Located,
+    Result,
+    StoreError,
+)
 
 SPAN = ErrorSpan(
     text="dog",
@@ -23,12 +36,33 @@ SPAN = ErrorSpan(
     category="entity",
     located=Located.NORMALISED,
     found_by=("s1", "s2"),
+    evidence=(Evidence(input="Article", start=5, end=8, text="cat"),),
+    probability=0.75,
 )
 OMISSION = ErrorSpan(text="", explanation="No end.", severity=None, found_by=("s2",))
+LIKELY = DecisionBasis(
+    ground=Ground.PROBABILITY,
+    reason="It is 0.90.",
+    threshold=0.8,
+    false_alarms=0.05,
+    measured_on="160 texts",
+)
+CLEAN = DecisionBasis(ground=Ground.SPANS, reason="No error is marked.")
+
+
+def with_decision(
+    row: Result, decision: Decision, basis: DecisionBasis, probability: float | None = None
+) -> Result:
+    report = replace(row.report, decision=decision, basis=basis, error_probability=probability)
+    return replace(row, report=report)
+
+
 ROWS = [
-    result("a", scores=(2.5, 3), spans=(SPAN, OMISSION)),
+    with_decision(
+        result("a", scores=(2.5, 3), spans=(SPAN, OMISSION)), Decision.FAULTY, LIKELY, 0.9
+    ),
     result("b", scores=(None, 3)),
-    result("b", scores=(4, None), aspect="fluency"),
+    with_decision(result("b", scores=(4, None), aspect="fluency"), Decision.OK, CLEAN),
 ]
 SPREADSHEET = ("=1+1", "+1", "-1", "@SUM(A1)", "\ufeff", "007", " x ", "NA", "1e5")
 TEXTS = st.text(max_size=8) | st.sampled_from(["\r", "\n", "\r\n", '"', ",", "\t", *SPREADSHEET])
@@ -56,11 +90,12 @@ def test_a_table_has_one_record_for_each_assessment_and_a_column_for_each_seat(
 ) -> None:
     columns = "id,system,task,aspect,score,outcome,spans,reason,score: s1,score: s2,"
     tokens = "prompt tokens,cached tokens,completion tokens,reasoning tokens"
+    decision = "decision,false alarms,error probability"
     assert exported(results).split("\r\n") == [
-        f"{columns}{tokens}",
-        "a,bart,summarization,consistency,2.5,scored,2,,2.5,3,40,20,10,4",
-        "b,bart,summarization,consistency,,unparseable,0,no score line,,3,40,20,10,4",
-        "b,bart,summarization,fluency,4,scored,0,,4,,40,20,10,4",
+        f"{columns}{tokens},{decision}",
+        "a,bart,summarization,consistency,2.5,scored,2,,2.5,3,40,20,10,4,faulty,0.05,0.9",
+        "b,bart,summarization,consistency,,unparseable,0,no score line,,3,40,20,10,4,,,",
+        "b,bart,summarization,fluency,4,scored,0,,4,,40,20,10,4,ok,,",
         "",
     ]
 
@@ -68,13 +103,25 @@ def test_a_table_has_one_record_for_each_assessment_and_a_column_for_each_seat(
 def test_a_table_of_spans_has_one_record_for_each(results: Path) -> None:
     table = exported(results, unit=ExportUnit.SPANS, form=ExportForm.TSV)
     columns = "id|system|task|aspect|start|end|text|severity|category|explanation|found_by|located"
+    more = "probability|evidence"
+    evidence = '"[{""input"": ""Article"", ""start"": 5, ""end"": 8, ""text"": ""cat""}]"'
     about = "a|bart|summarization|consistency"
     assert table.replace("\t", "|").split("\r\n") == [
-        columns,
-        f"{about}|4|7|dog|4|entity|It was a cat.|s1;s2|normalised",
-        f"{about}||||||No end.|s2|unlocated",
+        f"{columns}|{more}",
+        f"{about}|4|7|dog|4|entity|It was a cat.|s1;s2|normalised|0.75|{evidence}",
+        f"{about}||||||No end.|s2|unlocated||",
         "",
     ]
+
+
+def test_rows_of_earlier_runs_have_no_decision_and_are_exported_without(results: Path) -> None:
+    earlier = map(as_written_earlier, results.read_text().splitlines())
+    results.write_text("".join(f"{line}\n" for line in earlier))
+    (_, first, *_), (_, span, *_) = (
+        records(exported(results, unit=unit)) for unit in (ExportUnit.ASSESSMENTS, ExportUnit.SPANS)
+    )
+    assert (first[4], first[-3:]) == ("2.5", ["", "", ""])
+    assert (span[6], span[-2:]) == ("dog", ["", ""])
 
 
 def test_rows_as_they_are_keep_every_byte(results: Path, tmp_path: Path) -> None:

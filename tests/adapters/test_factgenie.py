@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spanjury.adapters.files.annotations.factgenie import read_factgenie, write_factgenie
+from spanjury.adapters.files.annotations.mqm import write_mqm
 from spanjury.adapters.files.results.exports import marked_segments
-from spanjury.judges.core import DataError, ErrorSpan, Located, Segment
+from spanjury.judges.core import DataError, ErrorSpan, Evidence, Located, Segment
 
 OUTPUT = {
     "dataset": "wx",
@@ -186,3 +187,38 @@ def test_results_are_marked_as_an_annotator_would(tmp_path: Path) -> None:
     assert marks == [("consistency/Misleading", ("panel",)), ("fluency", ("panel",))]
     assert (second.segment_id, second.gold) == ("b", ())
     assert second.meta == {"x": 2, "annotators": ["panel"]}
+
+
+def test_evidence_and_probability_are_written_and_do_not_disturb_the_reader(tmp_path: Path) -> None:
+    place = Evidence(input="Article", start=0, end=3, text="It ")
+    marked = replace(RAINS, evidence=(place,), probability=0.75)
+    segment = Segment(segment_id="a", output="It rains.", gold=(marked,))
+    write_factgenie(tmp_path / "x.jsonl", [segment])
+    (annotation,) = json.loads((tmp_path / "x.jsonl").read_text())["annotations"]
+    assert annotation["evidence"] == [{"input": "Article", "start": 0, "end": 3, "text": "It "}]
+    assert annotation["probability"] == 0.75
+    (again,) = read_factgenie(tmp_path / "x.jsonl")
+    assert isinstance(again, Segment)
+    assert [span.interval for span in again.gold] == [marked.interval]
+
+
+def test_evidence_in_the_source_becomes_marks_there(tmp_path: Path) -> None:
+    def place(start: int, end: int, header: str = "Article") -> Evidence:
+        return Evidence(input=header, start=start, end=end, text=article[start:end])
+
+    article = "It will not rain."
+    evidence = (place(8, 11), place(3, 7), place(5, 9), place(0, 2, "Title"))
+    found = replace(RAINS, evidence=evidence)
+    segment = Segment(
+        segment_id="a", output="It rains.", inputs={"Article": article, "Title": article}
+    )
+    rows = [result("a", scores=(3,), spans=(found, found))]
+    results = write_results(tmp_path / "results.jsonl", rows)
+    marks = [[0, 3, 7], [0, 8, 11]]
+    (marked,) = marked_segments([segment], results)
+    assert marked.meta["source_marks"] == [*marks, [1, 3, 7], [1, 8, 11]]
+    write_mqm(tmp_path / "x.tsv", [marked])
+    assert "It <v>will</v> <v>not</v> rain." in (tmp_path / "x.tsv").read_text()
+    changed = replace(segment, inputs={"Article": "Something else was judged."})
+    (other,) = marked_segments([changed], results)
+    assert "source_marks" not in other.meta

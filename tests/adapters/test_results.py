@@ -14,7 +14,11 @@ from hypothesis import strategies as st
 from spanjury.adapters.files.results.results import ResultWriter, result_row
 from spanjury.judges.core import (
     Aspect,
+    Decision,
+    DecisionBasis,
     ErrorSpan,
+    Evidence,
+    Ground,
     Located,
     Outcome,
     PanelReport,
@@ -36,6 +40,8 @@ SPAN = ErrorSpan(
     category="entity",
     located=Located.NORMALISED,
     found_by=("a",),
+    evidence=(Evidence(input="Article", start=4, end=7, text="cat"),),
+    probability=0.75,
 )
 RESULT = Result(
     segment=Segment(segment_id="7", output="The dog.", system="bart"),
@@ -51,6 +57,15 @@ RESULT = Result(
         signature="panel|…",
         aggregation="mean",
         consolidator="rules",
+        error_probability=0.9,
+        decision=Decision.FAULTY,
+        basis=DecisionBasis(
+            ground=Ground.PROBABILITY,
+            reason="The probability of an error is 0.90, 0.80 or more.",
+            threshold=0.8,
+            false_alarms=0.05,
+            measured_on="160 texts without error of made-up summaries",
+        ),
         seats=(
             SeatReport(
                 seat="a",
@@ -61,6 +76,7 @@ RESULT = Result(
                     spans=(SPAN,),
                     rationale="Wrong animal.",
                     reply="Score: Fair",
+                    error_probability=0.9,
                     usage=Usage(calls=1, prompt=20, cached=10, completion=5, reasoning=2),
                 ),
             ),
@@ -90,8 +106,10 @@ PLACED = {
     "severity": 4,
     "category": "entity",
     "located": "normalised",
+    "evidence": [{"input": "Article", "start": 4, "end": 7, "text": "cat"}],
+    "probability": 0.75,
 }
-OMITTED = {
+OMITTED: dict[str, object] = {
     "start": None,
     "end": None,
     "text": "",
@@ -99,6 +117,8 @@ OMITTED = {
     "severity": None,
     "category": "",
     "located": "unlocated",
+    "evidence": [],
+    "probability": None,
 }
 FIRST_SEAT = {
     "judge": "a",
@@ -111,6 +131,7 @@ FIRST_SEAT = {
     "seconds": 0.25,
     "reason": "",
     "reply": None,
+    "error_probability": 0.9,
 }
 ROW = {
     "id": "7",
@@ -131,6 +152,7 @@ ROW = {
             "seconds": 1.5,
             "reason": "no score line",
             "reply": "I like dogs.",
+            "error_probability": None,
         },
         {
             "judge": "c",
@@ -143,6 +165,7 @@ ROW = {
             "seconds": 0.0,
             "reason": "no judge of this",
             "reply": None,
+            "error_probability": None,
         },
     ],
     "aggregation": "mean",
@@ -153,6 +176,15 @@ ROW = {
     "signature": "panel|…",
     "set_aside": [],
     "left_out": 0,
+    "decision": "faulty",
+    "error_probability": 0.9,
+    "decision_basis": {
+        "ground": "probability",
+        "reason": "The probability of an error is 0.90, 0.80 or more.",
+        "threshold": 0.8,
+        "false_alarms": 0.05,
+        "measured_on": "160 texts without error of made-up summaries",
+    },
 }
 DOCUMENT = Path(__file__).parents[2] / "docs" / "data.md"
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
@@ -198,8 +230,22 @@ def test_the_document_shows_the_keys_that_a_row_has() -> None:
     shown = json.loads(DOCUMENT.read_text("utf-8").split("```json\n")[2].split("```")[0])
     assert list(shown) == list(ROW)
     assert list(shown["spans"][0]) == [*PLACED, "found_by"]
+    assert list(shown["spans"][0]["evidence"][0]) == ["input", "start", "end", "text"]
+    assert list(shown["decision_basis"]) == [
+        "ground",
+        "reason",
+        "threshold",
+        "false_alarms",
+        "measured_on",
+    ]
     assert list(shown["seats"][0]) == list(FIRST_SEAT)
     assert list(shown["seats"][0]["usage"]) == list(UNUSED)
+
+
+def test_without_a_decision_its_keys_are_null() -> None:
+    bare = replace(RESULT.report, decision=None, basis=None, error_probability=None)
+    row = result_row(replace(RESULT, report=bare))
+    assert [row[key] for key in ("decision", "error_probability", "decision_basis")] == [None] * 3
 
 
 @settings(deadline=None)  # each example is synced to disk

@@ -77,7 +77,8 @@ def row_of(segment: Segment) -> dict[str, object]:
                 "annotator": span.found_by[0] if span.found_by else None,
             }
             for span in segment.gold
-        ],
+        ]
+        or None,
         "meta": segment.meta,
     }
 
@@ -85,6 +86,23 @@ def row_of(segment: Segment) -> dict[str, object]:
 @given(segments())
 def test_a_segment_written_as_a_row_is_read_back_equal(segment: Segment) -> None:
     assert parse_row(row_of(segment), line=1) == segment
+
+
+def test_an_empty_list_of_spans_is_kept_as_it_says_that_there_are_none() -> None:
+    assert parse_row({"output": "x", "spans": []}, line=1).meta == {"spans": []}
+    assert parse_row({"output": "x", "spans": None}, line=1).meta == {}
+    assert parse_row({"output": "x", "supported": True}, line=1).meta == {"supported": True}
+
+
+def test_the_kind_of_a_span_is_its_category_where_it_has_none() -> None:
+    spans = [{"start": 0, "end": 1, "kind": "EntE", "extent": "extrinsic"}]
+    segment = parse_row({"output": "x", "spans": spans}, line=1)
+    assert segment.gold[0].category == "EntE"
+    assert segment.meta == {"spans": spans}
+    (named,) = parse_row({"output": "x", "spans": [{**spans[0], "category": "Name"}]}, line=1).gold
+    assert named.category == "Name"
+    (other,) = parse_row({"output": "x", "spans": [{**spans[0], "kind": 3}]}, line=1).gold
+    assert other.category == ""
 
 
 @given(st.dictionaries(KEYS, VALUES))

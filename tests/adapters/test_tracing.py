@@ -176,6 +176,7 @@ async def test_the_result_of_a_panel_is_an_event_within_its_span() -> None:
         "spanjury.system": "bart",
         "spanjury.outcome": "scored",
         "spanjury.signature": report.signature,
+        "spanjury.decision": report.decision,
     }
     [above] = named(listener.spans, "assess")
     assert above.context is not None

@@ -24,6 +24,10 @@ async def test_a_panel_is_a_judge_whose_reports_have_seats() -> None:
     assert_type(report.score, float | None)
     assert_type(report.spans, tuple[spanjury.ErrorSpan, ...])
     assert_type(report.outcome, spanjury.Outcome)
+    assert_type(report.decision, spanjury.Decision | None)
+    assert_type(report.basis, spanjury.DecisionBasis | None)
+    for span in report.spans:
+        assert_type(span.evidence, tuple[spanjury.Evidence, ...])
 
 
 def test_segments_are_read_one_by_one(tmp_path: Path) -> None:

@@ -3,7 +3,8 @@
 A line is one output, or one annotator's spans in it, beside the output. ``type`` is the number
 of a category, whose names are ``annotation_span_categories`` in the line's metadata; without
 them the category is the number. A severity, which factgenie has not, is an annotation's
-``severity`` here; spans without a place are ``unlocated`` in the metadata, in the same form.
+``severity`` here, as are ``probability`` and ``evidence``, which are written and not read;
+spans without a place are ``unlocated`` in the metadata, in the same form.
 """
 
 from collections import defaultdict
@@ -15,6 +16,7 @@ from typing import NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from spanjury.adapters.files.annotations.annotators import ANNOTATORS, annotators_of, collected
+from spanjury.adapters.files.evidence_rows import evidence_rows
 from spanjury.adapters.files.limits import USUAL, DataLimits
 from spanjury.adapters.files.line_writer import LineWriter, json_line
 from spanjury.adapters.files.lines import read_lines
@@ -201,5 +203,7 @@ def _annotation(span: ErrorSpan, numbers: _Numbers) -> dict[str, object]:
         "start": span.start,
         "reason": span.explanation,
         "severity": span.severity,
+        "probability": span.probability,
+        "evidence": evidence_rows(span) or None,
     }
     return {key: value for key, value in annotation.items() if value is not None}

@@ -230,7 +230,7 @@ def write_mqm(path: Path, segments: Iterable[Segment]) -> int:
 
 
 def _written_rows(segment: Segment) -> Iterator[tuple[str, ...]]:
-    source = segment.inputs.get(_SOURCE, next(iter(segment.inputs.values()), ""))
+    source = segment.inputs.get(source_header(segment), "")
     doc, number = (str(segment.meta.get(key, "")) for key in ("doc", "doc_id"))
     about = (segment.system, doc, number, str(segment.meta.get("seg_id", segment.segment_id)))
     for rater in annotators_of(segment) or ("",):
@@ -286,6 +286,11 @@ def _neutral(segment: Segment, rater: str) -> Iterator[_Error]:
 
 def _line(cells: Iterable[str]) -> bytes:
     return ("\t".join(map(escaped, cells)) + "\n").encode()
+
+
+def source_header(segment: Segment) -> str:
+    """Return the header of the input that is written as the source: the first without a Source."""
+    return _SOURCE if _SOURCE in segment.inputs else next(iter(segment.inputs), _SOURCE)
 
 
 def mark(text: str, places: Iterable[tuple[int, int]]) -> str:

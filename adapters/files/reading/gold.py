@@ -24,7 +24,8 @@ class GoldSpan(BaseModel):
     """One marked error; each field's description says what it must be.
 
     A span has both offsets and then a place, or none and then no place: an omission, or
-    a quote that is not in the output. Keys beyond these are kept in ``model_extra``.
+    a quote that is not in the output. Keys beyond these are kept in ``model_extra``; a text under
+    ``kind`` is the category where there is none.
     """
 
     model_config = ConfigDict(extra="allow", strict=True)
@@ -53,10 +54,14 @@ class GoldSpan(BaseModel):
             end=self.end,
             explanation=self.explanation or "",
             severity=self.severity,
-            category=self.category or "",
+            category=self.category or self._kind(),
             located=Located.UNLOCATED if self.start is None else Located.EXACT,
             found_by=() if self.annotator is None else (self.annotator,),
         )
+
+    def _kind(self) -> str:
+        kind = (self.model_extra or {}).get("kind")
+        return kind if isinstance(kind, str) else ""
 
     def _quote(self, output: str) -> str:
         """Return the marked text after comparing what the span says with the output."""

@@ -141,9 +141,13 @@ def _gold(row: Row) -> tuple[ErrorSpan, ...]:
 
 
 def _meta(row: Row, *, spans: object) -> dict[str, object]:
-    """Return whatever a segment has no field for, with the spans as written if they hold any."""
+    """Return whatever a segment has no field for.
+
+    The spans are there as written if they hold any of it, or if the list is empty: a row that
+    lists no spans says that there are none, one without a list says nothing.
+    """
     unknown = dict(row.model_extra or {})
-    if any(span.model_extra for span in row.spans):
+    if spans == [] or any(span.model_extra for span in row.spans):
         unknown["spans"] = spans
     return unknown | row.meta
 

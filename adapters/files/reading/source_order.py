@@ -8,7 +8,7 @@ from hashlib import blake2b
 from typing import Any
 
 from spanjury.adapters.files.scratch import open_scratch
-from spanjury.judges.core import DataError, ErrorSpan, Located, Segment
+from spanjury.judges.core import DataError, ErrorSpan, Evidence, Located, Segment
 
 _TABLES = """
 CREATE TABLE sources (number INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, inputs BLOB);
@@ -69,7 +69,12 @@ def _not_json(segment: Segment, problem: str) -> DataError:
 def _segment(row: dict[str, Any], inputs: Mapping[str, str]) -> Segment:
     gold = [
         ErrorSpan(
-            **{**span, "located": Located(span["located"]), "found_by": tuple(span["found_by"])}
+            **{
+                **span,
+                "located": Located(span["located"]),
+                "found_by": tuple(span["found_by"]),
+                "evidence": tuple(Evidence(**place) for place in span["evidence"]),
+            }
         )
         for span in row["gold"]
     ]

@@ -7,6 +7,7 @@ order mark, since most programs take it for a part of the first column's name.
 """
 
 import csv
+import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,14 +20,24 @@ from pydantic import BaseModel
 
 from spanjury.adapters.files.annotations.annotators import ANNOTATORS
 from spanjury.adapters.files.annotations.factgenie import write_factgenie
-from spanjury.adapters.files.annotations.mqm import NEUTRAL, SOURCE_MARKS, write_mqm
+from spanjury.adapters.files.annotations.mqm import (
+    NEUTRAL,
+    SOURCE_MARKS,
+    source_header,
+    write_mqm,
+)
+from spanjury.adapters.files.evidence_rows import evidence_rows
 from spanjury.adapters.files.line_writer import LineWriter
 from spanjury.adapters.files.results.result_rows import ResultName, ResultRow, read_results
 from spanjury.judges.core import ConfigError, ErrorSpan, Outcome, Segment, StoreError, Usage
 
 _NAME = ("id", "system", "task", "aspect")
 _TOKENS = ("prompt tokens", "cached tokens", "completion tokens", "reasoning tokens")
-_SPAN = ("start", "end", "text", "severity", "category", "explanation", "found_by", "located")
+_DECISION = ("decision", "false alarms", "error probability")
+_SPAN = (
+    *("start", "end", "text", "severity", "category", "explanation", "found_by", "located"),
+    *("probability", "evidence"),
+)
 _Cells = Sequence[str | float | None]
 MARKED_FORMS: Mapping[str, Callable[[Path, Iterable[Segment]], int]] = MappingProxyType(
     {"factgenie": write_factgenie, "mqm": write_mqm}
@@ -145,7 +156,7 @@ def _assessments(results: Path) -> _Table:
     rows = read_results(results, _Seats)
     seats = tuple(dict.fromkeys(seat.judge for _, row in rows for seat in row.seats))
     scores = tuple(f"score: {seat}" for seat in seats)
-    columns = (*_NAME, "score", "outcome", "spans", "reason", *scores, *_TOKENS)
+    columns = (*_NAME, "score", "outcome", "spans", "reason", *scores, *_TOKENS, *_DECISION)
     found = read_results(results, ResultRow)
     return _Table(columns, (_assessment(row, seats) for _, row in found))
 
@@ -155,7 +166,9 @@ def _assessment(row: ResultRow, seats: Sequence[str]) -> _Cells:
     usage = sum((seat.usage for seat in row.seats), Usage())
     tokens = (usage.prompt, usage.cached, usage.completion, usage.reasoning)
     outcome = (row.score, row.outcome.value, len(row.spans), row.reason)
-    return (*_name(row), *outcome, *map(scores.get, seats), *tokens)
+    alarms = row.decision_basis.false_alarms if row.decision_basis else None
+    decision = (row.decision.value if row.decision else None, alarms, row.error_probability)
+    return (*_name(row), *outcome, *map(scores.get, seats), *tokens, *decision)
 
 
 def _spans(results: Path) -> _Table:
@@ -167,7 +180,9 @@ def _spans(results: Path) -> _Table:
 def _span(row: ResultRow, span: ErrorSpan) -> _Cells:
     place = (span.start, span.end, span.text)
     details = (span.severity, span.category, span.explanation)
-    return (*_name(row), *place, *details, ";".join(span.found_by), span.located.value)
+    found = (";".join(span.found_by), span.located.value)
+    evidence = json.dumps(evidence_rows(span), ensure_ascii=False) if span.evidence else None
+    return (*_name(row), *place, *details, *found, span.probability, evidence)
 
 
 def _name(row: ResultName) -> tuple[str, str, str, str]:
@@ -181,8 +196,9 @@ def marked_segments(segments: Iterable[Segment], results: Path) -> Iterator[Segm
     are in memory.
 
     Yields each segment that has a score on some aspect, its spans found by `_PANEL` and with the
-    aspect before their category, as ``fluency/spelling``. A text without any score is skipped: it
-    must not look like one without error.
+    aspect before their category, as ``fluency/spelling``. Evidence in the input that MQM calls
+    the source becomes marks there. A text without any score is skipped: it must not look like
+    one without error.
 
     Raises `DataError` if the results cannot be read; names file and line.
     """
@@ -195,7 +211,24 @@ def marked_segments(segments: Iterable[Segment], results: Path) -> Iterator[Segm
         if segment.segment_id in found:
             gold = tuple(found[segment.segment_id])
             meta = {key: value for key, value in segment.meta.items() if key not in _OF_GOLD}
+            if marks := _source_marks(segment, gold):
+                meta[SOURCE_MARKS] = marks
             yield replace(segment, gold=gold, meta={**meta, ANNOTATORS: [_PANEL]})
+
+
+def _source_marks(segment: Segment, spans: Sequence[ErrorSpan]) -> list[list[int]]:
+    """Return ``[number of the span, start, end]`` of its evidence; marks cannot overlap."""
+    header = source_header(segment)
+    source = segment.inputs.get(header, "")
+    marks: list[list[int]] = []
+    for number, span in enumerate(spans):
+        done = 0
+        for place in sorted(span.evidence, key=lambda place: (place.start, place.end)):
+            is_there = place.input == header and source[place.start : place.end] == place.text
+            if is_there and place.start >= done:
+                done = place.end
+                marks.append([number, place.start, place.end])
+    return marks
 
 
 def _as_marked(span: ErrorSpan, aspect: str) -> ErrorSpan:

@@ -7,7 +7,7 @@ from typing import Generic, NamedTuple, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from spanjury.adapters.files.line_writer import PART
-from spanjury.judges.core import DataError, ErrorSpan, Outcome, Usage
+from spanjury.judges.core import DataError, Decision, ErrorSpan, Outcome, Usage
 
 RowT = TypeVar("RowT", bound=BaseModel)
 
@@ -86,6 +86,12 @@ class SeatRow(BaseModel):
     usage: Usage
 
 
+class BasisRow(BaseModel):
+    """The ground of a decision in a result row, as far as tables show it."""
+
+    false_alarms: float | None
+
+
 class ResultRow(ResultName):
     """A result row, as far as tables show it."""
 
@@ -94,6 +100,9 @@ class ResultRow(ResultName):
     reason: str
     spans: tuple[ErrorSpan, ...]
     seats: tuple[SeatRow, ...]
+    decision: Decision | None = None  # rows of earlier runs have no decision
+    error_probability: float | None = None
+    decision_basis: BasisRow | None = None
 
 
 class SeatOutcome(BaseModel):

@@ -5,16 +5,25 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from spanjury.adapters.files.evidence_rows import evidence_rows
 from spanjury.adapters.files.line_writer import LineWriter
 from spanjury.adapters.files.results.unanswered_rows import UnansweredRows
 from spanjury.adapters.surrogates import without_lone_surrogates
-from spanjury.judges.core import ErrorSpan, Result, SeatReport, StoreError, Usage
+from spanjury.judges.core import (
+    DecisionBasis,
+    ErrorSpan,
+    Result,
+    SeatReport,
+    StoreError,
+    Usage,
+)
 
 
 def result_row(result: Result) -> dict[str, object]:
     """Return the row of `result`, ready for JSON.
 
-    Offsets are half-open code points of the output and null for a span without a place;
+    Offsets are half-open code points, of the output and null for a span without a place, or,
+    in ``evidence``, of the input that is named;
     ``seconds`` is wall-clock time. The words of a model (``reply``) are there only where
     its seat has no score.
     """
@@ -34,6 +43,19 @@ def result_row(result: Result) -> dict[str, object]:
         "signature": report.signature,
         "set_aside": list(report.set_aside),
         "left_out": report.left_out,
+        "decision": report.decision.value if report.decision else None,
+        "error_probability": report.error_probability,
+        "decision_basis": _basis(report.basis) if report.basis else None,
+    }
+
+
+def _basis(basis: DecisionBasis) -> dict[str, object]:
+    return {
+        "ground": basis.ground.value,
+        "reason": basis.reason,
+        "threshold": basis.threshold,
+        "false_alarms": basis.false_alarms,
+        "measured_on": basis.measured_on,
     }
 
 
@@ -46,6 +68,8 @@ def _span(span: ErrorSpan) -> dict[str, object]:
         "severity": span.severity,
         "category": span.category,
         "located": span.located.value,
+        "evidence": evidence_rows(span),
+        "probability": span.probability,
     }
 
 
@@ -62,6 +86,7 @@ def _seat(seat: SeatReport) -> dict[str, object]:
         "seconds": seat.seconds,
         "reason": report.reason,
         "reply": report.reply or None if report.score is None else None,
+        "error_probability": report.error_probability,
     }
 
 

@@ -51,14 +51,15 @@ class TokenModel(nn.Module):
 
     def __init__(self, encoder: PreTrainedModel, *, kinds: int) -> None:
         super().__init__()
-        embeddings: Any = encoder.embeddings  # of a BERT; torch's stubs know no attribute
+        loose: Any = encoder  # torch's stubs know no attribute of a module
+        loose.pooler = None
+        embeddings = loose.embeddings
         own = embeddings.token_type_embeddings.weight.data
         types = nn.Embedding(kinds, own.shape[1])
         types.weight.data = own[0] + torch.randn(kinds, own.shape[1]) * _SMALL
         embeddings.token_type_embeddings = types
         for fixed in (embeddings.word_embeddings, embeddings.position_embeddings):
             fixed.weight.requires_grad = False
-        vars(encoder)["_modules"].pop("pooler", None)
         size = own.shape[1]
         self.encoder = encoder
         self.dropout = nn.Dropout(_DROPOUT)

@@ -2,61 +2,23 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from spanjury.orchestration.studies.comparison.catching import catches
+from spanjury.orchestration.studies.comparison.compared import (
+    Compared,
+    Resampling,
+    exact_p,
+    preference_of,
+)
 from spanjury.orchestration.studies.comparison.sharing import Place, Unshared, share
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.combination.multiplicity import holm
 from spanjury.stats.resampling import EffectDifference, effect_difference
-from spanjury.stats.significance.sign_flip import paired_test
 from spanjury.stats.weighted import Weighted, mean_drop
-
-LEVEL = 0.05
-"""Above this p-value no difference is shown."""
-
-
-class Preference(StrEnum):
-    """Which of two judges does better."""
-
-    FIRST = "first"
-    SECOND = "second"
-    NOT_SHOWN = "not shown"
-    """It is not shown that they differ: they do not, or the texts are too few."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
-    """The effects on two judges.
-
-    Parameters
-    ----------
-    first, second
-        P(drop) - P(rise), or, of what should not move, P(drop) + P(rise); on those texts
-        only that have scores of both judges.
-    difference, low, high
-        The first less the second, and the bounds of its 95 % interval.
-    p
-        Two-sided: the larger of the bootstrap's and an exact one. By itself the bootstrap is
-        too sure where the judges differ on a few texts only, since it draws no others.
-    adjusted
-        The same, held for all that is compared, by Holm.
-    preference
-        The judge that does better, by the adjusted p-value.
-    """
-
-    first: float
-    second: float
-    difference: float
-    low: float
-    high: float
-    p: float
-    adjusted: float
-    texts: int
-    preference: Preference
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +34,9 @@ class Comparison:
     by_place
         Condition by condition and aspect by aspect: where scores should stay, less movement
         is better, elsewhere a larger effect.
+    caught, caught_by_place
+        The same of the share of damaged texts that are caught without their clean twins at a
+        false-alarm rate of 10 %; None, or empty, where the clean texts are too few to state it.
     """
 
     seed: int
@@ -79,6 +44,8 @@ class Comparison:
     repeats: tuple[int, int]
     summary: Compared | None
     by_place: tuple[tuple[Place, Compared], ...]
+    caught: Compared | None
+    caught_by_place: tuple[tuple[Place, Compared], ...]
     unshared: Unshared
 
 
@@ -98,7 +65,8 @@ def compare(
     )
     signs = np.sign(shared.differences)
     moves = np.where(stays[:, np.newaxis], np.abs(signs), signs)
-    resampling = _Resampling(seed=seed, draws=draws)
+    resampling = Resampling(seed=seed, draws=draws)
+    caught = catches(shared, resampling)
     return Comparison(
         seed=seed,
         draws=draws,
@@ -107,29 +75,25 @@ def compare(
         by_place=tuple(
             zip(shared.places, _one_by_one(moves, resampling, stays=stays), strict=True)
         ),
+        caught=caught.mean,
+        caught_by_place=caught.by_place,
         unshared=shared.unshared,
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Resampling:
-    seed: int
-    draws: int
-
-    def differences(
-        self, moves: FloatArray, effect: Callable[[ArrayLike], Weighted]
-    ) -> EffectDifference:
-        """Compare the effects on two judges; the same texts are drawn whatever the effect."""
-        rng = np.random.default_rng(self.seed)
-        return effect_difference(*moves, rng=rng, effect=effect, draws=self.draws)
+def _differences(
+    moves: FloatArray, resampling: Resampling, effect: Callable[[ArrayLike], Weighted]
+) -> EffectDifference:
+    """Compare the effects on two judges; the same texts are drawn whatever the effect."""
+    return effect_difference(*moves, rng=resampling.rng(), effect=effect, draws=resampling.draws)
 
 
 def _one_by_one(
-    moves: FloatArray, resampling: _Resampling, *, stays: NDArray[np.bool_]
+    moves: FloatArray, resampling: Resampling, *, stays: NDArray[np.bool_]
 ) -> Iterator[Compared]:
     """Compare place by place; `moves` has the shape ``(2, places, texts)``."""
-    resampled = resampling.differences(moves, mean_drop)
-    exact = [_exact_p(apart) for apart in moves[0] - moves[1]]
+    resampled = _differences(moves, resampling, mean_drop)
+    exact = [exact_p(apart) for apart in moves[0] - moves[1]]
     p = np.maximum(resampled.p, exact)
     adjusted = np.exp(holm(np.log(p)))
     means = np.nanmean(moves, axis=-1)
@@ -144,17 +108,17 @@ def _one_by_one(
             p=float(p[n]),
             adjusted=float(adjusted[n]),
             texts=int(resampled.used[n]),
-            preference=_preference(-difference if stay else difference, p=float(adjusted[n])),
+            preference=preference_of(-difference if stay else difference, p=float(adjusted[n])),
         )
 
 
-def _on_average(moves: FloatArray, resampling: _Resampling) -> Compared:
+def _on_average(moves: FloatArray, resampling: Resampling) -> Compared:
     """Compare the means over places."""
-    resampled = resampling.differences(moves, _mean_over_places)
+    resampled = _differences(moves, resampling, _mean_over_places)
     means = np.nanmean(moves, axis=-1).mean(axis=-1)
     apart = moves[0] - moves[1]
     # Sums, not means, over places: in them ties are exact.
-    p = max(float(resampled.p), _exact_p(np.nansum(apart, axis=0)))
+    p = max(float(resampled.p), exact_p(np.nansum(apart, axis=0)))
     return Compared(
         first=float(means[0]),
         second=float(means[1]),
@@ -164,7 +128,7 @@ def _on_average(moves: FloatArray, resampling: _Resampling) -> Compared:
         p=p,
         adjusted=p,
         texts=int(np.count_nonzero(~np.isnan(apart).all(axis=0))),
-        preference=_preference(float(resampled.difference), p=p),
+        preference=preference_of(float(resampled.difference), p=p),
     )
 
 
@@ -178,15 +142,3 @@ def _mean_over_places(moves: ArrayLike) -> Weighted:
         return np.asarray(np.nansum(effects, axis=-1) / np.where(known > 0, known, np.nan))
 
     return weighted
-
-
-def _exact_p(apart: FloatArray) -> float:
-    """Test, in both directions, whether it matters which judge said what of a text."""
-    return min(1.0, 2 * min(paired_test(apart).p, paired_test(-apart).p))
-
-
-def _preference(better: float, *, p: float) -> Preference:
-    """Say which judge does better, by how much the first does."""
-    if p > LEVEL:
-        return Preference.NOT_SHOWN
-    return Preference.FIRST if better > 0 else Preference.SECOND

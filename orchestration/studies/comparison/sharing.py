@@ -52,7 +52,7 @@ class Unshared:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Shared:
-    """Drops of two judges on the same texts.
+    """Scores of two judges on the same texts.
 
     Parameters
     ----------
@@ -61,11 +61,18 @@ class Shared:
     differences
         Shape ``(2, places, texts)``: clean minus damaged scores, summed over each judge's
         repeats. NaN where one of the judges has none.
+    clean, changed
+        The same shape: the scores that these are the differences of.
+    harmless
+        Shape ``(places,)``: whether a flag on the changed texts is a false alarm.
     """
 
     places: tuple[Place, ...]
     texts: tuple[str, ...]
     differences: NDArray[np.float64]
+    clean: NDArray[np.float64]
+    changed: NDArray[np.float64]
+    harmless: NDArray[np.bool_]
     unshared: Unshared
 
 
@@ -88,13 +95,19 @@ def share(first: Sequence[ScoreRow], second: Sequence[ScoreRow]) -> Shared:
     found = dict.fromkeys(_place(exams[0][key]) for key in both)
     places = {place: number for number, place in enumerate(found)}
     texts = {text: number for number, text in enumerate(sorted({key[0] for key in both}))}
-    values = np.full((2, len(places), len(texts)), np.nan)
+    values = np.full((3, 2, len(places), len(texts)), np.nan)
     for key in both:
-        values[:, places[_place(exams[0][key])], texts[key[0]]] = differences[key]
+        rows = [exam[key] for exam in exams]
+        scores = (differences[key], [row.clean for row in rows], [row.damaged for row in rows])
+        values[:, :, places[_place(rows[0])], texts[key[0]]] = scores
+    harmless = _harmless(exams[0])
     return Shared(
         places=tuple(places),
         texts=tuple(texts),
-        differences=values,
+        differences=values[0],
+        clean=values[1],
+        changed=values[2],
+        harmless=np.array([place.condition in harmless for place in places], dtype=bool),
         unshared=_unshared(exams, differences.values()),
     )
 
@@ -121,6 +134,23 @@ def _drop(row: ScoreRow) -> float | None:
     if row.clean is None or row.damaged is None:
         return None
     return row.clean - row.damaged
+
+
+def _harmless(exam: _Rows) -> set[str | None]:
+    """Return the conditions after which a flag is a false alarm.
+
+    Files of releases until 0.2 do not say: there it is those after which no score should move.
+    """
+    by_condition: dict[str | None, list[ScoreRow]] = {}
+    for row in exam.values():
+        by_condition.setdefault(row.condition, []).append(row)
+    return {
+        name
+        for name, rows in by_condition.items()
+        if name is not None
+        and all(row.expected == "unchanged" for row in rows)
+        and not any(row.harmless is False for row in rows)
+    }
 
 
 def _unshared(

@@ -12,17 +12,14 @@ from spanjury.orchestration.report import (
     Section,
     Table,
     code,
+    figure,
     numeric,
     prose,
     table,
 )
 from spanjury.orchestration.report.json import fields_of, plain, versions
-from spanjury.orchestration.studies.comparison.comparison import (
-    LEVEL,
-    Compared,
-    Comparison,
-    Preference,
-)
+from spanjury.orchestration.studies.comparison.compared import LEVEL, Compared, Preference
+from spanjury.orchestration.studies.comparison.comparison import Comparison
 from spanjury.orchestration.studies.comparison.sharing import Place, Unshared
 from spanjury.orchestration.studies.judging import Examinee
 
@@ -33,9 +30,11 @@ _NAMED = 5
 """So many names are listed, and the others are counted."""
 _READING = prose(
     "Differences are A less B, with 95 % intervals: texts are drawn again, the same ones for both "
-    "judges, with all their conditions and aspects. *p* is two-sided and adjusted by Holm for all "
-    "rows of both tables; a verdict is given up to .05. **Bold**: the aspect was damaged. *Not "
-    "shown* is no proof that the judges are alike: the texts may be too few."
+    "judges, with all their conditions and aspects. *Caught*: each judge has a cut-off of its own, "
+    "below which at most 10 % of the clean and the harmlessly changed texts lie. *p* is two-sided "
+    "and adjusted by Holm for all rows of what is caught, and of both other tables; a verdict is "
+    "given up to .05. **Bold**: the aspect was damaged. *Not shown* is no proof that the judges "
+    "are alike: the texts may be too few."
 )
 
 
@@ -54,7 +53,11 @@ def comparison_report(
         ),
         sections=(
             *(Paragraph(f"{name}: {judge.name}", only="terminal") for name, judge in named),
-            Paragraph(conclusion(comparison), tone="strong", only="page"),
+            *(Paragraph(one, tone="strong", only="page") for one in conclusions(comparison)),
+            Section(
+                "Damaged texts caught without their clean twins, at 10 % false alarms",
+                [_table(comparison.caught_by_place, spec=".0%", more="catches more")],
+            ),
             Section(
                 "Where scores should fall, or may: P(drop) - P(rise)",
                 [_table(may_fall), Paragraph("*: the aspect was damaged.", only="terminal")],
@@ -63,7 +66,7 @@ def comparison_report(
                 "Where scores should stay: P(drop) + P(rise), less is better",
                 [_table(steady)],
             ),
-            Paragraph(conclusion(comparison), tone="strong", only="terminal"),
+            *(Paragraph(one, tone="strong", only="terminal") for one in conclusions(comparison)),
             Section("Read with care", [Bullets(remarks(comparison), tone="caution")]),
             Paragraph(_READING, only="page"),
         ),
@@ -82,6 +85,16 @@ def comparison_json(
         "repeats": list(comparison.repeats),
         "conclusion": conclusion(comparison),
         "summary": plain(comparison.summary),
+        "caught_conclusion": caught_conclusion(comparison),
+        "caught": plain(comparison.caught),
+        "caught_places": [
+            {
+                **fields_of(place),
+                **fields_of(compared),
+                "verdict": _verdict(compared, "catches more"),
+            }
+            for place, compared in comparison.caught_by_place
+        ],
         "places": [
             {**fields_of(place), **fields_of(compared), "verdict": preferred(place, compared)}
             for place, compared in comparison.by_place
@@ -93,9 +106,29 @@ def comparison_json(
 
 def preferred(place: Place, compared: Compared) -> str:
     """Say which judge does better in one place, A (the first) or B."""
-    if compared.preference is Preference.NOT_SHOWN:
-        return "not shown"
-    return f"{_NAMES[compared.preference]} {_BETTER.get(place.expected or '', 'falls more')}"
+    return _verdict(compared, _BETTER.get(place.expected or "", "falls more"))
+
+
+def conclusions(comparison: Comparison) -> tuple[str, ...]:
+    """Say which judge does better: in what it catches, and in how often scores fall."""
+    return caught_conclusion(comparison), conclusion(comparison)
+
+
+def caught_conclusion(comparison: Comparison) -> str:
+    """Say in a sentence which judge catches more damaged texts without their clean twins."""
+    caught = comparison.caught
+    if caught is None:
+        return (
+            "There are too few clean texts, or no damaged aspects, with scores of both judges to "
+            "say what each would catch without the clean twins."
+        )
+    better = _NAMES.get(caught.preference)
+    verdict = f"{better} catches more" if better else "it is not shown that one catches more"
+    return (
+        f"At a false-alarm rate of 10 % {verdict}: A {figure(caught.first, '.0%')}, "
+        f"B {figure(caught.second, '.0%')}, difference {_difference(caught, '+.0%').text}, "
+        f"p = {caught.p:.2g}."
+    )
 
 
 def conclusion(comparison: Comparison) -> str:
@@ -125,7 +158,13 @@ def _facts(judges: tuple[Examinee, Examinee], folders: tuple[str, str]) -> Itera
             yield prose("{}, {}: {}", name, seat, code(signature))
 
 
-def _table(rows: Sequence[tuple[Place, Compared]]) -> Table:
+def _verdict(compared: Compared, more: str) -> str:
+    if compared.preference is Preference.NOT_SHOWN:
+        return "not shown"
+    return f"{_NAMES[compared.preference]} {more}"
+
+
+def _table(rows: Sequence[tuple[Place, Compared]], *, spec: str = _SIGNED, more: str = "") -> Table:
     return table(
         [
             "condition",
@@ -138,28 +177,36 @@ def _table(rows: Sequence[tuple[Place, Compared]]) -> Table:
             *numeric("p"),
             "verdict",
         ],
-        (_cells(place, compared) for place, compared in rows),
+        (
+            _cells(
+                place,
+                compared,
+                spec=spec,
+                verdict=_verdict(compared, more) if more else preferred(place, compared),
+            )
+            for place, compared in rows
+        ),
     )
 
 
-def _cells(place: Place, compared: Compared) -> Iterator[Cell]:
+def _cells(place: Place, compared: Compared, *, spec: str, verdict: str) -> Iterator[Cell]:
     damaged = place.expected == "falls"
     shown = compared.preference is not Preference.NOT_SHOWN
-    difference = _difference(compared)
+    difference = _difference(compared, f"+{spec.removeprefix('+')}")
     yield Cell(place.condition or "nothing (judged twice)")
     yield Cell(place.aspect, bold=damaged)
     yield Cell(f"{place.aspect}*" if damaged else place.aspect)
     yield Cell(compared.texts)
-    yield Cell(compared.first, _SIGNED)
-    yield Cell(compared.second, _SIGNED)
+    yield Cell(compared.first, spec)
+    yield Cell(compared.second, spec)
     yield difference
     yield Cell(difference.remainder)
     yield Cell(compared.adjusted, ".2g")
-    yield Cell(preferred(place, compared), mark="good" if shown else None)
+    yield Cell(verdict, mark="good" if shown else None)
 
 
-def _difference(compared: Compared) -> Cell:
-    return Cell(compared.difference, _SIGNED, interval=(compared.low, compared.high))
+def _difference(compared: Compared, spec: str = _SIGNED) -> Cell:
+    return Cell(compared.difference, spec, interval=(compared.low, compared.high))
 
 
 def _on_unshared(unshared: Unshared) -> Iterator[str]:

@@ -1,50 +1,105 @@
-"""Conclusions: a finding in a word, the figures behind it, and reasons not to trust them."""
+"""Conclusions: a finding in a word, for all aspects of a condition and for each of them."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
-from types import MappingProxyType
 
-from spanjury.orchestration.studies.discernment.contrasts import Contrast, Mode
-from spanjury.orchestration.studies.discernment.findings import Finding, Findings
+from spanjury.orchestration.studies.discernment.aspect_scores import USUAL
+from spanjury.orchestration.studies.discernment.contrasts import Contrast
+from spanjury.orchestration.studies.discernment.detection import Detection
+from spanjury.orchestration.studies.discernment.findings import Finding
 
 _SHOWN = 1.0
 """D of a p-value of .05."""
+HALF_STEP = 0.5
+"""A mean drop, in steps of the scale, that is enough to act on."""
+ONE_FLIP = math.log(2, 20)
+"""D that one more falling text adds at most: the exact p of n falling texts is 2 to the -n."""
+_NOISE = 1e-9
+"""Means differ from what they should be by this much through rounding."""
 
 
 class Conclusion(StrEnum):
     """The word for a finding."""
 
     DISCERNED = "discerned"
-    """Scores fall on an aspect that was damaged."""
-    ELSEWHERE = "discerned elsewhere"
+    """Scores fall on an aspect that was damaged, and by enough to act on."""
+    PLACE_MISSED = "place missed"
+    """They do, but the judge marks spans, and none of them touches the damage."""
+    TOO_SMALL = "too small to act on"
+    """Scores fall, but neither by half a step nor so that damaged texts stand out."""
+    NOT_DISCERNED = "not discerned"
+    """It is not shown that scores fall."""
+    ELSEWHERE = "falls elsewhere"
     """Scores fall, but only on aspects that were not damaged."""
-    NOT_SHOWN = "not shown"
-    """It is not shown that scores fall: they do not, or the texts are too few."""
     REWARDED = "rewarded"
     """Scores rise on an aspect that was damaged."""
     STEADY = "steady"
-    """Scores stay where they were, as they should."""
-    MOVED = "moved"
-    """Scores move although the text did not get worse."""
+    """Scores stay where they were, as they should, and set off no more false alarms."""
+    DISTURBED = "disturbed"
+    """Scores move, or set off false alarms, although the text did not get worse."""
     UNDECIDED = "undecided"
-    """The texts are too few to tell whether scores stay where they were."""
+    """The texts are too few to tell."""
     UNSCORED = "no scores"
     """The judge gives no scores where it matters."""
     NOT_DONE = "nothing damaged"
     """There was nothing in any text that could be damaged."""
 
 
+_RANKS = (
+    Conclusion.DISCERNED,
+    Conclusion.PLACE_MISSED,
+    Conclusion.TOO_SMALL,
+    Conclusion.DISTURBED,
+    Conclusion.REWARDED,
+    Conclusion.ELSEWHERE,
+    Conclusion.UNDECIDED,
+    Conclusion.NOT_DISCERNED,
+    Conclusion.STEADY,
+)
+"""The word for a condition is the first of these that one of its aspects has."""
+
+
 def conclusion(finding: Finding) -> Conclusion:
-    """Return the word for `finding`."""
+    """Return the word for `finding`: that of the aspect on which the judge sees most.
+
+    For a harmless condition it is that of the aspect on which the judge is disturbed most.
+    """
     if not finding.damaged:
         return Conclusion.NOT_DONE
-    scored = [contrast for contrast in _of_interest(finding) if contrast.effects.used]
-    if not scored:
+    words = {
+        conclusion_on(finding, number)
+        for number in of_interest(finding)
+        if finding.contrasts[number].effects.used
+    }
+    if not words:
         return Conclusion.ELSEWHERE if finding.discernment >= _SHOWN else Conclusion.UNSCORED
+    return next(word for word in _RANKS if word in words)
+
+
+def conclusion_on(finding: Finding, number: int) -> Conclusion:
+    """Return the word for `finding` on its aspect with this number."""
+    contrast, detection = finding.contrasts[number], finding.detections[number]
+    if not contrast.effects.used:
+        return Conclusion.UNSCORED if finding.damaged else Conclusion.NOT_DONE
     if is_harmless(finding):
-        return _steadiness(scored)
-    return _discernment(finding, scored)
+        return _steadiness(contrast, detection)
+    if not _is_shown(finding, contrast):
+        return _unshown(finding, contrast)
+    if not is_large(detection):
+        return Conclusion.TOO_SMALL
+    missed = finding.markings[number].misses
+    return Conclusion.PLACE_MISSED if missed else Conclusion.DISCERNED
+
+
+def is_large(detection: Detection) -> bool:
+    """Return whether scores fall by enough to act on a text without its clean twin.
+
+    They do if more texts are caught than false alarms would be, with the whole interval, or if
+    the mean falls by half a step, and by more than after any harmless change.
+    """
+    drop = detection.mean_drop.value
+    far = drop >= HALF_STEP - _NOISE and drop > detection.harmless_drop
+    return detection.caught_10.low > USUAL or far
 
 
 def is_harmless(finding: Finding) -> bool:
@@ -57,14 +112,25 @@ def targeted(finding: Finding) -> tuple[Contrast, ...]:
     return tuple(contrast for contrast in finding.contrasts if contrast.expected == "falls")
 
 
-def strongest(finding: Finding) -> Contrast | None:
-    """Return that targeted cell whose scores fall most; for a harmless one, move most.
+def strongest(finding: Finding) -> int | None:
+    """Return the number of the aspect that the word for `finding` is for.
 
-    None where no cell of interest has a score.
+    Of several that on which most texts are caught. None where no aspect of interest has a score.
     """
-    scored = [contrast for contrast in _of_interest(finding) if contrast.effects.used]
-    size = abs if is_harmless(finding) else float
-    return max(scored, key=lambda contrast: size(contrast.effects.net_drop), default=None)
+    word = conclusion(finding)
+    scored = [n for n in of_interest(finding) if finding.contrasts[n].effects.used]
+    numbers = [n for n in scored if conclusion_on(finding, n) is word]
+
+    def seen(number: int) -> tuple[float, float]:
+        detection = finding.detections[number]
+        return _or_less(detection.caught_10.value), _or_less(detection.auroc.value)
+
+    return max(numbers, key=seen, default=None)
+
+
+def _or_less(value: float) -> float:
+    """Put an undefined value behind all others."""
+    return -1.0 if math.isnan(value) else value
 
 
 def missing(finding: Finding, contrast: Contrast) -> int:
@@ -82,145 +148,37 @@ def worst_net_drop(finding: Finding, contrast: Contrast) -> float:
     return net / finding.damaged
 
 
-def _of_interest(finding: Finding) -> tuple[Contrast, ...]:
-    """Return the targeted cells; where none is, those in which anything may happen, or all."""
-    open_ended = tuple(contrast for contrast in finding.contrasts if contrast.expected is None)
-    return targeted(finding) or open_ended or finding.contrasts
+def of_interest(finding: Finding) -> tuple[int, ...]:
+    """Return the numbers of the targeted aspects.
+
+    Where there is none, of those on which anything may happen, or of all.
+    """
+    numbers = range(len(finding.contrasts))
+    for effect in ("falls", None):
+        chosen = tuple(n for n in numbers if finding.contrasts[n].expected == effect)
+        if chosen:
+            return chosen
+    return tuple(numbers)
 
 
-def _discernment(finding: Finding, scored: list[Contrast]) -> Conclusion:
-    shown = {contrast.aspect for contrast in finding.contrasts if contrast.discernment >= _SHOWN}
-    on_target = any(contrast.aspect in shown for contrast in scored)
-    if finding.discernment >= _SHOWN and (on_target or not shown):
-        return Conclusion.DISCERNED
-    if not on_target and any(contrast.interval[1] < 0 for contrast in scored):
+def _is_shown(finding: Finding, contrast: Contrast) -> bool:
+    """Whether scores are shown to fall: on this aspect, or on all together and on none alone."""
+    alone = [one.discernment >= _SHOWN for one in finding.contrasts]
+    return finding.discernment >= _SHOWN and (contrast.discernment >= _SHOWN or not any(alone))
+
+
+def _unshown(finding: Finding, contrast: Contrast) -> Conclusion:
+    if contrast.interval[1] < 0:
         return Conclusion.REWARDED
-    return Conclusion.ELSEWHERE if finding.discernment >= _SHOWN else Conclusion.NOT_SHOWN
+    if finding.discernment >= _SHOWN:
+        return Conclusion.ELSEWHERE
+    enough = contrast.effects.used * ONE_FLIP >= _SHOWN
+    return Conclusion.NOT_DISCERNED if enough else Conclusion.UNDECIDED
 
 
-def _steadiness(scored: list[Contrast]) -> Conclusion:
-    verdicts = {contrast.equivalence.verdict for contrast in scored if contrast.equivalence}
-    if "different" in verdicts:
-        return Conclusion.MOVED
-    return Conclusion.UNDECIDED if "undecided" in verdicts else Conclusion.STEADY
-
-
-_FEW = 30
-"""With fewer texts than this even a large effect is often missed, and intervals are rough."""
-_NARROW = 0.5
-"""From this share of clean scores at the worst on, little can fall."""
-_ONE_FLIP = math.log(2, 20)
-"""D that one more falling text adds at most: the exact p of n falling texts is 2 to the -n."""
-
-_MODES: Mapping[Mode, str] = MappingProxyType(
-    {
-        "paper": "Mode `paper` is for comparison with the paper only: its combined value is no "
-        "p-value. Of four aspects without any effect it passes D = 1 in about 30 % of exams, "
-        "not in 5 %.",
-        "wilson": "Mode `wilson` is somewhat too generous: D = 1 stands for a p-value a little "
-        "above .05.",
-    }
-)
-
-
-def cautions(findings: Findings) -> tuple[str, ...]:
-    """Return the reasons not to take the numbers at their face value, in sentences."""
-    reasons = (
-        _on_mode(findings),
-        _on_numbers(findings),
-        _on_equal_scores(findings),
-        _on_missing_scores(findings),
-        _on_control(findings),
-    )
-    return tuple(sentence for sentences in reasons for sentence in sentences)
-
-
-def _on_mode(findings: Findings) -> Iterator[str]:
-    mode = findings.settings.mode
-    if mode in _MODES:
-        yield _MODES[mode]
-
-
-def _on_numbers(findings: Findings) -> Iterator[str]:
-    most = findings.segments * _ONE_FLIP
-    if most < 1:
-        yield (
-            f"{_texts(findings.segments)} cannot show anything: even if every score fell, D by "
-            f"the exact test would be {most:.2f}."
-        )
-    elif findings.segments < _FEW:
-        yield f"{_texts(findings.segments)} are few: an effect that is not shown may well be there."
-    harmful = [finding for finding in findings.findings if not is_harmless(finding)]
-    sizes = {finding.damaged for finding in harmful if finding.damaged}
-    if len(sizes) > 1:
-        yield (
-            f"Conditions damaged {min(sizes)} to {max(sizes)} texts: D of those that damaged "
-            "more is larger for the same effect."
-        )
-    if findings.overall.missing > len(findings.findings) - len(harmful):
-        without = findings.overall.missing - (len(findings.findings) - len(harmful))
-        yield f"Conditions without a D, and not in the average: {without} of {len(harmful)}."
-
-
-def _on_equal_scores(findings: Findings) -> Iterator[str]:
-    for number, control in enumerate(findings.control):
-        column = [finding.contrasts[number] for finding in findings.findings]
-        scored = [
-            contrast
-            for contrast in column
-            if contrast.expected == "falls" and contrast.effects.used
-        ]
-        if scored and all(contrast.test.nothing_moved for contrast in scored):
-            yield (
-                f"On {control.aspect} no score moved under any condition that should "
-                "make it fall: p is 1 and D is 0 by convention."
-            )
-        elif control.on_scale.clean_floor >= _NARROW:
-            yield (
-                f"On {control.aspect} {control.on_scale.clean_floor:.0%} of the clean texts have "
-                "the worst score already and cannot fall."
-            )
-
-
-def _on_missing_scores(findings: Findings) -> Iterator[str]:
-    for number, control in enumerate(findings.control):
-        contrasts = [(finding, finding.contrasts[number]) for finding in findings.findings]
-        wanted = sum(finding.damaged for finding in findings.findings)
-        lost = sum(missing(finding, contrast) for finding, contrast in contrasts)
-        if lost == wanted:
-            yield f"On {control.aspect} the judge gave no pair of scores at all."
-        elif lost:
-            yield (
-                f"On {control.aspect} {lost} of {wanted} pairs lack a score and were skipped. "
-                + _at_worst(
-                    [finding for finding, contrast in contrasts if _hangs_on(finding, contrast)]
-                )
-            )
-
-
-def _at_worst(hanging: Sequence[Finding]) -> str:
-    if not hanging:
-        return "Had all of them risen, no effect on a damaged aspect would lose its sign."
-    names = ", ".join(finding.condition for finding in hanging)
-    return f"Had all of them risen, no fall would be left after: {names}."
-
-
-def _hangs_on(finding: Finding, contrast: Contrast) -> bool:
-    """Whether a fall is seen only because scores are missing."""
-    seen = contrast in targeted(finding) and contrast.interval[0] > 0
-    return seen and worst_net_drop(finding, contrast) <= 0
-
-
-def _on_control(findings: Findings) -> Iterator[str]:
-    for contrast in findings.control:
-        low, high = contrast.interval
-        if low > 0 or high < 0:
-            yield (
-                f"On {contrast.aspect} the clean texts were scored otherwise the second time "
-                f"({contrast.effects.net_drop:+.2f}), which nothing explains: read no smaller "
-                "effect as damage seen."
-            )
-
-
-def _texts(count: int) -> str:
-    return "1 text" if count == 1 else f"{count} texts"
+def _steadiness(contrast: Contrast, detection: Detection) -> Conclusion:
+    moved = contrast.equivalence.verdict if contrast.equivalence else "undecided"
+    if moved == "different" or detection.flags > detection.by_chance:
+        return Conclusion.DISTURBED
+    unsure = moved == "undecided" or math.isnan(detection.of_clean_10.value)
+    return Conclusion.UNDECIDED if unsure else Conclusion.STEADY

@@ -15,7 +15,23 @@ from spanjury.orchestration.studies.discernment.contrasts import (
     Mode,
     contrasts,
 )
-from spanjury.orchestration.studies.discernment.score_arrays import Judgements, ScoreArrays
+from spanjury.orchestration.studies.discernment.detection import (
+    Alarms,
+    Detection,
+    Detections,
+    Estimate,
+    detections,
+)
+from spanjury.orchestration.studies.discernment.marked_places import (
+    Marking,
+    marked_places,
+    markings,
+)
+from spanjury.orchestration.studies.discernment.score_arrays import (
+    Judgements,
+    ScoreArrays,
+    is_harmless,
+)
 from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped
 from spanjury.stats.combination.discernment import (
     LevelBalanced,
@@ -26,7 +42,7 @@ from spanjury.stats.combination.discernment import (
 )
 from spanjury.stats.significance.joint import joint_sign_flip
 from spanjury.stats.significance.paired import PairedStatistic
-from spanjury.stats.spans.localisation import Localisation, localisation, new_spans, pooled
+from spanjury.stats.spans.localisation import Localisation
 
 _MOST = 0.5
 """The share of the experts' weights that must be on aspects with scores."""
@@ -83,6 +99,9 @@ class Finding:
         NaN where no score should fall.
     localisation
         How far the judge's new spans lie where the damage is.
+    detections, markings
+        Aspect by aspect: what the scores catch without the clean twin, and whether spans lie
+        where the damage is.
     """
 
     condition: str
@@ -99,6 +118,8 @@ class Finding:
     target_contrast: float
     joint: float
     localisation: Localisation
+    detections: tuple[Detection, ...]
+    markings: tuple[Marking, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +132,10 @@ class Findings:
         The clean texts against themselves: nothing should fall here.
     overall, weighted
         Of the conditions after which a score should fall: average over levels and minimum.
+    alarms
+        Cut-offs and false alarms, aspect by aspect.
+    caught
+        Mean caught share at 10 % false alarms, over conditions and the aspects that they harm.
     """
 
     settings: Settings
@@ -120,6 +145,8 @@ class Findings:
     findings: tuple[Finding, ...]
     overall: LevelBalanced
     weighted: LevelBalanced
+    alarms: tuple[Alarms, ...]
+    caught: Estimate
 
 
 def evaluate_scores(
@@ -161,18 +188,24 @@ def evaluate_scores(
             draws=settings.draws,
         )
 
+    detected = _detections(score_arrays, conditions, scales=scales, settings=settings)
     findings = tuple(
         _finding(
             condition,
             described(damaged, condition),
             [one for one in pairs if one.condition == condition.name],
             differences=differences,
+            detected=found,
             judgements=judgements,
             method=method,
             settings=settings,
         )
-        for condition, damaged, differences in zip(
-            conditions, score_arrays.damaged, score_arrays.differences, strict=True
+        for condition, damaged, differences, found in zip(
+            conditions,
+            score_arrays.damaged,
+            score_arrays.differences,
+            detected.by_condition,
+            strict=True,
         )
     )
     levels = [finding.level for finding in findings]
@@ -184,6 +217,35 @@ def evaluate_scores(
         findings=findings,
         overall=level_balanced([finding.discernment for finding in findings], levels=levels),
         weighted=level_balanced([finding.weighted for finding in findings], levels=levels),
+        alarms=detected.alarms,
+        caught=detected.caught,
+    )
+
+
+def _detections(
+    score_arrays: ScoreArrays,
+    conditions: Sequence[Condition],
+    *,
+    scales: Mapping[str, Scale],
+    settings: Settings,
+) -> Detections:
+    """Set the cut-offs of each aspect, and count what they catch of each condition."""
+    effects = [[one.perturbation.effect_on(name) for name in scales] for one in conditions]
+    shape = (len(conditions), len(scales))
+    falls, spared = (
+        np.array([[effect == word for effect in row] for row in effects]).reshape(shape)
+        for word in ("falls", "unchanged")
+    )
+    return detections(
+        score_arrays,
+        scales=tuple(scales.values()),
+        falls=falls,
+        spared=np.all(spared, axis=1, keepdims=False),
+        harmless=np.array(
+            [is_harmless(one.perturbation, aspects=[*scales]) for one in conditions], dtype=bool
+        ),
+        seed=settings.seed,
+        draws=settings.draws,
     )
 
 
@@ -193,10 +255,12 @@ def _finding(
     pairs: Sequence[PerturbedPair | Skipped],
     *,
     differences: NDArray[np.float64],
+    detected: tuple[Detection, ...],
     judgements: Judgements,
     method: Method,
     settings: Settings,
 ) -> Finding:
+    aspects = [contrast.aspect for contrast in described]
     damaged = [one for one in pairs if isinstance(one, PerturbedPair)]
     scored = [contrast for contrast in described if not np.isnan(contrast.test.log_p)]
     harmful = any(contrast.expected != "unchanged" for contrast in scored)
@@ -219,7 +283,9 @@ def _finding(
         pooled=float(linear_pool(scores, weights=weights)) if weights.any() else np.nan,
         target_contrast=float(target_contrast(scores, targeted=targeted)) if scored else np.nan,
         joint=_joint(differences, described, settings),
-        localisation=pooled(_localised(pair, described, judgements) for pair in damaged),
+        localisation=marked_places(damaged, aspects, judgements),
+        detections=detected,
+        markings=markings(damaged, aspects, judgements),
     )
 
 
@@ -250,21 +316,3 @@ def _joint(
     rng = np.random.default_rng(settings.seed)
     drawn = joint_sign_flip(differences[counted], rng=rng, draws=settings.draws)
     return float(discernment_score([drawn.log_p])[0])
-
-
-def _localised(
-    pair: PerturbedPair, described: Sequence[Contrast], judgements: Judgements
-) -> Localisation:
-    """Compare what is marked in the damaged text only, on any aspect, with the damage."""
-    spans: list[tuple[int, int]] = []
-    for contrast in described:
-        now = judgements[pair.damaged.segment_id, contrast.aspect].spans
-        before = judgements[pair.clean.segment_id, contrast.aspect].spans
-        carried = [pair.damage.carried(*span) for span in before]
-        fresh = new_spans(_rows(now), _rows(carried))
-        spans += [(int(start), int(end)) for start, end in fresh]
-    return localisation(_rows(spans), _rows(pair.damage.places), length=len(pair.damaged.output))
-
-
-def _rows(intervals: Sequence[tuple[int, int]]) -> NDArray[np.int64]:
-    return np.array(intervals, dtype=np.int64).reshape(-1, 2)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +10,13 @@ from numpy.typing import NDArray
 from spanjury.judges.core import Aspect, Outcome, Segment, fingerprint
 from spanjury.orchestration.studies.judging import Judgement
 from spanjury.perturbations.pairs import Condition, PerturbedPair
-from spanjury.perturbations.perturbation import Effect
+from spanjury.perturbations.perturbation import Effect, Perturbation
 
 _DIGITS = 9
 """Decimals of a sum of scores: 4.1 + 4.3 is to tie with 4.2 + 4.2."""
+
+BIAS = "bias"
+"""Family of the perturbations that leave the substance alone and tempt the judge."""
 
 Judgements = Mapping[tuple[str, str], Judgement]
 """``(segment id, aspect name)`` -> what the panel says."""
@@ -49,6 +52,13 @@ class ScoreArrays:
     def differences(self) -> NDArray[np.float64]:
         """Clean less damaged scores, summed over repeats: ``(conditions, aspects, segments)``."""
         return self.clean[None] - self.damaged
+
+    def single(self) -> "ScoreArrays":
+        """Return the means of the repeats in place of their sums; what ties here tied there."""
+        clean, control, damaged = (
+            scores / self.repeats for scores in (self.clean, self.control, self.damaged)
+        )
+        return replace(self, clean=clean, control=control, damaged=damaged, repeats=1)
 
 
 def collect_scores(
@@ -95,6 +105,17 @@ def _summed(
     return np.array([score_sum((segment_id, aspect), draws) for aspect in aspects])
 
 
+def is_harmless(perturbation: Perturbation, *, aspects: Sequence[str]) -> bool:
+    """Return whether a text is none the worse for it, so that a flag on it is a false alarm.
+
+    One that harms an aspect which is not judged is not harmless. Nor is an attempt to sway the
+    judge: that a text with such a sentence is flagged need not be wrong.
+    """
+    harms = any(effect != "unchanged" for effect in perturbation.effects.values())
+    spared = all(perturbation.effect_on(aspect) == "unchanged" for aspect in aspects)
+    return spared and not harms and perturbation.family != BIAS
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreRow:
     """Scores of one text, clean and damaged, on one aspect.
@@ -112,6 +133,9 @@ class ScoreRow:
     clean_digest, damaged_digest
         Of all that a judge may see of the text: two exams with the same digests have shown
         the same.
+    harmless
+        Whether the text is none the worse: a flag on it is a false alarm. None in files of
+        releases until 0.2, which do not say.
     """
 
     text: str
@@ -125,6 +149,7 @@ class ScoreRow:
     damaged_outcome: Outcome
     clean_digest: str
     damaged_digest: str
+    harmless: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,10 +177,17 @@ def score_rows(
         The control first, then condition by condition.
     """
     by_name = {condition.name: condition.perturbation for condition in conditions}
+    names = [aspect.name for aspect in aspects]
+    harmless = {name for name, rule in by_name.items() if is_harmless(rule, aspects=names)}
     for segment in segments:
         for aspect in aspects:
             yield _row(
-                (segment, segment), aspect.name, (draws, control), condition=None, to="unchanged"
+                (segment, segment),
+                aspect.name,
+                (draws, control),
+                condition=None,
+                to="unchanged",
+                harmless=True,
             )
     for pair in pairs:
         for aspect in aspects:
@@ -165,6 +197,7 @@ def score_rows(
                 (draws, draws),
                 condition=pair.condition,
                 to=by_name[pair.condition].effect_on(aspect.name),
+                harmless=pair.condition in harmless,
             )
 
 
@@ -175,6 +208,7 @@ def _row(
     *,
     condition: str | None,
     to: Effect | None,
+    harmless: bool,
 ) -> ScoreRow:
     clean, damaged = (
         _total((text.segment_id, aspect), draws)
@@ -192,6 +226,7 @@ def _row(
         damaged_outcome=damaged.outcome,
         clean_digest=digest_of(texts[0]),
         damaged_digest=digest_of(texts[1]),
+        harmless=harmless,
     )
 
 

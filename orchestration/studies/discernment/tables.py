@@ -9,7 +9,6 @@ from spanjury.orchestration.report import (
     Block,
     Bullets,
     Cell,
-    Column,
     Paragraph,
     Picture,
     Prose,
@@ -22,44 +21,41 @@ from spanjury.orchestration.report import (
     prose,
     table,
 )
-from spanjury.orchestration.report.tables import Mark
+from spanjury.orchestration.studies.discernment.cautions import cautions
 from spanjury.orchestration.studies.discernment.conclusions import (
     Conclusion,
-    cautions,
     conclusion,
     is_harmless,
     missing,
-    strongest,
     targeted,
     worst_net_drop,
 )
 from spanjury.orchestration.studies.discernment.contrasts import Contrast
+from spanjury.orchestration.studies.discernment.decision_table import (
+    MARKS,
+    decision_notes,
+    decision_summary,
+    decision_table,
+)
 from spanjury.orchestration.studies.discernment.findings import Finding, Findings
 from spanjury.orchestration.studies.judging import Examinee
 
 _SIGNED = "+.2f"
-_MARKS: Mapping[Conclusion, Mark] = MappingProxyType(
-    {
-        Conclusion.DISCERNED: "good",
-        Conclusion.STEADY: "good",
-        Conclusion.REWARDED: "bad",
-        Conclusion.MOVED: "bad",
-        Conclusion.ELSEWHERE: "unsure",
-        Conclusion.UNSCORED: "failed",
-        Conclusion.NOT_DONE: "failed",
-    }
-)
 _SENTENCES: Mapping[Conclusion, Prose] = MappingProxyType(
     {
-        Conclusion.DISCERNED: "Scores fall, as they should (D of 1 or more), after",
+        Conclusion.DISCERNED: "Scores fall, and by enough to act on, after",
+        Conclusion.PLACE_MISSED: "Scores fall, but no span touches the damage, after",
+        Conclusion.TOO_SMALL: "Scores fall, but by too little to act on, after",
         Conclusion.ELSEWHERE: "Scores fall, but not on the aspects that were damaged, after",
-        Conclusion.NOT_SHOWN: "It is not shown that scores fall after",
+        Conclusion.NOT_DISCERNED: "It is not shown that scores fall after",
         Conclusion.REWARDED: prose("Scores **rise** on a damaged aspect after"),
         Conclusion.UNSCORED: "There are no scores, or no D, where it matters, after",
         Conclusion.NOT_DONE: "No text could be damaged by",
         Conclusion.STEADY: "Scores stay where they were, as they should, after",
-        Conclusion.MOVED: prose("Scores **move** although the text did not get worse, after"),
-        Conclusion.UNDECIDED: "It is not decided whether scores stay where they were after",
+        Conclusion.DISTURBED: prose(
+            "Scores **move**, or set off false alarms, although the text did not get worse, after"
+        ),
+        Conclusion.UNDECIDED: "The texts are too few to tell what scores do after",
     }
 )
 _READING: tuple[Prose, ...] = (
@@ -109,9 +105,9 @@ def discernment_report(
         facts=tuple(_facts(findings, examinee=examinee, data=data, recipe=recipe)),
         sections=(
             *_summary(findings),
-            Section("What it discerns", [Bullets(tuple(_conclusions(findings)))], only="page"),
-            Section("Discernment", _overall(findings), only="page"),
+            Section("What it discerns", _decisions(findings), only="page"),
             Section("Read with care", _care(findings)),
+            Section("D, the paper's figure", _overall(findings), only="page"),
             Section("Condition by condition", [_conditions(findings)], only="page"),
             Section("Which scores fall", [_matrix(findings)], only="page"),
             Section("What should not move", _steadiness(findings), only="page"),
@@ -138,39 +134,32 @@ def _facts(findings: Findings, *, examinee: Examinee, data: str, recipe: str) ->
 
 def _summary(findings: Findings) -> Iterator[Block]:
     """Yield what a terminal shows in 80 characters' width: conditions and averages."""
-    yield table(
-        [
-            "condition",
-            *numeric("texts", "D", "D w."),
-            Column("strongest effect", max_width=18),
-            *numeric("hits"),
-            Column("verdict", max_width=12),
-        ],
-        map(_summary_cells, findings.findings),
-        title=f"Discernment of {findings.segments} texts, mode {findings.settings.mode}",
-        note="D: 1 is p = .05; w.: with experts' weights. Effect: P(drop) - P(rise). "
-        "Hits: places of damage marked.",
-        only="terminal",
-    )
+    yield decision_summary(findings)
+    yield Paragraph(_average(findings), tone="strong", only="terminal")
     for name, balanced in (("D", findings.overall), ("D w.", findings.weighted)):
-        levels = ", ".join(f"{level} {figure(score)}" for level, score in balanced.by_level)
-        yield Paragraph(
-            f"{name}: average {figure(balanced.average)} ({levels}); "
-            f"minimum {figure(balanced.minimum)}",
-            tone="strong",
-            only="terminal",
-        )
+        if not math.isnan(balanced.average):
+            levels = ", ".join(f"{level} {figure(score)}" for level, score in balanced.by_level)
+            yield Paragraph(
+                f"{name}: average {figure(balanced.average)} ({levels}); "
+                f"minimum {figure(balanced.minimum)}",
+                only="terminal",
+            )
 
 
-def _summary_cells(finding: Finding) -> Iterator[Cell]:
-    most = strongest(finding)
-    yield Cell(finding.condition)
-    yield Cell(finding.damaged)
-    yield Cell(finding.discernment)
-    yield Cell(finding.weighted)
-    yield Cell(most.effects.net_drop, _SIGNED, note=most.aspect) if most else Cell(None)
-    yield Cell(finding.localisation.hit_rate, ".0%")
-    yield _conclusion(finding)
+def _average(findings: Findings) -> str:
+    caught = findings.caught
+    shown = Cell(caught.value, ".0%", interval=(caught.low, caught.high))
+    return f"Caught on average at 10 % false alarms: {shown.text}"
+
+
+def _decisions(findings: Findings) -> list[Block]:
+    """Return the one table of all conditions, with what it comes to and how it is read."""
+    return [
+        Bullets(tuple(_conclusions(findings))),
+        Paragraph(_average(findings), tone="strong"),
+        decision_table(findings),
+        *decision_notes(findings),
+    ]
 
 
 def _conclusions(findings: Findings) -> Iterator[Prose]:
@@ -340,7 +329,7 @@ def _net_drop(contrast: Contrast) -> Cell:
 
 def _conclusion(finding: Finding) -> Cell:
     came_to = conclusion(finding)
-    return Cell(came_to.value, mark=_MARKS.get(came_to))
+    return Cell(came_to.value, mark=MARKS.get(came_to))
 
 
 def _aspects(findings: Findings) -> tuple[str, ...]:

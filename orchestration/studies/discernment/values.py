@@ -1,21 +1,26 @@
 """An exam's findings for programs: as plain values, and as single measures for a card."""
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from types import MappingProxyType
 
 from spanjury.orchestration.report.json import fields_of, plain, versions
 from spanjury.orchestration.report.numbers import defined, figure
 from spanjury.orchestration.studies.card import Measure
+from spanjury.orchestration.studies.discernment.cautions import cautions
 from spanjury.orchestration.studies.discernment.conclusions import (
     Conclusion,
-    cautions,
     conclusion,
     is_harmless,
     targeted,
 )
 from spanjury.orchestration.studies.discernment.contrasts import Contrast
+from spanjury.orchestration.studies.discernment.decisions import decisions_json
+from spanjury.orchestration.studies.discernment.detection import Detection
 from spanjury.orchestration.studies.discernment.findings import Finding, Findings
+from spanjury.orchestration.studies.discernment.score_arrays import BIAS
 from spanjury.orchestration.studies.judging import Examinee
+from spanjury.perturbations.perturbation import Effect
 from spanjury.stats.combination.discernment import LevelBalanced
 from spanjury.stats.spans.localisation import pooled
 
@@ -23,8 +28,24 @@ _KEYS = MappingProxyType(
     {"skipped": "left_out", "contrasts": "cells", "target_contrast": "contrast"}
 )
 """Names of fields that JSON has under another key."""
-_BIAS = "bias"
-"""Family of the perturbations that leave the substance alone and tempt the judge."""
+_NAMES = (
+    "discernment.average",
+    "discernment.minimum",
+    "discernment.weighted",
+    "discernment.effect",
+    "discernment.caught.average",
+    "discernment.false_alarms",
+    "discernment.harmless_disturbed",
+    "localisation.hits",
+    "localisation.precision",
+    "invariance.steady",
+    "invariance.moved",
+    "bias.steady",
+    "bias.moved",
+    "retest.moved",
+)
+_TABLED = frozenset({"detections", "markings"})
+"""Fields that JSON has under `decisions`, in the order of the page."""
 
 
 def findings_json(findings: Findings, *, examinee: Examinee) -> dict[str, object]:
@@ -46,6 +67,9 @@ def findings_json(findings: Findings, *, examinee: Examinee) -> dict[str, object
         "overall": _balanced(findings.overall),
         "weighted": _balanced(findings.weighted),
         "control": plain(findings.control),
+        "decisions": decisions_json(findings),
+        "caught": plain(findings.caught),
+        "false_alarms": plain(findings.alarms),
         "findings": [_finding(finding) for finding in findings.findings],
         "cautions": list(cautions(findings)),
     }
@@ -56,7 +80,11 @@ def _finding(finding: Finding) -> dict[str, object]:
     spans = finding.localisation
     rates = {name: getattr(spans, name) for name in ("hit_rate", "chance", "precision", "recall")}
     return {
-        **{_KEYS.get(name, name): value for name, value in fields_of(finding).items()},
+        **{
+            _KEYS.get(name, name): value
+            for name, value in fields_of(finding).items()
+            if name not in _TABLED
+        },
         "verdict": conclusion(finding).value,
         "localisation": plain({**spans._asdict(), **rates}),
     }
@@ -66,15 +94,22 @@ def _balanced(balanced: LevelBalanced) -> object:
     return plain({**balanced._asdict(), "by_level": dict(balanced.by_level)})
 
 
+def measure_names(conditions: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of all measures that an exam with these conditions may give."""
+    return (*_NAMES, *(f"discernment.caught.{condition}" for condition in conditions))
+
+
 def measures_of(findings: Findings) -> tuple[Measure, ...]:
     """Return what `findings` come to: how well damage is seen, and what else moves scores."""
     harmful = [one for one in findings.findings if not is_harmless(one) and one.damaged]
     harmless = [one for one in findings.findings if is_harmless(one) and one.damaged]
     return (
         *_discernment(findings, harmful),
+        *_caught(findings, harmful),
+        *_false_alarms([one for one in harmless if one.family != BIAS]),
         *_localisation(harmful),
-        *_steadiness("invariance", [one for one in harmless if one.family != _BIAS]),
-        *_steadiness("bias", [one for one in harmless if one.family == _BIAS]),
+        *_steadiness("invariance", [one for one in harmless if one.family != BIAS]),
+        *_steadiness("bias", [one for one in harmless if one.family == BIAS]),
         _retest(findings.control),
     )
 
@@ -105,6 +140,61 @@ def _discernment(findings: Findings, harmful: Sequence[Finding]) -> Iterator[Mea
     )
 
 
+def _caught(findings: Findings, harmful: Sequence[Finding]) -> Iterator[Measure]:
+    """Yield the shares of damaged texts that are caught without their clean twins."""
+    by_condition = [(one, [*_scored(one, "falls")]) for one in harmful]
+    if not any(found for _, found in by_condition):
+        return
+    caught = findings.caught
+    yield Measure(
+        name="discernment.caught.average",
+        value=defined(caught.value),
+        says="share of damaged texts caught at 10 % false alarms, mean over damaged aspects",
+        count=findings.segments,
+        low=defined(caught.low),
+        high=defined(caught.high),
+    )
+    for finding, found in by_condition:
+        shares = [one.caught_10 for one in found]
+        if shares:
+            ends = shares[0] if len(shares) == 1 else None
+            yield Measure(
+                name=f"discernment.caught.{finding.condition}",
+                value=defined(sum(one.value for one in shares) / len(shares)),
+                says=f"the same after {finding.condition}",
+                count=sum(one.texts for one in found),
+                low=defined(ends.low) if ends else None,
+                high=defined(ends.high) if ends else None,
+            )
+
+
+def _false_alarms(harmless: Sequence[Finding]) -> Iterator[Measure]:
+    if not harmless:
+        return
+    found = [one for finding in harmless for one in _scored(finding, "unchanged")]
+    texts = sum(one.texts for one in found)
+    known = bool(texts) and not any(math.isnan(one.of_clean_10.value) for one in found)
+    yield Measure(
+        name="discernment.false_alarms",
+        value=sum(one.flags for one in found) / texts if known else None,
+        says="share of harmlessly changed texts flagged where at most 10 % of clean ones are",
+        count=texts,
+    )
+    disturbed = [conclusion(one) is Conclusion.DISTURBED for one in harmless]
+    yield Measure(
+        name="discernment.harmless_disturbed",
+        value=sum(disturbed) / len(disturbed),
+        says="share of harmless conditions that disturb the judge",
+        count=len(disturbed),
+    )
+
+
+def _scored(finding: Finding, expected: Effect) -> Iterator[Detection]:
+    for contrast, detection in zip(finding.contrasts, finding.detections, strict=True):
+        if contrast.expected == expected and contrast.effects.used:
+            yield detection
+
+
 def _localisation(harmful: Sequence[Finding]) -> Iterator[Measure]:
     if not harmful:
         return
@@ -130,7 +220,7 @@ def _steadiness(topic: str, harmless: Sequence[Finding]) -> Iterator[Measure]:
     conclusions = [conclusion(one) for one in harmless]
     for name, wanted, says in (
         ("steady", Conclusion.STEADY, "share of harmless conditions shown to leave scores alone"),
-        ("moved", Conclusion.MOVED, "share of harmless conditions after which scores move"),
+        ("moved", Conclusion.DISTURBED, "share of harmless conditions that disturb the judge"),
     ):
         yield Measure(
             name=f"{topic}.{name}",

@@ -15,6 +15,8 @@ _SPEC = ".3g"
 _LESS_IS_BETTER = (
     "severity.apart",
     "score.error",
+    "discernment.false_alarms",
+    "discernment.harmless_disturbed",
     "retest.moved",
     "invariance.moved",
     "bias.moved",

@@ -34,6 +34,7 @@ def marked(text: str, *words: str) -> list[str]:
         ("A well-known man.", ["known", "man"], ["well-known man"]),
         ("An old-fashioned man.", ["old", "fashioned"], ["old-fashioned"]),
         ("A state-of-the-art house.", ["art"], ["state-of-the-art"]),
+        ("A state-of-the-art house.", ["state", "art"], ["state-of-the-art"]),
         ("An old - red car.", ["red"], ["red"]),
         ("It was in the house of Ann.", ["in", "the", "house", "of"], ["house"]),
         ("It did not close.", ["did", "not"], ["not"]),

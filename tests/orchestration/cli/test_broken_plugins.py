@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -98,6 +99,38 @@ def test_judges_lists_what_is_broken_with_its_package_and_the_reason(spanjury: S
         "'twice' is claimed by strange and stranger: uninstall all but one",
     ):
         assert part in text, part
+
+
+def test_judges_says_what_a_judge_cannot_see_and_how_often_it_is_right_where_it_is_known(
+    spanjury: Spanjury, tmp_path: Path
+) -> None:
+    package = tmp_path / "open_package"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "judge.py").write_text(
+        "class Open:\n    'Mark what is open.'\n    blind_spots = 'what is closed'\n"
+    )
+    figures = [("gate", 0.854, 120, "A"), ("door", 0.5, 8, "A"), ("lid", 1.0, 3, "B")]
+    (package / "precision.toml").write_text(
+        "".join(
+            f'[[open]]\ncategory = "{name}"\nprecision = {share}\n'
+            f'spans = {spans}\ndata = "{data}"\n'
+            for name, share, spans, data in figures
+        )
+    )
+    install(tmp_path, "opened", {"spanjury.judges": ["open = open_package.judge:Open"]})
+    importlib.invalidate_caches()
+    text = " ".join(spanjury("judges").output.replace("│", " ").split())
+    assert "open Mark what is open. Cannot see: what is closed. " in text
+    assert "Precision on A: gate 0.85 (of 120), door 0.50 (of 8). " in text
+    assert "Precision on B: lid 1.00 (of 3). " in text
+    for judge in ("grounding", "form"):
+        assert re.search(rf"{judge} Mark [^│]*?\. Cannot see: ", text)
+    assert "annotator Ask a model for error spans and a score. distilled" in text
+    (package / "precision.toml").write_text("[[open")
+    done = spanjury("judges")
+    assert done.exit_code == 0
+    assert "precision.toml of open_package cannot be read" in done.output
 
 
 @pytest.mark.parametrize(

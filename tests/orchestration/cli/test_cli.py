@@ -79,6 +79,22 @@ def test_a_file_is_judged_shown_and_written(spanjury: Spanjury) -> None:
             assert span["found_by"]
 
 
+def test_a_piped_view_is_plain_text_of_80_columns_with_the_decision_first(
+    spanjury: Spanjury,
+) -> None:
+    path = write("rows.jsonl", GOOD, BAD)
+    done = spanjury("evaluate", path, env={"COLUMNS": "80"})
+    lines = done.stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "\x1b" not in done.stdout
+    assert [line for line in lines if line != line.rstrip()] == []
+    heads = [line for line in lines if line.startswith(("  consistency: ", "  fluency: "))]
+    for head, row in zip(heads, results(), strict=True):
+        assert head.startswith(f"  {row['aspect']}: {row['decision']}; {row['score']:.2f} of 5, ")
+    assert [row["decision"] for row in results()] == ["ok", "ok", "faulty", "doubtful"]
+    assert any("100% / 0%" in line for line in lines)
+
+
 def test_rows_as_json_are_the_rows_of_the_file(spanjury: Spanjury) -> None:
     done = spanjury("evaluate", write("rows.jsonl.gz", GOOD, BAD), "--json", "-o", "out.jsonl")
     printed = [json.loads(line) for line in done.stdout.splitlines()]

@@ -23,24 +23,40 @@ def examine(*flags: str) -> list[str]:
     return ["exam", "discernment", *flags, "--aspect", "consistency", "--aspect", "fluency"]
 
 
-def test_the_demo_shows_that_the_offline_panel_sees_entities_and_not_order(
+def test_the_demo_shows_what_the_offline_panel_catches_without_the_clean_twin(
     spanjury: Spanjury,
 ) -> None:
-    done = spanjury(*examine("--demo", "--limit", "12"))
+    done = spanjury(*examine("--demo", "--limit", "20"))
     assert done.exit_code == 0, done.output
     data = json.loads(Path("exam/findings.json").read_text())
-    by_name = {finding["condition"]: finding for finding in data["findings"]}
-    entities = by_name["fictional-entities-minor"]
-    assert entities["discernment"] > 2
-    assert entities["localisation"]["hit_rate"] > 0.7 > entities["localisation"]["chance"]
-    (consistency, _) = by_name["reordering-minor"]["cells"]
-    assert consistency["effects"]["net_drop"] == 0
+    decisions = {(one["condition"], one["aspect"]): one for one in data["decisions"]}
+    invented = decisions["fabricate-detail", "consistency"]
+    assert invented["verdict"] == "discerned"
+    assert invented["hits"] > 0.7
+    assert invented["detection"]["caught_10"]["low"] > 0.1
+    unmoved = decisions["whitespace", "consistency"]
+    assert (unmoved["verdict"], unmoved["harmless"]) == ("steady", True)
+    assert unmoved["detection"]["mean_drop"]["value"] == 0
     assert all(cell["effects"]["net_drop"] == 0 for cell in data["control"])
+    blind = [one for one in data["decisions"] if one["claims_spans"] and one["hits"] == 0]
+    assert "discerned" not in {one["verdict"] for one in blind}
     page = Path("exam/report.md").read_text()
-    assert "fictional-entities-minor" in page
+    assert "**fabricate-detail**" in page
     for picture in ("discernment", "specificity", "scores"):
         assert Path(f"exam/{picture}.png").read_bytes().startswith(b"\x89PNG")
         assert f"{picture}.png" in page
+
+
+def test_a_judge_that_misses_a_demand_fails_the_build(spanjury: Spanjury) -> None:
+    flags = examine("--demo", "--limit", "12", "--recipe", "invariance")
+    met = spanjury(*flags, "--require", "retest.moved<=0")
+    assert met.exit_code == 0, met.output
+    missed = spanjury(*flags, "--require", "discernment.harmless_disturbed<0")
+    assert missed.exit_code == 5
+    assert "not met: discernment.harmless_disturbed < 0 (it is" in missed.stderr
+    unknown = spanjury(*flags, "--require", "discernment.caught.negate>=.5")
+    assert unknown.exit_code == 2
+    assert "no such measure 'discernment.caught.negate'; there are" in unknown.stderr
 
 
 def test_the_same_exam_again_gives_the_same_result_and_asks_no_model(spanjury: Spanjury) -> None:

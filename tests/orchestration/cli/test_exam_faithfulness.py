@@ -11,6 +11,8 @@ from spanjury.orchestration.cli import session
 from spanjury.orchestration.cli.app import app
 from spanjury.orchestration.cli.progress import ProgressLines
 from spanjury.orchestration.engine.progress import Tracker
+from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
+from spanjury.orchestration.wiring.rescorable import rescorable_panel
 
 Spanjury = Callable[..., Result]
 
@@ -125,6 +127,27 @@ def test_perturbations_are_named_and_the_exam_goes_on_a_card(
     assert "faithfulness.null_adjusted" in shown.output
 
 
+def test_without_a_judge_the_offline_ones_that_can_rescore_are_examined(spanjury: Spanjury) -> None:
+    done = spanjury("--demo", "--limit", "4", "--aspect", "fluency", "-o", "exam")
+    assert done.exit_code == 0, done.output
+    values = json.loads(Path("exam/findings.json").read_text())
+    assert "form" in values["judge"]["seats"]
+    by_name = {(one["judge"], one["condition"]): one for one in values["findings"]}
+    # The demo's texts are good: errors were put in, so that there is a list to change.
+    assert by_name["form", "severity+2"]["with_room"]["toward"] == 1
+
+
+def test_judges_that_are_named_stay_as_they_are_named() -> None:
+    named = PanelConfig(seats=(SeatConfig(judge="grounding"),))
+    assert rescorable_panel(named) is named
+    asking = PanelConfig(models=(ModelConfig(name="ollama/gemma2:27b"),))
+    assert rescorable_panel(asking) is asking
+    chosen = [seat.judge for seat in rescorable_panel(PanelConfig()).seats]
+    usual = [seat.judge for seat in PanelConfig().seats_or_default]
+    assert "form" in chosen
+    assert chosen == [judge for judge in usual if judge in chosen]
+
+
 def test_a_judge_that_cannot_rescore_is_said_before_it_is_asked(spanjury: Spanjury) -> None:
     done = spanjury(write("texts.jsonl", TEXTS), "--judge", "grounding", "--aspect", "consistency")
     assert done.exit_code == 2
@@ -136,6 +159,8 @@ def test_a_judge_that_cannot_rescore_is_said_before_it_is_asked(spanjury: Spanju
     [
         ((), "not both"),
         (("texts.jsonl", "--replay", "texts.jsonl"), "not both"),
+        (("texts.jsonl", "--demo"), "not both"),
+        (("--demo", "--replay", "texts.jsonl"), "not both"),
         (("texts.jsonl", "--perturbation", "no-such"), "no-such"),
         (("texts.jsonl", "--aspect", "no-such"), "no-such"),
     ],

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from fakes.command import without_seconds
+from fakes.earlier_rows import as_written_earlier
 from typer.testing import CliRunner, Result
 
 from spanjury.judges.core import DataError, ErrorSpan, Segment
@@ -182,8 +183,32 @@ def test_marks_need_a_file_and_the_folder_of_a_run() -> None:
     assert "needs a run's folder" in done.stderr
 
 
-def _results() -> list[dict[str, list[dict[str, str]]]]:
-    return [json.loads(row) for row in Path("run/results.jsonl").read_text().splitlines()]
+@pytest.mark.usefixtures("run")
+def test_results_of_earlier_versions_are_exported_and_made_again_with_decisions() -> None:
+    path = Path("run/results.jsonl")
+    now = without_seconds(path)
+    path.write_text("".join(f"{as_written_earlier(line)}\n" for line in now.splitlines()))
+    for name in ("table.csv", "rows.of.jsonl", "x.mqm.tsv"):
+        form = ("--form", "mqm") if "mqm" in name else ()
+        done = spanjury("export", "run", *form, "-o", name)
+        assert done.exit_code == 0, done.output
+    assert spanjury("rescore", "run").exit_code == 0
+    assert without_seconds(path) == now
+
+
+def test_shards_of_earlier_versions_are_merged_as_they_are() -> None:
+    for number in (1, 2):
+        evaluate("--shard", f"{number}/2", "--run-dir", "all")
+    for path in Path("all").rglob("results.jsonl"):
+        earlier = map(as_written_earlier, path.read_text().splitlines())
+        path.write_text("".join(f"{line}\n" for line in earlier))
+    done = spanjury("merge", "all")
+    assert (done.exit_code, done.stderr) == (0, "22 rows of 2 shards are in all/results.jsonl\n")
+    assert all("decision" not in row for row in _results("all"))
+
+
+def _results(run: str = "run") -> list[dict[str, list[dict[str, str]]]]:
+    return [json.loads(row) for row in Path(run, "results.jsonl").read_text().splitlines()]
 
 
 def _gold(read: Segment | DataError) -> tuple[ErrorSpan, ...]:

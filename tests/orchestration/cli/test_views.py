@@ -1,12 +1,20 @@
 """The views that a person reads: segments, and the closing table."""
 
 from dataclasses import replace
+from typing import Any
 
+import pytest
 from fakes.judges import ASPECT, mark, segment
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console, RenderableType
 
 from spanjury.judges.core import (
+    Decision,
+    DecisionBasis,
     ErrorSpan,
+    Evidence,
+    Ground,
     Outcome,
     PanelReport,
     Report,
@@ -39,11 +47,36 @@ def result(score: float | None, *seats: Report, system: str = "", **fields: obje
     return Result(segment=replace(segment(), system=system), aspect=ASPECT, report=report)
 
 
-def shown(view: RenderableType) -> str:
-    console = Console(width=100, force_terminal=False)
+def printed(view: RenderableType, *, width: int = 100) -> str:
+    console = Console(width=width, force_terminal=False)
     with console.capture() as capture:
         console.print(view)
-    return " ".join(capture.get().split())
+    return capture.get()
+
+
+def shown(view: RenderableType) -> str:
+    return " ".join(printed(view).split())
+
+
+def basis(alarms: float | None = None) -> DecisionBasis:
+    if alarms is None:
+        return DecisionBasis(ground=Ground.SPANS, reason="An error is marked.")
+    return DecisionBasis(
+        ground=Ground.PROBABILITY,
+        reason="The probability of an error is 0.90, 0.80 or more.",
+        threshold=0.8,
+        false_alarms=alarms,
+        measured_on="160 texts without error of made-up summaries",
+    )
+
+
+FAULTY: dict[str, Any] = {
+    "decision": Decision.FAULTY,
+    "basis": basis(0.05),
+    "error_probability": 0.9,
+}
+DOUBTFUL: dict[str, Any] = {"decision": Decision.DOUBTFUL, "basis": basis(0.15)}
+OK: dict[str, Any] = {"decision": Decision.OK, "basis": basis()}
 
 
 def test_spans_are_numbered_through_all_aspects_of_a_text() -> None:
@@ -66,10 +99,70 @@ def test_what_has_no_place_says_so() -> None:
 
 def test_a_seat_that_failed_is_named_beside_the_score() -> None:
     view = shown(segment_view([result(4, GOOD, SLOW, IDLE, system="bart")]))
-    assert "consistency: 4.00 of 5, Good; no error found" in view
+    assert "consistency: 4.00 of 5, Good; no error marked: its doubts have no place" in view
     assert "seat1: timed_out (no reply within 5 s)" in view
     assert "seat2" not in view
     assert "bart" in view
+
+
+def test_a_decision_comes_first_and_evidence_stands_below_its_span() -> None:
+    place = Evidence(input="Article", start=13, end=17, text="1932")
+    year = replace(
+        mark(TEXT, "1935", "It was 1932.", 4), found_by=("a",), evidence=(place,), probability=0.9
+    )
+    view = printed(segment_view([result(2.25, GOOD, spans=(year,), **FAULTY)]), width=80)
+    assert view.splitlines()[2:5] == [
+        "  consistency: faulty; 2.25 of 5, Poor".ljust(80),
+        "    (1) severity 4, probability 0.90 [a] It was 1932.".ljust(80),
+        "        Article: '1932'".ljust(80),
+    ]
+
+
+def test_long_evidence_and_many_places_stay_on_a_line() -> None:
+    places = [
+        Evidence(input="Article", start=n, end=n + 200, text=f"{'x' * 197} to") for n in range(4)
+    ]
+    span = replace(mark(TEXT, "1935"), evidence=tuple(places))
+    view = printed(segment_view([result(2, GOOD, spans=(span,))]), width=300)
+    (line,) = (line.rstrip() for line in view.splitlines() if "Article:" in line)
+    assert line.count("Article:") == 2
+    assert line.endswith("xxx to'; and 2 more")
+    assert len(line) < 180
+
+
+@pytest.mark.parametrize(
+    ("score", "fields", "line"),
+    [
+        (5, OK, "consistency: ok; 5.00 of 5, Excellent; no error found"),
+        (4.5, OK, "consistency: ok; 4.50 of 5, Excellent; no error found"),
+        (3.41, OK, "consistency: ok; 3.41 of 5, Fair; no error marked: its doubts have no place"),
+        (3.41, DOUBTFUL, "consistency: doubtful; 3.41 of 5, Fair; no place could be marked"),
+        (3.41, FAULTY, "consistency: faulty; 3.41 of 5, Fair; no place could be marked"),
+        (5, FAULTY, "consistency: faulty; 5.00 of 5, Excellent; no place could be marked"),
+    ],
+)
+def test_without_a_marked_place_the_line_does_not_contradict_itself(
+    score: float, fields: dict[str, Any], line: str
+) -> None:
+    view = printed(segment_view([result(score, GOOD, **fields)]), width=80)
+    assert f"  {line}".ljust(80) in view.splitlines()
+
+
+@given(st.floats(1, 5), st.sampled_from([{}, OK, DOUBTFUL, FAULTY]), st.booleans())
+def test_no_error_is_said_to_be_found_only_where_all_agrees(
+    score: float, fields: dict[str, Any], marked: bool
+) -> None:
+    spans = (replace(mark(TEXT, "1935"), found_by=("a",)),) * marked
+    view = shown(segment_view([result(score, GOOD, spans=spans, **fields)]))
+    all_agrees = not marked and "Excellent" in view and fields in ({}, OK)
+    assert ("no error found" in view) == all_agrees
+
+
+def test_an_error_without_a_place_is_still_an_error() -> None:
+    missing = ErrorSpan(text="", explanation="No end.", severity=3, found_by=("a",))
+    view = shown(segment_view([result(4, GOOD, spans=(missing,), **DOUBTFUL)]))
+    assert "consistency: doubtful; 4.00 of 5, Good; no place could be marked" in view
+    assert "no error" not in view
 
 
 def test_no_score_is_an_outcome_with_its_reason() -> None:
@@ -91,7 +184,7 @@ def summed(*results: Result) -> str:
 
 def test_the_table_shows_means_with_their_coverage_and_the_failures() -> None:
     view = summed(result(4, GOOD, IDLE), result(None, SLOW, IDLE), result(3, GOOD, SLOW))
-    assert "consistency │ 3.50 │ 67% (2/3) │ 0.00 │ 6.00" in view
+    assert "consistency │ - │ 3.50 │ 67% (2/3) │ 0.00 │ 6.00" in view
     assert "system" not in view
     assert "1 of 3 without a score: 1 timed_out 1 x slow: no reply" in view
     assert "seat seat0: 1 timed_out of 3" in view
@@ -100,11 +193,39 @@ def test_the_table_shows_means_with_their_coverage_and_the_failures() -> None:
 
 def test_the_table_has_a_row_for_each_system_where_there_are_several() -> None:
     one, other = result(4, GOOD, system="a"), result(2, GOOD, system="b")
-    assert "consistency │ a │ 4.00" in summed(one)
+    assert "consistency │ a │ - │ 4.00" in summed(one)
     view = summed(one, other)
-    assert "consistency │ all │ 3.00 │ 100% (2/2)" in view
-    assert "│ a │ 4.00 │" in view
-    assert "│ b │ 2.00 │" in view
+    assert "consistency │ all │ - │ 3.00 │ 100% (2/2)" in view
+    assert "│ a │ - │ 4.00 │" in view
+    assert "│ b │ - │ 2.00 │" in view
+
+
+def test_the_table_shows_the_shares_of_the_decisions_and_their_false_alarms() -> None:
+    view = summed(
+        result(2, GOOD, **FAULTY),
+        result(4, GOOD, **DOUBTFUL),
+        result(3, GOOD, **{**DOUBTFUL, "basis": basis()}),
+        result(5, GOOD, **OK),
+        result(None, SLOW),
+    )
+    assert "consistency │ 25% / 50% │ 3.50 │ 80% (4/5)" in view
+    on = "False alarms: of 160 texts without error of made-up summaries,"
+    assert f"{on} 5% were called faulty." in view
+    assert f"{on} 15% were called doubtful or faulty." in view
+    reason = "no threshold was measured for these judges."
+    assert f"False-alarm rate not known for 1 of 3 faulty or doubtful: {reason}" in view
+    alone = summed(result(3, GOOD, **{**DOUBTFUL, "basis": basis()}))
+    assert f"False-alarm rate not known: {reason}" in alone
+    assert "False" not in summed(result(5, GOOD, **OK))
+
+
+def test_the_table_fits_80_columns_and_cuts_no_figure() -> None:
+    summary = Summary()
+    for system in ("system-a", "a system with quite a long name"):
+        summary.add(result(4, GOOD, system=system, **FAULTY))
+    lines = printed(summary_view(summary), width=80).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert any("100% / 0% │  4.00 │ 100% (1/1)" in line for line in lines)
 
 
 def test_the_table_has_a_row_for_each_task_where_there_are_several() -> None:

@@ -1,10 +1,11 @@
 """Answers of a model to "which of these errors are the same"."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
-from spanjury.judges.core import Consolidation, ErrorSpan, Located, SpanRef
+from spanjury.judges.core import Consolidation, ErrorSpan, Evidence, Located, SpanRef
 from spanjury.judges.text import AnswerMark
 from spanjury.orchestration.engine.grouping import (
     Case,
@@ -75,6 +76,16 @@ def test_a_group_takes_place_and_words_of_the_answer_and_finders_of_its_members(
     assert found.found_by == ("seat1", "seat2")
     assert result.sources == ((SpanRef(seat="seat1", index=0), SpanRef(seat="seat2", index=0)),)
     assert (result.left_out, result.consolidator) == ((), "agent")
+
+
+def test_evidence_and_probability_are_those_of_the_members_whatever_the_answer_says() -> None:
+    first, second = (Evidence(input="Article", start=n, end=n + 4, text="1932") for n in (3, 9))
+    year = replace(YEAR, evidence=(first,), probability=0.4)
+    opened = replace(OPENED, evidence=(second, first), probability=0.7)
+    _, found = merged(answer(group("s2", "s1")), case(year, opened))
+    assert (found.evidence, found.probability) == ((first, second), 0.7)
+    _, alone = merged(answer(group("s1", severity=4)), case(YEAR))
+    assert (alone.evidence, alone.probability) == ((), None)
 
 
 def test_groups_come_in_the_order_of_the_text_and_those_without_a_place_last() -> None:

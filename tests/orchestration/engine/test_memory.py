@@ -5,6 +5,7 @@ from types import MappingProxyType
 import anyio
 import pytest
 from fakes.chat_model import ScriptedModel
+from fakes.earlier_rows import as_written_earlier
 from fakes.judges import ASPECT, TASK, FixedJudge, WaitingJudge, mark, segment
 from fakes.logs import capture_logs
 from fakes.memory import DictMemory
@@ -17,6 +18,7 @@ from spanjury.judges.core import (
     ChatRequest,
     Decoding,
     ErrorSpan,
+    Evidence,
     Finish,
     Judge,
     JudgeError,
@@ -364,6 +366,7 @@ async def test_alike_requests_under_way_at_once_are_asked_for_once() -> None:
 
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
+TWO = st.text(min_size=2, max_size=2)
 REPORTS = st.builds(
     Report,
     outcome=st.just(Outcome.SCORED),
@@ -380,8 +383,13 @@ REPORTS = st.builds(
             end=st.none(),
             located=st.just(ErrorSpan(text="", explanation="", severity=None).located),
             found_by=st.lists(ANY_TEXT).map(tuple),
+            evidence=st.lists(
+                st.builds(Evidence, input=ANY_TEXT, start=st.just(3), end=st.just(5), text=TWO)
+            ).map(tuple),
+            probability=st.none() | st.floats(0, 1),
         )
     ).map(tuple),
+    error_probability=st.none() | st.floats(0, 1),
 )
 
 
@@ -393,6 +401,12 @@ def test_a_report_is_read_as_it_was_written(report: Report) -> None:
 def test_reports_and_replies_are_read_as_they_were_written() -> None:
     assert read_report(written(REPORT)) == REPORT
     assert read_reply(written(REPLY)) == REPLY
+
+
+def test_a_report_that_was_kept_before_there_were_probabilities_is_read() -> None:
+    earlier = as_written_earlier(written(REPORT)).encode()
+    assert b"probability" not in earlier
+    assert read_report(earlier) == REPORT
 
 
 @pytest.mark.anyio

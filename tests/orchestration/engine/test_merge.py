@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from spanjury.judges.core import (
     Consolidation,
     ErrorSpan,
+    Evidence,
     Report,
     SeatReport,
     SpanRef,
@@ -18,6 +19,11 @@ from spanjury.judges.core import (
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator, seat_spans
 
 TEXT = "The grey bridge opened in 1935 and cost nine million, people said."
+
+PLACES = [
+    Evidence(input="Article", start=start, end=start + 4, text=text)
+    for start, text in ((13, "1932"), (3, "open"), (40, "cost"))
+]
 
 
 def verdict(**spans: list[ErrorSpan]) -> Verdict:
@@ -135,7 +141,11 @@ def any_span(draw: st.DrawFn) -> ErrorSpan:
     start = draw(st.integers(0, len(TEXT) - 1))
     quote = TEXT[start : draw(st.integers(start + 1, len(TEXT)))]
     return replace(
-        mark(TEXT[start:], quote, explanation, severity), start=start, end=start + len(quote)
+        mark(TEXT[start:], quote, explanation, severity),
+        start=start,
+        end=start + len(quote),
+        evidence=tuple(draw(st.lists(st.sampled_from(PLACES), unique=True))),
+        probability=draw(st.none() | st.floats(0, 1)),
     )
 
 
@@ -152,3 +162,16 @@ def test_every_span_is_accounted_for_exactly_once(found: list[list[ErrorSpan]], 
         assert span.severity == max((m.severity for m in members if m.severity), default=None)
         assert span.interval is None or TEXT[slice(*span.interval)] == span.text
         assert span.text in {member.text for member in members}
+        assert len(set(span.evidence)) == len(span.evidence)
+        assert set(span.evidence) == {place for member in members for place in member.evidence}
+        likely = [m.probability for m in members if m.probability is not None]
+        assert span.probability == max(likely, default=None)
+
+
+def test_one_span_of_two_seats_keeps_the_evidence_of_both_and_the_higher_probability() -> None:
+    year, opening, other = PLACES
+    one = replace(mark(TEXT, "1935", "wrong year"), evidence=(year, other), probability=0.6)
+    two = replace(mark(TEXT, "1935", "wrong year"), evidence=(opening, year), probability=0.9)
+    (span,) = consolidate(verdict(a=[one], b=[two])).spans
+    assert span.evidence == (year, other, opening)
+    assert span.probability == 0.9

@@ -9,13 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spanjury.judges.core import ConfigError
-from spanjury.orchestration.studies.comparison.comparison import (
-    Compared,
-    Comparison,
-    Preference,
-    compare,
-)
+from spanjury.orchestration.studies.comparison.compared import Compared, Preference
+from spanjury.orchestration.studies.comparison.comparison import Comparison, compare
 from spanjury.orchestration.studies.comparison.tables import (
+    caught_conclusion,
     conclusion,
     preferred,
     remarks,
@@ -217,3 +214,58 @@ def test_judges_that_change_places_mirror_what_is_said(
         assert (one.low, one.high) == pytest.approx((-other.high, -other.low))
         assert (one.p, one.adjusted) == pytest.approx((other.p, other.adjusted))
         assert one.preference is MIRROR[other.preference]
+
+
+def ranked(rows: Sequence[ScoreRow]) -> list[ScoreRow]:
+    """Spread the clean scores from 3.0 to 4.9, and keep the drops."""
+    moved = [3.0 + 0.1 * int(row.text) for row in rows]
+    return [
+        replace(row, clean=clean, damaged=clean - (row.clean - row.damaged))
+        for row, clean in zip(rows, moved, strict=True)
+        if row.clean is not None and row.damaged is not None
+    ]
+
+
+def test_who_catches_more_is_seen_at_a_cut_off_of_each_judge() -> None:
+    comparison = compare(scored(KEEN), scored(DULL))
+    ((place, caught),) = comparison.caught_by_place
+    assert (place.condition, place.aspect) == ("typos", "fluency")
+    # All clean scores are 4.0, so that every fall is caught.
+    assert (caught.first, caught.second, caught.texts) == (0.75, 0.25, 20)
+    assert (caught.low, caught.high) == pytest.approx((0.3, 0.7))
+    assert caught.p == pytest.approx(2 / 2**10)
+    assert comparison.caught == caught
+    assert "At a false-alarm rate of 10 % A catches more: A 75%, B 25%" in caught_conclusion(
+        comparison
+    )
+
+
+def test_a_judge_that_takes_a_little_off_everything_moves_more_and_catches_less() -> None:
+    petty, bold = ranked(scored([0.09] * 20)), ranked(scored([2.0] * 12 + [0.0] * 8))
+    comparison = compare(petty, bold)
+    assert only(comparison).preference is Preference.FIRST
+    ((_, caught),) = comparison.caught_by_place
+    # Of 20 clean scores two lie below 3.2: of 3.0, 3.1, 3.2 less 0.09 all three do.
+    assert (caught.first, caught.second) == pytest.approx((3 / 20, 12 / 20))
+    assert caught.preference is Preference.SECOND
+
+
+@pytest.mark.parametrize(("harmless", "expected"), [(None, 0), (True, 0), (False, 1)])
+def test_harmless_changes_lower_the_cut_off_in_old_files_as_well(
+    *, harmless: bool | None, expected: float
+) -> None:
+    spaces = [
+        replace(row, harmless=harmless)
+        for row in scored([1.0] * 20, condition="spaces", expected="unchanged")
+    ]
+    rows = [*scored([0.5] * 20), *spaces]
+    ((_, caught),) = compare(rows, rows).caught_by_place
+    assert (caught.first, caught.second) == (expected, expected)
+    assert caught.preference is Preference.NOT_SHOWN
+
+
+def test_nine_texts_are_too_few_to_say_what_is_caught() -> None:
+    comparison = compare(scored(KEEN[:9]), scored(DULL[:9]))
+    assert comparison.caught is None
+    assert not comparison.caught_by_place
+    assert "too few clean texts" in caught_conclusion(comparison)

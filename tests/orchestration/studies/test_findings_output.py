@@ -17,7 +17,8 @@ from spanjury.judges.core import Outcome, Scale, Segment
 from spanjury.orchestration.report import Report
 from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.report.terminal import report_view
-from spanjury.orchestration.studies.discernment.conclusions import Conclusion, cautions, conclusion
+from spanjury.orchestration.studies.discernment.cautions import cautions
+from spanjury.orchestration.studies.discernment.conclusions import Conclusion, conclusion
 from spanjury.orchestration.studies.discernment.contrasts import Mode
 from spanjury.orchestration.studies.discernment.findings import Findings, Settings, evaluate_scores
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreArrays
@@ -162,9 +163,9 @@ def verdicts(findings: Findings) -> list[Conclusion]:
     ("differences", "expected"),
     [
         (KEEN, [Conclusion.DISCERNED, Conclusion.STEADY]),
-        (BLIND, [Conclusion.NOT_SHOWN, Conclusion.STEADY]),
-        ({"shout": (0, 2), "full-stop": (1, 2)}, [Conclusion.ELSEWHERE, Conclusion.MOVED]),
-        ({"shout": (-1, 0), "full-stop": (0, 1)}, [Conclusion.REWARDED, Conclusion.MOVED]),
+        (BLIND, [Conclusion.NOT_DISCERNED, Conclusion.STEADY]),
+        ({"shout": (0, 2), "full-stop": (1, 2)}, [Conclusion.ELSEWHERE, Conclusion.DISTURBED]),
+        ({"shout": (-1, 0), "full-stop": (0, 1)}, [Conclusion.REWARDED, Conclusion.DISTURBED]),
     ],
 )
 def test_a_verdict_looks_where_the_damage_is(
@@ -175,7 +176,7 @@ def test_a_verdict_looks_where_the_damage_is(
 
 def test_few_texts_leave_it_undecided_and_scoreless_ones_unscored() -> None:
     few = findings_of({"shout": (1, 0), "full-stop": (1, 0)}, segments=3)
-    assert verdicts(few) == [Conclusion.NOT_SHOWN, Conclusion.UNDECIDED]
+    assert verdicts(few) == [Conclusion.UNDECIDED, Conclusion.UNDECIDED]
     silent = findings_of(KEEN, absent={"fluency": 40, "consistency": 40})
     assert verdicts(silent) == [Conclusion.UNSCORED, Conclusion.UNSCORED]
 
@@ -216,7 +217,7 @@ def test_the_page_names_the_judges_the_settings_and_the_results() -> None:
         "- seat keen: `annotator|temperature:0`",
         "- data: `data.jsonl`, 40 texts",
         "- mode: `calibrated`, seed 1, 200 bootstrap draws",
-        "- Scores fall, as they should (D of 1 or more), after (1): shout.",
+        "- Scores fall, and by enough to act on, after (1): shout.",
         "- Scores stay where they were, as they should, after (1): full-stop.",
         "| shout | **+0.49** | +0.00 = |",
         "| shout | 1 | there are no small letters \\| at all |",

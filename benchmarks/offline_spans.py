@@ -1,0 +1,59 @@
+"""Spans and decisions of the offline judges on texts that people marked: the table of the docs.
+
+    python benchmarks/offline_spans.py [DATA [FLAG…]]
+
+DATA is the folder of collected data sets; FLAGs go to `spanjury bench spans`, as
+``--judge reader``, without any the default panel and each of its judges. Prints the overview in
+Markdown, first of consistency, then of fluency; the whole pages go to ``span-bench/`` and
+``span-bench-form/``.
+"""
+
+import gzip
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+DATA = Path(__file__).parents[2] / "shared" / "data"
+MARKED = ("dev_cliff", "dev_summedits_scitldr", "dev_wice_tokens")
+OVERVIEW = "\n## Overview\n"
+
+
+def qags_halves(data: Path, folder: Path) -> list[Path]:
+    """Write QAGS as two files, one of each source, without what models said of it."""
+    with gzip.open(data / "judgements" / "qags_four_judges.jsonl.gz", "rt") as lines:
+        rows = [json.loads(line) for line in lines]
+    halves = []
+    for name in ("cnndm", "xsum"):
+        kept = [
+            {key: row[key] for key in ("id", "input", "output", "human", "aspect")}
+            for row in rows
+            if row["id"].startswith(name)
+        ]
+        halves.append(folder / f"qags-{name}.jsonl")
+        halves[-1].write_text("".join(f"{json.dumps(row)}\n" for row in kept))
+    return halves
+
+
+def overview(files: Sequence[Path], flags: Sequence[str]) -> str:
+    """Run the bench, and return the table in which all judges stand on all sets."""
+    command = [sys.executable, "-m", "spanjury", "bench", "spans", *map(str, files), *flags]
+    command.append("--markdown")
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)  # noqa: S603
+    return done.stdout.partition(OVERVIEW)[2].partition("\n## ")[0].strip()
+
+
+def main(data: Path, flags: Sequence[str]) -> None:
+    """Print both tables."""
+    support = [data / "support" / f"{name}.jsonl.gz" for name in MARKED]
+    with TemporaryDirectory() as folder:
+        print(overview([*support, *qags_halves(data, Path(folder))], flags))
+    summeval = data / "scores" / "summeval_scores.jsonl.gz"
+    fluency = ("--aspect", "fluency", "--judge", "form", "-o", "span-bench-form")
+    print(f"\n{overview([summeval], fluency)}")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else DATA, sys.argv[2:])

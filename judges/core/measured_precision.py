@@ -1,0 +1,66 @@
+"""The precision of a judge, category by category, as it was measured: a file beside its module.
+
+A package of judges may hold ``precision.toml``, with a table for each figure::
+
+    [[grounding]]                # the name that the judge has in a panel
+    category = "unsupported number"
+    precision = 0.85             # the share of the errors of this category that people marked, too
+    spans = 120                  # how many errors that is a share of
+    data = "dev_cliff, XSum"
+"""
+
+import tomllib
+from dataclasses import dataclass
+from importlib.resources import files
+
+from spanjury.judges.core.errors import ConfigError
+
+FILE = "precision.toml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredPrecision:
+    """The precision of one category of errors.
+
+    Raises
+    ------
+    ValueError
+        If the share is none, or is one of no errors.
+    """
+
+    category: str
+    precision: float
+    spans: int
+    data: str
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.precision <= 1.0:
+            raise ValueError(f"precision must be 0 to 1, got {self.precision!r}")
+        if self.spans < 1:
+            raise ValueError(f"precision must be that of some spans, got {self.spans!r}")
+
+
+def measured_precision(name: str, judge: object) -> tuple[MeasuredPrecision, ...]:
+    """Return what was measured of the judge called `name`; nothing where no file says any.
+
+    Parameters
+    ----------
+    judge
+        Its class, or the function that makes it.
+
+    Raises
+    ------
+    ConfigError
+        If the file cannot be read.
+    """
+    package = str(getattr(judge, "__module__", "")).rpartition(".")[0]
+    if not package:
+        return ()
+    file = files(package).joinpath(FILE)
+    if not file.is_file():
+        return ()
+    try:
+        tables = tomllib.loads(file.read_text("utf-8")).get(name, [])
+        return tuple(MeasuredPrecision(**table) for table in tables)
+    except (ValueError, TypeError) as error:
+        raise ConfigError(f"{FILE} of {package} cannot be read: {error}") from error

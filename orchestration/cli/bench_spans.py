@@ -1,0 +1,143 @@
+"""`spanjury bench spans`: measure error spans and decisions on texts whose errors people marked."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from spanjury.judges.core import ConfigError
+from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.cli.command import Flag, Flags
+from spanjury.orchestration.cli.exam import Output, Require, exit_if_missed
+from spanjury.orchestration.cli.exits import say
+from spanjury.orchestration.cli.flags.data import AspectsFiles, Columns, Task
+from spanjury.orchestration.cli.flags.panel import PanelFlags
+from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
+
+with lazily():
+    from spanjury.orchestration.cli import console, logging, session
+    from spanjury.orchestration.report import markdown
+    from spanjury.orchestration.services import span_bench as service
+    from spanjury.orchestration.studies import card
+    from spanjury.orchestration.studies.agreement.spans import estimates
+    from spanjury.orchestration.studies.span_bench import bench as study
+    from spanjury.orchestration.studies.span_bench import values
+    from spanjury.orchestration.wiring import runs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedTextFlags(Flags, title="Texts and aspect"):
+    """The flags that name the texts whose errors people marked, and the aspect."""
+
+    files: Annotated[
+        tuple[Path, ...],
+        typer.Argument(metavar="FILE", help="Texts with marked errors, as JSONL, MQM, factgenie."),
+    ]
+    task: Task = None
+    aspect: Annotated[str, Flag("Aspect that the marked errors are of.")] = "consistency"
+    aspects_file: AspectsFiles = ()
+    column: Columns = ()
+    limit: Annotated[int | None, Flag("Take the first N rows of each file.", min=1)] = None
+    by: Annotated[
+        str, Flag("Key of a row by which texts are grouped on pages, as system.", "KEY")
+    ] = "kind"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchFlags(Flags, title="Bench"):
+    """The flags of the bench itself."""
+
+    output: Output = Path("span-bench")
+    require: Require = ()
+    markdown: Annotated[bool, Flag("Print the page in Markdown, not tables.")] = False
+    json: Annotated[bool, Flag("Print JSON, not tables.")] = False
+    draws: Annotated[
+        int, Flag("How often sources are drawn again; 0: no intervals.", min=0, rare=True)
+    ] = 1000
+
+
+def spans(
+    *,
+    texts: MarkedTextFlags,
+    bench: BenchFlags,
+    judges: PanelFlags,
+    limits: LimitFlags,
+    show: LogFlags,
+) -> None:
+    """Compare error spans and decisions with what people marked.
+
+    Baselines stand beside each judge. Rows hold the marks under spans; supported, true or
+    false, says whether there is any error. Without --judge and --model the offline judges are
+    examined, together and one by one.
+    """
+    if bench.markdown and bench.json:
+        raise ConfigError("--markdown and --json are two ways to print: choose one")
+    logging.log_to(show.log_file)
+    job = _job(texts, bench, judges=judges, limits=limits)
+    planned = service.bench_of(job)
+    gates = _gates(bench.require, planned)
+    say(f"{len(planned.texts)} texts, {texts.aspect}: {', '.join(s.name for s in planned.sets)}")
+    found = session.run_exam(
+        lambda live: service.run(
+            job, planned, stop_token=live.stop_token, meter=live.meter, show=live
+        ),
+        total=len(planned.texts),
+        limits=job.limits,
+        memory=job.memory,
+        quiet=show.no_progress,
+    )
+    _print(job, found, bench)
+    for path in service.write_bench(bench.output, job, bench=planned, result=found):
+        say(f"written: {path}")
+    exit_if_missed(_missed(gates, found))
+
+
+def _job(
+    texts: MarkedTextFlags, bench: BenchFlags, *, judges: PanelFlags, limits: LimitFlags
+) -> "service.BenchJob":
+    panel = judges.config()
+    return service.BenchJob(
+        data=tuple(dict.fromkeys(texts.files)),
+        panel=panel,
+        memory=bench.output / runs.MEMORY_NAME,
+        task=texts.task,
+        aspect=texts.aspect,
+        aspects_files=texts.aspects_file,
+        columns=texts.column,
+        limit=texts.limit,
+        by=texts.by,
+        limits=limits.limits(),
+        failures=limits.failures(),
+        settings=estimates.Settings(
+            seed=1 if panel.seed is None else panel.seed, draws=bench.draws
+        ),
+    )
+
+
+def _print(job: "service.BenchJob", found: "study.BenchResult", bench: BenchFlags) -> None:
+    if bench.json:
+        console.print_json(service.values_of(job, found))
+    elif bench.markdown:
+        typer.echo(markdown.report_markdown(service.report_of(job, found)), nl=False)
+    else:
+        console.print_report(service.report_of(job, found))
+
+
+def _gates(required: Sequence[str], planned: "study.Bench") -> "list[card.Gate]":
+    """Read requirements; raise `ConfigError` for a measure that the bench will not give."""
+    known = values.measure_names(one.name for one in planned.sets)
+    gates = [card.parse_gate(text) for text in required]
+    for gate in gates:
+        if gate.name not in known:
+            raise ConfigError(f"no such measure {gate.name!r}; there are {', '.join(known)}")
+    return gates
+
+
+def _missed(gates: "list[card.Gate]", found: "study.BenchResult") -> Iterator[str]:
+    """Yield the requirements that are not met, with what was measured."""
+    measured = {measure.name: [measure] for measure in values.measures_of(found.findings)}
+    for gate in gates:
+        if not gate.is_passed(measured):
+            yield f"{gate} (it is {measured[gate.name][0].figure})"

@@ -1,0 +1,67 @@
+"""Thresholds of a panel's probability of an error, with what they cost on texts without error."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thresholds:
+    """Two thresholds, made for certain judges.
+
+    Parameters
+    ----------
+    judges
+        The judges whose probabilities they are for: those that state one, and no others.
+    beside
+        Judges without a probability that were on the panel when the alarms were counted; their
+        errors are counted in.
+    doubtful, faulty
+        The probability from which on a text is so.
+    doubtful_alarms, faulty_alarms
+        Share of the texts without error that the whole panel called doubtful or faulty, and
+        faulty, 0 to 1.
+    texts
+        Number of texts without error that the shares were counted on.
+    data
+        Where these are from.
+
+    Raises
+    ------
+    ValueError
+        If there is no judge, or the numbers are out of range or in the wrong order.
+    """
+
+    judges: frozenset[str]
+    beside: frozenset[str] = frozenset()
+    doubtful: float
+    faulty: float
+    doubtful_alarms: float
+    faulty_alarms: float
+    texts: int
+    data: str
+
+    def __post_init__(self) -> None:
+        if not self.judges:
+            raise ValueError("thresholds need a judge that states a probability")
+        if not 0.0 < self.doubtful <= self.faulty <= 1.0:
+            raise ValueError(f"got thresholds {self.doubtful!r} and {self.faulty!r}")
+        if not 0.0 <= self.faulty_alarms <= self.doubtful_alarms <= 1.0:
+            raise ValueError(f"got alarms {self.doubtful_alarms!r} and {self.faulty_alarms!r}")
+        if self.texts < 1 or not self.data:
+            raise ValueError(f"alarms were counted on {self.texts!r} texts of {self.data!r}")
+
+    @property
+    def covered(self) -> frozenset[str]:
+        """The judges that were on the panel when the alarms were counted."""
+        return self.judges | self.beside
+
+    @property
+    def measured_on(self) -> str:
+        """The texts that the alarms were counted on, in words."""
+        return f"{self.texts} texts without error of {self.data}"
+
+
+SHIPPED: tuple[Thresholds, ...] = ()
+"""The thresholds of the default panel, one entry for each set of judges that state a probability.
+
+Each is measured on the whole panel, and on texts that no judge of it was fitted to.
+"""

@@ -1,0 +1,263 @@
+"""Detection: which damaged texts the scores on an aspect catch without their clean twins.
+
+A judge in use sees one text and no twin. So a cut-off is set for each aspect that flags at most
+5 % or 10 % of the texts that are not worse, and damaged texts below it are caught. Texts that are
+not worse are the clean ones and those after a harmless change.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanjury.judges.core import Scale
+from spanjury.orchestration.studies.discernment.aspect_scores import (
+    STRICT,
+    USUAL,
+    AspectScores,
+    in_blocks,
+    stacked,
+)
+from spanjury.orchestration.studies.discernment.score_arrays import ScoreArrays
+from spanjury.stats.arrays import FloatArray
+from spanjury.stats.proportions import clustered_proportion
+from spanjury.stats.resampling import Resampled, bootstrap, percentile_interval
+
+_DRAWS = 1000
+"""Bootstrap draws that are enough for intervals."""
+_BLOCK = 250_000
+"""Counts of texts, clean and harmlessly changed, that are added up at a time."""
+_HALF = 0.5
+"""Nearer than this to the best score, the label is the best one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """A figure with its 95 % interval; NaN where it is not defined."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Detection:
+    """Detection of one condition by the scores on one aspect, text by text.
+
+    Parameters
+    ----------
+    texts
+        Changed texts with a score.
+    caught_5, caught_10
+        Share of them below the cut-off that at most 5 % (10 %) of the clean and the harmlessly
+        changed texts are below; NaN where the texts are too few to state the rate.
+    of_clean_10
+        The same where at most 10 % of the clean texts alone are.
+    by_chance
+        As many of the texts lie below this cut-off at most by chance, 95 % interval.
+    auroc
+        Area under the ROC curve, damaged against clean and harmlessly changed texts; of a
+        harmless condition against the clean ones.
+    mean_drop
+        Clean less changed score, in steps of the scale.
+    harmless_drop
+        The largest mean drop of a harmless condition on the aspect; 0 without one.
+    still_top
+        Share of the changed texts whose score still has the best label.
+    """
+
+    aspect: str
+    texts: int
+    caught_5: Estimate
+    caught_10: Estimate
+    of_clean_10: Estimate
+    by_chance: int
+    auroc: Estimate
+    mean_drop: Estimate
+    harmless_drop: float
+    still_top: float
+
+    @property
+    def flags(self) -> int:
+        """Number of texts below the cut-off of 10 % of the clean ones; 0 without one."""
+        share = self.of_clean_10.value
+        return 0 if math.isnan(share) else round(share * self.texts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alarms:
+    """Cut-offs of an aspect, and what they flag of the texts that are not worse.
+
+    Parameters
+    ----------
+    clean, harmless
+        Texts with a score, clean and harmlessly changed.
+    cutoff_5, cutoff_10
+        Scores below are flagged; NaN where the clean texts are too few to state the rate.
+    flagged_5, flagged_10
+        Share of all these texts that is flagged, at most the rate: ties make it less.
+    """
+
+    aspect: str
+    clean: int
+    harmless: int
+    cutoff_5: float
+    cutoff_10: float
+    flagged_5: float
+    flagged_10: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Detections:
+    """Detections of an exam.
+
+    Parameters
+    ----------
+    by_condition
+        Condition by condition, aspect by aspect.
+    caught
+        Mean of `caught_10` over conditions and the aspects that they harm.
+    """
+
+    alarms: tuple[Alarms, ...]
+    by_condition: tuple[tuple[Detection, ...], ...]
+    caught: Estimate
+
+
+def detections(
+    score_arrays: ScoreArrays,
+    *,
+    scales: Sequence[Scale],
+    falls: NDArray[np.bool_],
+    spared: NDArray[np.bool_],
+    harmless: NDArray[np.bool_],
+    seed: int,
+    draws: int,
+) -> Detections:
+    """Set cut-offs, and count what they catch.
+
+    Parameters
+    ----------
+    falls
+        Shape ``(conditions, aspects)``: whether the condition harms the aspect.
+    spared
+        Shape ``(conditions,)``: whether no score should move.
+    harmless
+        Likewise: whether a flag on the texts is a false alarm.
+    seed, draws
+        Of the bootstrap of texts, each with all that was made of it.
+    """
+    once = score_arrays.single()
+    aspects = [
+        AspectScores(
+            clean=once.clean[row], changed=once.damaged[:, row], pooled=harmless, spared=spared
+        )
+        for row in range(len(once.aspects))
+    ]
+    resampled = bootstrap(
+        in_blocks(
+            stacked([aspect.effect() for aspect in aspects]),
+            rows=max(1, _BLOCK // (len(once.segments) * (1 + int(harmless.sum())))),
+        ),
+        items=len(once.segments),
+        rng=np.random.default_rng(seed),
+        draws=min(draws, _DRAWS),
+    )
+    figures = _Figures(resampled)
+    stated = np.array([aspect.can_state(USUAL) for aspect in aspects], dtype=bool)
+    return Detections(
+        alarms=tuple(map(_alarms, once.aspects, aspects)),
+        by_condition=tuple(
+            tuple(
+                _detection(
+                    name, aspect, figures.estimates(row, column), column=column, scale=scales[row]
+                )
+                for row, (name, aspect) in enumerate(zip(once.aspects, aspects, strict=True))
+            )
+            for column in range(len(harmless))
+        ),
+        caught=figures.mean_caught(falls.T & stated[:, np.newaxis]),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Figures:
+    """Figures of all cells, shape ``(aspects, figures, conditions)``, and their draws."""
+
+    resampled: Resampled
+
+    def estimates(self, row: int, column: int) -> list[Estimate]:
+        """Return the figures of an aspect under a condition."""
+        estimate, draws = self.resampled
+        cell = Resampled(estimate[row, :, column], draws[:, row, :, column])
+        low, high = percentile_interval(cell)
+        return [
+            Estimate(value=float(one), low=float(least), high=float(most))
+            for one, least, most in zip(cell.estimate, low, high, strict=True)
+        ]
+
+    def mean_caught(self, falls: NDArray[np.bool_]) -> Estimate:
+        """Return the mean caught share; `falls` has the shape ``(aspects, conditions)``."""
+        estimate, draws = self.resampled
+        values, drawn = estimate[:, 1][falls], draws[:, :, 1][:, falls]
+        known = ~np.isnan(values)
+        if not known.any():
+            return Estimate(value=math.nan, low=math.nan, high=math.nan)
+        resampled = Resampled(
+            np.mean(values[known], keepdims=True),
+            np.nan_to_num(drawn[:, known]).mean(axis=1, keepdims=True),
+        )
+        low, high = percentile_interval(resampled)
+        return Estimate(value=float(resampled.estimate[0]), low=float(low[0]), high=float(high[0]))
+
+
+def _detection(
+    name: str, aspect: AspectScores, figures: Sequence[Estimate], *, column: int, scale: Scale
+) -> Detection:
+    strict, usual, of_clean, auroc, drop = figures
+    scores = aspect.changed[column]
+    known = scores[~np.isnan(scores)]
+    return Detection(
+        aspect=name,
+        texts=known.size,
+        caught_5=_share(strict, scores, aspect.cutoff(STRICT)),
+        caught_10=_share(usual, scores, aspect.cutoff(USUAL)),
+        of_clean_10=_share(of_clean, scores, aspect.cutoff_of_clean()),
+        by_chance=aspect.most_by_chance(known.size),
+        auroc=auroc,
+        mean_drop=drop,
+        harmless_drop=aspect.harmless_drop,
+        still_top=float(np.mean(known >= scale.high - _HALF)) if known.size else math.nan,
+    )
+
+
+def _share(drawn: Estimate, scores: FloatArray, cut: float) -> Estimate:
+    """Widen the interval by Wilson's: where all texts go one way, no draw of them differs."""
+    if math.isnan(cut):
+        return Estimate(value=math.nan, low=math.nan, high=math.nan)
+    known = ~np.isnan(scores)
+    wilson = clustered_proportion((scores < cut).astype(float), known.astype(float))
+    return Estimate(
+        value=wilson.value,
+        low=float(np.fmin(drawn.low, wilson.low)),
+        high=float(np.fmax(drawn.high, wilson.high)),
+    )
+
+
+def _alarms(name: str, aspect: AspectScores) -> Alarms:
+    pool = aspect.pool
+    known = pool[~np.isnan(pool)]
+    cuts = [aspect.cutoff(rate) for rate in (STRICT, USUAL)]
+    shares = [math.nan if math.isnan(cut) else float(np.mean(known < cut)) for cut in cuts]
+    clean = int(np.count_nonzero(~np.isnan(aspect.clean)))
+    return Alarms(
+        aspect=name,
+        clean=clean,
+        harmless=known.size - clean,
+        cutoff_5=cuts[0],
+        cutoff_10=cuts[1],
+        flagged_5=shares[0],
+        flagged_10=shares[1],
+    )

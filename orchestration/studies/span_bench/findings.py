@@ -1,0 +1,215 @@
+"""Findings: how good the spans and decisions of each judge are on each set, beside baselines."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from spanjury.orchestration.studies.agreement.spans.estimates import DEFAULTS, Estimate, Settings
+from spanjury.orchestration.studies.span_bench.answers import BASELINES, RIVAL, Answer, Failure
+from spanjury.orchestration.studies.span_bench.arrays import Arrays, arrays_of
+from spanjury.orchestration.studies.span_bench.figures import FIGURES, effects_of, estimated
+from spanjury.orchestration.studies.span_bench.gains import gains_of
+from spanjury.orchestration.studies.span_bench.gold import BenchSet, BenchText
+from spanjury.orchestration.studies.span_bench.groups import (
+    Coverage,
+    Group,
+    TextGroup,
+    coverage_of,
+    groups_of,
+    text_groups,
+)
+
+Role = Literal["panel", "seat", "baseline"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One judge on one set.
+
+    Parameters
+    ----------
+    failures
+        Outcome -> assessments that ended so, without a score: they are in no figure.
+    figures
+        Name, as in `FIGURES` -> figure.
+    categories, kinds, extents
+        Precision by the judge's category, recall by kind and by extent of the errors.
+    groups
+        The same judge on each group of the texts; none for trivial baselines.
+    gains
+        Figure -> by how much it is greater than that of `RIVAL`; empty for a baseline.
+    unlocated
+        Errors that it reports without a place: they flag a text, and mark nothing in it.
+    """
+
+    judge: str
+    role: Role
+    coverage: Coverage
+    failures: Mapping[str, int]
+    figures: Mapping[str, Estimate]
+    categories: tuple[Group, ...]
+    kinds: tuple[Group, ...]
+    extents: tuple[Group, ...]
+    groups: tuple[TextGroup, ...]
+    gains: Mapping[str, Estimate]
+    unlocated: int
+
+    def has(self, figure: str) -> bool:
+        """Say whether a figure is defined."""
+        return not math.isnan(self.figures[figure].value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetFindings:
+    """All judges and baselines on one set.
+
+    Parameters
+    ----------
+    unknown
+        Texts of which nothing is known, which were not judged.
+    """
+
+    name: str
+    texts: int
+    sources: int
+    error_free: int
+    faulty: int
+    places: int
+    rated: int
+    unknown: int
+    findings: tuple[Finding, ...]
+
+    @property
+    def judges(self) -> tuple[Finding, ...]:
+        """Those that gave an answer to any text."""
+        return tuple(one for one in self.findings if one.coverage.texts[0])
+
+    @property
+    def has_marks(self) -> bool:
+        """Whether any place of an error is known."""
+        return self.places > 0
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether it is known of any text if it has an error."""
+        return self.error_free + self.faulty > 0
+
+    @property
+    def scope(self) -> str:
+        """Its texts, in a phrase."""
+        parts = [f"{self.texts} texts of {self.sources} sources"]
+        if self.is_decided:
+            parts.append(
+                f"{self.faulty} with errors, at {self.places} places, {self.error_free} without"
+            )
+        if self.rated:
+            parts.append(f"{self.rated} with people's scores")
+        return "; ".join(parts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """The results of a bench."""
+
+    sets: tuple[SetFindings, ...]
+    settings: Settings
+
+
+def findings_of(
+    sets: Sequence[BenchSet],
+    answers: Mapping[tuple[str, str], Answer | Failure],
+    *,
+    judges: Sequence[str],
+    settings: Settings = DEFAULTS,
+) -> Findings:
+    """Compare answers with what people found.
+
+    Parameters
+    ----------
+    answers
+        Under judge and id of the text.
+    judges
+        The panel first, then its seats if there are several.
+    """
+    return Findings(
+        sets=tuple(_of_set(one, answers, judges=judges, settings=settings) for one in sets),
+        settings=settings,
+    )
+
+
+def _of_set(
+    one: BenchSet,
+    answers: Mapping[tuple[str, str], Answer | Failure],
+    *,
+    judges: Sequence[str],
+    settings: Settings,
+) -> SetFindings:
+    texts = one.texts
+    sides = tuple(_sides(texts, answers, judges=judges))
+    (rival,) = (side.arrays for side in sides if side.judge == RIVAL and side.role == "baseline")
+    return SetFindings(
+        name=one.name,
+        texts=len(texts),
+        sources=len({text.source for text in texts}),
+        error_free=sum(text.faulty is False for text in texts),
+        faulty=sum(text.faulty is True for text in texts),
+        places=sum(len(text.places or ()) for text in texts),
+        rated=sum(text.human is not None for text in texts),
+        unknown=one.unknown,
+        findings=tuple(_finding(side, texts, rival=rival, settings=settings) for side in sides),
+    )
+
+
+class _Side(NamedTuple):
+    """The answers of a judge or a baseline to the texts of a set."""
+
+    judge: str
+    role: Role
+    answers: Sequence[Answer | Failure]
+    arrays: Arrays
+
+
+def _sides(
+    texts: Sequence[BenchText],
+    answers: Mapping[tuple[str, str], Answer | Failure],
+    *,
+    judges: Sequence[str],
+) -> Iterator[_Side]:
+    """Yield the judges; then the baselines, on the texts that the panel has answered."""
+    for judge in judges:
+        given = [answers[judge, text.segment.segment_id] for text in texts]
+        role: Role = "panel" if judge == judges[0] else "seat"
+        yield _Side(judge, role, given, arrays_of(texts, given))
+    panel = [answers[judges[0], text.segment.segment_id] for text in texts]
+    for name, baseline in BASELINES.items():
+        given = [
+            of_panel if isinstance(of_panel, Failure) else baseline(text)
+            for of_panel, text in zip(panel, texts, strict=True)
+        ]
+        yield _Side(name, "baseline", given, arrays_of(texts, given))
+
+
+def _finding(
+    side: _Side, texts: Sequence[BenchText], *, rival: Arrays, settings: Settings
+) -> Finding:
+    arrays = side.arrays
+    failures = Counter(one.outcome.value for one in side.answers if isinstance(one, Failure))
+    figures = estimated(effects_of(arrays), arrays, settings=settings)
+    is_judge = side.role != "baseline"
+    return Finding(
+        judge=side.judge,
+        role=side.role,
+        coverage=coverage_of(texts, arrays),
+        failures=dict(sorted(failures.items())),
+        figures={name: figures[name] for name in FIGURES},
+        categories=groups_of(arrays.by_category, arrays, settings=settings),
+        kinds=groups_of(arrays.by_kind, arrays, settings=settings),
+        extents=groups_of(arrays.by_extent, arrays, settings=settings),
+        groups=tuple(text_groups(texts, arrays, settings=settings))
+        if is_judge or side.judge == RIVAL
+        else (),
+        gains=gains_of(arrays, rival, settings=settings) if is_judge else {},
+        unlocated=sum(one.unlocated for one in side.answers if isinstance(one, Answer)),
+    )

@@ -1,0 +1,202 @@
+"""Gold: what people found in the texts of a bench, as the rows say it.
+
+A text has an error where people marked one, or ``supported`` in its row is false. It has none
+where ``supported`` is true, its list of spans is empty, or the row names annotators who marked
+nothing. Of any other text it is not known, and neither is it where ``supported`` is null.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from spanjury.judges.core import Aspect, ConfigError, DataError, Segment, fingerprint
+from spanjury.judges.tasks import Catalogue
+
+KIND = "kind"
+"""The key of a row that says of which kind its error is, or would be."""
+_SUPPORTED = "supported"
+_SPANS = "spans"
+_READERS = ("annotators", "annotator")
+_EXTENTS = ("intrinsic", "extrinsic")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoldPlace:
+    """A place that people marked.
+
+    Parameters
+    ----------
+    start, end
+        Half-open offsets in code points of the output.
+    kinds
+        Types of the error, as people named them; those of the text where the mark has none.
+    extent
+        ``intrinsic``, if it twists what the source says, or ``extrinsic``, if it adds to it;
+        empty where it is not known.
+    """
+
+    start: int
+    end: int
+    kinds: tuple[str, ...] = ()
+    extent: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchText:
+    """A text, and what people found in it on one aspect.
+
+    Parameters
+    ----------
+    source
+        Texts of one source are drawn together.
+    faulty
+        Whether it has an error; None where it is not known.
+    places
+        Where its errors are, none of a text without errors; None where it is not known.
+    human
+        People's score on the aspect; None without any.
+    groups
+        Names under which it is reported besides, as kinds of error or its system.
+    """
+
+    segment: Segment
+    aspect: Aspect
+    source: str
+    faulty: bool | None
+    places: tuple[GoldPlace, ...] | None
+    human: float | None
+    groups: tuple[str, ...] = ()
+
+    @property
+    def is_known(self) -> bool:
+        """Whether people said anything of it."""
+        return self.faulty is not None or self.human is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchSet:
+    """Texts that are reported together.
+
+    Parameters
+    ----------
+    unknown
+        Texts of which nothing is known: they are not judged.
+    """
+
+    name: str
+    texts: tuple[BenchText, ...]
+    unknown: int = 0
+
+
+def bench_text(
+    segment: Segment, aspect: Aspect, *, catalogue: Catalogue, by: str = KIND
+) -> BenchText:
+    """Return what people found in a text.
+
+    Raise `DataError` if ``supported`` is neither true, false nor null, or is true although errors
+    are marked.
+
+    Parameters
+    ----------
+    by
+        The key of its row that holds the names of its groups, in a text or a list.
+    """
+    faulty = _faulty(segment)
+    places = tuple(_places(segment))
+    return BenchText(
+        segment=segment,
+        aspect=aspect,
+        source=_source(segment),
+        faulty=faulty,
+        places=places if places or faulty is False else None,
+        human=_human(segment, aspect, catalogue=catalogue),
+        groups=_groups(segment, by),
+    )
+
+
+def _groups(segment: Segment, by: str) -> tuple[str, ...]:
+    if by == "system":
+        return _names(segment.system)
+    return _kinds(segment) if by == KIND else _names(segment.meta.get(by))
+
+
+def _kinds(segment: Segment) -> tuple[str, ...]:
+    """Return the kinds of error that a row names as a whole."""
+    return _names(segment.meta.get("kinds")) or _names(segment.meta.get(KIND))
+
+
+def _faulty(segment: Segment) -> bool | None:
+    meta = segment.meta
+    supported = meta.get(_SUPPORTED)
+    if isinstance(supported, str):  # as tables have it
+        supported = {"true": True, "false": False, "": None}.get(supported.lower(), supported)
+    if supported is not None and not isinstance(supported, bool):
+        raise DataError(
+            f"row {segment.segment_id!r}: got supported {supported!r}, expected true, false or null"
+        )
+    if segment.gold:
+        if supported:
+            raise DataError(f"row {segment.segment_id!r}: supported is true, yet errors are marked")
+        return True
+    if _SUPPORTED in meta:
+        return None if supported is None else not supported
+    looked = meta.get(_SPANS) == [] or any(meta.get(key) for key in _READERS)
+    return False if looked else None
+
+
+def _places(segment: Segment) -> Iterator[GoldPlace]:
+    """Yield what is marked and has a place."""
+    written = _written(segment)
+    of_text = _kinds(segment)
+    for span, one in zip(segment.gold, written, strict=True):
+        if span.interval is None:
+            continue
+        kinds = _names(one.get("kinds")) or _names(span.category) or of_text
+        yield GoldPlace(
+            start=span.interval[0],
+            end=span.interval[1],
+            kinds=kinds,
+            extent=_extent(one.get("extent"), kinds),
+        )
+
+
+def _written(segment: Segment) -> Sequence[Mapping[str, object]]:
+    """Return the marks as the row has them, where a source keeps them; empty ones elsewhere."""
+    spans = segment.meta.get(_SPANS)
+    if isinstance(spans, list) and len(spans) == len(segment.gold):
+        return [one if isinstance(one, dict) else {} for one in spans]
+    return [{} for _ in segment.gold]
+
+
+def _names(value: object) -> tuple[str, ...]:
+    values = value if isinstance(value, list) else [value]
+    return tuple(
+        dict.fromkeys(one.strip() for one in values if isinstance(one, str) and one.strip())
+    )
+
+
+def _extent(given: object, kinds: Sequence[str]) -> str:
+    """Return the extent of an error: what is given, or else what all of its kinds begin with."""
+    if isinstance(given, str) and given.strip():
+        return given.strip().lower()
+    begun = {next((one for one in _EXTENTS if kind.lower().startswith(one)), "") for kind in kinds}
+    return begun.pop() if len(begun) == 1 else ""
+
+
+def _source(segment: Segment) -> str:
+    group = segment.meta.get("group")
+    if group is not None and not isinstance(group, dict | list):
+        return f"group {group}"
+    inputs = [part for pair in sorted(segment.inputs.items()) for part in pair]
+    return fingerprint(*(inputs or [segment.output]))
+
+
+def _human(segment: Segment, aspect: Aspect, *, catalogue: Catalogue) -> float | None:
+    """Return people's score, which may be under another name of the aspect."""
+    for name in (aspect.name, *segment.human):
+        with suppress(ConfigError):
+            if catalogue.aspect(aspect.task.name, name).name == aspect.name:
+                score = segment.human_score(name)
+                if score is not None:
+                    return score
+    return None

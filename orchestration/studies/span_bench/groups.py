@@ -1,0 +1,144 @@
+"""Groups: a judge's figures by category of its spans, by kind of error, and by kind of text."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from spanjury.orchestration.studies.agreement.spans.estimates import Estimate, Settings
+from spanjury.orchestration.studies.span_bench.arrays import Arrays, BoolArray
+from spanjury.orchestration.studies.span_bench.figures import effects_of, estimated
+from spanjury.orchestration.studies.span_bench.gold import BenchText
+from spanjury.stats.arrays import FloatArray
+from spanjury.stats.weighted import ratio
+
+OF_GROUPS = (
+    "flagged.faulty",
+    "flagged.error_free",
+    "score.auroc",
+    "faulty.balanced_accuracy",
+    "places.hit",
+    "characters.f1",
+)
+"""The figures of a group of texts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """Texts with an answer, and texts that there are, of each sort.
+
+    Parameters
+    ----------
+    texts
+        All of which anything is known.
+    marked
+        Those whose places of errors are known, or that have none: spans are compared on them.
+    error_free, faulty
+        Those of which it is known.
+    rated
+        Those with people's scores.
+    """
+
+    texts: tuple[int, int]
+    marked: tuple[int, int]
+    error_free: tuple[int, int]
+    faulty: tuple[int, int]
+    rated: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Spans of one category, or places of one kind of error.
+
+    Parameters
+    ----------
+    share
+        Of their characters: of spans those that people mark, of places those that the judge marks.
+    touched
+        Share of the spans that touch a place, or of the places that a span touches.
+    spans, texts
+        How many there are, and on how many texts.
+    """
+
+    name: str
+    share: Estimate
+    touched: Estimate
+    spans: int
+    texts: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextGroup:
+    """Some of the texts, as those of one kind of error or of one system.
+
+    Parameters
+    ----------
+    figures
+        Those of `OF_GROUPS`.
+    """
+
+    name: str
+    coverage: Coverage
+    figures: Mapping[str, Estimate]
+
+
+def text_groups(
+    texts: Sequence[BenchText], arrays: Arrays, *, settings: Settings
+) -> Iterator[TextGroup]:
+    """Yield the figures of each group, in the order of their names."""
+    for name in sorted({name for text in texts for name in text.groups}):
+        inside = np.array([name in text.groups for text in texts], dtype=np.bool_)
+        part = arrays.only(inside)
+        effects = {
+            names: effect
+            for names, effect in effects_of(part).items()
+            if not set(OF_GROUPS).isdisjoint(names)
+        }
+        figures = estimated(effects, part, settings=settings)
+        yield TextGroup(
+            name=name,
+            coverage=coverage_of(texts, part, among=inside),
+            figures={figure: figures[figure] for figure in OF_GROUPS},
+        )
+
+
+def coverage_of(
+    texts: Sequence[BenchText], arrays: Arrays, *, among: BoolArray | None = None
+) -> Coverage:
+    """Count the texts of each sort, all of them or some, and those with an answer."""
+    sorts = {
+        "texts": [True for _ in texts],
+        "marked": [text.places is not None for text in texts],
+        "error_free": [text.faulty is False for text in texts],
+        "faulty": [text.faulty is True for text in texts],
+        "rated": [text.human is not None for text in texts],
+    }
+    inside = np.ones(len(texts), dtype=np.bool_) if among is None else among
+    counted = {name: inside & np.array(such, dtype=np.bool_) for name, such in sorts.items()}
+    return Coverage(
+        **{
+            name: (int(np.count_nonzero(arrays.judged & such)), int(np.count_nonzero(such)))
+            for name, such in counted.items()
+        }
+    )
+
+
+def groups_of(
+    rows: Mapping[str, FloatArray], arrays: Arrays, *, settings: Settings
+) -> tuple[Group, ...]:
+    """Estimate the two shares of each group, those with most spans first."""
+    groups = [_group(name, one, arrays, settings=settings) for name, one in rows.items()]
+    return tuple(sorted(groups, key=lambda group: (-group.spans, group.name)))
+
+
+def _group(name: str, rows: FloatArray, arrays: Arrays, *, settings: Settings) -> Group:
+    both, characters, touched, spans = rows.T
+    effect = ratio(np.stack([both, touched]), np.stack([characters, spans]))
+    shares = estimated({("share", "touched"): effect}, arrays, settings=settings)
+    return Group(
+        name=name,
+        share=shares["share"],
+        touched=shares["touched"],
+        spans=int(np.nansum(spans)),
+        texts=int(np.count_nonzero(np.nan_to_num(spans))),
+    )

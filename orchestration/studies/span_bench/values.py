@@ -1,0 +1,78 @@
+"""A bench's findings for programs: as plain values, and as measures for a card."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from spanjury.orchestration.report.json import plain, versions
+from spanjury.orchestration.report.numbers import defined
+from spanjury.orchestration.studies.card import Measure
+from spanjury.orchestration.studies.judging import Examinee
+from spanjury.orchestration.studies.span_bench.cautions import cautions
+from spanjury.orchestration.studies.span_bench.figures import FIGURES
+from spanjury.orchestration.studies.span_bench.findings import Findings, SetFindings
+from spanjury.orchestration.studies.span_bench.groups import Coverage
+
+_OTHER = re.compile(r"[^\w.-]+")
+
+
+def findings_json(findings: Findings, *, examinee: Examinee) -> dict[str, object]:
+    """Return `findings` as objects, lists, strings, numbers and nulls, named by field."""
+    return {
+        "versions": versions(),
+        "judge": plain(examinee),
+        "settings": plain(findings.settings),
+        "figures": dict(FIGURES),
+        "sets": plain(findings.sets),
+        "cautions": list(cautions(findings)),
+    }
+
+
+def measures_of(findings: Findings) -> tuple[Measure, ...]:
+    """Return the measures of the panel on every set, as ``characters.f1.SET``."""
+    return tuple(measure for one in findings.sets for measure in _measures(one))
+
+
+def measure_names(sets: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of the measures of a bench on these sets."""
+    return tuple(_name(figure, name) for name in sets for figure in FIGURES)
+
+
+def _name(figure: str, name: str) -> str:
+    """Return the name of the measure of a set, in which a demand can name it."""
+    return f"{figure}.{_OTHER.sub('-', name)}"
+
+
+def _measures(one: SetFindings) -> Iterator[Measure]:
+    panel = one.findings[0]
+    for name, figure in panel.figures.items():
+        yield Measure(
+            name=_name(name, one.name),
+            value=defined(figure.value),
+            says=FIGURES[name],
+            count=answered(name, panel.coverage)[0],
+            low=defined(figure.low),
+            high=defined(figure.high),
+        )
+
+
+def answered(figure: str, coverage: Coverage) -> tuple[int, int]:
+    """Return how many of the texts that a figure is about have an answer, and how many there are.
+
+    Examples
+    --------
+    >>> counts = {"texts": (5, 7), "error_free": (2, 3), "faulty": (3, 3), "rated": (0, 0)}
+    >>> answered("score.auroc", Coverage(marked=(4, 4), **counts))
+    (5, 6)
+    """
+    match figure.split("."):
+        case ["characters" | "words" | "places" | "spans", _]:
+            return coverage.marked
+        case ["people", _]:
+            return coverage.rated
+        case [_, "error_free" | "false_alarms"]:
+            return coverage.error_free
+        case ["flagged", "faulty"] | ["doubtful" | "faulty", "caught"]:
+            return coverage.faulty
+        case _:
+            (free, all_free), (faulty, all_faulty) = coverage.error_free, coverage.faulty
+            return free + faulty, all_free + all_faulty

@@ -1,0 +1,32 @@
+"""Which judges of the default panel can say which score follows from an error list."""
+
+from dataclasses import replace
+
+from spanjury.judges.core import ConfigError, Rescorable
+from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig
+from spanjury.orchestration.wiring.plugins import JUDGES, built, parameters
+
+
+def rescorable_panel(panel: PanelConfig) -> PanelConfig:
+    """Return `panel`; where it names no judge and no model, its judges that can rescore.
+
+    Raise `ConfigError` if none of them can, or one cannot be made.
+    """
+    if panel.seats or panel.models:
+        return panel
+    seats = tuple(seat for seat in panel.seats_or_default if _can_rescore(seat))
+    if not seats:
+        names = ", ".join(str(seat.judge) for seat in panel.seats_or_default)
+        raise ConfigError(
+            f"none of {names} can say which score follows from an error list: name a judge"
+        )
+    return replace(panel, seats=seats)
+
+
+def _can_rescore(seat: SeatConfig) -> bool:
+    if not isinstance(seat.judge, str):
+        return isinstance(seat.judge, Rescorable)
+    factory = JUDGES.get(seat.judge)
+    if "model" in parameters(factory):
+        return False
+    return isinstance(built(factory, seat.judge, seat.options), Rescorable)

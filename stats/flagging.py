@@ -1,0 +1,229 @@
+"""Flagging: which damaged texts a score sets apart from texts that are not worse.
+
+A text is flagged if its score lies below a cut-off. The cut-off is the highest one that flags at
+most a given share of the texts that are not worse: those are the false alarms. Nothing else of a
+text is known, neither its clean twin nor the scores of the others, so that the flagged share of
+damaged texts is what would be caught in use.
+
+Scores come text by text, clean and changed ones of one text in one column: a bootstrap of texts
+draws them together, and every draw sets its own cut-off.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import betaln, gammaln
+
+from spanjury.stats.arrays import FloatArray, checked_differences, one_axis, safe_divide
+from spanjury.stats.weighted import Weighted
+
+# Sums of counts differ from a share of their total by this much through rounding alone.
+NOISE = 1e-9
+
+
+def cutoff(spared: ArrayLike, *, rate: float) -> float:
+    """Return the highest cut-off below which at most a share `rate` of the scores lies.
+
+    Scores at the cut-off are not flagged, so that ties never raise the share of false alarms
+    above `rate`: where all scores are alike, none is flagged.
+
+    Parameters
+    ----------
+    spared
+        Scores of texts that are not worse, shape ``(n,)``; NaN where missing.
+    rate
+        In ``(0, 1)``.
+
+    Returns
+    -------
+    float
+        One of the scores; NaN without any.
+
+    Raises
+    ------
+    ValueError
+        If a shape or a range is not as above.
+
+    Examples
+    --------
+    >>> cutoff([5, 4, 4, 3, 5, 5, 5, 5, 5, 5], rate=0.2)  # one of ten is below 4, three below 5
+    4.0
+    """
+    _check_rate(rate)
+    scores = np.sort(_known(one_axis(spared)))
+    return float(scores[math.floor(rate * scores.size + NOISE)]) if scores.size else math.nan
+
+
+def flagged(spared: ArrayLike, scores: ArrayLike, *, rate: float) -> Weighted:
+    """Return the effect "share of `scores` below the cut-off of `spared`".
+
+    Parameters
+    ----------
+    spared
+        Scores of texts that are not worse, shape ``(variants, texts)``; NaN where missing.
+    scores
+        Shape ``(..., texts)``, likewise.
+    rate
+        As in `cutoff`.
+
+    Returns
+    -------
+    Weighted
+        The cut-off is that of the draw. NaN without a score of either sort.
+
+    Raises
+    ------
+    ValueError
+        If a shape or a range is not as above.
+    """
+    _check_rate(rate)
+    pool, cells = _Pool(spared), checked_differences(scores)
+
+    def weighted(counts: FloatArray) -> FloatArray:
+        below = pool.cutoffs(counts, rate=rate)[:, np.newaxis]
+        shares = [
+            safe_divide(
+                np.where(np.isnan(below[:, 0]), np.nan, np.sum(counts * (cell < below), axis=1)),
+                np.sum(counts * ~np.isnan(cell), axis=1),
+            )
+            for cell in cells.reshape(-1, cells.shape[-1])
+        ]
+        return _shaped(shares, len(counts), cells)
+
+    return weighted
+
+
+def auroc_of_drops(spared: ArrayLike, scores: ArrayLike) -> Weighted:
+    """Return the effect "area under the ROC curve", where a lower score says "damaged".
+
+    It is the chance that a damaged text has a lower score than one that is not worse, ties
+    counting half [1]_: 1 if all have, .5 if the scores tell nothing.
+
+    Parameters
+    ----------
+    spared, scores
+        As in `flagged`.
+
+    Returns
+    -------
+    Weighted
+        In ``[0, 1]``; NaN without a score of either sort.
+
+    Raises
+    ------
+    ValueError
+        If a shape is not as above.
+
+    References
+    ----------
+    .. [1] Hanley, McNeil (1982), Radiology 143(1):29-36, doi:10.1148/radiology.143.1.7063747
+    """
+    pool, cells = _Pool(spared), checked_differences(scores)
+
+    def weighted(counts: FloatArray) -> FloatArray:
+        lower = pool.lower(counts)
+        total = lower[:, -1:]
+        areas = []
+        for cell in cells.reshape(-1, cells.shape[-1]):
+            texts = np.flatnonzero(~np.isnan(cell))
+            ends = (np.searchsorted(pool.levels, cell[texts], side) for side in ("left", "right"))
+            above = total - sum(lower[:, end] for end in ends) / 2
+            pairs = np.sum(counts[:, texts], axis=1) * total[:, 0]
+            areas.append(safe_divide(np.sum(counts[:, texts] * above, axis=1), pairs))
+        return _shaped(areas, len(counts), cells)
+
+    return weighted
+
+
+def most_by_chance(texts: int, *, clean: int, rate: float, confidence: float = 0.95) -> int:
+    """Return how many of `texts` are flagged at most, by chance, at a cut-off of `clean` others.
+
+    The cut-off is an order statistic: which share of all texts lies below it is not known, but
+    beta distributed, whatever the scores are [1]_. Texts with the scores of these very others
+    would vary less.
+
+    Parameters
+    ----------
+    texts, clean
+        0 or more, and 1 or more.
+    rate
+        Of false alarms among `clean`, in ``(0, 1)``.
+    confidence
+        Of the two-sided interval whose upper end this is, in ``(0, 1)``.
+
+    Returns
+    -------
+    int
+        The quantile of the beta-binomial distribution. Ties make the chance of more smaller.
+
+    Raises
+    ------
+    ValueError
+        If a range is not as above.
+
+    References
+    ----------
+    .. [1] Wilks (1941), Annals of Mathematical Statistics 12(1):91-96,
+       doi:10.1214/aoms/1177731788
+
+    Examples
+    --------
+    >>> most_by_chance(100, clean=100, rate=0.1), most_by_chance(100, clean=10_000, rate=0.1)
+    (20, 16)
+    """
+    _check_rate(rate)
+    if texts < 0 or clean < 1 or not 0 < confidence < 1:
+        raise ValueError(f"expected texts and a confidence, got {texts}, {clean}, {confidence}")
+    below = math.floor(rate * clean + NOISE) + 1
+    flags = np.arange(texts + 1, dtype=np.float64)
+    ways = gammaln(texts + 1) - gammaln(flags + 1) - gammaln(texts - flags + 1)
+    beside = clean + 1 - below
+    log_masses = ways + betaln(flags + below, texts - flags + beside) - betaln(below, beside)
+    reached = np.cumsum(np.exp(log_masses)) >= (1 + confidence) / 2 - NOISE
+    return int(np.argmax(reached))
+
+
+class _Pool:
+    """Scores of texts that are not worse, in ascending order, with the text that each is of."""
+
+    def __init__(self, spared: ArrayLike) -> None:
+        scores = checked_differences(spared)
+        if scores.ndim != 2:  # noqa: PLR2004
+            raise ValueError(f"expected variants of texts, two axes, got the shape {scores.shape}")
+        flat = scores.ravel()
+        order = np.argsort(flat, kind="stable")[: np.count_nonzero(~np.isnan(flat))]
+        self.levels, starts = np.unique(flat[order], return_index=True)
+        self._texts: NDArray[np.intp] = order % scores.shape[1]
+        self._starts = np.append(starts, order.size)
+
+    def lower(self, counts: FloatArray) -> FloatArray:
+        """Return how much counts below each level, and in all: ``(draws, levels + 1)``."""
+        sums = np.zeros((len(counts), self._texts.size + 1))
+        np.cumsum(counts[:, self._texts], axis=1, out=sums[:, 1:])
+        return sums[:, self._starts]
+
+    def cutoffs(self, counts: FloatArray, *, rate: float) -> FloatArray:
+        """Return the cut-off of each draw, shape ``(draws,)``; NaN where nothing counts."""
+        lower = self.lower(counts)
+        total = lower[:, -1]
+        if not self.levels.size:
+            return np.full(len(counts), np.nan)
+        allowed = lower[:, :-1] <= rate * total[:, np.newaxis] + NOISE
+        highest = self.levels[np.sum(allowed, axis=1) - 1]
+        return np.where(total > 0, highest, np.nan)
+
+
+def _known(scores: FloatArray) -> FloatArray:
+    return scores[~np.isnan(scores)]
+
+
+def _check_rate(rate: float) -> None:
+    if not 0 < rate < 1:
+        raise ValueError(f"expected a rate in (0, 1), got {rate!r}")
+
+
+def _shaped(effects: list[FloatArray], draws: int, cells: FloatArray) -> FloatArray:
+    """Return effects cell by cell as ``(draws, ...)``, in the shape of the cells."""
+    columns = np.stack(effects, axis=1) if effects else np.empty((draws, 0))
+    return columns.reshape(draws, *cells.shape[:-1])

@@ -1,0 +1,132 @@
+"""Windows: which passages stand beside a sentence, and how each word relates to them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spanjury.judges.reader.passages import passages_of
+from spanjury.judges.reader.tokens import tokens
+from spanjury.judges.reader.windows import ROOM, Kind, SentenceWindow, sentence_windows
+
+SOURCE = (
+    "The harbour bridge will not open before May. Its deck weighs 40 tonnes. Ida Lund drew the"
+    " plans. The cranes came from Oslo by ship."
+)
+
+
+def only_window(output: str, source: str = SOURCE) -> SentenceWindow:
+    (window,) = sentence_windows(output, {"Article": source})
+    return window
+
+
+def kind_of(word: str, output: str, source: str = SOURCE) -> Kind:
+    window = only_window(output, source).window
+    return Kind(window.kinds[window.words.index(word)])
+
+
+@pytest.mark.parametrize(
+    ("word", "output", "kind"),
+    [
+        ("not", "The harbour bridge will not open.", Kind.GRAMMAR_RUN),
+        ("bridge", "The harbour bridge will open.", Kind.CONTENT_RUN),
+        ("harbour", "A harbour is near.", Kind.CONTENT_NEAR),
+        ("tunnel", "The tunnel will open.", Kind.CONTENT_NEW),
+        ("Lund", "The plans are by Lund.", Kind.NAME_NEAR),
+        ("Berg", "The plans are by Berg.", Kind.NAME_NEW),
+        ("40", "It weighs 40 tonnes.", Kind.NUMBER_NEAR),
+        ("45", "It weighs 45 tonnes.", Kind.NUMBER_NEW),
+        (".", "It weighs 45 tonnes.", Kind.MARK),
+    ],
+)
+def test_a_word_is_copied_or_near_or_new(word: str, output: str, kind: Kind) -> None:
+    assert kind_of(word, output) == kind
+
+
+def test_what_stands_in_a_passage_for_which_there_is_no_room_is_far() -> None:
+    filler = " ".join(
+        f"Clause {number} speaks of deck {number} and bridge {number} here." for number in range(60)
+    )
+    source = f"{filler} Ida Lund drew it. {filler}"
+    output = " ".join(f"deck {number} bridge {number}" for number in range(15)) + " Lund."
+    window = only_window(output, source).window
+    assert len(window.words) + len(window.source) <= ROOM + 48
+    assert Kind(window.kinds[window.words.index("Lund")]) in {Kind.NAME_FAR, Kind.NAME_NEAR}
+
+
+def test_the_passage_that_shares_the_rarest_words_stands_beside_the_sentence() -> None:
+    padding = "The bridge is old. " * 200
+    window = only_window(
+        "Ida Lund drew the bridge.", f"{padding}Ida Lund drew the plans. {padding}"
+    )
+    assert (
+        window.window.source[:5] == ("Ida", "Lund", "drew", "the", "plans")
+        or "plans" in window.window.source
+    )
+
+
+def test_passages_stand_in_the_order_of_the_source() -> None:
+    window = only_window("Cranes from Oslo came for the harbour bridge that Ida Lund drew.")
+    starts = [passage.start for passage in window.passages]
+    assert starts == sorted(starts)
+
+
+def test_passages_of_several_inputs_keep_their_names_and_offsets() -> None:
+    inputs = {"Question": "Who drew it?", "Context": SOURCE}
+    (window,) = sentence_windows("Ida Lund drew it.", inputs)
+    assert {passage.input for passage in window.passages} == {"Question", "Context"}
+    for passage in window.passages:
+        for token in passage.tokens:
+            assert inputs[passage.input][token.start : token.end] == token.text
+
+
+def test_a_sentence_without_words_makes_no_window() -> None:
+    assert not list(sentence_windows("… --- !", {"Article": SOURCE}))
+
+
+def test_a_text_without_source_makes_windows_of_new_words() -> None:
+    window = only_window("Ida drew it.", "").window
+    assert not window.source
+    assert Kind(window.kinds[1]) == Kind.CONTENT_NEW
+
+
+def test_a_long_sentence_is_read_in_parts() -> None:
+    output = " ".join(f"word{number}" for number in range(150))
+    windows = list(sentence_windows(output, {"Article": SOURCE}))
+    assert [len(window.tokens) for window in windows] == [64, 64, 22]
+
+
+def test_a_possessive_is_no_part_of_a_name() -> None:
+    assert [token.text for token in tokens("Ann's dog doesn't bark.")] == [
+        "Ann",
+        "'s",
+        "dog",
+        "doesn't",
+        "bark",
+        ".",
+    ]
+
+
+TEXT = st.text(st.characters(codec="utf-8"), max_size=300)
+
+
+@given(output=TEXT, source=TEXT)
+def test_every_token_stands_where_it_says(output: str, source: str) -> None:
+    for window in sentence_windows(output, {"Article": source}):
+        assert len(window.window.words) == len(window.window.kinds) == len(window.tokens)
+        assert len(window.window.source) == len(window.window.source_kinds)
+        for token in window.tokens:
+            assert output[token.start : token.end] == token.text
+
+
+@given(source=TEXT)
+def test_passages_hold_every_token_of_the_source_once(source: str) -> None:
+    held = [token for passage in passages_of({"A": source}).passages for token in passage.tokens]
+    assert held == tokens(source)
+
+
+def test_a_megabyte_is_cut_in_time_in_proportion() -> None:
+    source = "\n".join(
+        f"Line {number} of the log says value {number * 7}." for number in range(25_000)
+    )
+    (window,) = sentence_windows("Line 24000 says value 168000.", {"Log": source})
+    assert "168000" in window.window.source

@@ -1,0 +1,305 @@
+"""From the seats' reports to a decision: thresholds, errors, and what never happens."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from fakes.judges import ASPECT, FixedJudge, mark, segment
+from fakes.logs import capture_logs
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spanjury.judges.core import (
+    Decision,
+    ErrorSpan,
+    Evidence,
+    Ground,
+    Outcome,
+    PanelReport,
+    Report,
+    Scale,
+    SeatReport,
+    is_grave,
+)
+from spanjury.orchestration.engine.aggregation import mean
+from spanjury.orchestration.engine.decision import (
+    MOST_CERTAIN,
+    Decided,
+    combined_probability,
+    decide,
+    decision_signature,
+)
+from spanjury.orchestration.engine.panel import Panel, Seat
+from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
+from spanjury.orchestration.engine.thresholds import SHIPPED, Thresholds
+
+TEXT = segment().output
+GRAVE, MILD = (replace(mark(TEXT, "1935", severity=n), found_by=("reader",)) for n in (4, 3))
+OMISSION = ErrorSpan(text="", explanation="No end.", severity=5, found_by=("reader",))
+MEASURED = Thresholds(
+    judges=frozenset({"reader"}),
+    beside=frozenset({"form"}),
+    doubtful=0.4,
+    faulty=0.8,
+    doubtful_alarms=0.15,
+    faulty_alarms=0.05,
+    texts=160,
+    data="made-up summaries",
+)
+
+
+def seat(judge: str, probability: float | None = None, *, name: str = "") -> SeatReport:
+    report = Report(score=3, error_probability=probability)
+    return SeatReport(seat=name or judge, signature=f"{judge}|v:1", report=report, seconds=0.1)
+
+
+def decided(
+    *seats: SeatReport,
+    spans: Sequence[ErrorSpan] = (),
+    score: float = 4,
+    thresholds: Sequence[Thresholds] = (MEASURED,),
+) -> Decided:
+    return decide(seats, spans, score=score, scale=Scale(), thresholds=thresholds)
+
+
+@pytest.mark.parametrize(
+    ("stated", "combined"),
+    [
+        ([], None),
+        ([0.0], 0.0),
+        ([0.8], 0.8),
+        ([0.5, 0.9], 0.75),  # logits 0 and log 9; their mean is log 3, odds of 3 to 1
+        ([0.1, 0.9], 0.5),
+        ([0.2, 0.5, 0.8], 0.5),
+        ([1.0, 1.0], MOST_CERTAIN),
+        ([1.0, 0.001], 0.5),  # who is certain does not overrule who doubts it as much
+    ],
+)
+def test_probabilities_are_combined_by_the_mean_of_their_logits(
+    stated: list[float], combined: float | None
+) -> None:
+    assert combined_probability(stated) == pytest.approx(combined)
+
+
+@pytest.mark.parametrize(
+    ("probability", "decision", "alarms"),
+    [
+        (0.39, Decision.OK, None),
+        (0.4, Decision.DOUBTFUL, 0.15),
+        (0.79, Decision.DOUBTFUL, 0.15),
+        (0.8, Decision.FAULTY, 0.05),
+    ],
+)
+def test_a_probability_decides_by_its_thresholds_and_states_their_false_alarms(
+    probability: float, decision: Decision, alarms: float | None
+) -> None:
+    found = decided(seat("reader", probability), seat("form"), spans=[MILD])
+    assert (found.decision, found.basis.false_alarms) == (decision, alarms)
+    assert found.basis.ground is Ground.PROBABILITY
+    assert found.probability == probability
+    on = "160 texts without error of made-up summaries" if alarms else ""
+    assert found.basis.measured_on == on
+
+
+def test_a_faulty_text_without_a_marked_place_says_so() -> None:
+    without, beside = (decided(seat("reader", 0.9), spans=spans) for spans in ([], [MILD]))
+    assert without.decision is beside.decision is Decision.FAULTY
+    said = "The probability of an error is 0.90, 0.80 or more"
+    assert without.basis.reason == f"{said}; no place could be marked."
+    assert beside.basis.reason == f"{said}."
+
+
+@pytest.mark.parametrize(
+    ("spans", "score", "decision", "ground"),
+    [
+        ((GRAVE,), 5, Decision.FAULTY, Ground.SPANS),
+        ((MILD,), 5, Decision.DOUBTFUL, Ground.SPANS),
+        ((OMISSION,), 5, Decision.DOUBTFUL, Ground.SPANS),
+        ((replace(MILD, severity=None),), 5, Decision.DOUBTFUL, Ground.SPANS),
+        ((), 3.01, Decision.OK, Ground.SPANS),
+        ((), 3.0, Decision.DOUBTFUL, Ground.SCORE),
+    ],
+)
+def test_without_a_probability_errors_decide_and_no_rate_is_claimed(
+    spans: tuple[ErrorSpan, ...], score: float, decision: Decision, ground: Ground
+) -> None:
+    found = decided(seat("annotator"), seat("grounding"), spans=spans, score=score)
+    assert (found.decision, found.basis.ground) == (decision, ground)
+    assert (found.basis.false_alarms, found.probability) == (None, None)
+
+
+@pytest.mark.parametrize("others", [[], ["grounding"]])
+def test_thresholds_hold_for_the_judges_that_they_were_made_for_only(others: list[str]) -> None:
+    seats = [seat("reader", 0.9, name="mine"), *(seat(name, 0.9) for name in others)]
+    found = decided(*seats)
+    expected = (Decision.DOUBTFUL, None) if others else (Decision.FAULTY, 0.05)
+    assert (found.decision, found.basis.false_alarms) == expected
+
+
+@pytest.mark.parametrize(("probability", "decision"), [(0.49, "ok"), (0.5, "doubtful")])
+def test_a_probability_without_thresholds_makes_a_text_doubtful_at_most(
+    probability: float, decision: str
+) -> None:
+    found = decided(seat("reader", probability), thresholds=())
+    assert (found.decision.value, found.basis.false_alarms) == (decision, None)
+
+
+def test_a_grave_error_of_the_measured_judges_raises_ok_to_doubtful() -> None:
+    found = decided(seat("reader", 0.1), spans=[GRAVE])
+    assert (found.decision, found.basis.ground) == (Decision.DOUBTFUL, Ground.SPANS)
+    assert found.basis.false_alarms == 0.15
+
+
+@pytest.mark.parametrize(("severity", "decision"), [(4, "faulty"), (2, "doubtful")])
+def test_errors_of_a_judge_that_was_not_measured_decide_beside_the_thresholds(
+    severity: int, decision: str
+) -> None:
+    span = replace(mark(TEXT, "bridge", severity=severity), found_by=("annotator",))
+    found = decided(seat("reader", 0.1), seat("annotator"), spans=[span, MILD])
+    assert (found.decision.value, found.basis.false_alarms) == (decision, None)
+
+
+def test_a_low_score_of_the_measured_judges_alone_counts_for_nothing_beside_thresholds() -> None:
+    assert decided(seat("reader", 0.1), seat("form"), score=1).decision is Decision.OK
+    others = decided(seat("reader", 0.1), seat("geval"), score=1)
+    assert (others.decision, others.basis.ground) == (Decision.DOUBTFUL, Ground.SCORE)
+
+
+JUDGES = ("reader", "form", "annotator")
+SPANS = st.builds(
+    lambda severity, place, judges: replace(
+        mark(TEXT, "1935", severity=severity) if place else OMISSION,
+        severity=severity,
+        found_by=tuple(judges),
+    ),
+    st.none() | st.integers(1, 5),
+    st.booleans(),
+    st.lists(st.sampled_from(JUDGES), min_size=1, unique=True),
+)
+SHARES = st.none() | st.floats(0, 1)
+
+
+@given(
+    st.tuples(SHARES, SHARES, SHARES),
+    st.lists(SPANS, max_size=4),
+    st.floats(1, 5),
+    st.booleans(),
+)
+def test_what_never_happens(
+    stated: tuple[float | None, ...], spans: list[ErrorSpan], score: float, measured: bool
+) -> None:
+    seats = [seat(judge, share) for judge, share in zip(JUDGES, stated, strict=True)]
+    found = decided(*seats, spans=spans, score=score, thresholds=(MEASURED,) * measured)
+    if found.decision is Decision.OK:
+        assert not any(map(is_grave, spans))
+    if found.decision is Decision.FAULTY:
+        over = found.probability is not None and measured and found.probability >= 0.8
+        assert over or any(is_grave(span) and span.interval for span in spans)
+    if found.basis.false_alarms is not None:
+        assert measured
+        assert [share is not None for share in stated] == [True, False, False]
+    PanelReport(  # which refuses what contradicts itself
+        score=score,
+        spans=tuple(spans),
+        error_probability=found.probability,
+        decision=found.decision,
+        basis=found.basis,
+    )
+
+
+@given(st.lists(SPANS, max_size=3), st.floats(0, 1), st.floats(0, 1), st.booleans())
+def test_a_higher_probability_never_makes_a_milder_decision(
+    spans: list[ErrorSpan], one: float, other: float, measured: bool
+) -> None:
+    order = list(Decision)
+    low, high = (
+        order.index(
+            decided(
+                *(seat("reader", share), seat("form"), seat("annotator")),
+                spans=spans,
+                thresholds=(MEASURED,) * measured,
+            ).decision
+        )
+        for share in sorted((one, other))
+    )
+    assert low <= high
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"judges": frozenset()},
+        {"doubtful": 0.9},
+        {"doubtful": 0.0},
+        {"faulty": 1.1},
+        {"faulty_alarms": 0.2},
+        {"texts": 0},
+        {"data": ""},
+    ],
+)
+def test_thresholds_that_contradict_themselves_are_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match=r"got|need|counted"):
+        replace(MEASURED, **wrong)  # type: ignore[arg-type]  # wrong on purpose
+
+
+def test_what_is_shipped_names_each_set_of_judges_once() -> None:
+    assert len({one.judges for one in SHIPPED}) == len(SHIPPED)
+
+
+def test_thresholds_are_in_the_signature_of_a_panel() -> None:
+    other = decision_signature([replace(MEASURED, faulty=0.9)])
+    assert len({decision_signature([]), decision_signature([MEASURED]), other}) == 3
+
+
+def panel(*reports: Report) -> Panel:
+    judges = [FixedJudge(says=report, name="reader|v:1") for report in reports]
+    return Panel(
+        seats=tuple(Seat(name=f"seat{n}", judge=judge) for n, judge in enumerate(judges)),
+        aggregation=mean,
+        aggregation_name="mean",
+        consolidator=RuleConsolidator(),
+        thresholds=(MEASURED,),
+    )
+
+
+@pytest.mark.anyio
+async def test_a_panel_reports_its_decision_with_the_probability_and_the_basis() -> None:
+    report = await panel(Report(score=2, error_probability=0.9)).assess(segment(), ASPECT)
+    assert (report.decision, report.error_probability) == (Decision.FAULTY, 0.9)
+    assert report.basis is not None
+    assert report.basis.false_alarms == 0.05
+
+
+@pytest.mark.anyio
+async def test_a_seat_without_a_score_has_no_say_and_without_any_score_nothing_is_decided() -> None:
+    idle = Report(outcome=Outcome.ABSTAINED, reason="not my aspect", error_probability=0.9)
+    one = await panel(idle, Report(score=5, error_probability=0.1)).assess(segment(), ASPECT)
+    assert (one.decision, one.error_probability) == (Decision.OK, 0.1)
+    none = await panel(idle).assess(segment(), ASPECT)
+    assert (none.decision, none.basis, none.error_probability) == (None, None, None)
+
+
+TRUE = Evidence(input="Article", start=13, end=17, text="1932")
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    "false",
+    [
+        replace(TRUE, start=12, end=16),
+        replace(TRUE, text="1933"),
+        replace(TRUE, input="Table"),
+        replace(TRUE, start=93, end=97),
+    ],
+)
+async def test_evidence_that_no_input_holds_costs_the_span(false: Evidence) -> None:
+    assert segment().inputs["Article"][13:17] == "1932"
+    year = replace(mark(TEXT, "1935"), evidence=(TRUE,))
+    bridge = replace(mark(TEXT, "bridge"), evidence=(TRUE, false))
+    with capture_logs() as logs:
+        report = await panel(Report(score=2, spans=(bridge, year))).assess(segment(), ASPECT)
+    assert [(span.text, span.evidence) for span in report.spans] == [("1935", (TRUE,))]
+    assert report.score == 2
+    assert [(log["event"], log["seat"], log["spans"]) for log in logs] == [
+        ("panel.evidence_false", "seat0", 1)
+    ]

@@ -1,0 +1,300 @@
+"""Decisions of an exam: what a judge catches without the clean twin, and what it only feels."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pytest
+from numpy.random import Generator
+from numpy.typing import ArrayLike
+from scipy.stats import mannwhitneyu
+
+from spanjury.judges.core import Outcome, Scale, Segment
+from spanjury.orchestration.report.html import report_html
+from spanjury.orchestration.report.markdown import report_markdown
+from spanjury.orchestration.studies.discernment.cautions import cautions
+from spanjury.orchestration.studies.discernment.conclusions import conclusion
+from spanjury.orchestration.studies.discernment.decisions import decision_rows, decisions_json
+from spanjury.orchestration.studies.discernment.detection import Detection
+from spanjury.orchestration.studies.discernment.findings import Findings, Settings, evaluate_scores
+from spanjury.orchestration.studies.discernment.score_arrays import ScoreArrays, is_harmless
+from spanjury.orchestration.studies.discernment.tables import discernment_report
+from spanjury.orchestration.studies.discernment.values import (
+    findings_json,
+    measure_names,
+    measures_of,
+)
+from spanjury.orchestration.studies.judging import Examinee, Judgement
+from spanjury.perturbations.pairs import Condition, PerturbedPair, perturbed_pairs
+from spanjury.perturbations.perturbation import Perturbation, text_perturbation
+
+TEXT = "the town will not close the bridge."
+JUDGE = Examinee(signature="judge v1", seats={"judge": "judge v1"})
+HIT, MISS = ((9, 17),), ((0, 3),)
+"""Spans on the words that `negated` changes, and on others."""
+
+
+@text_perturbation(family="meaning", level="word", harms={"consistency"})
+def negated(text: str, rng: Generator) -> str:
+    """Take the denial out."""
+    del rng
+    return text.replace("will not", "will")
+
+
+@text_perturbation(family="invariance", level="word", spares={"*"})
+def reworded(text: str, rng: Generator) -> str:
+    """Say the same in other words."""
+    del rng
+    return text.replace("the town", "this town")
+
+
+@text_perturbation(family="bias", level="sentence", spares={"*"})
+def boasted(text: str, rng: Generator) -> str:
+    """Claim to be right."""
+    del rng
+    return f"{text} all experts agree."
+
+
+@text_perturbation(family="discourse", level="sentence", harms={"coherence"}, spares={"*"})
+def shuffled(text: str, rng: Generator) -> str:
+    """Harm an aspect that is not judged here."""
+    del rng
+    return f"{text} {text}"
+
+
+RULES: Mapping[str, Perturbation] = {
+    "negated": negated,
+    "reworded": reworded,
+    "boasted": boasted,
+    "shuffled": shuffled,
+}
+
+
+def examined(
+    clean: Sequence[float],
+    changed: Mapping[str, Sequence[float]],
+    *,
+    spans: tuple[tuple[int, int], ...] = (),
+    repeats: int = 1,
+) -> Findings:
+    """Evaluate made-up scores; the judge marks `spans` in every text that was changed."""
+    texts = [
+        Segment(segment_id=str(n), task="summarization", output=TEXT) for n in range(len(clean))
+    ]
+    conditions = [Condition(name=name, perturbation=RULES[name], level="word") for name in changed]
+    pairs = list(perturbed_pairs(texts, conditions, seed=1))
+    judgements = {
+        (text.segment_id, "consistency"): Judgement(score=3.0, outcome=Outcome.SCORED, spans=marked)
+        for pair in pairs
+        if isinstance(pair, PerturbedPair)
+        for text, marked in ((pair.clean, ()), (pair.damaged, spans))
+    }
+    scores = np.array([clean], dtype=float) * repeats
+    damaged = np.array([[row] for row in changed.values()], dtype=float) * repeats
+    return evaluate_scores(
+        ScoreArrays(
+            segments=tuple(text.segment_id for text in texts),
+            aspects=("consistency",),
+            conditions=tuple(changed),
+            clean=scores,
+            control=scores.copy(),
+            damaged=damaged,
+            applied=~np.isnan(damaged[:, 0]),
+            repeats=repeats,
+        ),
+        conditions,
+        pairs,
+        judgements=judgements,
+        scales={"consistency": Scale()},
+        settings=Settings(draws=300),
+    )
+
+
+def detected(findings: Findings, condition: str) -> Detection:
+    (found,) = (one for one in findings.findings if one.condition == condition)
+    return found.detections[0]
+
+
+def verdicts(findings: Findings) -> dict[str, str]:
+    return {one.condition: conclusion(one).value for one in findings.findings}
+
+
+def spread(low: float, high: float, *, texts: int = 40) -> list[float]:
+    return [float(score) for score in np.linspace(low, high, texts)]
+
+
+def lower(scores: Sequence[float], by: ArrayLike) -> list[float]:
+    return [float(score) for score in np.array(scores) - by]
+
+
+CLEAN = [3.0] * 2 + [4.0] * 18
+DAMAGED = [2.0] * 5 + [3.5] * 3 + [4.0] * 12
+
+
+@pytest.mark.parametrize("repeats", [1, 3])
+def test_caught_shares_are_those_below_cut_offs_worked_out_by_hand(repeats: int) -> None:
+    findings = examined(CLEAN, {"negated": DAMAGED, "reworded": CLEAN}, repeats=repeats)
+    # Of 40 clean and harmless scores 4 are 3.0: at 10 % the cut-off is 4.0, at 5 % it is 3.0.
+    (alarms,) = findings.alarms
+    assert (alarms.clean, alarms.harmless) == (20, 20)
+    assert (alarms.cutoff_5, alarms.cutoff_10) == (3.0, 4.0)
+    assert (alarms.flagged_5, alarms.flagged_10) == (0.0, 0.1)
+    found = detected(findings, "negated")
+    assert found.caught_5.value == 5 / 20
+    assert found.caught_10.value == 8 / 20
+    area = 1 - mannwhitneyu(DAMAGED, CLEAN + CLEAN).statistic / (20 * 40)
+    assert found.auroc.value == pytest.approx(area)
+    assert found.mean_drop.value == pytest.approx(np.mean(CLEAN) - np.mean(DAMAGED))
+    for one in (found.caught_5, found.caught_10, found.auroc, found.mean_drop):
+        assert one.low <= one.value <= one.high
+    assert found.caught_10.low < 0.25  # by Wilson's interval 0.22 to 0.61
+    assert found.caught_10.high > 0.55
+    assert found.still_top == 0
+
+
+def test_a_judge_that_takes_a_little_off_everything_discerns_nothing() -> None:
+    clean = spread(3.0, 4.9)
+    findings = examined(clean, {"negated": lower(clean, 0.09), "reworded": clean})
+    assert findings.findings[0].discernment > 5
+    assert verdicts(findings) == {"negated": "too small to act on", "reworded": "steady"}
+    assert detected(findings, "negated").caught_10.value < 0.2
+
+
+def test_half_a_step_is_enough_and_less_is_not() -> None:
+    clean = [2.0] * 6 + [4.0] * 34  # so that few texts can be caught
+    half = examined(clean, {"negated": lower(clean, 0.5), "reworded": clean})
+    less = examined(clean, {"negated": lower(clean, 0.49), "reworded": clean})
+    assert verdicts(half)["negated"] == "discerned"
+    assert verdicts(less)["negated"] == "too small to act on"
+
+
+def test_a_small_drop_is_enough_where_damaged_texts_stand_out() -> None:
+    clean = [4.9] * 40
+    findings = examined(clean, {"negated": lower(clean, 0.2), "reworded": clean})
+    found = detected(findings, "negated")
+    assert (found.caught_5.value, found.auroc.value) == (1, 1)
+    assert found.caught_10.low > 0.9
+    assert verdicts(findings)["negated"] == "discerned"
+
+
+@pytest.mark.parametrize(
+    ("spans", "verdict"), [(HIT, "discerned"), (MISS, "place missed"), ((), "discerned")]
+)
+def test_a_judge_that_marks_spans_has_to_touch_the_damage(
+    spans: tuple[tuple[int, int], ...], verdict: str
+) -> None:
+    clean = [4.0] * 40
+    findings = examined(clean, {"negated": lower(clean, 2), "reworded": clean}, spans=spans)
+    assert verdicts(findings)["negated"] == verdict
+    first = decisions_json(findings)[0]
+    assert first["claims_spans"] is bool(spans)
+
+
+def test_a_place_that_is_missed_makes_a_small_drop_no_larger() -> None:
+    clean = spread(3.0, 4.9)
+    findings = examined(clean, {"negated": lower(clean, 0.09)}, spans=MISS)
+    assert verdicts(findings) == {"negated": "too small to act on"}
+
+
+@pytest.mark.parametrize(("harm", "harmless"), [(0.09, 0.15), (0.6, 0.7)])
+def test_harmless_changes_that_cost_more_disturb_and_certify_nothing(
+    harm: float, harmless: float
+) -> None:
+    clean = [4.9] * 36 + [4.0] * 4
+    findings = examined(clean, {"negated": lower(clean, harm), "reworded": lower(clean, harmless)})
+    assert verdicts(findings) == {"negated": "too small to act on", "reworded": "disturbed"}
+    assert [row.finding.condition for row in decision_rows(findings)] == ["reworded", "negated"]
+    measures = {one.name: one.value for one in measures_of(findings)}
+    assert measures["discernment.harmless_disturbed"] == measures["invariance.moved"] == 1
+    alarms = measures["discernment.false_alarms"]
+    assert alarms is not None
+    assert alarms == 1
+
+
+def test_scores_that_are_all_alike_catch_nothing() -> None:
+    alike = [4.0] * 40
+    findings = examined(alike, {"negated": alike, "reworded": alike})
+    found = detected(findings, "negated")
+    assert (found.caught_5.value, found.caught_10.value, found.auroc.value) == (0, 0, 0.5)
+    assert 0 < found.caught_10.high < 0.12
+    assert verdicts(findings) == {"negated": "not discerned", "reworded": "steady"}
+
+
+def test_eight_texts_state_no_rate_of_false_alarms_and_leave_harmless_changes_undecided() -> None:
+    clean = [4.0, 4.5] * 4
+    findings = examined(clean, {"negated": lower(clean, 1), "reworded": clean})
+    found = detected(findings, "negated")
+    assert math.isnan(found.caught_5.value)
+    assert math.isnan(found.caught_10.value)
+    assert verdicts(findings) == {"negated": "discerned", "reworded": "undecided"}
+    text = " ".join(cautions(findings))
+    assert "too few to state a false-alarm rate of 5 %".replace(" %", "%") in text
+    assert "which takes 10: consistency 8." in text
+    measures = {one.name: one.value for one in measures_of(findings)}
+    assert measures["discernment.caught.average"] is None
+    assert measures["discernment.false_alarms"] is None
+
+
+def test_fifteen_texts_state_ten_percent_and_not_five() -> None:
+    clean = [4.0] * 15
+    found = detected(examined(clean, {"negated": lower(clean, 1)}), "negated")
+    assert math.isnan(found.caught_5.value)
+    assert found.caught_10.value == 1
+
+
+def test_three_texts_decide_nothing() -> None:
+    findings = examined([4.0] * 3, {"negated": [2.0] * 3, "reworded": [2.0] * 3})
+    assert set(verdicts(findings).values()) == {"undecided"}
+
+
+def test_without_harmless_changes_the_page_says_that_clean_texts_alone_were_counted() -> None:
+    assert "clean ones alone" in " ".join(cautions(examined(CLEAN, {"negated": DAMAGED})))
+    both = examined(CLEAN, {"negated": DAMAGED, "reworded": CLEAN})
+    assert "clean ones alone" not in " ".join(cautions(both))
+
+
+def test_attempts_to_sway_and_harm_to_other_aspects_are_no_false_alarms() -> None:
+    assert is_harmless(reworded, aspects=["consistency"])
+    assert not any(is_harmless(one, aspects=["consistency"]) for one in (boasted, shuffled))
+    clean = [4.0] * 20
+    flagged = {"negated": [3.0] * 20, "boasted": [1.0] * 20, "shuffled": [1.0] * 20}
+    findings = examined(clean, flagged)
+    assert findings.alarms[0].harmless == 0
+    assert detected(findings, "negated").caught_10.value == 1
+    assert verdicts(findings)["boasted"] == "disturbed"
+
+
+def test_harmful_and_harmless_conditions_stand_in_one_table_on_every_page() -> None:
+    clean = spread(3.0, 4.9)
+    findings = examined(clean, {"negated": lower(clean, 0.09), "reworded": lower(clean, 1)})
+    report = discernment_report(findings, examinee=JUDGE, data="d", recipe="r")
+    page = report_markdown(report)
+    (table,) = (block for block in page.split("\n\n") if "caught at 10 %" in block)
+    assert [line.split("|")[1].strip() for line in table.splitlines()[2:]] == [
+        "reworded",
+        "**negated**",
+    ]
+    assert "40 clean and 40 harmlessly changed texts" in page
+    assert "caught at 10 %" in report_html(report)
+    values = findings_json(findings, examinee=JUDGE)
+    assert json.loads(json.dumps(values, allow_nan=False)) == values
+    first, second = decisions_json(findings)
+    assert values["decisions"] == [first, second]
+    assert (first["condition"], first["harmless"]) == ("reworded", True)
+    assert (second["condition"], second["verdict"]) == ("negated", "too small to act on")
+
+
+def test_the_card_has_what_is_caught_on_average_and_of_each_condition() -> None:
+    findings = examined(CLEAN, {"negated": DAMAGED, "reworded": CLEAN})
+    measures = {one.name: one for one in measures_of(findings)}
+    for name in ("discernment.caught.average", "discernment.caught.negated"):
+        assert measures[name].value == 0.4
+        low, high = measures[name].low, measures[name].high
+        assert low is not None
+        assert high is not None
+        assert low < 0.4 < high
+    assert measures["discernment.false_alarms"].value == 0.1
+    assert measures["discernment.harmless_disturbed"].value == 0
+    assert measures.keys() <= {*measure_names(["negated", "reworded"])}
+    assert {"discernment.average", "invariance.steady", "retest.moved"} <= measures.keys()

@@ -54,9 +54,9 @@ class ReaderJudge:
         The most spans of a report, 0 or more; the score counts all.
     """
 
-    limits: ClassVar[str] = (
-        "reads English, each sentence beside some 130 words of its source: it cannot see what"
-        " follows from many places together, from arithmetic, or from knowledge of the world"
+    blind_spots: ClassVar[str] = (
+        "what follows only from many places of the input together, from arithmetic, or from "
+        "knowledge of the world; it reads English, each sentence beside some 130 words"
     )
 
     reading: WindowReader

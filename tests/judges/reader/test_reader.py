@@ -54,7 +54,7 @@ def test_it_is_a_judge_that_can_rescore_and_says_what_it_cannot_see() -> None:
     judge = ReaderJudge(reading=FakeWindowReader())
     assert isinstance(judge, Judge)
     assert isinstance(judge, Rescorable)
-    assert "cannot see" in ReaderJudge.limits
+    assert "arithmetic" in ReaderJudge.blind_spots
 
 
 def test_the_signature_changes_with_options_and_constants() -> None:

@@ -1,6 +1,7 @@
 """Passages: the inputs of a segment, cut into what can stand beside a sentence as evidence."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -9,6 +10,15 @@ from spanjury.judges.text.sentences import sentence_intervals
 
 _LONGEST = 48
 """Tokens of a passage; a longer sentence, as in speech without full stops, makes several."""
+
+_RECORD_LINE = re.compile(r"[^|:\t,{}]{0,40}[|:\t,{}]")
+"""Beginning of a row of a table, of a key with its value, or of a turn of a dialogue."""
+
+_RECORD_LINES = 0.8
+"""Share of such lines from which lines are passages, and not parts of wrapped prose."""
+
+_RECORD_END = re.compile(r"\n|(?<=\}),?[^\S\n]*(?!\n)")
+"""End of a line, or of an object in JSON that stands on one line with others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,10 +82,24 @@ def _passages(inputs: tuple[tuple[str, str], ...]) -> Passages:
 
 def _cut(header: str, text: str) -> list[Passage]:
     cut = []
-    for start, end in sentence_intervals(text):
+    for start, end in _pieces(text):
         read = tokens(text[start:end], offset=start)
         cut += [
             Passage(input=header, tokens=read[first : first + _LONGEST])
             for first in range(0, len(read), _LONGEST)
         ]
     return cut
+
+
+def _pieces(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the intervals of sentences; of data and dialogues those of records or lines."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    records = sum(_RECORD_LINE.match(line.strip()) is not None for line in lines)
+    if records < max(1, _RECORD_LINES * len(lines)) or (len(lines) == 1 and "}" not in text):
+        yield from sentence_intervals(text)
+        return
+    start = 0
+    for end in (*(match.start() for match in _RECORD_END.finditer(text)), len(text)):
+        for first, last in sentence_intervals(text[start:end]):
+            yield start + first, start + last
+        start = end

@@ -260,7 +260,7 @@ def test_a_digest_changes_with_a_label() -> None:
 
 def test_an_encoder_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="neither a folder, nor 'minilm'"):
-        find_encoder("nobody/nothing")
+        find_encoder("someone/nothing")
     with pytest.raises(ConfigError):
         find_encoder(str(tmp_path)).load(kinds=KINDS, device=CPU)
 

@@ -106,6 +106,31 @@ def test_a_possessive_is_no_part_of_a_name() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("source", "passages"),
+    [
+        ("name | age\nAna | 31\nBen | 32", ["name | age", "Ana | 31", "Ben | 32"]),
+        ("Ann: are you in?\nBen: not yet\nAnn: fine", None),
+        (
+            '[{"name": "Ana"}, {"name": "Ben"}]',
+            ['[ { " name " : " Ana " }', ', { " name " : " Ben " }', "]"],
+        ),
+        (
+            "The bridge, which is old,\nwill close in May.",
+            ["The bridge , which is old , will close in May ."],
+        ),
+    ],
+)
+def test_records_and_turns_are_passages_and_wrapped_lines_are_not(
+    source: str, passages: list[str] | None
+) -> None:
+    cut = [
+        " ".join(token.text for token in passage.tokens)
+        for passage in passages_of({"Data": source}).passages
+    ]
+    assert cut == (passages or ["Ann : are you in ?", "Ben : not yet", "Ann : fine"])
+
+
 TEXT = st.text(st.characters(codec="utf-8"), max_size=300)
 
 

@@ -14,7 +14,7 @@ from fakes.tiny_chat import save_chat_model, tiny_pairs
 
 from spanjury.judges.core import ConfigError, DataError, Message, Report
 from spanjury.orchestration.cli import distil_train
-from spanjury.orchestration.cli.distil_train import ModelFlags, TrainingFlags
+from spanjury.orchestration.cli.distil_train import ModelFlags, TokenFlags, TrainingFlags
 from spanjury.orchestration.cli.flags.run import LogFlags
 from spanjury.orchestration.studies.distillation.examples import Example, Licences, Provenance
 from spanjury.orchestration.studies.distillation.splits import Split
@@ -71,7 +71,12 @@ def train(base: str, data: Path, tmp_path: Path) -> Train:
     def run(*, base: str = base, no_progress: bool = False, **flags: Any) -> None:  # noqa: ANN401  of many types
         model = ModelFlags(data=data, base=base, output=tmp_path / "model")
         training = replace(usual, **flags)
-        distil_train.train(model=model, training=training, show=LogFlags(no_progress=no_progress))
+        distil_train.train(
+            model=model,
+            training=training,
+            tokens=TokenFlags(),
+            show=LogFlags(no_progress=no_progress),
+        )
 
     return run
 

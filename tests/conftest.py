@@ -19,6 +19,7 @@ SLOW_LIBRARIES = {"datasets", "litellm", "matplotlib", "peft", "ray", "torch", "
 HEAVY = {
     "adapters/pages/test_pages_in_a_browser.py": "starts a browser",
     "adapters/plots": "imports matplotlib",
+    "adapters/reading": "imports torch",
     "adapters/test_answer_limits.py": "imports LiteLLM",
     "adapters/test_data_limits.py": "unpacks bombs in processes of its own",
     "adapters/test_embedded.py": "serves the embedded model",

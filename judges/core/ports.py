@@ -24,7 +24,8 @@ class Judge(Protocol):
 
     A plugin of the group ``spanjury.judges`` is a callable that returns one, as a class
     does. Its keyword parameters are its options; one named ``model`` is handed the
-    `ChatModel` of its seat.
+    `ChatModel` of its seat, one named ``reading`` the `WindowReader` in the folder that the
+    option ``weights`` names.
     """
 
     @property

@@ -8,7 +8,7 @@ to learn what can be counted: is it copied, does it stand elsewhere, or nowhere?
 
 import heapq
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import pairwise
@@ -71,13 +71,20 @@ class SentenceWindow:
     window: Window
 
 
-def sentence_windows(output: str, inputs: Mapping[str, str]) -> Iterator[SentenceWindow]:
+def sentence_windows(
+    output: str,
+    inputs: Mapping[str, str],
+    *,
+    skip: Callable[[str], bool] = lambda _: False,
+) -> Iterator[SentenceWindow]:
     """Yield a window for each sentence of `output` that has a word, in order.
 
-    A sentence of more than 64 tokens is read in parts.
+    A sentence of more than 64 tokens is read in parts. Those that `skip` is true of are left out.
     """
     source = passages_of(inputs)
     for start, end in sentence_intervals(output):
+        if skip(output[start:end]):
+            continue
         read = tokens(output[start:end], offset=start)
         for first in range(0, len(read), _LONGEST):
             part = read[first : first + _LONGEST]

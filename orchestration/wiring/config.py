@@ -26,6 +26,7 @@ from spanjury.judges.core import (
     is_secret_name,
     scrub,
 )
+from spanjury.orchestration.wiring.reading import WEIGHTS, is_reader
 
 __all__ = [
     "EMBEDDED",
@@ -48,6 +49,8 @@ _EMBEDDED = ModelOptions(max_connections=2, timeout=600.0)
 
 _IN_A_FOLDER = ModelOptions(max_connections=32, timeout=600.0)
 """Calls that wait are answered in one batch."""
+_READER, _DISTILLED = "reader", "distilled"
+"""Judges that may be named with a folder that holds a reader."""
 
 _STRICT = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
@@ -227,7 +230,8 @@ def parse_seat(spec: str) -> SeatConfig:
     """Read a seat from a flag, as `parse_options` does.
 
     ``NAME:FOLDER`` is a judge that asks the model in a folder, as ``distil train`` writes one;
-    ``NAME:FOLDER:option=value`` has options besides.
+    ``NAME:FOLDER:option=value`` has options besides. Where the folder holds a reader,
+    ``distilled`` is the judge that has it read.
 
     Raises
     ------
@@ -247,6 +251,9 @@ def parse_seat(spec: str) -> SeatConfig:
     if not Path(folder).is_dir():
         raise ConfigError(f"judge {spec!r}: {folder!r} is neither option=value nor a folder")
     name, given = parse_options(f"{judge}:{options}", what="judge")
+    if name == _READER or (name == _DISTILLED and is_reader(Path(folder))):
+        given = {WEIGHTS: folder, **given}
+        return SeatConfig(judge=_READER, name=f"{name}:{folder}", options=given)
     return SeatConfig(
         judge=name, model=f"{_LOCAL}/{folder}", name=f"{name}:{folder}", options=given
     )

@@ -39,6 +39,7 @@ from spanjury.orchestration.wiring.plugins import (
     built,
     parameters,
 )
+from spanjury.orchestration.wiring.reading import with_reader
 
 __all__ = ["open_configured_panel"]
 
@@ -111,7 +112,7 @@ async def _seats(seat: SeatConfig, config: PanelConfig, models: Models) -> list[
         measuring = open_metric_judge(seat.judge, seat.options)
         return [Seat(name=seat.name or seat.judge, judge=measuring)]
     factory = JUDGES.get(seat.judge)
-    options = _with_seed(factory, seat.options, config.seed)
+    options = with_reader(factory, _with_seed(factory, seat.options, config.seed))
     if "model" not in parameters(factory):
         if seat.model is not None:
             raise ConfigError(f"judge {seat.judge!r} asks no model, but is given {seat.model!r}")

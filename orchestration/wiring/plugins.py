@@ -60,6 +60,8 @@ GROUPS = (
     SOURCES,
     STATISTICS,
 )
+_HANDED = frozenset({"model", "reading", "tuning"})
+"""Parameters that no option sets: wiring hands them over."""
 
 
 def built(factory: Callable[..., object], name: str, options: Mapping[str, object]) -> object:
@@ -72,7 +74,7 @@ def built(factory: Callable[..., object], name: str, options: Mapping[str, objec
     known = parameters(factory)
     for option in options:
         if option not in known:
-            choices = ", ".join(sorted(known.keys() - {"model"})) or "none"
+            choices = ", ".join(sorted(known.keys() - _HANDED)) or "none"
             raise ConfigError(f"{name!r} has no option {option!r}; it has: {choices}")
     try:
         return factory(**_validated(factory, name, options))

@@ -99,6 +99,16 @@ def test_a_judge_with_a_folder_asks_the_model_in_it(tmp_path: Path) -> None:
         parse_seat(f"distilled:{tmp_path / 'nowhere'}")
 
 
+@pytest.mark.parametrize("judge", ["distilled", "reader"])
+def test_a_folder_with_a_reader_is_read_with_by_the_judge_reader(
+    tmp_path: Path, judge: str
+) -> None:
+    (tmp_path / "reader.json").write_text("{}")
+    seat = parse_seat(f"{judge}:{tmp_path}:max_spans=3")
+    assert (seat.judge, seat.model, seat.name) == ("reader", None, f"{judge}:{tmp_path}")
+    assert seat.options == {"weights": str(tmp_path), "max_spans": 3}
+
+
 @pytest.mark.parametrize("line", ['client = "lean"', 'via = "fast"'])
 def test_a_panel_file_names_the_lean_client_as_it_does_now_or_did_before(
     tmp_path: Path, line: str

@@ -102,7 +102,8 @@ def _write(job: TokenJob, model: TokenModel, *, card: TokenCard, base: EncoderBa
         aside = Path(mkdtemp(prefix=".unfinished-", dir=job.folder))
         try:
             save_file(model.state_dict(), aside / WEIGHTS)
-            export(model.cpu().eval(), base.tokenizer(), aside)
+            length = job.options.max_length
+            export(model.cpu().eval(), base.tokenizer(), aside, max_length=length)
             card.write(aside)
             record = json.dumps(_record(card), indent=1)
             (aside / RECORD).write_text(record, encoding="utf-8")

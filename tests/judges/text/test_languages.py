@@ -2,7 +2,7 @@
 
 import pytest
 
-from spanjury.judges.rules.grounding import different_languages, script
+from spanjury.judges.text.languages import different_languages, foreign_language, script
 
 
 @pytest.mark.parametrize(
@@ -31,3 +31,21 @@ def test_marker_words_tell_languages_apart() -> None:
 
 def test_few_marker_words_tell_nothing() -> None:
     assert different_languages(["le", "chat"], ["the", "cat"]) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("die brucke und der turm sind nicht offen", "German"),
+        ("le pont a ouvert et les gens sont contents", "French"),
+        ("the council said that the bridge would not open in may", None),
+        ("rio de janeiro and el salvador are not in the costa del sol", None),
+        ("die hard was shown in van nuys", None),
+        ("der", None),
+        ("", None),
+    ],
+)
+def test_another_language_than_english_needs_two_of_its_words(
+    text: str, expected: str | None
+) -> None:
+    assert foreign_language(text.split()) == expected

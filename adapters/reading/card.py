@@ -1,0 +1,107 @@
+"""The folder of a window reader: its files, and `reader.json`, which says how to run them."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from spanjury.judges.core import ConfigError, Likelihoods, fingerprint
+
+CARD, MODEL, TOKENIZER = "reader.json", "model.onnx", "tokenizer.json"
+
+CLASSES = Likelihoods._fields
+"""Classes that a model tells apart, in the order in which spanjury names it."""
+
+INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+"""Tensors that a model takes, whole numbers of the shape ``(windows, pieces)``."""
+
+OUTPUTS = ("token_logits", "sentence_logits")
+"""Tensors that it gives: ``(windows, pieces, classes)`` and ``(windows, classes)``."""
+
+FORMAT = 1
+_LEAST = 16  # pieces, below which there is no room for a sentence and its source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReaderCard:
+    """All that `reader.json` has to say; what else stands there is for people.
+
+    Parameters
+    ----------
+    name, version
+        Of the model, for people and signatures.
+    files
+        Name of each file -> its SHA-256, in hexadecimal digits.
+    max_length
+        The most pieces of a window.
+    classes
+        The model's order of `CLASSES`.
+    constants
+        Constants of the judge that were fitted to the model, by name.
+    format
+        Of the folder.
+
+    Raises
+    ------
+    ValueError
+        If the classes are others, a digest is missing, or the length or the format does not fit.
+    """
+
+    name: str
+    version: str
+    files: Mapping[str, str]
+    max_length: int = 192
+    classes: tuple[str, ...] = CLASSES
+    constants: Mapping[str, float] = field(default_factory=dict)
+    format: int = FORMAT
+
+    def __post_init__(self) -> None:
+        if self.format != FORMAT:
+            raise ValueError(f"format {self.format!r} is not {FORMAT}, which this version reads")
+        if sorted(self.classes) != sorted(CLASSES):
+            raise ValueError(f"classes {self.classes!r} are not {CLASSES!r} in some order")
+        if missing := {MODEL, TOKENIZER} - self.files.keys():
+            raise ValueError(f"files lacks the digest of {', '.join(sorted(missing))}")
+        if self.max_length < _LEAST:
+            raise ValueError(f"max_length must be {_LEAST} or more, got {self.max_length!r}")
+
+    @property
+    def identity(self) -> str:
+        """Digits that change with whatever can change a likelihood."""
+        return fingerprint(
+            self.files[MODEL], self.files[TOKENIZER], repr((self.max_length, self.classes))
+        )
+
+
+_CARD = TypeAdapter(ReaderCard)
+
+
+def is_reader(folder: Path) -> bool:
+    """Say whether `folder` holds a window reader."""
+    return (folder / CARD).is_file()
+
+
+def read_card(folder: Path) -> ReaderCard:
+    """Read the card in `folder`; raise `ConfigError` if there is none that fits."""
+    file = folder / CARD
+    try:
+        return _CARD.validate_json(file.read_bytes())
+    except OSError as error:
+        raise ConfigError(f"{folder} holds no reader: {error}") from error
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in problem["loc"])
+        raise ConfigError(f"{file} does not fit: {place}: {problem['msg']}") from error
+
+
+def write_card(folder: Path, card: ReaderCard) -> None:
+    """Write `card` into `folder`."""
+    (folder / CARD).write_bytes(_CARD.dump_json(card, indent=2) + b"\n")
+
+
+def file_digest(file: Path) -> str:
+    """Return the SHA-256 of a file, in hexadecimal digits; raise `OSError` if it cannot be read."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,0 +1,142 @@
+"""Runs: neighbouring words that are likely wrong become one finding."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from spanjury.judges.core import Likelihoods
+from spanjury.judges.reader.tokens import Token
+from spanjury.judges.reader.windows import Kind
+
+CONTRADICTED, ABSENT = "contradicted", "not in the source"
+"""Categories of error spans."""
+
+_ENDING = frozenset('.,;:!?…()[]{}|"“”«»—–')
+"""Marks that end a run; others, as hyphens and signs of currencies, stand within names."""
+
+_NEGATIONS = frozenset(
+    "not no never neither nor none nothing nobody nowhere without cannot unable hardly".split()  # noqa: SIM905 - so many read best so
+)
+_HYPHENS = frozenset("-‐‑")
+_JOINED = 3  # tokens of two words with a hyphen between them
+_SURE = 0.8  # from which a contradicted number, name, negation or role has the highest severity
+_LONG = 4  # content words from which it is grave that the source lacks them
+_NAMES_AND_NUMBERS = range(Kind.NAME_NEAR, Kind.NUMBER_NEW + 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """Words `first` to `stop` of a sentence, which are likely wrong.
+
+    Parameters
+    ----------
+    category
+        `CONTRADICTED` or `ABSENT`.
+    probability
+        That of the likeliest error among them.
+    """
+
+    first: int
+    stop: int
+    category: str
+    probability: float
+
+
+def is_negation(token: Token) -> bool:
+    """Whether a word turns the meaning of its sentence around."""
+    text = token.text.lower().replace("’", "'")
+    return text in _NEGATIONS or text.endswith("n't")
+
+
+def runs(
+    tokens: Sequence[Token], likelihoods: Sequence[Likelihoods], *, threshold: float
+) -> Iterator[Run]:
+    """Yield the stretches of words whose probability of an error is at least `threshold`.
+
+    One word of grammar between two marked words is marked, too. Words of grammar at the ends are
+    left out, negations excepted, unless there are no others. No word with hyphens is cut.
+    """
+    marked = [
+        token.is_word and 1.0 - likely.supported >= threshold
+        for token, likely in zip(tokens, likelihoods, strict=True)
+    ]
+    _mark_whole(tokens, marked)
+    for stretch in _stretches(tokens, marked):
+        first, stop = _trimmed(tokens, *stretch)
+        inside = [likelihoods[at] for at in range(first, stop) if marked[at]]
+        contradicted = sum(likely.contradicted for likely in inside)
+        absent = sum(likely.absent for likely in inside)
+        yield Run(
+            first=first,
+            stop=stop,
+            category=CONTRADICTED if contradicted >= absent else ABSENT,
+            probability=min(1.0, max(1.0 - likely.supported for likely in inside)),
+        )
+
+
+def severity(run: Run, tokens: Sequence[Token], kinds: Sequence[int], *, turned: bool) -> int:
+    """Say how grave a run is, by what it is.
+
+    Parameters
+    ----------
+    turned
+        Whether the sentence or the source, and not both, has a negation.
+    """
+    inside = range(run.first, run.stop)
+    fact = any(kinds[at] in _NAMES_AND_NUMBERS for at in inside)
+    if run.category == CONTRADICTED:
+        fact = fact or turned or any(is_negation(tokens[at]) for at in inside)
+        return 5 if fact and run.probability >= _SURE else 4
+    long = sum(tokens[at].is_content for at in inside) >= _LONG
+    return 3 if fact or long else 2
+
+
+def _stretches(tokens: Sequence[Token], marked: Sequence[bool]) -> Iterator[tuple[int, int]]:
+    """Yield where marked words stand that nothing but one token of grammar divides."""
+    first = stop = -1
+    for at in (at for at, bad in enumerate(marked) if bad):
+        between = tokens[stop:at]
+        if first >= 0 and (not between or (len(between) == 1 and _bridges(between[0]))):
+            stop = at + 1
+            continue
+        if first >= 0:
+            yield first, stop
+        first, stop = at, at + 1
+    if first >= 0:
+        yield first, stop
+
+
+def _bridges(token: Token) -> bool:
+    return not token.is_content and token.text not in _ENDING
+
+
+def _trimmed(tokens: Sequence[Token], first: int, stop: int) -> tuple[int, int]:
+    kept = [at for at in range(first, stop) if _carries(tokens[at])]
+    if kept:
+        first, stop = kept[0], kept[-1] + 1
+    while _hyphened(tokens[max(0, first - 2) : first + 1]):
+        first -= 2
+    while _hyphened(tokens[stop - 1 : stop + 2]):
+        stop += 2
+    return first, stop
+
+
+def _mark_whole(tokens: Sequence[Token], marked: list[bool]) -> None:
+    """Mark all parts of a word with hyphens of which one is marked."""
+    joints = [at for at in range(1, len(tokens) - 1) if _hyphened(tokens[at - 1 : at + 2])]
+    for at in (*joints, *reversed(joints)):  # from either end, so that it reaches the other
+        if marked[at - 1] or marked[at + 1]:
+            marked[at - 1] = marked[at] = marked[at + 1] = True
+
+
+def _hyphened(tokens: Sequence[Token]) -> bool:
+    """Whether these are two words that a hyphen joins."""
+    return (
+        len(tokens) == _JOINED
+        and tokens[1].text in _HYPHENS
+        and tokens[0].end == tokens[1].start
+        and tokens[1].end == tokens[2].start
+    )
+
+
+def _carries(token: Token) -> bool:
+    return token.is_content or is_negation(token)

@@ -1,0 +1,45 @@
+"""Judges that have a small encoder read for them are handed it."""
+
+from collections.abc import Callable, Mapping
+from importlib.resources import files
+from pathlib import Path
+
+from spanjury.adapters.reading.card import is_reader
+from spanjury.adapters.reading.onnx_reader import open_reader
+from spanjury.judges.core import ConfigError
+from spanjury.orchestration.wiring.plugins import parameters
+
+__all__ = ["READING", "WEIGHTS", "has_weights", "is_reader", "with_reader"]
+
+READING, WEIGHTS = "reading", "weights"
+"""Parameter of a judge that is handed a reader, and the option that names its folder."""
+
+_TUNING = "tuning"
+
+
+def has_weights() -> bool:
+    """Say whether the package brings a reader."""
+    return is_reader(_shipped())
+
+
+def with_reader(factory: Callable[..., object], options: Mapping[str, object]) -> dict[str, object]:
+    """Return the options of a judge, with the reader that it asks for in place of its folder.
+
+    A judge that has a parameter for it is handed the constants that were fitted to the reader.
+
+    Raise `ConfigError` if the folder holds no reader, or the package brings none.
+    """
+    rest = dict(options)
+    if READING not in (known := parameters(factory)):
+        return rest
+    folder = rest.pop(WEIGHTS, None)
+    if folder is None and not has_weights():
+        raise ConfigError(f"this package brings no reader: name one by {WEIGHTS}=FOLDER")
+    reader = open_reader(_shipped() if folder is None else Path(str(folder)))
+    if _TUNING in known:
+        rest[_TUNING] = dict(reader.constants)
+    return {**rest, READING: reader}
+
+
+def _shipped() -> Path:
+    return Path(str(files("spanjury.adapters.reading"))) / "weights"

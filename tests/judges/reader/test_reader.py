@@ -1,0 +1,359 @@
+"""The judge `reader`: what it marks, what it says of it, where it abstains."""
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import anyio
+import anyio.lowlevel
+import anyio.to_thread
+import pytest
+from fakes.judges import ASPECT
+from fakes.window_reader import FakeWindowReader, absent, contradicted
+
+from spanjury.judges.core import (
+    Aspect,
+    ErrorSpan,
+    Judge,
+    JudgeError,
+    Likelihoods,
+    Outcome,
+    Report,
+    Rescorable,
+    RescoringMethod,
+    Segment,
+    Window,
+    WindowReading,
+)
+from spanjury.judges.reader.judge import ReaderJudge
+from spanjury.judges.reader.tuning import Tuning
+
+ARTICLE = (
+    "The council said on Tuesday that the library will not close in May. "
+    "It was built by Mary Evans in 1932 and holds 12,000 books."
+)
+
+pytestmark = pytest.mark.anyio
+
+
+def segment(output: str, source: str = ARTICLE) -> Segment:
+    return Segment(segment_id="1", output=output, inputs={"Article": source})
+
+
+async def judged(output: str, words: Mapping[str, Likelihoods], **options: int) -> Report:
+    judge = ReaderJudge(reading=FakeWindowReader(words=words), **options)  # type: ignore[arg-type]  # an option is a number
+    return await judge.assess(segment(output), ASPECT)
+
+
+async def one_span(output: str, words: Mapping[str, Likelihoods]) -> ErrorSpan:
+    (span,) = (await judged(output, words)).spans
+    return span
+
+
+def test_it_is_a_judge_that_can_rescore_and_says_what_it_cannot_see() -> None:
+    judge = ReaderJudge(reading=FakeWindowReader())
+    assert isinstance(judge, Judge)
+    assert isinstance(judge, Rescorable)
+    assert "arithmetic" in ReaderJudge.blind_spots
+
+
+def test_the_signature_changes_with_options_and_constants() -> None:
+    judge = ReaderJudge(reading=FakeWindowReader())
+    others = (replace(judge, max_spans=3), replace(judge, tuning=Tuning(threshold=0.4)))
+    assert judge.signature.startswith("reader|max_spans:8|reading:")
+    assert len({judge.signature, *(other.signature for other in others)}) == 3
+
+
+def test_a_negative_limit_is_refused() -> None:
+    with pytest.raises(ValueError, match="-1"):
+        ReaderJudge(reading=FakeWindowReader(), max_spans=-1)
+
+
+async def test_a_dropped_negation_is_contradicted_by_the_sentence_that_has_it() -> None:
+    output = "Officials said the library will close in May."
+    span = await one_span(output, {"will": contradicted(0.9), "close": contradicted(0.95)})
+    assert (span.text, span.start, span.end) == ("close", 32, 37)
+    assert (span.category, span.severity, span.probability) == ("contradicted", 5, 0.95)
+    (evidence,) = span.evidence
+    assert ARTICLE[evidence.start : evidence.end] == evidence.text
+    assert evidence.input == "Article"
+    assert "will not close in May" in evidence.text
+    assert span.explanation == (
+        "The source says: 'The council said on Tuesday that the library will not close in May'."
+    )
+
+
+async def test_what_the_source_lacks_is_never_of_the_highest_severity_and_has_no_evidence() -> None:
+    output = "The library, built by Mary Evans, cost John Major a fortune."
+    span = await one_span(output, {"John": absent(0.99), "Major": absent(0.9)})
+    assert (span.text, span.category, span.severity) == ("John Major", "not in the source", 3)
+    assert span.evidence == ()
+    assert span.explanation.startswith("Nothing in the source says 'John Major'; the nearest is: '")
+
+
+async def test_where_the_source_shares_no_word_none_is_quoted() -> None:
+    span = await one_span("Penguins swim happily.", {"swim": absent(0.7)})
+    assert span.explanation == "Nothing in the source says 'swim'."
+    assert span.severity == 2
+
+
+@pytest.mark.parametrize(
+    ("output", "words", "severity"),
+    [
+        ("The library holds some 15,000 books.", {"15,000": contradicted(0.9)}, 5),
+        ("The library holds some 15,000 books.", {"15,000": contradicted(0.6)}, 4),
+        ("It was designed by Mary Evans in 1932.", {"designed": contradicted(0.9)}, 4),
+        ("It was built by Ann Evans.", {"Ann": contradicted(0.9)}, 5),
+        ("It was never built in 1932.", {"never": contradicted(0.9)}, 5),
+        ("The library holds some 15,000 books.", {"15,000": absent(0.99)}, 3),
+        ("The library holds lovely books.", {"lovely": absent(0.99)}, 2),
+    ],
+)
+async def test_severity_follows_from_what_is_wrong(
+    output: str, words: Mapping[str, Likelihoods], severity: int
+) -> None:
+    assert (await one_span(output, words)).severity == severity
+
+
+async def test_the_larger_sum_decides_between_contradicted_and_absent() -> None:
+    both = Likelihoods(supported=0.1, contradicted=0.5, absent=0.4)
+    lean = Likelihoods(supported=0.1, contradicted=0.3, absent=0.6)
+    span = await one_span("The library holds old lovely books.", {"old": both, "lovely": lean})
+    assert (span.text, span.category) == ("old lovely", "not in the source")
+
+
+async def test_a_word_is_marked_from_the_threshold_on() -> None:
+    words = {"lovely": absent(0.5), "old": absent(0.49)}
+    report = await judged("The library holds old books, lovely ones.", words)
+    assert [span.text for span in report.spans] == ["lovely"]
+
+
+async def test_a_passage_is_quoted_by_its_clause() -> None:
+    long = " and ".join(f"item {number} was put on a shelf of its own" for number in range(2))
+    source = f"In the evening {long}, the library will not close in May, and people went home."
+    judge = ReaderJudge(reading=FakeWindowReader(words={"close": contradicted(0.9)}))
+    report = await judge.assess(segment("So the library may close in May.", source), ASPECT)
+    (evidence,) = report.spans[0].evidence
+    assert evidence.text == "the library will not close in May"
+    assert source[evidence.start : evidence.end] == evidence.text
+    assert report.spans[0].explanation == "The source says: '…the library will not close in May…'."
+
+
+async def test_evidence_is_of_the_input_that_has_it() -> None:
+    inputs = {"Notes": "Nothing of interest happened on Monday.", "Article": ARTICLE}
+    asked = Segment(segment_id="1", output="So the library may close in May.", inputs=inputs)
+    judge = ReaderJudge(reading=FakeWindowReader(words={"close": contradicted(0.9)}))
+    (span,) = (await judge.assess(asked, replace(ASPECT, inputs=None))).spans
+    (evidence,) = span.evidence
+    assert evidence.input == "Article"
+    assert inputs["Article"][evidence.start : evidence.end] == evidence.text
+
+
+async def test_copied_sentences_are_not_read_and_have_nearly_the_best_score() -> None:
+    reader = FakeWindowReader(words={"built": contradicted(0.99)})
+    copied = "it was  built by MARY EVANS in 1932 and holds 12000 books ."
+    report = await ReaderJudge(reading=reader).assess(segment(copied), ASPECT)
+    assert reader.read_windows == []
+    assert report.spans == ()
+    assert report.score == pytest.approx(5, abs=0.01)
+    assert report.error_probability == pytest.approx(0.001, abs=0.001)
+    assert report.rationale == "All that is said stands in the source word for word."
+
+
+async def test_a_copy_of_what_the_source_denies_is_read() -> None:
+    source = "It is not true that the library will close in May."
+    reader = FakeWindowReader(words={"close": contradicted(0.9)})
+    report = await ReaderJudge(reading=reader).assess(
+        segment("The library will close in May.", source), ASPECT
+    )
+    assert [span.text for span in report.spans] == ["close"]
+
+
+async def test_the_rationale_counts_what_was_read_and_what_was_copied() -> None:
+    output = "It was built by Mary Evans in 1932. It holds lovely books."
+    report = await judged(output, {"lovely": absent(0.9)})
+    assert report.rationale == (
+        "1 place that the source does not support in 1 sentence that the judge read;"
+        " 1 more copied from it."
+    )
+    report = await judged("It holds books. Mary built it.", {})
+    assert report.rationale == "No error found in 2 sentences that the judge read."
+
+
+async def test_without_spans_the_score_is_in_the_top_eighth_in_the_order_of_probabilities() -> None:
+    output = "The library holds lovely books."
+    reports = [await judged(output, {"lovely": absent(likely)}) for likely in (0.1, 0.3, 0.49)]
+    scores = [report.score or 0.0 for report in reports]
+    assert all(not report.spans for report in reports)
+    assert 5 > scores[0] > scores[1] > scores[2] > 4.5
+    probabilities = [report.error_probability for report in reports]
+    assert probabilities == pytest.approx([0.1, 0.3, 0.49])
+
+
+async def test_with_spans_the_score_is_below_the_top_eighth_and_falls_with_all_that_is_wrong() -> (
+    None
+):
+    output = "The library holds lovely old books. Some 15,000 cost a lot."
+    lists: list[Mapping[str, Likelihoods]] = [
+        {"lovely": absent(0.5)},
+        {"lovely": absent(0.6)},
+        {"lovely": contradicted(0.6)},
+        {"lovely": contradicted(0.6), "lot": contradicted(0.6)},
+        {"lovely": contradicted(0.6), "15,000": contradicted(0.9)},
+    ]
+    scores = [(await judged(output, words)).score or 0.0 for words in lists]
+    assert scores[0] < 4.5
+    assert scores == sorted(scores, reverse=True)
+    assert len(set(scores)) == len(scores)
+
+
+async def test_the_same_error_weighs_less_in_a_longer_text() -> None:
+    short = await judged("The library holds lovely books.", {"lovely": absent(0.9)})
+    words = {"lovely": absent(0.9)}
+    long = await judged("The library holds lovely books. Mary Evans built it.", words)
+    assert (short.score or 0) < (long.score or 0)
+
+
+async def test_the_worst_sentence_makes_the_probability_by_its_own_and_its_words() -> None:
+    @dataclass(frozen=True)
+    class Split(FakeWindowReader):
+        def _reading(self, window: Window) -> WindowReading:
+            bad = "lovely" in window.words
+            words = tuple(absent(0.8 if word == "lovely" else 0.1) for word in window.words)
+            return WindowReading(words=words, sentence=absent(0.2 if bad else 0.1))
+
+    judge = ReaderJudge(reading=Split(), tuning=Tuning(slope=2.0, intercept=1.0))
+    report = await judge.assess(segment("They hold lovely books. Mary built it."), ASPECT)
+    # (log odds of .8 + log odds of .2) / 2 = 0; 1 / (1 + e^-1)
+    assert report.error_probability == pytest.approx(0.731058, abs=1e-5)
+
+
+async def test_the_gravest_spans_are_reported_and_all_count() -> None:
+    output = "The library holds lovely books, some 15,000, and costs a fortune."
+    words = {
+        "lovely": absent(0.9),
+        "15,000": contradicted(0.9),
+        "costs": absent(0.6),
+        "fortune": absent(0.8),
+    }
+    few, all_of_them = await judged(output, words, max_spans=2), await judged(output, words)
+    assert [span.text for span in few.spans] == ["lovely", "15,000"]
+    assert len(all_of_them.spans) == 3
+    assert few.score == all_of_them.score
+
+
+@pytest.mark.parametrize("max_spans", [0, 1, 8])
+async def test_an_unchanged_list_keeps_its_score_however_few_are_reported(max_spans: int) -> None:
+    words = {"lovely": absent(0.9), "15,000": contradicted(0.9)}
+    judge = ReaderJudge(reading=FakeWindowReader(words=words), max_spans=max_spans)
+    asked = segment("The library holds lovely books, some 15,000.")
+    report = await judge.assess(asked, ASPECT)
+    rescoring = await judge.rescore(asked, ASPECT, report.spans)
+    assert rescoring.report.score == report.score
+    assert (rescoring.report.spans, rescoring.method) == (report.spans, RescoringMethod.COMPUTED)
+
+
+async def test_the_score_follows_a_changed_list() -> None:
+    words = {"lovely": absent(0.9), "15,000": contradicted(0.9)}
+    judge = ReaderJudge(reading=FakeWindowReader(words=words))
+    asked = segment("The library holds lovely books, some 15,000.")
+    spans = (await judge.assess(asked, ASPECT)).spans
+    graver = [replace(spans[0], severity=5), spans[1]]
+    lists: Sequence[Sequence[ErrorSpan]] = (graver, spans, spans[:1], ())
+    scores = [(await judge.rescore(asked, ASPECT, one)).report.score or 0.0 for one in lists]
+    assert scores == sorted(scores)
+    assert len(set(scores)) == 4
+    assert scores[-1] >= 4.5 > scores[-2]
+
+
+@pytest.mark.parametrize(
+    ("output", "source", "aspect", "reason"),
+    [
+        ("Fine.", ARTICLE, replace(ASPECT, kind="form"), "is not about what the inputs support"),
+        ("Fine.", "  ", ASPECT, "there is no input to compare with"),
+        ("Мост открыли в мае.", ARTICLE, ASPECT, "the output is in Cyrillic script"),
+        ("The bridge opened.", "橋は五月に開いた。", ASPECT, "the input is in Chinese or Japanese"),
+        ("Die Brücke und der Turm sind nicht offen.", ARTICLE, ASPECT, "the output is German"),
+        ("It opened.", "Le pont et les gens sont dans la ville.", ASPECT, "the input is French"),
+    ],
+)
+async def test_what_it_cannot_judge_it_abstains_from_and_reads_nothing(
+    output: str, source: str, aspect: Aspect, reason: str
+) -> None:
+    reader = FakeWindowReader()
+    judge = ReaderJudge(reading=reader)
+    report = await judge.assess(segment(output, source), aspect)
+    rescoring = await judge.rescore(segment(output, source), aspect, ())
+    assert (report.outcome, report.score) == (Outcome.ABSTAINED, None)
+    assert reason in report.reason
+    assert rescoring.report.reason == report.reason
+    assert reader.calls == []
+
+
+async def test_english_with_foreign_names_is_read() -> None:
+    reader = FakeWindowReader()
+    output = "Rio de Janeiro and the Costa del Sol are not in El Salvador."
+    report = await ReaderJudge(reading=reader).assess(segment(output), ASPECT)
+    assert report.outcome is Outcome.SCORED
+    assert len(reader.read_windows) == 1
+
+
+async def test_an_output_without_words_says_nothing_wrong() -> None:
+    report = await ReaderJudge(reading=FakeWindowReader()).assess(segment("…"), ASPECT)
+    assert (report.spans, round(report.score or 0, 2)) == ((), 5.0)
+
+
+@pytest.mark.heavy
+async def test_a_megabyte_is_read_in_bounded_batches_and_found_at_its_end() -> None:
+    filler = "".join(f"Visitor {number} liked the green garden. " for number in range(27_000))
+    output = f"{filler}Mary Evans built a castle."
+    reader = FakeWindowReader(words={"castle": absent(0.9)})
+    report = await ReaderJudge(reading=reader).assess(segment(output), ASPECT)
+    assert len(output) > 1_000_000
+    assert [span.text for span in report.spans] == ["castle"]
+    assert len(reader.read_windows) == 27_001
+    assert max(reader.calls) <= 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldReader(FakeWindowReader):
+    """Waits within a batch until it is let go."""
+
+    began: threading.Event = field(default_factory=threading.Event)
+    go: threading.Event = field(default_factory=threading.Event)
+
+    def read(self, windows: Sequence[Window]) -> list[WindowReading]:
+        self.began.set()
+        self.go.wait(timeout=10)
+        return FakeWindowReader.read(self, windows)
+
+
+async def test_a_cancelled_assessment_reads_no_further_batch() -> None:
+    reader = HeldReader()
+    output = "".join(f"Visitor {number} liked the green garden. " for number in range(100))
+    async with anyio.create_task_group() as judging:
+        judging.start_soon(ReaderJudge(reading=reader).assess, segment(output), ASPECT)
+        await anyio.to_thread.run_sync(reader.began.wait)
+        judging.cancel_scope.cancel()
+    reader.go.set()
+    assert len(reader.calls) <= 1
+
+
+async def test_the_event_loop_goes_on_while_a_text_is_read() -> None:
+    reader = HeldReader()
+    async with anyio.create_task_group() as judging:
+        judging.start_soon(ReaderJudge(reading=reader).assess, segment("It cost a lot."), ASPECT)
+        await anyio.to_thread.run_sync(reader.began.wait)
+        await anyio.lowlevel.checkpoint()
+        reader.go.set()
+    assert reader.calls == [1]
+
+
+async def test_a_reader_that_gives_other_readings_costs_the_report() -> None:
+    class Short(FakeWindowReader):
+        def _reading(self, window: Window) -> WindowReading:
+            reading = FakeWindowReader._reading(self, window)
+            return replace(reading, words=reading.words[1:])
+
+    with pytest.raises(JudgeError, match="gave other readings"):
+        await ReaderJudge(reading=Short()).assess(segment("It cost a lot."), ASPECT)

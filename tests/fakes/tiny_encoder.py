@@ -1,6 +1,7 @@
 """An encoder of a few thousand weights, with a tokenizer, as a folder that training starts from."""
 
 from pathlib import Path
+from typing import Any
 
 import torch
 from tokenizers import Tokenizer
@@ -20,14 +21,15 @@ def save_encoder(folder: Path) -> str:
     pieces = [*_SPECIAL, *_LETTERS, *(f"##{letter}" for letter in _LETTERS)]
     vocabulary = {piece: place for place, piece in enumerate(pieces)}
     tokenizer = Tokenizer(WordPiece(vocabulary, unk_token="[UNK]"))
-    tokenizer.normalizer = BertNormalizer()  # type: ignore[assignment]  # stubs know no setter
-    tokenizer.pre_tokenizer = BertPreTokenizer()  # type: ignore[assignment]  # likewise
-    tokenizer.post_processor = TemplateProcessing(  # type: ignore[assignment]  # likewise
+    tokenizer.normalizer = BertNormalizer()
+    tokenizer.pre_tokenizer = BertPreTokenizer()
+    tokenizer.post_processor = TemplateProcessing(
         single="[CLS] $A [SEP]",
         pair="[CLS] $A [SEP] $B:1 [SEP]:1",
         special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
     )
-    PreTrainedTokenizerFast(
+    fast: Any = PreTrainedTokenizerFast  # transformers does not annotate it
+    fast(
         tokenizer_object=tokenizer,
         pad_token="[PAD]",
         unk_token="[UNK]",

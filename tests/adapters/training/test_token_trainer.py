@@ -189,7 +189,9 @@ def word_probability(model: TokenModel, windows: list[EncodedWindow]) -> torch.T
     made = stacked(windows, device=CPU)
     model.eval()
     with torch.inference_mode():
-        return model(made.ids, made.mask, made.kinds)[0].softmax(-1)
+        tokens, _ = model(made.ids, made.mask, made.kinds)
+    probabilities: torch.Tensor = tokens.softmax(-1)
+    return probabilities
 
 
 def test_training_learns_which_word_is_new(encoder: str, tmp_path: Path) -> None:

@@ -50,6 +50,7 @@ from spanjury.judges.core.errors import (
     first_error_alone,
 )
 from spanjury.judges.core.evidence import Evidence
+from spanjury.judges.core.forced import LikelyToken, forced_logprobs
 from spanjury.judges.core.log import LOGGER, EventLog, bind_values, kind_of, release_values
 from spanjury.judges.core.metric import (
     CorpusMetric,
@@ -120,6 +121,7 @@ __all__ = [
     "KeyedJudge",
     "Kind",
     "Likelihoods",
+    "LikelyToken",
     "Located",
     "Memory",
     "MergeableMetric",
@@ -176,6 +178,7 @@ __all__ = [
     "code_span",
     "fingerprint",
     "first_error_alone",
+    "forced_logprobs",
     "hide",
     "is_secret_name",
     "kind_of",

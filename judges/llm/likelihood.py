@@ -41,7 +41,7 @@ _TOP_BAND = 0.875  # share of the scale, 4.5 of 1 to 5, from which a text counts
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Given:
-    """What a model says of a text beside the source, and how much of the source it was shown."""
+    """Likelihood of a text beside the source, of which the share `shown` was read."""
 
     tokens: tuple[LikelyToken, ...]
     usage: Usage
@@ -61,7 +61,7 @@ class Likelihood:
     surprise
         A word is marked if it has, beside the source, a log-probability of at most minus this,
     gain
-        and the source raises its log-probability by less than this; both in nats.
+        and the source raises its log-probability by at most this; both in nats.
     max_characters
         Of source and text together. A longer source loses the end of its longest part, and the
         rationale says so; a text of more than half of it is not judged.

@@ -44,14 +44,14 @@ async def test_a_copy_has_no_span_and_the_highest_score() -> None:
 async def test_a_word_that_the_source_does_not_help_is_a_span_and_lowers_the_score() -> None:
     report = await assess("Ann Lee sells cheap cars")
     (span,) = report.spans
-    assert (span.text, span.start, span.end, span.severity) == ("cheap cars", 14, 24, 2)
+    assert (span.text, span.start, span.end, span.severity) == ("cheap cars", 14, 24, 1)
     # The mean is (3 * -.25 + 2 * -6) / 5 = -2.55: of -4 to -.5 that is 1.45 / 3.5.
     assert report.score == pytest.approx(1 + 4 * 0.875 * 0.999 * 1.45 / 3.5)
 
 
 async def test_a_name_weighs_more_than_a_word_and_a_function_word_nothing() -> None:
     report = await assess("Ann Lee sells bread with Bob")
-    assert [(span.text, span.severity) for span in report.spans] == [("Bob", 3)]
+    assert [(span.text, span.severity) for span in report.spans] == [("Bob", 2)]
 
 
 async def test_function_words_join_a_span_and_words_that_are_helped_part_it() -> None:
@@ -60,7 +60,7 @@ async def test_function_words_join_a_span_and_words_that_are_helped_part_it() ->
 
 
 async def test_what_is_as_likely_without_the_source_is_a_span_only_where_it_is_rare() -> None:
-    assert COPIED > -4.0 > STRANGE
+    assert COPIED > -3.0 > STRANGE
     report = await assess("Write bread", article="bread is sold here")
     # "Write" stands in both prompts: likely in either, gained nothing.
     assert report.spans == ()

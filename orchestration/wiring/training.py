@@ -12,6 +12,7 @@ from spanjury.adapters.training.job import (
     TrainingJob,
     TrainingOptions,
     TrainingPair,
+    VerdictWords,
     pairs_digest,
 )
 from spanjury.judges.core.lazy import require
@@ -26,6 +27,7 @@ __all__ = [
     "TrainingJob",
     "TrainingOptions",
     "TrainingPair",
+    "VerdictWords",
     "open_training_files",
     "pairs_digest",
     "require",

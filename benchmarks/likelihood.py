@@ -11,8 +11,7 @@ import gzip
 import json
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,8 +20,9 @@ import numpy as np
 from scipy.stats import rankdata, spearmanr
 
 from spanjury import open_panel
-from spanjury.judges.core import Aspect, Judge, Report, Segment, Task
+from spanjury.judges.core import Aspect, Report, Segment, Task
 from spanjury.judges.text.words import words
+from spanjury.orchestration.engine.panel import Panel
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 CNN_ROWS = 235
@@ -79,16 +79,6 @@ def _segment(row: dict[str, object], inputs: str) -> Segment:
     return Segment(segment_id=str(row["id"]), output=str(row["output"]), inputs=texts)
 
 
-@asynccontextmanager
-async def opened(model: str) -> AsyncIterator[tuple[Judge, Judge]]:
-    """Open the judge on a model, and the default panel."""
-    async with (
-        open_panel(judges=["likelihood"], models=[model]) as judge,
-        open_panel() as panel,
-    ):
-        yield judge.seats[0].judge, _Panel(judge=panel)
-
-
 def agreement(values: Sequence[float], rows: Sequence[Row]) -> float:
     """Return Spearman's rho with people."""
     return float(spearmanr(values, [row.human for row in rows]).statistic)
@@ -99,11 +89,11 @@ def characters(intervals: Iterable[Interval]) -> set[int]:
     return {place for start, end in intervals for place in range(start, end)}
 
 
-def right(rows: Sequence[Row], found: Callable[[int], Iterable[Interval]]) -> str:
+def right(rows: Sequence[Row], found: Sequence[Iterable[Interval]]) -> str:
     """Compare places of errors with those that people marked."""
     hits = claimed = due = flagged = clean = 0
-    for at, row in enumerate(rows):
-        ours, theirs = characters(found(at)), characters(row.marked)
+    for row, places in zip(rows, found, strict=True):
+        ours, theirs = characters(places), characters(row.marked)
         hits, claimed, due = hits + len(ours & theirs), claimed + len(ours), due + len(theirs)
         clean, flagged = clean + (not theirs), flagged + bool(ours and not theirs)
     precision, recall = hits / max(1, claimed), hits / max(1, due)
@@ -126,19 +116,7 @@ def placed(report: Report) -> list[Interval]:
     return [span.interval for span in report.spans if span.interval is not None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Panel:
-    judge: Judge
-
-    @property
-    def signature(self) -> str:
-        return self.judge.signature
-
-    async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        return await self.judge.assess(segment, aspect)
-
-
-async def reports(judge: Judge, rows: Sequence[Row]) -> list[Report]:
+async def reports(judge: Panel, rows: Sequence[Row]) -> list[Report]:
     """Return the judge's report on each row."""
     return [await judge.assess(row.segment, CONSISTENCY) for row in rows]
 
@@ -148,9 +126,12 @@ def scores(found: Sequence[Report]) -> list[float]:
     return [3.0 if report.score is None else report.score for report in found]
 
 
-async def main(model: str, most: int) -> None:
-    """Print both tables."""
-    async with opened(model) as (judge, panel):
+async def print_agreement(model: str, most: int) -> None:
+    """Print the agreement with people on QAGS."""
+    async with (
+        open_panel(judges=["likelihood"], models=[model]) as judge,
+        open_panel() as panel,
+    ):
         for corpus, rows in qags(most).items():
             began = time.perf_counter()
             ours = scores(await reports(judge, rows))
@@ -163,10 +144,22 @@ async def main(model: str, most: int) -> None:
                 f" mean of ranks {rhos[2]:.3f}; {seconds:.2f} s a pair",
                 flush=True,
             )
+
+
+async def print_spans(model: str) -> None:
+    """Print how right the spans are on CLIFF."""
+    async with open_panel(judges=["likelihood:spans=true"], models=[model]) as judge:
         for corpus, rows in cliff().items():
-            found = await reports(judge, rows)
-            print(f"CLIFF {corpus}, likelihood: {right(rows, lambda at: placed(found[at]))}")  # noqa: B023
-            print(f"CLIFF {corpus}, new words: {right(rows, lambda at: new_words(rows[at]))}")  # noqa: B023
+            marked = [placed(report) for report in await reports(judge, rows)]
+            new = [new_words(row) for row in rows]
+            print(f"CLIFF {corpus}, likelihood: {right(rows, marked)}", flush=True)
+            print(f"CLIFF {corpus}, new words: {right(rows, new)}", flush=True)
+
+
+async def main(model: str, most: int) -> None:
+    """Print both tables."""
+    await print_agreement(model, most)
+    await print_spans(model)
 
 
 if __name__ == "__main__":

@@ -8,13 +8,14 @@ inputs support, without an input, and where the text is too long. It raises `Mod
 the model fails, or cannot say how likely a given text is.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from spanjury.judges.core import (
     Aspect,
     ChatModel,
     ChatRequest,
+    ErrorSpan,
     LikelyToken,
     Message,
     ModelRefusedError,
@@ -37,6 +38,7 @@ _LEAST_SOURCE = 400  # characters; with less a text is hardly compared with its 
 _HALVINGS = 4
 _WORST, _BEST = -4.0, -0.5  # mean log-likelihoods of the lowest and of the highest score
 _TOP_BAND = 0.875  # share of the scale, 4.5 of 1 to 5, from which a text counts as free of errors
+_BELOW = 0.999  # so that a likely text with a span is not in it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +52,7 @@ class _Given:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Likelihood:
-    """Mark the words that the source does not make likelier; score by the likelihood beside it.
+    """Score by the likelihood beside the source; on demand mark words that it makes no likelier.
 
     Raises `ValueError` if a number is out of range.
 
@@ -58,6 +60,10 @@ class Likelihood:
     ----------
     model
         Says how likely a given text is: ``local/…``, or a server that follows grammars.
+    spans
+        Whether words are marked that the source does not make likelier. Most of them are no
+        errors, so that they are not by default, and the rationale says so. With spans the score
+        is in the top band iff there is none.
     surprise
         A word is marked if it has, beside the source, a log-probability of at most minus this,
     gain
@@ -66,19 +72,20 @@ class Likelihood:
         Of source and text together. A longer source loses the end of its longest part, and the
         rationale says so; a text of more than half of it is not judged.
     max_spans
-        The most spans of a report; the score counts all words.
+        The most spans of a report, 1 or more; the score counts all words.
     """
 
     model: ChatModel
+    spans: bool = False
     surprise: float = Thresholds().surprise
     gain: float = Thresholds().gain
     max_characters: int = 12_000
     max_spans: int = 8
 
     def __post_init__(self) -> None:
-        if self.surprise < 0 or self.max_spans < 0 or self.max_characters < 2 * _LEAST_SOURCE:
+        if self.surprise < 0 or self.max_spans < 1 or self.max_characters < 2 * _LEAST_SOURCE:
             raise ValueError(
-                "surprise and max_spans must not be negative, max_characters at least"
+                "surprise must not be negative, max_spans be positive, max_characters at least"
                 f" {2 * _LEAST_SOURCE}: {self.surprise}, {self.max_spans}, {self.max_characters}"
             )
 
@@ -88,6 +95,7 @@ class Likelihood:
         return signature(
             "likelihood",
             model=self.model.signature,
+            spans=self.spans,
             surprise=self.surprise,
             gain=self.gain,
             max_characters=self.max_characters,
@@ -109,17 +117,24 @@ class Likelihood:
         given = await self._beside(inputs, text, output=output)
         if isinstance(given, str):
             return Report(outcome=Outcome.ABSTAINED, reason=given, usage=usage)
-        words = read_words(text, given=given.tokens, alone=alone)
-        limits = Thresholds(surprise=self.surprise, gain=self.gain)
-        spans = unhelped(text, words, limits=limits, most=self.max_spans)
         mean = mean_logprob(given.tokens)
-        share = _share(mean, faulty=bool(spans))
+        found = self._spans(text, given.tokens, alone) if self.spans else None
         low, high = aspect.scale.low, aspect.scale.high
         return Report(
-            score=low + (high - low) * share,
-            spans=spans,
-            rationale=_rationale(mean, mean_logprob(alone), shown=given.shown),
+            score=low + (high - low) * _share(mean, found),
+            spans=found or (),
+            rationale=_rationale(mean, mean_logprob(alone), shown=given.shown, looked=self.spans),
             usage=usage + given.usage,
+        )
+
+    def _spans(
+        self, text: str, given: Sequence[LikelyToken], alone: Sequence[LikelyToken]
+    ) -> tuple[ErrorSpan, ...]:
+        return unhelped(
+            text,
+            read_words(text, given=given, alone=alone),
+            limits=Thresholds(surprise=self.surprise, gain=self.gain),
+            most=self.max_spans,
         )
 
     def _obstacle(self, segment: Segment, aspect: Aspect, inputs: Mapping[str, str]) -> str:
@@ -180,17 +195,21 @@ def _material(inputs: Mapping[str, str]) -> str:
     return "\n\n".join(f"{header}:\n{text}" for header, text in inputs.items() if text.strip())
 
 
-def _share(mean: float, *, faulty: bool) -> float:
-    """Return the share of the scale; it rises with `mean`, and spans keep it below the top band."""
+def _share(mean: float, spans: Sequence[ErrorSpan] | None) -> float:
+    """Return the share of the scale, which rises with `mean`; spans keep it below the top band."""
     likely = min(1.0, max(0.0, (mean - _WORST) / (_BEST - _WORST)))
-    return _TOP_BAND * likely * 0.999 if faulty else _TOP_BAND + (1 - _TOP_BAND) * likely
+    if spans is None:
+        return likely
+    return _TOP_BAND * likely * _BELOW if spans else _TOP_BAND + (1 - _TOP_BAND) * likely
 
 
-def _rationale(mean: float, alone: float, *, shown: float) -> str:
+def _rationale(mean: float, alone: float, *, shown: float, looked: bool) -> str:
     said = (
         f"Beside the source a token has a log-likelihood of {mean:.2f} on average, without it"
         f" {alone:.2f}."
     )
     if shown < 1:
         said += f" Only {shown:.0%} of the source was read: the rest did not fit."
+    if not looked:
+        said += " A score alone: no error spans were looked for."
     return f"{said} Contradictions in the source's own words are not seen."

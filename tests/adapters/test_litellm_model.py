@@ -72,7 +72,7 @@ async def test_a_forced_reply_is_the_only_one_that_its_grammar_allows() -> None:
     sent = await wire("openai/loop", request)
     assert sent["grammar"] == r'root ::= "say \"a\\b\"\n\x09now"'
     assert (sent["logprobs"], sent["temperature"]) == (True, 0.0)
-    assert sent["max_tokens"] >= len(request.forced)
+    assert sent["max_tokens"] == len(request.forced) + 8
 
 
 @pytest.mark.parametrize(

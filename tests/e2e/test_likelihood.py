@@ -21,7 +21,7 @@ def anyio_backend() -> str:
 
 async def assess(model: str, output: str) -> Report:
     segment = Segment(segment_id="1", output=output, inputs={"Article": ARTICLE})
-    async with open_panel(judges=["likelihood"], models=[model]) as panel:
+    async with open_panel(judges=["likelihood:spans=true"], models=[model]) as panel:
         report = await panel.assess(segment, CONSISTENCY)
     return report.seats[0].report
 

@@ -20,7 +20,7 @@ def rated(output: str, *, article: str = ARTICLE) -> Segment:
 async def assess(
     output: str, *, article: str = ARTICLE, model: CopyingModel | None = None, **options: object
 ) -> Report:
-    judge = Likelihood(model=model or CopyingModel(), **options)  # type: ignore[arg-type]  # set by each test
+    judge = Likelihood(model=model or CopyingModel(), **{"spans": True, **options})  # type: ignore[arg-type]  # set by each test
     return await judge.assess(rated(output, article=article), ASPECT)
 
 
@@ -32,6 +32,16 @@ async def test_the_model_reads_the_text_once_without_and_once_beside_the_source(
     assert ARTICLE not in without
     assert {request.forced for request in model.requests} == {"Ann sells bread"}
     assert report.usage.calls == 2
+
+
+async def test_without_spans_the_score_follows_the_likelihood_alone_and_that_is_said() -> None:
+    report = await assess("Ann Lee sells cheap cars", spans=False)
+    # Of a mean of -2.55, as below, without any regard to the top band.
+    assert report.score == pytest.approx(1 + 4 * 1.45 / 3.5)
+    assert report.spans == ()
+    assert "no error spans were looked for" in report.rationale
+    marked = await assess("Ann Lee sells cheap cars")
+    assert "no error spans" not in marked.rationale
 
 
 async def test_a_copy_has_no_span_and_the_highest_score() -> None:
@@ -129,7 +139,7 @@ async def test_a_blank_text_says_nothing_that_is_unsupported() -> None:
     assert model.requests == []
 
 
-@pytest.mark.parametrize("options", [{"surprise": -1}, {"max_spans": -1}, {"max_characters": 5}])
+@pytest.mark.parametrize("options", [{"surprise": -1}, {"max_spans": 0}, {"max_characters": 5}])
 def test_numbers_out_of_range_are_refused(options: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="must not be negative"):
-        Likelihood(model=CopyingModel(), **options)
+        Likelihood(model=CopyingModel(), **options)  # type: ignore[arg-type]  # set by each test

@@ -1,7 +1,7 @@
 """The page that goes with a trained model: on what it was trained, how, and what came of it."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -39,13 +39,9 @@ class ModelCard:
 
     def write(self, folder: Path) -> None:
         """Write `CARD` into a folder, and `CURVES` where matplotlib is installed."""
-        if find_spec("matplotlib") is not None:
-            curves.draw_curves(
-                folder / CURVES,
-                losses=self.progress.losses,
-                validations=self.progress.validations,
-            )
-        page = "\n".join([*self._front(), *self._data(), *self._training(), *self._results(folder)])
+        draw(self.progress, folder)
+        results = [*result_lines(self.progress, folder), *_threshold_lines(self.judging)]
+        page = "\n".join([*self._front(), *self._data(), *self._training(), *results])
         (folder / CARD).write_text(f"{page}\n", encoding="utf-8")
 
     def _front(self) -> list[str]:
@@ -79,46 +75,57 @@ class ModelCard:
     def _data(self) -> list[str]:
         rows = [("training", self.examples), ("validation", self.validation)]
         rows += [("with a source that was cut", self.cut), ("skipped as too long", self.left_out)]
-        lines = [
-            "## Data",
-            "",
-            f"From {code_span(self.data.source)} (digest {self.data.digest}).",
-            "",
-        ]
-        lines += _table(("examples", "count"), rows)
-        for heading, counts in self.data.counts.items():
-            lines += _table((markdown(heading), "examples"), sorted(counts.items()))
-        licences = ", ".join(sorted(set(self.data.licences))) or "not given"
-        return [*lines, f"Licences of the sources and the teachers: {markdown(licences)}.", ""]
+        return data_lines(self.data, rows)
 
     def _training(self) -> list[str]:
-        options = [(name, "" if one is None else one) for name, one in asdict(self.options).items()]
-        versions = [("spanjury", VERSION), *package_versions().items()]
         return [
             "## Training",
             "",
             f"On {self.device}; {self.progress.micro_batch_size} examples in memory at once.",
             "",
-            *_table(("option", "value"), options),
-            *_table(("package", "version"), versions),
+            *option_lines(asdict(self.options)),
         ]
 
-    def _results(self, folder: Path) -> list[str]:
-        done = self.progress
-        speed = done.tokens / done.seconds if done.seconds else 0.0
-        lines = [
-            "## Results",
-            "",
-            f"{done.step} steps, {done.tokens} tokens, {done.seconds:.0f} s, {speed:.0f} tokens/s.",
-            "",
-        ]
-        if done.losses:
-            lines += _table(("step", "loss in training"), [_rounded(done.losses[-1])])
-        if done.validations:
-            lines += _table(("step", "loss on validation"), map(_rounded, done.validations))
-        if chosen := _threshold_row(self.judging):
-            lines += _table(("threshold on P(error)", "on validation"), [chosen])
-        return [*lines, f"![How the loss fell]({CURVES})"] if (folder / CURVES).exists() else lines
+
+def data_lines(data: DataStatistics, rows: Iterable[tuple[object, object]]) -> list[str]:
+    """Return the section about the data; `rows` are counts of examples by use."""
+    lines = ["## Data", "", f"From {code_span(data.source)} (digest {data.digest}).", ""]
+    lines += _table(("examples", "count"), rows)
+    for heading, counts in data.counts.items():
+        lines += _table((markdown(heading), "examples"), sorted(counts.items()))
+    licences = ", ".join(sorted(set(data.licences))) or "not given"
+    return [*lines, f"Licences of the sources and the teachers: {markdown(licences)}.", ""]
+
+
+def option_lines(options: Mapping[str, object]) -> list[str]:
+    """Return tables of a training's options, and of the packages that it ran with."""
+    rows = [(name, "" if one is None else one) for name, one in options.items()]
+    versions = [("spanjury", VERSION), *package_versions().items()]
+    return [*_table(("option", "value"), rows), *_table(("package", "version"), versions)]
+
+
+def result_lines(done: Progress, folder: Path) -> list[str]:
+    """Return the section about the training's course, with its picture if it is in `folder`."""
+    speed = done.tokens / done.seconds if done.seconds else 0.0
+    lines = [
+        "## Results",
+        "",
+        f"{done.step} steps, {done.tokens} tokens, {done.seconds:.0f} s, {speed:.0f} tokens/s.",
+        "",
+    ]
+    if done.losses:
+        lines += _table(("step", "loss in training"), [_rounded(done.losses[-1])])
+    if done.validations:
+        lines += _table(("step", "loss on validation"), map(_rounded, done.validations))
+    return [*lines, f"![How the loss fell]({CURVES})"] if (folder / CURVES).exists() else lines
+
+
+def draw(progress: Progress, folder: Path) -> None:
+    """Write `CURVES` into a folder where matplotlib is installed."""
+    if find_spec("matplotlib") is not None:
+        curves.draw_curves(
+            folder / CURVES, losses=progress.losses, validations=progress.validations
+        )
 
 
 def package_versions() -> dict[str, str]:
@@ -132,18 +139,17 @@ def package_versions() -> dict[str, str]:
     return found
 
 
-def _threshold_row(judging: Judging) -> tuple[str, str] | None:
-    """Return the threshold and what it does on validation; None where there is none."""
+def _threshold_lines(judging: Judging) -> list[str]:
+    """Return the threshold, and what it does on validation, if there is one."""
     chosen = judging.threshold
     if chosen is None:
-        return None
-    return (
+        return []
+    row = (
         f"{chosen.value:.4g}",
-        (
-            f"catches {chosen.caught:.0%} of faulty texts, flags {chosen.false_alarms:.0%} of"
-            f" others ({chosen.examples} examples)"
-        ),
+        f"catches {chosen.caught:.0%} of faulty texts, flags {chosen.false_alarms:.0%} of others"
+        f" ({chosen.examples} examples)",
     )
+    return ["", *_table(("threshold on P(error)", "on validation"), [row])]
 
 
 def _table(heads: tuple[str, str], rows: Iterable[tuple[object, object]]) -> list[str]:

@@ -72,7 +72,14 @@ from spanjury.judges.core.ports import (
     PricedModel,
     Source,
 )
-from spanjury.judges.core.reading import Likelihoods, Window, WindowReader, WindowReading
+from spanjury.judges.core.reading import (
+    Label,
+    LabelledWindow,
+    Likelihoods,
+    Window,
+    WindowReader,
+    WindowReading,
+)
 from spanjury.judges.core.report import PanelReport, Report, Result, SeatReport, Verdict
 from spanjury.judges.core.rescoring import Rescorable, Rescoring, RescoringMethod
 from spanjury.judges.core.scale import Scale
@@ -120,6 +127,8 @@ __all__ = [
     "JudgeError",
     "KeyedJudge",
     "Kind",
+    "Label",
+    "LabelledWindow",
     "Likelihoods",
     "LikelyToken",
     "Located",

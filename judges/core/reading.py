@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import NamedTuple, Protocol
 
 
@@ -26,6 +27,39 @@ class Window:
     kinds: tuple[int, ...]
     source: tuple[str, ...]
     source_kinds: tuple[int, ...]
+
+
+class Label(IntEnum):
+    """Relation of a word, or of a sentence, to the source, as people or damage label it."""
+
+    UNKNOWN = -1
+    SUPPORTED = 0
+    CONTRADICTED = 1
+    ABSENT = 2
+    """Not in the source."""
+    ERROR = 3
+    """Contradicted or not in the source: it is not said which."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledWindow:
+    """A window to learn from.
+
+    Parameters
+    ----------
+    words
+        The labels of its words, in order. Where all are unknown and the sentence has an error,
+        some of its words carry it.
+    sentence
+        The label of the sentence.
+    group
+        Windows of one group are learnt from together, as a clean sentence and its damaged twin.
+    """
+
+    window: Window
+    words: tuple[Label, ...]
+    sentence: Label
+    group: str
 
 
 class Likelihoods(NamedTuple):

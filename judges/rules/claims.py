@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from math import isinf
 from typing import Literal
 
-from spanjury.judges.rules.lexicon import FUNCTION_WORDS, GIVEN_NAMES, MONTHS, SAME, WEEKDAYS
 from spanjury.judges.rules.numbers import SHORT_SCALES, Number, numbers
 from spanjury.judges.rules.source_index import SourceIndex
-from spanjury.judges.rules.stems import stem
+from spanjury.judges.text.lexicon import FUNCTION_WORDS, GIVEN_NAMES, MONTHS, SAME, WEEKDAYS
+from spanjury.judges.text.stems import stem
 from spanjury.judges.text.words import Word
 
 Sort = Literal["number", "date", "name", "wording"]

@@ -6,11 +6,11 @@ from itertools import groupby
 
 from spanjury.judges.core import ErrorSpan, Located
 from spanjury.judges.rules.claims import Claim
-from spanjury.judges.rules.lexicon import MONTHS, WEEKDAYS
 from spanjury.judges.rules.numbers import Number
 from spanjury.judges.rules.source_index import SourceIndex
-from spanjury.judges.rules.stems import stem
 from spanjury.judges.rules.support import SentenceSupport, Support
+from spanjury.judges.text.lexicon import MONTHS, WEEKDAYS
+from spanjury.judges.text.stems import stem
 
 _STRANGE = 0.8  # share of unknown claims from which a whole sentence is marked
 _ENOUGH = 4  # claims that a sentence needs for that

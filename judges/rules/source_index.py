@@ -9,10 +9,10 @@ from functools import lru_cache
 from itertools import pairwise
 from math import isinf
 
-from spanjury.judges.rules.lexicon import FUNCTION_WORDS, MONTHS
 from spanjury.judges.rules.numbers import numbers
-from spanjury.judges.rules.stems import stem
+from spanjury.judges.text.lexicon import FUNCTION_WORDS, MONTHS
 from spanjury.judges.text.sentences import sentence_intervals
+from spanjury.judges.text.stems import stem
 from spanjury.judges.text.words import folded_words
 
 _PREFIX = 5  # letters that a derived word shares with its origin, as legal and legalise do

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from spanjury.judges.rules.claims import Claim, claims, tells_names
-from spanjury.judges.rules.lexicon import FUNCTION_WORDS
 from spanjury.judges.rules.source_index import SourceIndex, pair_hashes, triple_hashes
-from spanjury.judges.rules.stems import stem
+from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.sentences import sentence_intervals
+from spanjury.judges.text.stems import stem
 from spanjury.judges.text.words import Word, words
 
 # What begins a new clause: a writer who joins two sentences so says nothing new.

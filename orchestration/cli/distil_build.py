@@ -16,8 +16,9 @@ from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
 
 with lazily():
     from spanjury.orchestration.cli import console, logging, session
-    from spanjury.orchestration.services import distil
+    from spanjury.orchestration.services import distil, token_set
     from spanjury.orchestration.studies.distillation import splits, summary
+    from spanjury.orchestration.studies.distillation.tokens import summary as token_summary
     from spanjury.orchestration.wiring import config
 
 _RECIPE = "distil"
@@ -50,10 +51,20 @@ class TeacherFlags(PanelFlags, title="Teachers"):
 class SetFlags(Flags, title="Training set"):
     """The flags of the training set."""
 
+    form: Annotated[
+        Literal["generative", "tokens"],
+        Flag("'generative' teaches a language model to reply, 'tokens' an encoder to mark words."),
+    ] = "generative"
     from_damage: Annotated[
         bool, Flag("Use no teacher: damage the texts, and learn what was damaged.")
     ] = False
-    recipe: Annotated[str | None, Flag("Recipe of the damage; distil by default.")] = None
+    from_spans: Annotated[
+        tuple[Path, ...],
+        Flag("Texts in which people marked errors, for --form tokens; repeatable.", "FILE"),
+    ] = ()
+    recipe: Annotated[
+        str | None, Flag("Recipe of the damage; distil, or reader for --form tokens.")
+    ] = None
     output: Annotated[
         Path, Flag("Folder for the set; it allows to resume.", "FOLDER", also="-o")
     ] = Path("distilled")
@@ -73,6 +84,14 @@ class SetFlags(Flags, title="Training set"):
             "Scores from 0 to 100: (mean-1)*25 on five labels, or 'share' for 20*mean.", rare=True
         ),
     ] = "stretched"
+
+    twins: Annotated[
+        int, Flag("Damaged texts with clean twins, for --form tokens.", min=0, rare=True)
+    ] = 16000
+    records: Annotated[int, Flag("Made-up records, for --form tokens.", min=0, rare=True)] = 1500
+    copies: Annotated[
+        int, Flag("Times that an epoch shows what people marked.", min=1, rare=True)
+    ] = 3
 
     @property
     def shares(self) -> "splits.Shares":
@@ -129,6 +148,11 @@ def build(
     The panel is named with --panel, or with --judge and --model.
     """
     logging.log_to(show.log_file)
+    if kept.form == "tokens":
+        _build_tokens(texts, kept, teachers, licences=licences)
+        return
+    if kept.from_spans:
+        raise ConfigError("--from-spans goes with --form tokens")
     job = _job(texts, kept, teachers, licences=licences, limits=limits)
     material = distil.material_of(job)
     if job.panel is None:
@@ -146,6 +170,39 @@ def build(
         )
     console.print_report(summary.training_set_report(inventory))
     say(f"{inventory.examples} examples are in {job.output}")
+
+
+def _build_tokens(
+    texts: TextFlags, kept: SetFlags, teachers: TeacherFlags, *, licences: LicenceFlags
+) -> None:
+    if teachers.panel or teachers.judge or teachers.model:
+        raise ConfigError(
+            "--form tokens asks no judge: name a panel's results with --from-spans, whose spans"
+            " are learnt"
+        )
+    if not kept.from_damage and kept.recipe:
+        raise ConfigError("--recipe is about damage to texts: it goes with --from-damage")
+    inventory = token_set.build_token_set(
+        token_set.TokenSetJob(
+            clean=texts.data if kept.from_damage else (),
+            marked=(*(() if kept.from_damage else texts.data), *kept.from_spans),
+            output=kept.output,
+            recipe=kept.recipe or token_set.RECIPE,
+            twins=kept.twins if kept.from_damage else 0,
+            records=kept.records if kept.from_damage else 0,
+            copies=kept.copies,
+            evaluation=kept.evaluation,
+            columns=texts.column,
+            limit=texts.limit,
+            seed=teachers.seed,
+            shares=kept.shares,
+            licence=licences.licence,
+            require_licence=licences.require_licence,
+            accepted=licences.accept_licence,
+        )
+    )
+    console.print_report(token_summary.token_set_report(inventory))
+    say(f"{inventory.examples} examples are in {kept.output}")
 
 
 def _job(

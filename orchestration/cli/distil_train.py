@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -19,7 +19,9 @@ from spanjury.orchestration.cli.flags.run import LogFlags
 
 with lazily():
     from spanjury.orchestration.cli import logging
+    from spanjury.orchestration.services import token_train
     from spanjury.orchestration.services import train as service
+    from spanjury.orchestration.studies.distillation.tokens import token_files
     from spanjury.orchestration.wiring import training as wiring
 
 _EVERY = 10.0  # seconds between two words of how far it is
@@ -31,7 +33,13 @@ class ModelFlags(Flags, title="Model"):
     """The flags that name examples, the model that learns, and the folder it goes to."""
 
     data: Annotated[Path, typer.Argument(metavar="DATA_FOLDER", help="Folder of `distil build`.")]
-    base: Annotated[str, Flag("The model that learns, with safetensors.", "FOLDER|HUB_ID|embedded")]
+    base: Annotated[
+        str,
+        Flag(
+            "The model that learns, with safetensors; for the token form an encoder.",
+            "FOLDER|HUB_ID|embedded|minilm",
+        ),
+    ]
     output: Annotated[Path, Flag("Folder for the model; it allows to resume.", "FOLDER", also="-o")]
 
 
@@ -45,7 +53,10 @@ class TrainingFlags(Flags, title="Training"):
     micro_batch_size: Annotated[
         int, Flag("Examples in memory at once; halved where memory is short.", min=1, rare=True)
     ] = 4
-    learning_rate: Annotated[float, Flag("The highest learning rate.", "RATE", min=0.0)] = 2e-4
+    learning_rate: Annotated[
+        float | None,
+        Flag("The highest learning rate; 0.0002, or 0.0001 for tokens.", "RATE", min=0.0),
+    ] = None
     rank: Annotated[int, Flag("Rank of the LoRA matrices.", min=1, rare=True)] = 16
     alpha: Annotated[int, Flag("The matrices count alpha / rank times.", min=1, rare=True)] = 32
     dropout: Annotated[
@@ -87,22 +98,70 @@ class TrainingFlags(Flags, title="Training"):
         Flag("'auto' is xformers on a GPU if it is installed, else PyTorch's.", rare=True),
     ] = "auto"
 
+    def options(self) -> "wiring.TrainingOptions":
+        """Return the options of the generative form."""
+        return wiring.TrainingOptions(**self._given())
 
-def train(*, model: ModelFlags, training: TrainingFlags, show: LogFlags) -> None:
+    def _given(self) -> dict[str, Any]:
+        given = asdict(self)
+        if self.learning_rate is None:
+            del given["learning_rate"]
+        return given
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenFlags(Flags, title="Training of the token form"):
+    """The flags that only the token form has: each is one of `TokenOptions`."""
+
+    batch_tokens: Annotated[
+        int, Flag("Word pieces that one step learns from.", min=1, rare=True)
+    ] = 2600
+    head_learning_rate: Annotated[
+        float, Flag("The highest learning rate of what is new.", "RATE", min=0.0, rare=True)
+    ] = 5e-4
+    error_weight: Annotated[
+        float, Flag("Times that a word with an error counts.", min=0.0, rare=True)
+    ] = 2.0
+    patience: Annotated[
+        int, Flag("Validations without a lower loss that end training.", min=1, rare=True)
+    ] = 3
+    threads: Annotated[int | None, Flag("Processor threads.", min=1, rare=True)] = None
+
+    def options(self, training: TrainingFlags) -> "wiring.TokenOptions":
+        """Return the options of the token form, with those that it shares."""
+        shared = {name: getattr(training, name) for name in _SHARED}
+        given = {name: value for name, value in shared.items() if value is not None}
+        return wiring.TokenOptions(**asdict(self), **given)
+
+
+_SHARED = (
+    "checkpoint_every",
+    "device",
+    "epochs",
+    "learning_rate",
+    "max_length",
+    "max_steps",
+    "seed",
+    "validate_every",
+    "warmup",
+    "weight_decay",
+)
+
+
+def train(
+    *, model: ModelFlags, training: TrainingFlags, tokens: TokenFlags, show: LogFlags
+) -> None:
     """Train a small model on what `build` has written; after Ctrl-C the same command goes on."""
     logging.log_to(show.log_file)
     wiring.require(wiring.training)
+    reporter = _Reporter(quiet=show.no_progress)
+    is_tokens = token_files.is_token_set(model.data)
+    train_form = _train_tokens if is_tokens else _train_generative
     try:
-        options = wiring.TrainingOptions(**asdict(training))
+        with _stopping() as stop:
+            trained = train_form(model, training, tokens, reporter=reporter, stop=stop)
     except ValueError as error:
         raise ConfigError(str(error)) from error
-    job = service.training_job(model.data, base=model.base, folder=model.output, options=options)
-    say(f"{len(job.pairs)} examples to learn from, {len(job.validation)} to validate on")
-    if service.same_answers(job):
-        say("all of them have the same answer: a model that learns it will give no other")
-    reporter = _Reporter(quiet=show.no_progress)
-    with _stopping() as stop:
-        trained = wiring.training.train(job, tell=reporter.report, stopped=stop.requested)
     if trained.cut or trained.skipped:
         say(f"too long: {trained.cut} sources cut, {trained.skipped} examples skipped")
     if not trained.finished:
@@ -112,6 +171,38 @@ def train(*, model: ModelFlags, training: TrainingFlags, show: LogFlags) -> None
         )
         raise typer.Exit(INTERRUPTED)
     say(f"the model is in {model.output}; its card is {model.output / 'README.md'}")
+
+
+def _train_generative(
+    model: ModelFlags,
+    training: TrainingFlags,
+    _: TokenFlags,
+    *,
+    reporter: "_Reporter",
+    stop: "_Stop",
+) -> "wiring.Trained":
+    job = service.training_job(
+        model.data, base=model.base, folder=model.output, options=training.options()
+    )
+    say(f"{len(job.pairs)} examples to learn from, {len(job.validation)} to validate on")
+    if service.same_answers(job):
+        say("all of them have the same answer: a model that learns it will give no other")
+    return wiring.training.train(job, tell=reporter.report, stopped=stop.requested)
+
+
+def _train_tokens(
+    model: ModelFlags,
+    training: TrainingFlags,
+    tokens: TokenFlags,
+    *,
+    reporter: "_Reporter",
+    stop: "_Stop",
+) -> "wiring.Trained":
+    job = token_train.token_training_job(
+        model.data, base=model.base, folder=model.output, options=tokens.options(training)
+    )
+    say(f"{len(job.windows)} sentences to learn from, {len(job.validation)} to validate on")
+    return wiring.token_training.train(job, tell=reporter.report, stopped=stop.requested)
 
 
 class _Reporter:

@@ -8,12 +8,13 @@ from typing import cast
 
 from spanjury.adapters.files.limits import USUAL, DataLimits, parse_limits
 from spanjury.adapters.files.reading.column_map import parse_columns
+from spanjury.adapters.files.reading.json_texts import read_texts
 from spanjury.adapters.files.reading.source_order import by_source
 from spanjury.judges.core import ConfigError, DataError, Segment
 from spanjury.orchestration.wiring.checks import checked_rows
 from spanjury.orchestration.wiring.plugins import SOURCES, parameters
 
-__all__ = ["by_source", "open_source", "set_data_limits"]
+__all__ = ["by_source", "open_source", "read_texts", "set_data_limits"]
 
 _limits: ContextVar[DataLimits] = ContextVar("data_limits", default=USUAL)
 

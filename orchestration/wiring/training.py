@@ -15,6 +15,8 @@ from spanjury.adapters.training.job import (
     VerdictWords,
     pairs_digest,
 )
+from spanjury.adapters.training.tokens import training as token_training
+from spanjury.adapters.training.tokens.job import TokenJob, TokenOptions, windows_digest
 from spanjury.judges.core.lazy import require
 from spanjury.orchestration.studies.distillation.splits import SPLITS
 from spanjury.orchestration.studies.distillation.training_set import SEAL, split_file
@@ -23,6 +25,8 @@ __all__ = [
     "AttentionName",
     "DataStatistics",
     "Progress",
+    "TokenJob",
+    "TokenOptions",
     "Trained",
     "TrainingJob",
     "TrainingOptions",
@@ -31,7 +35,9 @@ __all__ = [
     "open_training_files",
     "pairs_digest",
     "require",
+    "token_training",
     "training",
+    "windows_digest",
 ]
 
 

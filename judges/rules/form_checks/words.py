@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from spanjury.judges.core import ErrorSpan
 from spanjury.judges.rules.form_text import FormText
-from spanjury.judges.rules.lexicon import FUNCTION_WORDS
+from spanjury.judges.text.lexicon import FUNCTION_WORDS
 
 _ARTICLE = re.compile(r"(?<![\w.'’\-])([Aa]n?) ([a-z]+)\b(?!['’]|\.\w)")
 # Vowels that are spoken as consonants, and the silent h.

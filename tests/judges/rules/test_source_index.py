@@ -3,7 +3,7 @@
 import pytest
 
 from spanjury.judges.rules.source_index import index_source
-from spanjury.judges.rules.stems import stem
+from spanjury.judges.text.stems import stem
 
 NEWS = "The council approved 1,200 homes on Monday. Residents of Leeds will protest in 12 weeks."
 

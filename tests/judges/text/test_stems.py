@@ -2,8 +2,8 @@
 
 import pytest
 
-from spanjury.judges.rules.lexicon import FUNCTION_WORDS
-from spanjury.judges.rules.stems import stem
+from spanjury.judges.text.lexicon import FUNCTION_WORDS
+from spanjury.judges.text.stems import stem
 
 
 @pytest.mark.parametrize(

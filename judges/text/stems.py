@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from spanjury.judges.rules.lexicon import FUNCTION_WORDS, IRREGULAR, SAME
+from spanjury.judges.text.lexicon import FUNCTION_WORDS, IRREGULAR, SAME
 
 _ENDINGS = (
     "ations",

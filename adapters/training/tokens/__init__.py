@@ -1,0 +1,9 @@
+"""Training of an encoder that labels each word of a sentence beside its source."""
+
+from types import ModuleType
+
+from spanjury.judges.core.lazy import lazy_module
+
+
+def __getattr__(name: str) -> ModuleType:
+    return lazy_module(__name__, name, extra="train")

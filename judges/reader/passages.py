@@ -1,0 +1,81 @@
+"""Passages: the inputs of a segment, cut into what can stand beside a sentence as evidence."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from spanjury.judges.reader.tokens import Token, tokens
+from spanjury.judges.text.sentences import sentence_intervals
+
+_LONGEST = 48
+"""Tokens of a passage; a longer sentence, as in speech without full stops, makes several."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A sentence of an input, a line of a dialogue, or a part of a long one.
+
+    Parameters
+    ----------
+    input
+        Header of the input.
+    tokens
+        Its words and marks, with offsets in that input.
+    """
+
+    input: str
+    tokens: Sequence[Token]
+
+    @property
+    def start(self) -> int:
+        """Where it begins in the input."""
+        return self.tokens[0].start
+
+    @property
+    def end(self) -> int:
+        """Where it ends in the input."""
+        return self.tokens[-1].end
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passages:
+    """All passages of a segment's inputs, and where each stem stands.
+
+    Parameters
+    ----------
+    where
+        Stem of each content word -> the positions of the passages that hold it, ascending.
+    """
+
+    passages: Sequence[Passage]
+    where: Mapping[str, Sequence[int]]
+
+
+def passages_of(inputs: Mapping[str, str]) -> Passages:
+    """Cut the inputs, in order; systems that share them share the work."""
+    return _passages(tuple(inputs.items()))
+
+
+@lru_cache(maxsize=8)  # the systems that share a source come one after another
+def _passages(inputs: tuple[tuple[str, str], ...]) -> Passages:
+    cut = [passage for header, text in inputs for passage in _cut(header, text)]
+    where: dict[str, list[int]] = {}
+    for position, passage in enumerate(cut):
+        for token in passage.tokens:
+            if not token.is_content:
+                continue
+            places = where.setdefault(token.stem, [])
+            if not places or places[-1] != position:
+                places.append(position)
+    return Passages(passages=cut, where=where)
+
+
+def _cut(header: str, text: str) -> list[Passage]:
+    cut = []
+    for start, end in sentence_intervals(text):
+        read = tokens(text[start:end], offset=start)
+        cut += [
+            Passage(input=header, tokens=read[first : first + _LONGEST])
+            for first in range(0, len(read), _LONGEST)
+        ]
+    return cut

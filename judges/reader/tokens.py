@@ -1,0 +1,64 @@
+"""Tokens: the words and marks of a text with their places, as the small encoder reads them."""
+
+import re
+from typing import NamedTuple
+
+from spanjury.judges.text.lexicon import FUNCTION_WORDS
+from spanjury.judges.text.stems import stem
+from spanjury.judges.text.words import fold_word
+
+_TOKEN = re.compile(
+    r"\d+(?:[.,:]\d+)*(?:st|nd|rd|th)?\b|[^\W_]+(?:['’](?![sS]\b)[^\W\d_]+)*|['’][sS]\b|[^\w\s]|_"
+)
+
+
+class Token(NamedTuple):
+    """A word, a number or a mark.
+
+    Parameters
+    ----------
+    start, end
+        Half-open offsets in code points.
+    stem
+        For comparison; of a mark, the mark.
+    """
+
+    start: int
+    end: int
+    text: str
+    stem: str
+
+    @property
+    def is_word(self) -> bool:
+        """Whether it holds a letter or a digit."""
+        return self.text[0].isalnum()
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it begins with a digit."""
+        return self.text[0].isdecimal()
+
+    @property
+    def is_content(self) -> bool:
+        """Whether it is a number, or a word that carries more than grammar."""
+        return self.is_word and self.stem not in FUNCTION_WORDS and "'" not in self.stem
+
+    @property
+    def is_capital(self) -> bool:
+        """Whether it begins with a capital letter."""
+        return self.text[0].isupper()
+
+
+def tokens(text: str, *, offset: int = 0) -> list[Token]:
+    """Return the tokens of `text`, in order; `offset` is where it begins in a longer one."""
+    return [
+        Token(match.start() + offset, match.end() + offset, match.group(), _stem(match.group()))
+        for match in _TOKEN.finditer(text)
+    ]
+
+
+def _stem(token: str) -> str:
+    if not token[0].isalnum():
+        return token
+    folded = fold_word(token)
+    return stem(folded.replace("’", "'")) if folded else token

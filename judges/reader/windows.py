@@ -1,0 +1,197 @@
+"""Windows: each sentence of an output beside the passages of its source that matter to it.
+
+Which passages matter is decided by the words that they share with the sentence, the rarer in the
+source the weightier, and each word counts once: a second passage is taken for what the first does
+not say. Every word gets a *kind*, its lexical relation to the other side, which spares the encoder
+to learn what can be counted: is it copied, does it stand elsewhere, or nowhere?
+"""
+
+import heapq
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from itertools import pairwise
+from math import log
+
+from spanjury.judges.core import Window
+from spanjury.judges.reader.passages import Passage, Passages, passages_of
+from spanjury.judges.reader.tokens import Token, tokens
+from spanjury.judges.text.sentences import sentence_intervals
+
+ROOM = 134
+"""Tokens of a window on both sides, so that their pieces rarely exceed 192."""
+
+_LONGEST = 64
+"""Tokens of a sentence that are read at once."""
+
+_AGAIN = 0.15
+"""Weight of a word that another passage has already brought, beside one that none has."""
+
+_CANDIDATES = 64
+"""Passages that are weighed; of a long source, those that share most."""
+
+
+class Kind(IntEnum):
+    """Lexical relation of a token to the other side of its window."""
+
+    SPECIAL = 0
+    SOURCE = 1
+    SOURCE_SHARED = 2
+    SOURCE_RUN = 3
+    MARK = 4
+    GRAMMAR_RUN = 5
+    GRAMMAR = 6
+    CONTENT_RUN = 7
+    CONTENT_NEAR = 8
+    CONTENT_FAR = 9
+    CONTENT_NEW = 10
+    NAME_NEAR = 11
+    NAME_FAR = 12
+    NAME_NEW = 13
+    NUMBER_NEAR = 14
+    NUMBER_FAR = 15
+    NUMBER_NEW = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentenceWindow:
+    """A sentence of the output with its window.
+
+    Parameters
+    ----------
+    tokens
+        Its words and marks, with offsets in the output; as many as ``window.words``.
+    passages
+        The passages beside it, in the order of the source.
+    """
+
+    tokens: Sequence[Token]
+    passages: Sequence[Passage]
+    window: Window
+
+
+def sentence_windows(output: str, inputs: Mapping[str, str]) -> Iterator[SentenceWindow]:
+    """Yield a window for each sentence of `output` that has a word, in order.
+
+    A sentence of more than 64 tokens is read in parts.
+    """
+    source = passages_of(inputs)
+    for start, end in sentence_intervals(output):
+        read = tokens(output[start:end], offset=start)
+        for first in range(0, len(read), _LONGEST):
+            part = read[first : first + _LONGEST]
+            if any(token.is_word for token in part):
+                yield _window(part, source)
+
+
+def _window(sentence: Sequence[Token], source: Passages) -> SentenceWindow:
+    beside = _best_passages(sentence, source, room=ROOM - len(sentence))
+    words = [token for passage in beside for token in passage.tokens]
+    window = Window(
+        words=tuple(token.text for token in sentence),
+        kinds=tuple(_sentence_kinds(sentence, words, source)),
+        source=tuple(token.text for token in words),
+        source_kinds=tuple(_source_kinds(words, sentence)),
+    )
+    return SentenceWindow(tokens=sentence, passages=beside, window=window)
+
+
+def _best_passages(sentence: Sequence[Token], source: Passages, *, room: int) -> list[Passage]:
+    """Take passages, the one that adds most first, until there is no room."""
+    size = len(source.passages)
+    weights = {
+        token.stem: log(1 + size / len(source.where[token.stem]))
+        for token in sentence
+        if token.is_content and token.stem in source.where
+    }
+    brings = _shared_stems(weights, source)
+    covered: set[str] = set()
+    taken: set[int] = set()
+    while brings and room > 0:
+        best = max(brings, key=lambda at: (_added(brings[at], weights, covered), -at))
+        covered |= brings.pop(best)
+        taken.add(best)
+        room -= len(source.passages[best].tokens)
+    taken |= _neighbours(taken, source, room=room)
+    return [source.passages[at] for at in sorted(taken)]
+
+
+def _shared_stems(weights: Mapping[str, float], source: Passages) -> dict[int, set[str]]:
+    """Return the stems that each of the likeliest passages shares with the sentence."""
+    shared: dict[int, set[str]] = {}
+    rarest_first = sorted(weights, key=lambda stem: (-weights[stem], stem))
+    for stem in rarest_first:
+        for at in source.where[stem]:
+            shared.setdefault(at, set()).add(stem)
+    if len(shared) <= _CANDIDATES:
+        return shared
+    sums = {at: sum(weights[stem] for stem in stems) for at, stems in shared.items()}
+    likeliest = heapq.nlargest(_CANDIDATES, shared, key=lambda at: (sums[at], -at))
+    return {at: shared[at] for at in likeliest}
+
+
+def _added(stems: set[str], weights: Mapping[str, float], covered: set[str]) -> float:
+    return sum(weights[stem] * (_AGAIN if stem in covered else 1.0) for stem in stems)
+
+
+def _neighbours(taken: set[int], source: Passages, *, room: int) -> set[int]:
+    """Fill the room that is left: what stands beside the best passages, then the beginning."""
+    size = len(source.passages)
+    beside = [at + step for at in sorted(taken) for step in (-1, 1)]
+    filled: set[int] = set()
+    for at in (*beside, *range(min(size, ROOM))):
+        if not 0 <= at < size or at in taken or at in filled:
+            continue
+        length = len(source.passages[at].tokens)
+        if length <= room:
+            filled.add(at)
+            room -= length
+    return filled
+
+
+def _sentence_kinds(
+    sentence: Sequence[Token], beside: Sequence[Token], source: Passages
+) -> Iterator[Kind]:
+    near = {token.stem for token in beside}
+    runs = _runs(sentence, beside)
+    for at, token in enumerate(sentence):
+        if not token.is_word:
+            yield Kind.MARK
+        elif not token.is_content:
+            yield Kind.GRAMMAR_RUN if runs[at] else Kind.GRAMMAR
+        else:
+            yield _content_kind(
+                token,
+                run=runs[at],
+                far=0 if token.stem in near else 1 if token.stem in source.where else 2,
+                first=at == 0,
+            )
+
+
+def _content_kind(token: Token, *, run: bool, far: int, first: bool) -> Kind:
+    if token.is_number:
+        return Kind(Kind.NUMBER_NEAR + far)
+    if token.is_capital and not first:
+        return Kind(Kind.NAME_NEAR + far)
+    return Kind.CONTENT_RUN if run else Kind(Kind.CONTENT_NEAR + far)
+
+
+def _source_kinds(words: Sequence[Token], sentence: Sequence[Token]) -> Iterator[Kind]:
+    shared = {token.stem for token in sentence if token.is_content}
+    runs = _runs(words, sentence)
+    for at, token in enumerate(words):
+        if runs[at] and token.is_word:
+            yield Kind.SOURCE_RUN
+        else:
+            yield Kind.SOURCE_SHARED if token.stem in shared else Kind.SOURCE
+
+
+def _runs(these: Sequence[Token], those: Sequence[Token]) -> list[bool]:
+    """Say of each token whether it and a neighbour stand side by side in `those`, too."""
+    there = Counter((left.stem, right.stem) for left, right in pairwise(those))
+    joined = [(left.stem, right.stem) in there for left, right in pairwise(these)]
+    return [
+        bool((at and joined[at - 1]) or (at < len(joined) and joined[at]))
+        for at in range(len(these))
+    ]

@@ -1,0 +1,151 @@
+"""A training set of the token form: texts whose words the source supports or not."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from pathlib import Path
+
+from spanjury.judges.core import VERSION, DataError
+from spanjury.orchestration.services.distil import harms_of
+from spanjury.orchestration.services.panels import read_segments
+from spanjury.orchestration.studies.distillation.damaged_text import Harm
+from spanjury.orchestration.studies.distillation.licences import require_licences
+from spanjury.orchestration.studies.distillation.rows import DataFile, Row, rows_of
+from spanjury.orchestration.studies.distillation.splits import Shares
+from spanjury.orchestration.studies.distillation.tokens.example import TokenExample
+from spanjury.orchestration.studies.distillation.tokens.overlap import overlaps, word_runs
+from spanjury.orchestration.studies.distillation.tokens.people import examples_of_people
+from spanjury.orchestration.studies.distillation.tokens.records import record_examples
+from spanjury.orchestration.studies.distillation.tokens.summary import TokenInventory
+from spanjury.orchestration.studies.distillation.tokens.token_files import FORM, token_line
+from spanjury.orchestration.studies.distillation.tokens.twins import TwinPlan, twins
+from spanjury.orchestration.studies.distillation.training_set import FORMAT, split_file
+from spanjury.orchestration.wiring.sources import read_texts
+from spanjury.orchestration.wiring.training import open_training_files
+from spanjury.perturbations.recipe import find_recipe
+
+RECIPE = "reader"
+"""Name of the recipe whose damage is learnt from, unless another is asked for."""
+
+_TASK = "grounding"  # rows of any task do; the splits want one name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenSetJob:
+    """A training set to build: its material, and where it goes.
+
+    Parameters
+    ----------
+    clean
+        Files of texts that are good, to damage and to copy from.
+    marked
+        Files of texts in which people, or a panel, marked what the source does not support.
+    recipe
+        Name of a recipe, or a file that holds one, of the damage.
+    twins, records
+        Pairs of a clean and a damaged text, and of sentences about made-up records, to make.
+    copies
+        Times that an epoch shows a text with marked spans.
+    evaluation
+        Files that are measured on: rows whose inputs share runs of eight words with theirs are
+        left out.
+    shares, licence, require_licence, accepted, columns, limit
+        As in `distil.DistilJob`.
+    """
+
+    clean: tuple[Path, ...] = ()
+    marked: tuple[Path, ...] = ()
+    output: Path
+    recipe: str = RECIPE
+    twins: int = 16000
+    records: int = 1500
+    copies: int = 3
+    evaluation: tuple[Path, ...] = ()
+    columns: tuple[str, ...] = ()
+    limit: int | None = None
+    seed: int = 1
+    shares: Shares = field(default_factory=Shares)
+    licence: str = ""
+    require_licence: bool = False
+    accepted: tuple[str, ...] = ()
+
+
+def build_token_set(job: TokenSetJob) -> TokenInventory:
+    """Build the set and write it; return what it holds.
+
+    Raises
+    ------
+    ConfigError
+        If a name is unknown, or a licence does not permit training and must.
+    DataError
+        If a file cannot be read, or there is nothing to learn from.
+    StoreError
+        If the folder cannot be written.
+    """
+    inventory = TokenInventory()
+    rows = _rows(job, inventory)
+    if job.require_licence:
+        require_licences([(row.source, row.licence) for row in rows], accepted=job.accepted)
+    with open_training_files(job.output) as files:
+        for example in _examples(job, rows):
+            files.append(split_file(example.split), token_line(example))
+            inventory.add(example)
+        if not inventory.examples:
+            raise DataError("there is nothing to learn from: no row says what is supported")
+        files.close_with(
+            {
+                "format": FORMAT,
+                "form": FORM,
+                "spanjury": VERSION,
+                "seed": job.seed,
+                "recipe": job.recipe,
+                "examples": {" / ".join(key): count for key, count in inventory.made.items()},
+                "overlapping": dict(inventory.overlapping),
+            }
+        )
+    return inventory
+
+
+def _rows(job: TokenSetJob, inventory: TokenInventory) -> list[Row]:
+    """Read all rows, and leave out what is measured on."""
+    files = [_file(job, path) for path in (*job.clean, *job.marked)]
+    known = word_runs(chain.from_iterable(map(read_texts, job.evaluation)))
+    kept = []
+    for row in rows_of(files, task=_TASK, licence=job.licence, shares=job.shares, seed=job.seed):
+        if any(overlaps(text, known) for text in row.segment.inputs.values()):
+            inventory.overlapping[row.dataset] += 1
+        else:
+            kept.append(row)
+    return kept
+
+
+def _file(job: TokenSetJob, path: Path) -> DataFile:
+    segments = tuple(islice(read_segments(path, columns=job.columns), job.limit))
+    return DataFile(path=str(path), dataset=path.name.partition(".")[0], segments=segments)
+
+
+def _examples(job: TokenSetJob, rows: Sequence[Row]) -> Iterator[TokenExample]:
+    clean = {str(path) for path in job.clean}
+    yield from examples_of_people(
+        [row for row in rows if row.source not in clean], copies=job.copies
+    )
+    harms, harmless = _harms(job.recipe)
+    plan = TwinPlan(harms=harms, harmless=harmless, pairs=job.twins, seed=job.seed)
+    yield from twins(rows, plan, clean=clean)
+    yield from record_examples(job.records, seed=job.seed)
+
+
+def _harms(recipe: str) -> tuple[list[Harm], list[Harm]]:
+    """Return what a recipe does to a text: what harms consistency, and what does not."""
+    every = harms_of(find_recipe(recipe))
+    return (
+        [harm for harm in every if harm.perturbation.effect_on("consistency") == "falls"],
+        [harm for harm in every if harm.perturbation.effect_on("consistency") == "unchanged"],
+    )
+
+
+def training_examples(examples: Iterable[TokenExample]) -> Iterator[TokenExample]:
+    """Yield each example as often as an epoch shows it."""
+    for example in examples:
+        for _ in range(example.copies):
+            yield example

@@ -1,0 +1,51 @@
+"""Examples of the token form as lines of JSON."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from spanjury.judges.core import DataError
+from spanjury.orchestration.studies.distillation.splits import Split
+from spanjury.orchestration.studies.distillation.tokens.example import TokenExample
+from spanjury.orchestration.studies.distillation.training_set import SEAL, split_file
+
+FORM = "tokens"
+"""Value of ``form`` in the seal of a set of this form."""
+
+_EXAMPLE: TypeAdapter[TokenExample] = TypeAdapter(TokenExample)
+_SEAL: TypeAdapter[dict[str, object]] = TypeAdapter(dict[str, object])
+
+
+def token_line(example: TokenExample) -> bytes:
+    """Return `example` as a line of JSON, its end included."""
+    return _EXAMPLE.dump_json(example, exclude_defaults=True) + b"\n"
+
+
+def read_token_split(folder: Path, split: Split) -> Iterator[TokenExample]:
+    """Read the examples of one split; raise `DataError` where a line is not one."""
+    path = folder / split_file(split)
+    try:
+        with path.open("rb") as lines:
+            for number, line in enumerate(lines, start=1):
+                yield _example(line, where=f"{path}, line {number}")
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def is_token_set(folder: Path) -> bool:
+    """Whether the set in `folder` is of the token form; False where there is none."""
+    try:
+        seal = _SEAL.validate_json((folder / SEAL).read_bytes())
+    except (OSError, ValidationError):
+        return False
+    return seal.get("form") == FORM
+
+
+def _example(line: bytes, *, where: str) -> TokenExample:
+    try:
+        return _EXAMPLE.validate_json(line)
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        place = ".".join(map(str, problem["loc"]))
+        raise DataError(f"{where}: not a training example: {place} {problem['msg']}") from error

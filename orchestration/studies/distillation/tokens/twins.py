@@ -1,0 +1,168 @@
+"""Clean texts and their damaged twins, which stand in one batch: the words that differ teach."""
+
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+
+from numpy.random import Generator, default_rng
+
+from spanjury.judges.core import Label, Segment
+from spanjury.orchestration.studies.distillation.damaged_text import Harm
+from spanjury.orchestration.studies.distillation.rows import Row
+from spanjury.orchestration.studies.distillation.tokens.copies import copied_sentence
+from spanjury.orchestration.studies.distillation.tokens.example import LabelledSpan, TokenExample
+from spanjury.perturbations import Case, Damage, NothingToDamageError
+
+_ABSENT = frozenset(("fictional-entity", "fabricate-detail", "invent-term"))
+"""Rules that add what no source says; what the others do contradicts it."""
+
+_COPIED = 0.5
+"""Share of clean texts that are copied from a source; the rest are outputs."""
+
+_CHANGED = 0.4
+"""Share of clean texts that are changed without harm before they are damaged."""
+
+_TRIES = 4
+"""Harms that are tried on a text before another text is drawn."""
+
+_FEWEST_WORDS = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwinPlan:
+    """The twins to make.
+
+    Parameters
+    ----------
+    harms, harmless
+        The damage, and changes that harm nothing.
+    pairs
+        Number of twins to make for training.
+    seed
+        Of all draws.
+    """
+
+    harms: Sequence[Harm]
+    harmless: Sequence[Harm]
+    pairs: int
+    seed: int
+
+
+def twins(
+    rows: Sequence[Row], plan: TwinPlan, *, clean: Container[str] = ()
+) -> Iterator[TokenExample]:
+    """Yield clean texts, each followed by its damaged twin, drawn from rows for training.
+
+    Of rows that are not known to be supported only the source is used. Fewer twins than asked for
+    are made where little can be damaged.
+
+    Parameters
+    ----------
+    rows
+        The data.
+    plan
+        The twins to make.
+    clean
+        Files whose outputs are good.
+    """
+    material = _by_dataset(row for row in rows if row.split == "train" and row.segment.inputs)
+    if not material:
+        return
+    rng = default_rng(plan.seed)
+    made = 0
+    for draw in count():
+        if made == plan.pairs or draw > plan.pairs * _TRIES * 2:
+            return
+        rows_of_one = material[int(rng.integers(len(material)))]
+        row = rows_of_one[int(rng.integers(len(rows_of_one)))]
+        text = _clean_text(row.segment, rng, is_good=row.source in clean)
+        if len(text.split()) < _FEWEST_WORDS:
+            continue
+        text = _changed(text, plan.harmless, rng)
+        damaged = _damaged(Case(text=text, inputs=row.segment.inputs), plan.harms, rng)
+        if damaged is None:
+            continue
+        made += 1
+        yield from _pair(row, text, damaged, number=made)
+
+
+def _by_dataset(rows: Iterable[Row]) -> list[list[Row]]:
+    """Return the rows of each data set: all sets are drawn from alike, however large."""
+    sets: dict[str, list[Row]] = {}
+    for row in rows:
+        sets.setdefault(row.dataset, []).append(row)
+    return list(sets.values())
+
+
+def _clean_text(segment: Segment, rng: Generator, *, is_good: bool) -> str:
+    """Draw the output, if it is known to be supported, or a copy from the source."""
+    is_supported = segment.meta.get("supported") is True and not segment.gold
+    if not (is_good or is_supported) or rng.random() < _COPIED:
+        sources = list(segment.inputs.values())
+        return copied_sentence(sources[int(rng.integers(len(sources)))], rng)
+    return segment.output
+
+
+def _changed(text: str, harmless: Sequence[Harm], rng: Generator) -> str:
+    if not harmless or rng.random() >= _CHANGED:
+        return text
+    change = harmless[int(rng.integers(len(harmless)))]
+    damage = _applied(change, Case(text=text), rng)
+    return damage.text if damage else text
+
+
+def _damaged(case: Case, harms: Sequence[Harm], rng: Generator) -> tuple[Harm, Damage] | None:
+    for at in rng.permutation(len(harms))[:_TRIES].tolist():
+        damage = _applied(harms[at], case, rng)
+        if damage:
+            return harms[at], damage
+    return None
+
+
+def _applied(harm: Harm, case: Case, rng: Generator) -> Damage | None:
+    try:
+        return harm.perturbation.damage(case, rng, **harm.options)
+    except NothingToDamageError:
+        return None
+
+
+def _pair(
+    row: Row, clean: str, damaged: tuple[Harm, Damage], *, number: int
+) -> Iterator[TokenExample]:
+    harm, damage = damaged
+    label = Label.ABSENT if harm.rule in _ABSENT else Label.CONTRADICTED
+    shared = _shared(row, number)
+    yield shared(output=clean, label=Label.SUPPORTED, made_of="copy or clean text")
+    yield shared(
+        output=damage.text,
+        spans=tuple(_widened(place, damage.text, label) for place in damage.places),
+        label=label,
+        made_of="damage",
+        damage=harm.name,
+    )
+
+
+def _shared(row: Row, number: int) -> Callable[..., TokenExample]:
+    """Return what makes an example of `row` that is learnt from with its twin."""
+
+    def made(**own: object) -> TokenExample:
+        return TokenExample(
+            dataset=row.dataset,
+            row=row.segment.segment_id,
+            input_id=row.input_id,
+            inputs=dict(row.segment.inputs),
+            group=f"twins {number}",
+            split="train",
+            licence=row.licence,
+            **own,  # type: ignore[arg-type]  # the callers above name and type them
+        )
+
+    return made
+
+
+def _widened(place: tuple[int, int], text: str, label: Label) -> LabelledSpan:
+    """Mark, where something was taken out, what now stands side by side."""
+    start, end = place
+    if start == end:
+        start, end = max(0, start - 1), min(len(text), end + 1)
+    return LabelledSpan(start=start, end=end, label=label)

@@ -1,0 +1,62 @@
+"""Names and numbers exchanged for others that stand in the source: wrong, and yet well known."""
+
+import re
+from collections.abc import Sequence
+
+from numpy.random import Generator
+
+from spanjury.perturbations.edits import Edit
+from spanjury.perturbations.perturbation import Case, NothingToDamageError, case_perturbation
+from spanjury.perturbations.text.aspects import FORM, GROUNDING, OVERALL
+from spanjury.perturbations.text.language import require_english
+from spanjury.perturbations.text.names import Name, names
+from spanjury.perturbations.text.places import picked
+
+_NUMBER = re.compile(r"(?<![\w.,:/-])\d+(?:,\d{3})*(?:\.\d+)?(?![\w/:-]|[.,]\d)")
+
+_borrowing = case_perturbation(
+    family="entities-and-numbers",
+    level="word",
+    harms=GROUNDING | OVERALL,
+    spares=FORM,
+    language="en",
+)
+
+
+@_borrowing
+def borrow_name(case: Case, rng: Generator) -> list[Edit]:
+    """Replace one name by another of the same sort that the inputs hold and the text does not."""
+    require_english(case.text)
+    source = names("\n".join(case.inputs.values()))
+    found = names(case.text)
+    for at in rng.permutation(len(found)).tolist():
+        others = _others(found[at], source, case.text)
+        if others:
+            return [Edit(found[at].start, found[at].end, picked(others, rng))]
+    raise NothingToDamageError("the inputs hold no other name of the same sort")
+
+
+@_borrowing
+def borrow_number(case: Case, rng: Generator) -> list[Edit]:
+    """Replace one number by another that the inputs hold and the text does not."""
+    source = "\n".join(case.inputs.values())
+    own = list(_NUMBER.finditer(case.text))
+    known = {match.group() for match in own}
+    others = sorted({match.group() for match in _NUMBER.finditer(source)} - known)
+    if not own or not others:
+        raise NothingToDamageError("text and inputs hold no two different numbers")
+    match = own[int(rng.integers(len(own)))]
+    return [Edit(match.start(), match.end(), picked(others, rng))]
+
+
+def _others(name: Name, source: Sequence[Name], text: str) -> list[str]:
+    words = set(name.text.split())
+    return sorted(
+        {
+            other.text
+            for other in source
+            if other.sort == name.sort
+            and words.isdisjoint(other.text.split())
+            and other.text not in text
+        }
+    )

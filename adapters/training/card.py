@@ -144,12 +144,12 @@ def _threshold_lines(judging: Judging) -> list[str]:
     chosen = judging.threshold
     if chosen is None:
         return []
-    row = (
-        f"{chosen.value:.4g}",
+    said = (
         f"catches {chosen.caught:.0%} of faulty texts, flags {chosen.false_alarms:.0%} of others"
-        f" ({chosen.examples} examples)",
+        f" ({chosen.examples} examples)"
     )
-    return ["", *_table(("threshold on P(error)", "on validation"), [row])]
+    heads = ("threshold on P(error)", "on validation")
+    return ["", *_table(heads, [(f"{chosen.value:.4g}", said)])]
 
 
 def _table(heads: tuple[str, str], rows: Iterable[tuple[object, object]]) -> list[str]:

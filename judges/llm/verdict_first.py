@@ -69,14 +69,15 @@ def light_characters(target: str) -> int:
 def read_verdict(reply: str, *, material: Material = NO_MATERIAL, cut: bool = False) -> ParsedReply:
     """Read a reply; it is `ParsedReply.error_free` if its verdict is that there is no error.
 
-    That it was `cut` matters only if nothing stands behind the score: explanations may break off.
+    The first line with a score ends what is decided: behind it explanations are looked for, and
+    nothing else. So that it was `cut` matters only if nothing stands there.
     """
     head = _HEAD.match(reply)
     if not head:
         return ParsedReply(problem=f"it does not begin with '{VERDICT}{YES}' or '{VERDICT}{NO}'")
     rest = reply[head.end() :]
-    ends = [line.end() for line in _SCORE_LINE.finditer(rest)]
-    end = ends[-1] if ends else len(rest)
+    scored = _SCORE_LINE.search(rest)
+    end = scored.end() if scored else len(rest)
     body, tail = rest[:end], rest[end:]
     listed = body if _says_yes(head) else f"No Error\n\n{body.strip()}"
     parsed = read_number(listed, material=material, cut=cut and not tail.strip())

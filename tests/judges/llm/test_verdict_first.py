@@ -95,6 +95,12 @@ def test_no_report_makes_a_target_that_cannot_be_read(spans: list[ErrorSpan]) ->
     assert len(parsed.errors) == min(len(spans), MAX_ERRORS)
 
 
+def test_what_a_model_adds_behind_its_score_takes_nothing_back() -> None:
+    parsed = read_verdict(f'{FAULTY}\n\nError 2:\nLocation: "x"\n\nOverall score: 90')
+    assert (parsed.score, parsed.problem) == (35, "")
+    assert [error.quote for error in parsed.errors] == ["in 1935"]
+
+
 def test_the_last_part_of_a_target_are_its_explanations() -> None:
     report = Report(score=2.4, spans=(mark(segment().output, "in 1935", "It was 1932.", 4),))
     target = verdict_target(report, Scale())

@@ -5,6 +5,7 @@ Training and inference both come here, so that a model is asked as it was traine
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from jinja2.exceptions import TemplateError
@@ -66,6 +67,25 @@ class ChatTokens:
     def answer(self, text: str) -> list[int]:
         """Return the tokens of an assistant's whole answer, the end token at its end."""
         return [*self._ids(self._plain(text)), self.end]
+
+    def pieces(self, text: str) -> tuple[list[int], list[str]]:
+        """Return the tokens of a text, and the part of it that each ends; joined they are the text.
+
+        A token that ends no character has an empty part. Raises `ConfigError` if the tokenizer
+        does not know where its tokens stand.
+        """
+        plain = self._plain(text)
+        try:
+            cut = self._tokenizer(
+                plain, add_special_tokens=False, return_offsets_mapping=True, verbose=False
+            )
+        except NotImplementedError as error:
+            raise ConfigError(
+                f"the tokenizer of {self._name!r} does not know where its tokens stand: it needs"
+                " a tokenizer.json"
+            ) from error
+        ends = [0, *(end for _, end in cut["offset_mapping"])]
+        return cut["input_ids"], [plain[first:last] for first, last in pairwise(ends)]
 
     def text(self, ids: Sequence[int]) -> str:
         """Return what the tokens say, without the template's marks."""

@@ -17,7 +17,8 @@ class Prompt:
     """A prompt of 1 or more tokens, to be continued by at most `most`, 1 or more.
 
     Temperature 0 takes the likeliest token; without a seed every draw is another one. `rivals` is
-    how many of the likeliest tokens to report at each place.
+    how many of the likeliest tokens to report at each place. `forced` is a continuation that is
+    given: it is scored, by `score`, and nothing is drawn.
     """
 
     ids: Sequence[int]
@@ -25,6 +26,7 @@ class Prompt:
     temperature: float = 0.0
     seed: int | None = None
     rivals: int = 0
+    forced: Sequence[int] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +116,18 @@ def write(
             ids = torch.tensor(drawn, dtype=torch.long, device=model.device)[:, None]
             mask = torch.cat([mask, torch.ones_like(ids)], dim=1)
     return [_written(row, ended=over) for row, over in zip(rows, ended, strict=True)]
+
+
+def score(model: PreTrainedModel, prompt: Prompt) -> Written:
+    """Return the forced continuation of a prompt with the log-probability of each token."""
+    loose: Any = model
+    with torch.inference_mode():
+        ids = torch.tensor([[*prompt.ids, *prompt.forced]], device=model.device)
+        found: torch.Tensor = loose(input_ids=ids, logits_to_keep=len(prompt.forced) + 1).logits
+        logprobs = found[0, :-1].float().log_softmax(dim=-1)
+        own = logprobs.gather(1, ids[0, len(prompt.ids) :, None])[:, 0].tolist()
+    tokens = [Token(logprob=logprob, rivals=()) for logprob in own]
+    return Written(ids=prompt.forced, ended=True, tokens=tokens)
 
 
 def _is_drawn(prompt: Prompt) -> bool:

@@ -21,6 +21,7 @@ from spanjury.adapters.models.openai_request import (
     chat_fields,
     llama_cpp_grammar,
     sglang_grammar,
+    unforced,
     vllm_grammar,
 )
 from spanjury.adapters.models.reply_bytes import IDENTITY, ReplyBytes
@@ -123,6 +124,7 @@ class FastModel:
         Raises `ModelError` as `model_errors.error_by_status` sorts them; `ModelTimeoutError` and
         `TransientModelError` also where no whole answer came.
         """
+        request = unforced(request)
         body = _body(request, model=self.model)
         try:
             answer = await self._post(body, decoding=request.decoding)

@@ -20,7 +20,7 @@ from spanjury.adapters.models.model_errors import (
     short_line,
 )
 from spanjury.adapters.models.openai_reply import read_reply
-from spanjury.adapters.models.openai_request import chat_fields
+from spanjury.adapters.models.openai_request import chat_fields, unforced
 from spanjury.judges.core import (
     ChatModel,
     ChatRequest,
@@ -90,7 +90,7 @@ class LiteLLMModel:
         Raises `ModelError` as `error_by_status` sorts them; also if the backend cannot do what the
         request asks.
         """
-        backend = self.backend
+        backend, request = self.backend, unforced(request)
         arguments = _arguments(request, backend=backend)
         exchange = Exchange(
             decoding=request.decoding, source=str(backend), key=backend.api_key or ""

@@ -18,7 +18,7 @@ from spanjury.adapters.causal.attention import best_attention
 from spanjury.adapters.causal.base import is_out_of_memory
 from spanjury.adapters.causal.chat_tokens import ChatTokens
 from spanjury.adapters.causal.low_rank import load_model
-from spanjury.adapters.causal.writing import Prompt, Token, Written, write
+from spanjury.adapters.causal.writing import Prompt, Token, Written, score, write
 from spanjury.adapters.models.local_worker import Batching, Worker
 from spanjury.adapters.torch_models import find_device
 from spanjury.judges.core import (
@@ -84,38 +84,65 @@ class LocalModel:
         )
 
     async def complete(self, request: ChatRequest) -> Reply:
-        """Return the model's reply.
+        """Return the model's reply; one that is forced, with the log-probability of each token.
 
         Raises `PermanentModelError` if tools or a grammar are asked for, the conversation is none
         that the chat template takes or is as long as the context, or memory does not hold it.
         """
+        if request.forced:
+            return await self._scored(request)
         prompt = self._prompt(request)
         written = await self.worker.ask(prompt)
         return self._reply(written, prompt=prompt)
 
+    async def _scored(self, request: ChatRequest) -> Reply:
+        """Return the forced reply; what holds a part of a character is one with its first."""
+        ids = self._ids(request)
+        try:
+            forced, pieces = self.loaded.chat.pieces(request.forced)
+        except ConfigError as error:
+            raise PermanentModelError(str(error)) from error
+        self._room(len(ids) + len(forced) - 1)
+        written = await self.worker.ask(Prompt(ids=ids, most=len(forced), forced=forced))
+        tokens: list[TokenLogprob] = []
+        for piece, scored in zip(pieces, written.tokens, strict=True):
+            first = tokens.pop() if tokens and not piece else None
+            logprob = scored.logprob + (first.logprob if first else 0.0)
+            tokens.append(TokenLogprob(token=first.token if first else piece, logprob=logprob))
+        usage = Usage(calls=1, prompt=len(ids) + len(forced))
+        return Reply(text=request.forced, usage=usage, logprobs=tuple(tokens))
+
     def _prompt(self, request: ChatRequest) -> Prompt:
+        decoding, ids = request.decoding, self._ids(request)
+        return Prompt(
+            ids=ids,
+            most=min(decoding.max_tokens, self._room(len(ids))),
+            temperature=decoding.temperature,
+            seed=decoding.seed,
+            rivals=decoding.logprobs,
+        )
+
+    def _ids(self, request: ChatRequest) -> list[int]:
+        """Return the tokens of the prompt."""
         decoding, chat = request.decoding, self.loaded.chat
         if request.tools or decoding.grammar:
             raise PermanentModelError("a local model takes neither tools nor a grammar")
         if any(one.tool_calls or one.role == "tool" for one in request.messages):
             raise PermanentModelError("a local model reads no calls of tools")
         try:
-            ids = chat.prompt(request.messages, prefix=request.prefix)
+            return chat.prompt(request.messages, prefix=request.prefix)
         except ConfigError as error:
             raise PermanentModelError(str(error)) from error
-        room = self.loaded.context - len(ids)
+
+    def _room(self, taken: int) -> int:
+        """Return how many tokens fit behind those that are taken, 1 or more."""
+        room = self.loaded.context - taken
         if room < 1:
             raise PermanentModelError(
-                f"the prompt has {len(ids)} tokens, and the model takes {self.loaded.context}"
+                f"the prompt has {taken} tokens, and the model takes {self.loaded.context}"
                 " with the reply"
             )
-        return Prompt(
-            ids=ids,
-            most=min(decoding.max_tokens, room),
-            temperature=decoding.temperature,
-            seed=decoding.seed,
-            rivals=decoding.logprobs,
-        )
+        return room
 
     def _reply(self, written: Written, *, prompt: Prompt) -> Reply:
         chat = self.loaded.chat
@@ -166,6 +193,8 @@ def _write(
 ) -> list[Written]:
     """Continue prompts; those that do not fit into memory together, in halves."""
     try:
+        if prompts[0].forced:  # the worker puts no others beside them
+            return [score(loaded.model, prompt) for prompt in prompts]
         return write(
             loaded.model, prompts, ends=loaded.ends, padding=loaded.chat.padding, dropped=dropped
         )

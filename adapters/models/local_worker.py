@@ -147,9 +147,12 @@ class Worker:
         return [_closed_error()] * len(batch) if self._closed else written
 
 
-def _bucket(prompt: Prompt) -> int:
-    """Return the same number for prompts of which none is over twice as long as another."""
-    return len(prompt.ids).bit_length()
+def _bucket(prompt: Prompt) -> tuple[bool, int]:
+    """Return the same for prompts that are forced, or not, and about as long as each other.
+
+    None is over twice as long as another.
+    """
+    return bool(prompt.forced), len(prompt.ids).bit_length()
 
 
 def _closed_error() -> ModelError:

@@ -1,12 +1,16 @@
 """Requests: a `ChatRequest` written in the words of OpenAI's chat API."""
 
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 from spanjury.judges.core import ChatRequest, Decoding, Message, ToolSpec
 
 _NO_PARAMETERS: dict[str, object] = {"type": "object", "properties": {}}
+_CONTROL = re.compile("[\\x00-\\x1f\\x7f]")
+_FORCED_MARGIN = 8  # tokens, for the end and for marks of a template
 CONTINUE_LAST_MESSAGE: Mapping[str, object] = MappingProxyType(
     {"continue_final_message": True, "add_generation_prompt": False}
 )
@@ -27,6 +31,34 @@ def chat_fields(request: ChatRequest) -> dict[str, Any]:
     if request.tools:
         fields["tools"] = [_tool(tool) for tool in request.tools]
     return fields
+
+
+def unforced(request: ChatRequest) -> ChatRequest:
+    """Return `request`, or what makes a server write the reply that it forces.
+
+    A grammar that allows nothing else leaves it no choice, and the log-probabilities that
+    llama.cpp and vLLM report are those from before the grammar.
+    """
+    if not request.forced:
+        return request
+    decoding = Decoding(
+        grammar=f'root ::= "{_literal(wellformed(request.forced))}"',
+        logprobs=1,
+        max_tokens=_FORCED_MARGIN + len(request.forced.encode(errors="replace")),
+    )
+    return replace(request, forced="", decoding=decoding)
+
+
+def _literal(text: str) -> str:
+    r"""Write `text` as it stands between the quotation marks of a GBNF grammar.
+
+    Examples
+    --------
+    >>> _literal('a "b"\n')
+    'a \\"b\\"\\n'
+    """
+    escaped = text.replace("\\", r"\\").replace('"', r"\"")
+    return _CONTROL.sub(lambda mark: f"\\x{ord(mark[0]):02X}", escaped.replace("\n", r"\n"))
 
 
 def llama_cpp_grammar(grammar: str) -> dict[str, object]:

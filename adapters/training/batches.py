@@ -1,6 +1,6 @@
 """Batches: the examples that a step learns from, as tensors."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -50,12 +50,14 @@ class Plan:
 class TensorBatch:
     """Examples as tensors ``(batch, length)``, filled up on the right.
 
-    `labels` are `IGNORED` where nothing is learnt; `first` is the first place, 1 or more, at which
-    any example's answer begins.
+    `labels` are `IGNORED` where nothing is learnt; `weights` are those of the tokens in the loss, 1
+    in all for each example; `first` is the first place, 1 or more, at which any example's answer
+    begins.
     """
 
     ids: torch.Tensor
     labels: torch.Tensor
+    weights: torch.Tensor
     first: int
 
 
@@ -66,16 +68,23 @@ def chunks(examples: Sequence[Rendered], *, size: int) -> Iterator[Sequence[Rend
         yield ordered[start : start + size]
 
 
-def stacked(examples: Sequence[Rendered], *, padding: int, device: torch.device) -> TensorBatch:
+def stacked(
+    examples: Sequence[Rendered],
+    *,
+    padding: int,
+    device: torch.device,
+    explanation_weight: float = 1.0,
+) -> TensorBatch:
     """Make tensors of examples."""
 
-    def rows(values: Sequence[tuple[int, ...]], filler: int) -> torch.Tensor:
-        kept = [torch.tensor(row, dtype=torch.long) for row in values]
+    def rows(values: Iterable[tuple[float, ...]], filler: int) -> torch.Tensor:
+        kept = [torch.tensor(row) for row in values]
         return torch.nn.utils.rnn.pad_sequence(kept, batch_first=True, padding_value=filler)
 
     return TensorBatch(
         ids=rows([one.ids for one in examples], padding).to(device),
         labels=rows([one.labels for one in examples], IGNORED).to(device),
+        weights=rows([one.weights(explanation_weight) for one in examples], 0).to(device),
         first=min(one.answer for one in examples),
     )
 

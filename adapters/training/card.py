@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from spanjury.adapters.training import curves
-from spanjury.adapters.training.job import DataStatistics, Progress, TrainingOptions
+from spanjury.adapters.training.job import DataStatistics, Judging, Progress, TrainingOptions
 from spanjury.judges.core import VERSION, code_span, markdown
 
 CARD = "README.md"
@@ -22,7 +22,7 @@ class ModelCard:
 
     `base_identity` tells the base model from others. `examples` and `validation` are how many
     there were to learn from and to validate on; of both together, `cut` lost the end of a source,
-    and `left_out` were skipped as too long.
+    and `left_out` were skipped as too long. `judging` says how the model is to be asked.
     """
 
     base: str
@@ -35,11 +35,12 @@ class ModelCard:
     cut: int
     left_out: int
     progress: Progress
+    judging: Judging
 
     def write(self, folder: Path) -> None:
         """Write `CARD` into a folder, and `CURVES` where matplotlib is installed."""
         draw(self.progress, folder)
-        results = result_lines(self.progress, folder)
+        results = [*result_lines(self.progress, folder), *_threshold_lines(self.judging)]
         page = "\n".join([*self._front(), *self._data(), *self._training(), *results])
         (folder / CARD).write_text(f"{page}\n", encoding="utf-8")
 
@@ -60,9 +61,16 @@ class ModelCard:
                 " themselves."
             ),
             "",
-            "`--judge distilled:FOLDER` judges with it, and so does a server of this folder.",
+            "`--judge distilled:FOLDER` judges with it, and so does a server of this folder with",
+            f"`--judge {self._options()}`.",
             "",
         ]
+
+    def _options(self) -> str:
+        """Return the judge with the options that a folder says by itself, and a server does not."""
+        options = f"distilled:layout={self.judging.layout}"
+        chosen = self.judging.threshold
+        return options if chosen is None else f"{options},threshold={chosen.value:.4g}"
 
     def _data(self) -> list[str]:
         rows = [("training", self.examples), ("validation", self.validation)]
@@ -129,6 +137,19 @@ def package_versions() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return found
+
+
+def _threshold_lines(judging: Judging) -> list[str]:
+    """Return the threshold, and what it does on validation, if there is one."""
+    chosen = judging.threshold
+    if chosen is None:
+        return []
+    said = (
+        f"catches {chosen.caught:.0%} of faulty texts, flags {chosen.false_alarms:.0%} of others"
+        f" ({chosen.examples} examples)"
+    )
+    heads = ("threshold on P(error)", "on validation")
+    return ["", *_table(heads, [(f"{chosen.value:.4g}", said)])]
 
 
 def _table(heads: tuple[str, str], rows: Iterable[tuple[object, object]]) -> list[str]:

@@ -39,6 +39,8 @@ class TrainingOptions:
         Of AdamW.
     warmup
         The share of the steps in which the rate rises, in ``[0, 1)``.
+    explanation_weight
+        Weight of a token of an explanation beside one of the verdict, in ``[0, 1]``.
     max_gradient_norm
         Longer gradients are shortened to this.
     batch_size
@@ -73,6 +75,7 @@ class TrainingOptions:
     learning_rate: float = 2e-4
     weight_decay: float = 0.01
     warmup: float = 0.05
+    explanation_weight: float = 0.2
     max_gradient_norm: float = 1.0
     batch_size: int = 16
     micro_batch_size: int = 4
@@ -92,6 +95,10 @@ class TrainingOptions:
         for name in ("learning_rate", "max_gradient_norm"):
             if not 0 < getattr(self, name) < float("inf"):
                 raise ValueError(f"{name} must be positive, got {getattr(self, name)!r}")
+        if not 0 <= self.explanation_weight <= 1:
+            raise ValueError(
+                f"explanation_weight must be in [0, 1], got {self.explanation_weight!r}"
+            )
         if not 0 <= self.weight_decay < float("inf"):
             raise ValueError(f"weight_decay must not be negative, got {self.weight_decay!r}")
         for name in _COUNTS:
@@ -106,7 +113,8 @@ class TrainingPair:
     """A conversation, oldest message first, and the whole answer to it.
 
     `sources` are texts that stand in the messages, word for word, and of which the end may be cut
-    where the whole is longer than the model's context; the longest is cut first.
+    where the whole is longer than the model's context; the longest is cut first. The last `light`
+    characters of the target are explanations; `faulty` is its verdict, where it begins with one.
 
     Raises `ValueError` if there is no message or an empty target.
     """
@@ -114,6 +122,8 @@ class TrainingPair:
     messages: tuple[Message, ...]
     target: str
     sources: tuple[str, ...] = ()
+    light: int = 0
+    faulty: bool | None = None
 
     def __post_init__(self) -> None:
         if not self.messages or not self.target.strip():
@@ -140,11 +150,45 @@ class DataStatistics:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class VerdictWords:
+    """The beginning of every target that begins with its verdict, and the two ways to go on."""
+
+    prefix: str
+    yes: str
+    no: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Threshold:
+    """A probability from which a text is faulty, with what it does on `examples` for validation.
+
+    `caught` is the share of the faulty ones that it catches, `false_alarms` that of the others.
+    """
+
+    value: float
+    caught: float
+    false_alarms: float
+    examples: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judging:
+    """The way in which a trained model is to be asked and read; `distilled` takes it as options.
+
+    `threshold` is None where there was nothing to choose it on.
+    """
+
+    layout: str = "score-last"
+    threshold: Threshold | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingJob:
     """A training to do, of the base that `find_base` finds by its name, into a folder.
 
     There is at least one pair to learn from; on the examples of `validation` the loss is measured
-    besides. `data` is for the card.
+    besides, and the threshold chosen, if targets begin with `verdict`. `layout` and `data` are for
+    the record.
     """
 
     pairs: Sequence[TrainingPair]
@@ -153,6 +197,8 @@ class TrainingJob:
     folder: Path
     options: TrainingOptions
     data: DataStatistics
+    layout: str = "score-last"
+    verdict: VerdictWords | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -160,7 +206,8 @@ class Progress:
     """The progress of a training: the steps that are done, tokens read and seconds taken.
 
     `micro_batch_size` is what memory has been found to hold. `losses` and `validations` are
-    ``(step, mean loss of an answer's token)``, in the order of the steps.
+    ``(step, mean loss of an example)``, in the order of the steps; an example's loss is the
+    weighted mean of its answer's tokens'.
     """
 
     step: int = 0

@@ -22,17 +22,33 @@ _WASTE = 2  # tokens for which no further guess is worth its time
 class Rendered:
     """An example in tokens: the conversation's, the answer's and the end token.
 
-    The answer begins at `answer`, 1 or more; `cut` says whether a source was cut.
+    The answer begins at `answer`, 1 or more, and its explanations at `light`, behind which only
+    the end token is none; `cut` says whether a source was cut, `faulty` what its verdict is.
     """
 
     ids: tuple[int, ...]
     answer: int
+    light: int
     cut: bool = False
+    faulty: bool | None = None
 
     @property
     def labels(self) -> tuple[int, ...]:
         """The same tokens, `IGNORED` before the answer."""
         return (IGNORED,) * self.answer + self.ids[self.answer :]
+
+    def weights(self, explanation: float) -> tuple[float, ...]:
+        """Return the weight of each token in the loss; their sum is 1, however long the answer.
+
+        A token of an explanation weighs `explanation` times as much as others of the answer.
+        """
+        last = len(self.ids) - 1
+        raw = [
+            explanation if self.light <= place < last else 1.0
+            for place in range(self.answer, len(self.ids))
+        ]
+        total = sum(raw)
+        return (0.0,) * self.answer + tuple(weight / total for weight in raw)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +81,10 @@ def render(pair: TrainingPair, chat: ChatTokens, *, limit: int) -> Rendered | No
         if shorter is None:
             return None
         prompt = shorter
-    return Rendered(ids=(*prompt, *answer), answer=len(prompt), cut=cut)
+    heavy = len(chat.answer(pair.target[: len(pair.target) - pair.light])) - 1
+    ids = (*prompt, *answer)
+    light = min(len(prompt) + heavy, len(ids) - 1)
+    return Rendered(ids=ids, answer=len(prompt), light=light, cut=cut, faulty=pair.faulty)
 
 
 def _cut_to(pair: TrainingPair, chat: ChatTokens, *, room: int, whole: int) -> list[int] | None:

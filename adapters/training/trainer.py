@@ -2,7 +2,8 @@
 
 Every step is a function of the last one's weights: the order of the examples and the learning
 rate follow from the step's number, the rest is in the checkpoint. The gradient of a step is that
-of the mean over all its answers' tokens, however they are spread over micro-batches.
+of the mean over its examples, however they are spread over micro-batches: a long answer weighs as
+much as a short one, and its explanations less than what it decides.
 
 References
 ----------
@@ -123,14 +124,20 @@ class Trainer:
             )
 
     def _accumulate(self, examples: Sequence[Rendered], *, size: int) -> float:
-        answers = sum(len(one.ids) - one.answer for one in examples)
         total = 0.0
         for chunk in chunks(examples, size=size):
-            batch = stacked(chunk, padding=self.padding, device=self.device)
-            loss = answer_loss(self.model, batch) / answers
+            loss = answer_loss(self.model, self._stacked(chunk)) / len(examples)
             loss.backward()  # type: ignore[no-untyped-call]  # not annotated
             total += loss.item()
         return total
+
+    def _stacked(self, examples: Sequence[Rendered]) -> TensorBatch:
+        return stacked(
+            examples,
+            padding=self.padding,
+            device=self.device,
+            explanation_weight=self.options.explanation_weight,
+        )
 
     def _is_due(self, step: int) -> bool:
         every = self.options.validate_every or self.plan.steps_per_epoch
@@ -144,28 +151,28 @@ class Trainer:
         self.model.eval()
         with torch.inference_mode():
             for chunk in chunks(self.validation, size=progress.micro_batch_size):
-                batch = stacked(chunk, padding=self.padding, device=self.device)
-                total += answer_loss(self.model, batch).item()
+                total += answer_loss(self.model, self._stacked(chunk)).item()
         self.model.train()
-        loss = total / sum(len(one.ids) - one.answer for one in self.validation)
+        loss = total / len(self.validation)
         progress.validations.append((progress.step, loss))
         self.tell(progress, f"step {progress.step}: loss on validation {loss:.4f}")
 
 
 def answer_loss(model: torch.nn.Module, batch: TensorBatch) -> torch.Tensor:
-    """Return the sum of -log p over the answers' tokens, a scalar.
+    """Return the sum over examples of the weighted mean of -log p of an answer's tokens, a scalar.
 
     Rows are filled up on the right, where a causal model's earlier tokens do not look, so that
     no mask is needed; and before the first answer no token's vocabulary is reckoned.
     """
     predicting = batch.ids.shape[1] - batch.first + 1
     logits = model(input_ids=batch.ids, use_cache=False, logits_to_keep=predicting).logits
-    return cross_entropy(
+    losses = cross_entropy(
         logits[:, :-1].flatten(0, 1).float(),
         batch.labels[:, batch.first :].flatten(),
         ignore_index=IGNORED,
-        reduction="sum",
+        reduction="none",
     )
+    return losses @ batch.weights[:, batch.first :].flatten()
 
 
 @contextmanager

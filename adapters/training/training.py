@@ -23,6 +23,7 @@ from spanjury.adapters.torch_models import find_device, quietly
 from spanjury.adapters.training.card import ModelCard
 from spanjury.adapters.training.checkpoint import CheckpointFile
 from spanjury.adapters.training.job import (
+    Judging,
     Progress,
     Trained,
     TrainingJob,
@@ -30,6 +31,7 @@ from spanjury.adapters.training.job import (
     pairs_digest,
 )
 from spanjury.adapters.training.rendering import RenderedPairs, render_all
+from spanjury.adapters.training.threshold import best_threshold, error_probabilities
 from spanjury.adapters.training.trainer import Trainer, fixed_seed
 from spanjury.judges.core import ConfigError, StoreError
 
@@ -84,7 +86,8 @@ def train(
         skipped=learnt.skipped + checked.skipped,
     )
     if outcome.finished:
-        card = _card(job, base, outcome, device=device)
+        judging = _judging(job, adapted, checked, chat=chat)
+        card = _card(job, base, outcome, device=device, judging=judging)
         _write(job.folder, adapted, base=base, chat=chat, card=card)
         checkpoints.remove()
     return outcome
@@ -132,7 +135,22 @@ def _rendered(
     return learnt, render_all(job.validation, chat, limit=limit)
 
 
-def _card(job: TrainingJob, base: Base, outcome: Trained, *, device: torch.device) -> ModelCard:
+def _judging(
+    job: TrainingJob, model: PeftModel, checked: RenderedPairs, *, chat: ChatTokens
+) -> Judging:
+    """Choose the threshold on what was rendered for validation, where targets have a verdict."""
+    if job.verdict is None:
+        return Judging(layout=job.layout)
+    known = [one for one in checked.examples if one.faulty is not None]
+    likely = error_probabilities(model, known, chat=chat, words=job.verdict)
+    return Judging(
+        layout=job.layout, threshold=best_threshold(likely, [bool(one.faulty) for one in known])
+    )
+
+
+def _card(
+    job: TrainingJob, base: Base, outcome: Trained, *, device: torch.device, judging: Judging
+) -> ModelCard:
     return ModelCard(
         base=base.name,
         base_identity=base.identity,
@@ -144,6 +162,7 @@ def _card(job: TrainingJob, base: Base, outcome: Trained, *, device: torch.devic
         cut=outcome.cut,
         left_out=outcome.skipped,
         progress=outcome.progress,
+        judging=judging,
     )
 
 

@@ -50,6 +50,7 @@ from spanjury.judges.core.errors import (
     first_error_alone,
 )
 from spanjury.judges.core.evidence import Evidence
+from spanjury.judges.core.forced import LikelyToken, forced_logprobs
 from spanjury.judges.core.log import LOGGER, EventLog, bind_values, kind_of, release_values
 from spanjury.judges.core.metric import (
     CorpusMetric,
@@ -142,6 +143,7 @@ __all__ = [
     "Label",
     "LabelledWindow",
     "Likelihoods",
+    "LikelyToken",
     "Located",
     "Memory",
     "MergeableMetric",
@@ -198,6 +200,7 @@ __all__ = [
     "code_span",
     "fingerprint",
     "first_error_alone",
+    "forced_logprobs",
     "hide",
     "is_grave",
     "is_secret_name",

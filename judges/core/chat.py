@@ -94,12 +94,18 @@ class ChatRequest:
         How the reply is drawn.
     tools
         Tools that the model may call.
+    forced
+        The whole reply, where it is given and only its likelihood is wanted: the model draws
+        nothing, and `Reply.logprobs` are those of this text, whatever the decoding says. A
+        model that cannot do so raises `PermanentModelError`, or writes what it likes:
+        `forced_logprobs` tells.
     """
 
     messages: tuple[Message, ...]
     prefix: str = ""
     decoding: Decoding = Decoding()
     tools: tuple[ToolSpec, ...] = ()
+    forced: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

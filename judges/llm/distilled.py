@@ -5,6 +5,11 @@ and reads the reply as the annotator does. A reply that cannot be read is drawn 
 reported as unparseable; one that broke off is given twice the room, then reported as
 truncated. It raises `ModelError` where the model gives no reply at all. It works with any
 model; one that was not trained for it has the form in its prompt only.
+
+In the layout ``verdict-first`` the reply begins with its verdict. Where log-probabilities come with
+it, the verdict is taken by a threshold on the probability of ``yes``, which
+`Report.error_probability` holds; where that is not what the model wrote, it is asked to go on from
+the other verdict.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,9 +40,16 @@ from spanjury.judges.llm.material import Material
 from spanjury.judges.llm.parse import PARSER_VERSION, ParsedReply, located_errors
 from spanjury.judges.llm.percent import Reading, from_percent
 from spanjury.judges.llm.prompt import shown_texts
-from spanjury.judges.llm.short_prompt import messages_for, read_number, short_fingerprint
+from spanjury.judges.llm.short_prompt import Layout, messages_for, read_number, short_fingerprint
+from spanjury.judges.llm.verdict_first import (
+    error_probability,
+    faulty_prefix,
+    list_prefix,
+    read_verdict,
+)
 from spanjury.judges.text import defused
 
+_FIRST = "verdict-first"
 _NUMBER_TOKENS = 32  # more is written only by who writes something else than a number
 
 
@@ -61,6 +73,11 @@ class Distilled:
         returns them.
     alternatives
         For how many of the likeliest tokens it is asked for them.
+    layout
+        Order of the reply, as the model was trained on; the folder of a local model says it.
+    threshold
+        Probability of an error from which there is one, where the verdict comes first; None to
+        take the verdict as it is written. The folder of a local model says it, too.
     """
 
     model: ChatModel
@@ -71,6 +88,8 @@ class Distilled:
     max_tokens: int = 512
     expected: bool = False
     alternatives: int = 20
+    layout: Layout = "score-last"
+    threshold: float | None = None
 
     def __post_init__(self) -> None:
         if self.reading not in {"stretched", "share"}:
@@ -79,8 +98,19 @@ class Distilled:
             raise ValueError(
                 f"tries and alternatives must be positive: {self.tries}, {self.alternatives}"
             )
+        if self.layout not in {"score-last", _FIRST}:
+            raise ValueError(f"layout must be 'score-last' or '{_FIRST}', got {self.layout!r}")
+        if self.threshold is not None and not (self._is_first and 0 <= self.threshold <= 1):
+            raise ValueError(
+                f"threshold must be 0 to 1, and layout {_FIRST!r}, got {self.threshold!r}"
+            )
         # a bad option is refused now, not at the first segment
         self._decoding(self.tries, room=self.max_tokens)
+
+    @property
+    def _is_first(self) -> bool:
+        """Whether the verdict comes first."""
+        return self.layout == _FIRST
 
     @property
     def signature(self) -> str:
@@ -88,39 +118,65 @@ class Distilled:
         return signature(
             "distilled",
             model=self.model.signature,
-            prompt=short_fingerprint(),
+            prompt=short_fingerprint(self.layout),
             reading=self.reading,
             tries=self.tries,
             temperature=self.temperature,
             seed=self.seed,
             max_tokens=self.max_tokens,
             expected=self.alternatives if self.expected else 0,
+            **({"layout": self.layout, "threshold": self.threshold} if self._is_first else {}),
             parser=PARSER_VERSION,
             code=code_digest(__name__),
         )
 
     def report_key(self, segment: Segment, aspect: Aspect) -> str:
         """Return a digest of the prompt, and of what its replies are read with."""
-        asked = canonical(ChatRequest(messages=messages_for(segment, aspect)))
+        asked = canonical(ChatRequest(messages=messages_for(segment, aspect, layout=self.layout)))
         return digest(asked, canonical(aspect), segment.output)
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Return the model's report; raise `ModelError` if it gives no reply."""
-        request = ChatRequest(messages=messages_for(segment, aspect))
+        request = ChatRequest(messages=messages_for(segment, aspect, layout=self.layout))
         scale = aspect.scale
         material = Material(shown_texts(segment, aspect).values())
         answer = await self._ask(
-            request,
-            lambda reply: self._read(
-                read_number(reply.text, material=material, cut=reply.finish is Finish.LENGTH),
-                scale=scale,
-            ),
-            room=self.max_tokens,
+            request, lambda reply: self._whole(reply, material, scale=scale), room=self.max_tokens
         )
+        likely = error_probability(answer.reply.logprobs) if self._is_first else None
+        if self._is_other(answer, likely):
+            answer = await self._overruled(answer, request, material, scale=scale)
+        report = self._scored(answer, scale=scale)
         return replace(
-            self._scored(answer, scale=scale),
+            report,
             spans=located_errors(answer.reading.errors, output=segment.output),
+            error_probability=None if report.score is None else likely,
         )
+
+    def _whole(self, reply: Reply, material: Material, *, scale: Scale) -> ParsedReply:
+        read = read_verdict if self._is_first else read_number
+        cut = reply.finish is Finish.LENGTH
+        return self._read(read(reply.text, material=material, cut=cut), scale=scale)
+
+    def _is_other(self, answer: Answer[ParsedReply], likely: float | None) -> bool:
+        """Whether the threshold takes another verdict than the reply's."""
+        if self.threshold is None or likely is None or answer.outcome is not Outcome.SCORED:
+            return False
+        return (likely >= self.threshold) is answer.reading.error_free
+
+    async def _overruled(
+        self, answer: Answer[ParsedReply], request: ChatRequest, material: Material, *, scale: Scale
+    ) -> Answer[ParsedReply]:
+        """Have the reply written on from the verdict that `answer` does not have."""
+        prefix = faulty_prefix() if answer.reading.error_free else list_prefix(())
+
+        def read(reply: Reply) -> ParsedReply:
+            return self._whole(replace(reply, text=prefix + reply.text), material, scale=scale)
+
+        room = self.max_tokens if answer.reading.error_free else _NUMBER_TOKENS
+        other = await self._ask(replace(request, prefix=prefix), read, room=room)
+        written = replace(other.reply, text=prefix + other.reply.text)
+        return replace(other, reply=written, usage=answer.usage + other.usage)
 
     async def rescore(
         self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]
@@ -129,7 +185,9 @@ class Distilled:
 
         Raises `ModelError` if it gives no reply, or its server cannot have a reply written on.
         """
-        request = ChatRequest(messages=messages_for(segment, aspect), prefix=render_errors(spans))
+        prefix = list_prefix(spans) if self._is_first else render_errors(spans)
+        messages = messages_for(segment, aspect, layout=self.layout)
+        request = ChatRequest(messages=messages, prefix=prefix)
         scale = aspect.scale
         answer = await self._ask(
             request,
@@ -171,7 +229,7 @@ class Distilled:
             temperature=0.0 if number == 1 else self.temperature,
             seed=self.seed + number - 1,
             max_tokens=room,
-            logprobs=self.alternatives if self.expected else 0,
+            logprobs=self.alternatives if self.expected or self._is_first else 0,
         )
 
     def _read(self, parsed: ParsedReply, *, scale: Scale) -> ParsedReply:

@@ -1,6 +1,6 @@
 """The short prompt of a distilled judge, and the reply that it is trained to give.
 
-One form for training and for judging. Source: Kartáč et al. (2025), OpeNLGauge, section 5.2
+The same for training and for judging. Source: Kartáč et al. (2025), OpeNLGauge, section 5.2
 and Appendix F: a model that learns the task from examples needs no more than the task, the
 aspect and the material; the words are ours. The reply is that of the annotator, with a
 number from 0 to 100 for the score, and is read by the annotator's parser.
@@ -10,6 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from types import MappingProxyType
+from typing import Literal
 
 from spanjury.judges.core import Aspect, ErrorSpan, Message, Report, Scale, Segment, fingerprint
 from spanjury.judges.llm.error_list import render_errors
@@ -19,16 +21,25 @@ from spanjury.judges.llm.percent import PERCENT, Reading, binned, percent
 from spanjury.judges.llm.prompt import shown_texts
 from spanjury.judges.text import fill_template, read_template
 
+Layout = Literal["score-last", "verdict-first"]
+"""Order of a reply: the score at its end, or the verdict at its beginning
+(`judges.llm.verdict_first`). A model writes the one that it was trained on; its folder records
+which, and older ones, which record none, have the score last."""
+
 MAX_ERRORS = 8
 """The most errors that are listed."""
 
 _PACKAGE = "spanjury.judges.llm"
-_TEMPLATE = "short.txt"
+_TEMPLATES: Mapping[Layout, str] = MappingProxyType(
+    {"score-last": "short.txt", "verdict-first": "verdict-first.txt"}
+)
 _SHORTEST_MARK = 3
 _TILDES = re.compile("~+")
 
 
-def messages_for(segment: Segment, aspect: Aspect) -> tuple[Message, ...]:
+def messages_for(
+    segment: Segment, aspect: Aspect, *, layout: Layout = "score-last"
+) -> tuple[Message, ...]:
     """Return the conversation that asks for errors and a number: one message of the user.
 
     Of the inputs, those that the aspect may look at are shown.
@@ -42,7 +53,7 @@ def messages_for(segment: Segment, aspect: Aspect) -> tuple[Message, ...]:
         "definition": aspect.definition,
         "max_errors": str(MAX_ERRORS),
     }
-    return (Message(role="user", content=fill_template(_PACKAGE, _TEMPLATE, about)),)
+    return (Message(role="user", content=fill_template(_PACKAGE, _TEMPLATES[layout], about)),)
 
 
 def target_for(report: Report, scale: Scale, *, reading: Reading = "stretched") -> str:
@@ -80,9 +91,11 @@ def read_number(reply: str, *, material: Material = NO_MATERIAL, cut: bool = Fal
     return replace(parsed, score=None if parsed.score is None else parsed.score - PERCENT.low)
 
 
-def short_fingerprint() -> str:
+def short_fingerprint(layout: Layout = "score-last") -> str:
     """Return a digest of the fixed words of the prompt."""
-    return fingerprint(read_template(_PACKAGE, _TEMPLATE), str(MAX_ERRORS), str(_SHORTEST_MARK))
+    return fingerprint(
+        read_template(_PACKAGE, _TEMPLATES[layout]), str(MAX_ERRORS), str(_SHORTEST_MARK)
+    )
 
 
 @lru_cache(maxsize=16)

@@ -220,7 +220,8 @@ def _judges(
     options = {"reading": reading, **given}
     if not model.no_base:
         base = model.base or trained.base
-        yield gates.BASE, gates.judge_in(base, name=gates.BASE, options=options)
+        asked_alike = {"layout": trained.judging.layout, **options}
+        yield gates.BASE, gates.judge_in(base, name=gates.BASE, options=asked_alike)
     yield (
         gates.DISTILLED,
         gates.judge_in(str(model.folder), name=gates.DISTILLED, options=options),

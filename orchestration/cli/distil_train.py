@@ -69,6 +69,16 @@ class TrainingFlags(Flags, title="Training"):
         float,
         Flag("Share of the steps in which the rate rises.", "SHARE", min=0.0, max=0.99, rare=True),
     ] = 0.05
+    explanation_weight: Annotated[
+        float,
+        Flag(
+            "Weight of a token of an explanation; of the others 1.",
+            "WEIGHT",
+            min=0.0,
+            max=1.0,
+            rare=True,
+        ),
+    ] = 0.2
     max_gradient_norm: Annotated[
         float, Flag("Longer gradients are shortened to this.", "NORM", min=0.0, rare=True)
     ] = 1.0

@@ -162,7 +162,17 @@ def build_from_damage(job: DistilJob, material: Material) -> Inventory:
         targets=material.targets,
     )
     examples = damage_examples(material.rows, material.aspects, plan)
-    return _write(job, examples, Inventory(), made_by={"recipe": recipe.name})
+    inventory = Inventory()
+    inventory.skipped.update(_unharmed(material, plan))
+    return _write(job, examples, inventory, made_by={"recipe": recipe.name})
+
+
+def _unharmed(material: Material, plan: DamagePlan) -> Iterator[str]:
+    """Say for each text of which aspects nothing can be learnt, since no damage harms them."""
+    for row in material.rows:
+        for aspect in material.aspects[row.segment.task]:
+            if not plan.can_harm(aspect):
+                yield f"no damage of {plan.recipe} harms {aspect.name} ({aspect.task.name})"
 
 
 def harms_of(recipe: Recipe) -> tuple[Harm, ...]:

@@ -1,11 +1,20 @@
 """Training: a folder of examples becomes a job for a trainer, and a record of the data."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from spanjury.judges.core import ConfigError
+from spanjury.judges.core import ConfigError, DataError
+from spanjury.judges.llm.short_prompt import Layout
+from spanjury.judges.llm.verdict_first import (
+    NO,
+    VERDICT,
+    YES,
+    layout_of,
+    light_characters,
+    says_faulty,
+)
 from spanjury.orchestration.studies.distillation.examples import Example
 from spanjury.orchestration.studies.distillation.training_set import (
     read_split,
@@ -17,6 +26,7 @@ from spanjury.orchestration.wiring.training import (
     TrainingJob,
     TrainingOptions,
     TrainingPair,
+    VerdictWords,
     pairs_digest,
 )
 
@@ -62,6 +72,8 @@ def training_job(data: Path, *, base: str, folder: Path, options: TrainingOption
         base=base,
         folder=folder,
         options=options,
+        layout=(layout := _layout(pairs, data)),
+        verdict=VerdictWords(prefix=VERDICT, yes=YES, no=NO) if layout != "score-last" else None,
         data=DataStatistics(
             source=data.resolve().name,
             digest=pairs_digest(pairs),
@@ -117,4 +129,14 @@ def _pair(example: Example) -> TrainingPair:
         messages=example.messages,
         target=example.target,
         sources=tuple(example.inputs.values()),
+        light=light_characters(example.target),
+        faulty=says_faulty(example.target),
     )
+
+
+def _layout(pairs: Sequence[TrainingPair], data: Path) -> Layout:
+    """Return the layout of all targets; raise `DataError` if there are two."""
+    layouts = {layout_of(pair.target) for pair in pairs}
+    if len(layouts) > 1:
+        raise DataError(f"{data}: replies of two layouts: {' and '.join(sorted(layouts))}")
+    return layouts.pop()

@@ -40,6 +40,7 @@ from spanjury.orchestration.wiring.plugins import (
     parameters,
 )
 from spanjury.orchestration.wiring.reading import with_reader
+from spanjury.orchestration.wiring.trained import judging_options
 
 __all__ = ["open_configured_panel"]
 
@@ -153,9 +154,13 @@ def _span_score(spec: str) -> SpanScore | None:
 
 
 def _fitted_to(model: ModelConfig, factory: Callable[..., object]) -> dict[str, object]:
-    """Hold the embedded model to a grammar: unaided, 135M parameters write no report."""
-    takes_one = model.name == EMBEDDED and "grammar" in parameters(factory)
-    return {"grammar": True} if takes_one else {}
+    """Return the options that follow from the model, of those that the judge takes.
+
+    The embedded model is held to a grammar: unaided, 135M parameters write no report. A trained
+    one is asked as it was trained.
+    """
+    options = {"grammar": True} if model.name == EMBEDDED else judging_options(model.name)
+    return {name: one for name, one in options.items() if name in parameters(factory)}
 
 
 def _with_seed(

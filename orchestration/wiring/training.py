@@ -12,6 +12,7 @@ from spanjury.adapters.training.job import (
     TrainingJob,
     TrainingOptions,
     TrainingPair,
+    VerdictWords,
     pairs_digest,
 )
 from spanjury.adapters.training.tokens import training as token_training
@@ -30,6 +31,7 @@ __all__ = [
     "TrainingJob",
     "TrainingOptions",
     "TrainingPair",
+    "VerdictWords",
     "open_training_files",
     "pairs_digest",
     "require",

@@ -148,6 +148,14 @@ async def test_a_grammar_is_put_in_the_words_of_every_server() -> None:
     assert body["structured_outputs"] == {"grammar": grammar}
 
 
+async def test_a_forced_reply_is_the_only_one_that_its_grammar_allows() -> None:
+    with LoopbackServer(chat("fine")) as server:
+        await ask(server.base_url, ChatRequest(messages=(QUESTION,), forced="fine"))
+        body = server.requests[0].body
+    assert body["grammar"] == 'root ::= "fine"'
+    assert body["logprobs"] is True
+
+
 async def test_a_tool_s_description_that_cannot_be_encoded_stops_nothing() -> None:
     tool = ToolSpec(name="look_up", description="odd \ud800")
     with LoopbackServer(chat("fine")) as server:

@@ -67,13 +67,22 @@ async def test_a_grammar_goes_where_the_server_looks_for_it() -> None:
     assert vllm["structured_outputs"] == {"grammar": 'root ::= "a"'}
 
 
+async def test_a_forced_reply_is_the_only_one_that_its_grammar_allows() -> None:
+    request = ChatRequest(messages=(QUESTION,), forced='say "a\\b"\n\tnow')
+    sent = await wire("openai/loop", request)
+    assert sent["grammar"] == r'root ::= "say \"a\\b\"\n\x09now"'
+    assert (sent["logprobs"], sent["temperature"]) == (True, 0.0)
+    assert sent["max_tokens"] == len(request.forced) + 8
+
+
 @pytest.mark.parametrize(
     "request_",
     [
+        ChatRequest(messages=(QUESTION,), forced="a"),
         ChatRequest(messages=(QUESTION,), decoding=Decoding(grammar='root ::= "a"')),
         ChatRequest(messages=(QUESTION,), prefix="Score:"),
     ],
-    ids=["grammar", "prefix"],
+    ids=["forced", "grammar", "prefix"],
 )
 async def test_what_a_provider_cannot_do_is_refused_before_it_is_asked(
     request_: ChatRequest,

@@ -29,6 +29,7 @@ from spanjury.judges.core import (
     PermanentModelError,
     Reply,
     ToolSpec,
+    Usage,
 )
 
 pytestmark = pytest.mark.anyio
@@ -139,6 +140,39 @@ async def test_log_probabilities_are_returned_where_they_are_requested(folder: s
     for one in scored.logprobs:
         assert len(one.top) <= 3
         assert one.top[one.token] == one.logprob == max(one.top.values()) <= 0.0
+
+
+async def test_a_forced_reply_has_the_log_probabilities_that_the_model_gives_its_tokens(
+    folder: str,
+) -> None:
+    plain: Any = AutoModelForCausalLM.from_pretrained(folder)
+    tokenizer: Any = AutoTokenizer.from_pretrained(folder)
+    forced = "the owl sat \u201cdown\u201d."
+    shown = tokenizer.apply_chat_template(
+        [{"role": "user", "content": "sat"}], add_generation_prompt=True, tokenize=False
+    )
+    before = tokenizer(shown, add_special_tokens=False)["input_ids"]
+    own = tokenizer(forced, add_special_tokens=False)["input_ids"]
+    due = 0.0
+    with torch.inference_mode():
+        for place, token in enumerate(own):  # one at a time, as it would be drawn
+            logits = plain(input_ids=torch.tensor([before + own[:place]])).logits[0, -1]
+            due += float(logits.log_softmax(dim=-1)[token])
+    async with opened(folder) as model:
+        drawn, reply = await replies(
+            model, [request("sat"), replace(request("sat"), forced=forced)]
+        )
+    assert drawn.text != reply.text == forced
+    assert "".join(one.token for one in reply.logprobs) == forced
+    assert len(reply.logprobs) < len(own)  # a quotation mark is three bytes, and one entry
+    assert sum(one.logprob for one in reply.logprobs) == pytest.approx(due, abs=1e-3)
+    assert reply.usage == Usage(calls=1, prompt=len(before) + len(own))
+
+
+async def test_a_forced_reply_must_fit_behind_its_prompt(folder: str) -> None:
+    async with opened(folder) as model:
+        with pytest.raises(PermanentModelError, match=f"the model takes {CONTEXT}"):
+            await model.complete(replace(request("sat"), forced="x " * CONTEXT))
 
 
 async def test_a_prefix_is_gone_on_from_and_not_repeated(folder: str) -> None:

@@ -8,6 +8,7 @@ from typing import TypeVar
 from spanjury.judges.core import Aspect, ConfigError, DataError, Scale, Segment, fingerprint
 from spanjury.judges.llm.percent import Reading
 from spanjury.judges.llm.short_prompt import messages_for
+from spanjury.judges.llm.verdict_first import layout_of
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.services.gate.trained_model import (
     TrainedModel,
@@ -151,7 +152,8 @@ def _cases(folder: Path, examples: Sequence[Example], catalogue: Catalogue) -> I
         if key not in known:
             known[key] = _aspect(example, catalogue)
         aspect = known[key]
-        if messages_for(segment, aspect) != example.messages:
+        layout = layout_of(example.target)
+        if messages_for(segment, aspect, layout=layout) != example.messages:
             raise DataError(
                 f"{where}: it would be asked about in other words than it was built with: build"
                 " the data again, or name the file of its aspect with --aspects-file"

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from spanjury.judges.core import ConfigError, DataError
 from spanjury.judges.llm.percent import Reading
+from spanjury.judges.llm.short_prompt import Layout
 from spanjury.orchestration.studies.held_out.cases import SeenInTraining
 
 _RECORD = "training.json"
@@ -27,6 +28,12 @@ class _Data(BaseModel):
     counts: dict[str, dict[str, int]]
 
 
+class _Judging(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    layout: Layout
+
+
 class TrainedModel(BaseModel):
     """The record of a training.
 
@@ -34,6 +41,8 @@ class TrainedModel(BaseModel):
     ----------
     data
         The training set: its name, a digest, and counts of examples.
+    judging
+        Layout of its replies; older versions knew one only.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -41,6 +50,7 @@ class TrainedModel(BaseModel):
     base: str
     base_identity: str
     data: _Data
+    judging: _Judging = _Judging(layout="score-last")
 
 
 def read_trained_model(folder: Path) -> TrainedModel:

@@ -61,6 +61,10 @@ class DamagePlan:
         if not self.harms or min(self.texts, self.most, self.per_output) < 1:
             raise ValueError(f"not a plan: {self!r}")
 
+    def can_harm(self, aspect: Aspect) -> bool:
+        """Whether any harm is one to `aspect`; of others only "no error" would be learnt."""
+        return any(_harms(harm, aspect) for harm in self.harms)
+
 
 def damage_examples(
     rows: Sequence[Row], aspects: Mapping[str, Sequence[Aspect]], plan: DamagePlan
@@ -77,7 +81,11 @@ def damage_examples(
     """
     used: Counter[Hashable] = Counter()
     for row, others in zip(rows, _others(rows), strict=True):
-        fit = [a for a in aspects[row.segment.task] if not a.lacking(row.segment.inputs)]
+        fit = [
+            aspect
+            for aspect in aspects[row.segment.task]
+            if not aspect.lacking(row.segment.inputs) and plan.can_harm(aspect)
+        ]
         yield from _CleanText(plan=plan, row=row, used=used).examples(others, fit)
 
 

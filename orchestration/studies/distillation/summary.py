@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from itertools import starmap
 
 from spanjury.judges.core import PanelReport
+from spanjury.judges.llm.verdict_first import written_number
 from spanjury.orchestration.engine.aggregation import far_from_all
 from spanjury.orchestration.report import (
     Bullets,
@@ -103,7 +104,7 @@ class Inventory:
     def add(self, example: Example) -> None:
         """Count one example in."""
         self.tasks[example.task].add(example)
-        self.numbers[example.target.rpartition(" ")[2]] += 1
+        self.numbers[written_number(example.target)] += 1
 
     def add_scores(self, task: str, report: PanelReport) -> None:
         """Count the scores of a panel's seats in."""

@@ -10,7 +10,8 @@ from types import MappingProxyType
 
 from spanjury.judges.core import Aspect, Report, Result
 from spanjury.judges.llm.percent import Reading
-from spanjury.judges.llm.short_prompt import gravest, messages_for, target_for
+from spanjury.judges.llm.short_prompt import gravest, messages_for
+from spanjury.judges.llm.verdict_first import verdict_target
 from spanjury.judges.scoring import names_its_errors
 from spanjury.orchestration.studies.distillation.examples import Example, Licences, Provenance
 from spanjury.orchestration.studies.distillation.rows import Row
@@ -67,8 +68,8 @@ class Targets:
             aspect=aspect.name,
             definition=aspect.definition,
             report=report,
-            messages=messages_for(segment, aspect),
-            target=target_for(report, aspect.scale, reading=self.reading),
+            messages=messages_for(segment, aspect, layout="verdict-first"),
+            target=verdict_target(report, aspect.scale, reading=self.reading),
             split=row.split,
             provenance=Provenance(
                 source=row.source,

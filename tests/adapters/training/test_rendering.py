@@ -1,5 +1,6 @@
 """Pairs as tokens: the chat template, the labels, the end token, and what is cut."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -33,6 +34,20 @@ def test_the_loss_is_on_the_answer_and_its_end_token_only() -> None:
     assert list(rendered.ids) == asked + due
     assert list(rendered.labels) == [IGNORED] * len(asked) + due
     assert not rendered.cut
+
+
+def test_the_explanations_begin_where_the_pair_says_and_end_before_the_end_token() -> None:
+    explained = replace(pair("a", target="Overall score: 5\n\nExplanation 1: no"), light=17)
+    rendered = render(explained, CHAT, limit=CONTEXT)
+    plain = render(pair("a"), CHAT, limit=CONTEXT)
+    assert rendered is not None
+    assert plain is not None
+    assert TOKENIZER.decode(rendered.ids[rendered.light :]) == "Explanation 1: no<|im_end|>"
+    assert plain.light == len(plain.ids) - 1
+    weights = rendered.weights(0.25)
+    assert sum(weights) == pytest.approx(1)
+    assert weights[: rendered.answer] == (0.0,) * rendered.answer
+    assert weights[rendered.light] == pytest.approx(weights[-1] / 4)
 
 
 def test_a_source_is_cut_as_far_as_needed_and_the_target_never() -> None:

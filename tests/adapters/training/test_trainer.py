@@ -1,6 +1,7 @@
 """Steps: whose gradient they follow, how fast they go, and what happens where memory ends."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ def weights(one_trainer: Trainer) -> Iterator[torch.Tensor]:
     return (weight for weight in one_trainer.model.parameters() if weight.requires_grad)
 
 
-def test_the_loss_is_that_of_the_answers_tokens(base: str) -> None:
+def test_an_example_loses_the_mean_over_its_answers_tokens_however_long_it_is(base: str) -> None:
     model = find_base(base).load(device=CPU)
     batch = stacked(EXAMPLES[:3], padding=CHAT.padding, device=CPU)
     due = 0.0
@@ -58,12 +59,25 @@ def test_the_loss_is_that_of_the_answers_tokens(base: str) -> None:
             logits = model(input_ids=torch.tensor([one.ids])).logits[0]
             answer = torch.tensor(one.ids[one.answer :])
             predicted = logits[one.answer - 1 : -1]
-            due += cross_entropy(predicted, answer, reduction="sum").item()
+            due += cross_entropy(predicted, answer, reduction="mean").item()
+        assert answer_loss(model, batch).item() == pytest.approx(due, rel=1e-5)
+
+
+def test_explanations_weigh_less_than_what_is_decided(base: str) -> None:
+    model = find_base(base).load(device=CPU)
+    (one,) = [replace(EXAMPLES[0], light=len(EXAMPLES[0].ids) - 3)]
+    batch = stacked([one], padding=CHAT.padding, device=CPU, explanation_weight=0.5)
+    with torch.inference_mode():
+        logits = model(input_ids=torch.tensor([one.ids])).logits[0, one.answer - 1 : -1]
+        losses = cross_entropy(logits, torch.tensor(one.ids[one.answer :]), reduction="none")
+        # Of the last three tokens two explain, and the last ends the answer.
+        weighed = float(losses[:-3].sum() + 0.5 * losses[-3:-1].sum() + losses[-1])
+        due = weighed / (len(losses) - 1)
         assert answer_loss(model, batch).item() == pytest.approx(due, rel=1e-5)
 
 
 def test_a_step_is_the_same_however_it_is_split(base: str, tmp_path: Path) -> None:
-    """Answers are of different lengths: a mean of the parts' means would not do."""
+    """The parts are of different sizes: a mean of the parts' means would not do."""
     whole = trainer(base, tmp_path / "whole", size=8, max_steps=1)
     parts = trainer(base, tmp_path / "parts", size=3, max_steps=1)
     for one_trainer in (whole, parts):
@@ -191,7 +205,9 @@ def test_progress_is_kept_by_a_checkpoint(base: str, tmp_path: Path) -> None:
 
 def test_examples_are_kept_apart_from_their_filling() -> None:
     batch = stacked(
-        [Rendered(ids=(5, 6, 7), answer=2), Rendered(ids=(8, 9), answer=1)], padding=2, device=CPU
+        [Rendered(ids=(5, 6, 7), answer=2, light=2), Rendered(ids=(8, 9), answer=1, light=1)],
+        padding=2,
+        device=CPU,
     )
     assert batch.ids.tolist() == [[5, 6, 7], [8, 9, 2]]
     assert batch.labels.tolist() == [[-100, -100, 7], [-100, 9, -100]]

@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from spanjury.judges.core import DataError
 from spanjury.judges.llm.parse import located_errors
-from spanjury.judges.llm.short_prompt import read_number
+from spanjury.judges.llm.verdict_first import read_verdict
 from spanjury.orchestration.cli.app import app
 from spanjury.orchestration.studies.distillation.splits import SPLITS
 from spanjury.orchestration.studies.distillation.training_set import (
@@ -53,7 +53,7 @@ def test_damage_makes_a_whole_training_set_of_the_examples(build: Build) -> None
             inputs[example.input_id].add(split)
             assert example.split == split
             assert (example.licences.source, example.licences.teachers) == ("CC0-1.0", {})
-            parsed = read_number(example.target)
+            parsed = read_verdict(example.target)
             spans = located_errors(parsed.errors, output=example.output)
             assert [one.interval for one in spans] == [s.interval for s in example.report.spans]
     assert all(len(splits) == 1 for splits in inputs.values())

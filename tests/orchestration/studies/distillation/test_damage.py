@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from spanjury.judges.core import PerturbationError
 from spanjury.judges.llm.parse import located_errors
-from spanjury.judges.llm.short_prompt import read_number
+from spanjury.judges.llm.verdict_first import read_verdict
 from spanjury.orchestration.studies.distillation.damage import DamagePlan, damage_examples
 from spanjury.orchestration.studies.distillation.damaged_text import Harm, damaged_by
 from spanjury.orchestration.studies.distillation.examples import Example
@@ -50,7 +50,7 @@ def test_every_span_is_where_it_says_and_its_quotation_leads_there(seed: int, re
         spans = example.report.spans
         for span in spans:
             assert span.interval is None or example.output[slice(*span.interval)] == span.text
-        parsed = read_number(example.target)
+        parsed = read_verdict(example.target)
         found = located_errors(parsed.errors, output=example.output)
         assert [(s.interval, s.severity) for s in found] == [
             (span.interval, span.severity) for span in spans
@@ -67,17 +67,30 @@ def test_the_same_seed_makes_the_same_bytes_and_another_seed_others() -> None:
 def test_clean_texts_are_free_of_errors_and_have_the_best_score() -> None:
     clean = [one for one in made() if not one.provenance.damages]
     assert len(clean) == 6 * 3
-    assert {one.target for one in clean} == {"No Error\n\nOverall score: 100"}
+    assert {one.target for one in clean} == {"Faulty: no\n\nOverall score: 100"}
 
 
 def test_what_a_perturbation_spares_is_no_error_and_what_it_harms_is_one() -> None:
-    assert [one.report.spans for one in examples_of(CLEAN, "wrong-number", aspect="fluency")] == [
-        ()
+    on_fluency = [
+        one
+        for seed in range(8)
+        for one in examples_of(CLEAN, "wrong-number", "typo", aspect="fluency", seed=seed)
     ]
+    spared = {one.provenance.damages[0]: bool(one.report.spans) for one in on_fluency}
+    assert spared == {"r: wrong-number": False, "r: typo": True}
     ((span,),) = [
         one.report.spans for one in examples_of(CLEAN, "wrong-number", aspect="consistency")
     ]
     assert span.severity == 4
+
+
+def test_an_aspect_that_no_damage_harms_is_left_out_even_of_clean_texts() -> None:
+    rows = demo_rows(3)
+    plan = DamagePlan(harms=only("wrong-number"), recipe="r", targets=Targets(seed=1))
+    examples = list(damage_examples(rows, aspects_of(rows), plan))
+    asked = {one.aspect for one in examples}
+    assert "consistency" in asked
+    assert "fluency" not in asked
 
 
 def test_of_an_aspect_that_may_suffer_or_not_nothing_is_learnt() -> None:

@@ -14,6 +14,7 @@ from spanjury.judges.core import (
     Result,
     SeatReport,
 )
+from spanjury.judges.llm.verdict_first import written_number
 from spanjury.orchestration.studies.distillation.examples import Example
 from spanjury.orchestration.studies.distillation.rows import rows_of
 from spanjury.orchestration.studies.distillation.summary import Inventory, SeatScores
@@ -54,7 +55,7 @@ def reason(score: float | None, *spans: ErrorSpan) -> str:
 
 def test_a_report_becomes_an_example_with_all_that_it_came_from() -> None:
     example = made(3.4, SPAN, OMITTED, targets=Targets(seed=7, teachers={"m": "MIT"}))
-    assert example.target.endswith("Overall score: 60")
+    assert "\n\nOverall score: 60\n\nExplanation 1: It was 1932." in example.target
     assert example.report.score == 3.4
     assert example.report.spans == (SPAN, OMITTED)
     assert (example.provenance.panel, example.provenance.seed) == ("jury", 7)
@@ -68,7 +69,7 @@ def test_both_readings_of_the_paper_are_there(mean: float, stretched: int, share
     for reading, number in (("stretched", stretched), ("share", share)):
         targets = Targets(reading=reading)  # type: ignore[arg-type]  # one of the two
         example = made(mean, SPAN, targets=targets)
-        assert example.target.endswith(f"Overall score: {number}")
+        assert written_number(example.target) == str(number)
 
 
 def test_a_quotation_that_is_not_in_the_text_is_not_learnt() -> None:

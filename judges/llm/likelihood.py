@@ -1,0 +1,215 @@
+"""The judge `likelihood`: by how much the source makes the words of a text likelier.
+
+A language model reads the text twice, with the source and without it, and writes nothing; the
+score is the mean log-likelihood beside the source, as in Yuan et al. (2021), BARTScore. It is a
+second opinion: it knows paraphrase, which rules do not, and cannot tell a contradiction from the
+words that it contradicts. It abstains on aspects that are not about what
+inputs support, without an input, and where the text is too long. It raises `ModelError` where
+the model fails, or cannot say how likely a given text is.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from spanjury.judges.core import (
+    Aspect,
+    ChatModel,
+    ChatRequest,
+    ErrorSpan,
+    LikelyToken,
+    Message,
+    ModelRefusedError,
+    Outcome,
+    PermanentModelError,
+    Report,
+    Segment,
+    UnusableModelError,
+    Usage,
+    forced_logprobs,
+    signature,
+)
+from spanjury.judges.core.code_digest import code_digest
+from spanjury.judges.llm.likely_words import Thresholds, mean_logprob, read_words, unhelped
+from spanjury.judges.text import defused, fill_template, named_plainly
+
+_PACKAGE = "spanjury.judges.llm"
+_WITH, _WITHOUT = "likelihood.txt", "likelihood-without.txt"
+_LEAST_SOURCE = 400  # characters; with less a text is hardly compared with its source
+_HALVINGS = 4
+_WORST, _BEST = -4.0, -0.5  # mean log-likelihoods of the lowest and of the highest score
+_TOP_BAND = 0.875  # share of the scale, 4.5 of 1 to 5, from which a text counts as free of errors
+_BELOW = 0.999  # so that a likely text with a span is not in it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Given:
+    """Likelihood of a text beside the source, of which the share `shown` was read."""
+
+    tokens: tuple[LikelyToken, ...]
+    usage: Usage
+    shown: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Likelihood:
+    """Score by the likelihood beside the source; on demand mark words that it makes no likelier.
+
+    Raises `ValueError` if a number is out of range.
+
+    Parameters
+    ----------
+    model
+        Says how likely a given text is: ``local/…``, or a server that follows grammars.
+    spans
+        Whether words are marked that the source does not make likelier. Most of them are no
+        errors, so that they are not by default, and the rationale says so. With spans the score
+        is in the top band iff there is none.
+    surprise
+        A word is marked if it has, beside the source, a log-probability of at most minus this,
+    gain
+        and the source raises its log-probability by at most this; both in nats.
+    max_characters
+        Of source and text together. A longer source loses the end of its longest part, and the
+        rationale says so; a text of more than half of it is not judged.
+    max_spans
+        The most spans of a report, 1 or more; the score counts all words.
+    """
+
+    model: ChatModel
+    spans: bool = False
+    surprise: float = Thresholds().surprise
+    gain: float = Thresholds().gain
+    max_characters: int = 12_000
+    max_spans: int = 8
+
+    def __post_init__(self) -> None:
+        if self.surprise < 0 or self.max_spans < 1 or self.max_characters < 2 * _LEAST_SOURCE:
+            raise ValueError(
+                "surprise must not be negative, max_spans be positive, max_characters at least"
+                f" {2 * _LEAST_SOURCE}: {self.surprise}, {self.max_spans}, {self.max_characters}"
+            )
+
+    @property
+    def signature(self) -> str:
+        """Model, options, and the code and prompts that read it."""
+        return signature(
+            "likelihood",
+            model=self.model.signature,
+            spans=self.spans,
+            surprise=self.surprise,
+            gain=self.gain,
+            max_characters=self.max_characters,
+            max_spans=self.max_spans,
+            rules=code_digest(__name__),
+        )
+
+    async def assess(self, segment: Segment, aspect: Aspect) -> Report:
+        """Compare how likely the output is beside the inputs and alone."""
+        inputs = named_plainly(aspect.view(segment.inputs))
+        if reason := self._obstacle(segment, aspect, inputs):
+            return Report(outcome=Outcome.ABSTAINED, reason=reason)
+        text = segment.output
+        if not text.strip():
+            best = float(aspect.scale.high)
+            return Report(score=best, rationale="There are no words that a source would support.")
+        output = aspect.task.output_header.lower()
+        alone, usage = await self._read(_WITHOUT, {"output": output}, text)
+        given = await self._beside(inputs, text, output=output)
+        if isinstance(given, str):
+            return Report(outcome=Outcome.ABSTAINED, reason=given, usage=usage)
+        mean = mean_logprob(given.tokens)
+        found = self._spans(text, given.tokens, alone) if self.spans else None
+        low, high = aspect.scale.low, aspect.scale.high
+        return Report(
+            score=low + (high - low) * _share(mean, found),
+            spans=found or (),
+            rationale=_rationale(mean, mean_logprob(alone), shown=given.shown, looked=self.spans),
+            usage=usage + given.usage,
+        )
+
+    def _spans(
+        self, text: str, given: Sequence[LikelyToken], alone: Sequence[LikelyToken]
+    ) -> tuple[ErrorSpan, ...]:
+        return unhelped(
+            text,
+            read_words(text, given=given, alone=alone),
+            limits=Thresholds(surprise=self.surprise, gain=self.gain),
+            most=self.max_spans,
+        )
+
+    def _obstacle(self, segment: Segment, aspect: Aspect, inputs: Mapping[str, str]) -> str:
+        """Say why the output cannot be judged; nothing if it can."""
+        if aspect.kind != "grounding":
+            return f"{aspect.name} is not about what the inputs support"
+        if not any(text.strip() for text in inputs.values()):
+            return "there is no input to compare with"
+        if len(segment.output) > self.max_characters // 2:
+            return (
+                f"the output has {len(segment.output)} characters, and at most"
+                f" {self.max_characters // 2} fit beside a source (max_characters)"
+            )
+        return ""
+
+    async def _beside(self, inputs: Mapping[str, str], text: str, *, output: str) -> _Given | str:
+        """Read `text` beside as much of `inputs` as the model takes; or say why it takes none."""
+        whole = sum(map(len, inputs.values()))
+        room, problem = self.max_characters - len(text), ""
+        for _ in range(_HALVINGS):
+            kept = _cut(inputs, room)
+            about = {"output": output, "material": _material(kept)}
+            try:
+                tokens, usage = await self._read(_WITH, about, text)
+            except (UnusableModelError, ModelRefusedError):
+                raise
+            except PermanentModelError as error:  # too long for it, as far as anyone can tell
+                problem = str(error)
+            else:
+                shown = sum(map(len, kept.values())) / whole
+                return _Given(tokens=tokens, usage=usage, shown=shown)
+            room = min(room, whole) // 2
+            if room < _LEAST_SOURCE:
+                break
+        return f"the model takes no part of the source that is worth comparing: {problem}"
+
+    async def _read(
+        self, template: str, about: Mapping[str, str], text: str
+    ) -> tuple[tuple[LikelyToken, ...], Usage]:
+        prompt = fill_template(_PACKAGE, template, about)
+        request = ChatRequest(messages=(Message(role="user", content=prompt),), forced=text)
+        reply = await defused(self.model).complete(request)
+        return forced_logprobs(reply, text), reply.usage
+
+
+def _cut(inputs: Mapping[str, str], room: int) -> dict[str, str]:
+    """Return `inputs` in `room` characters: the longest loses its end, at a blank, first."""
+    kept = dict(inputs)
+    while (excess := sum(map(len, kept.values())) - room) > 0:
+        longest, *others = sorted(kept, key=lambda header: -len(kept[header]))
+        second = len(kept[others[0]]) if others else 0
+        size = max(len(kept[longest]) - excess, min(second, len(kept[longest]) - 1))
+        kept[longest] = kept[longest][:size].rpartition(" ")[0] or kept[longest][:size]
+    return kept
+
+
+def _material(inputs: Mapping[str, str]) -> str:
+    return "\n\n".join(f"{header}:\n{text}" for header, text in inputs.items() if text.strip())
+
+
+def _share(mean: float, spans: Sequence[ErrorSpan] | None) -> float:
+    """Return the share of the scale, which rises with `mean`; spans keep it below the top band."""
+    likely = min(1.0, max(0.0, (mean - _WORST) / (_BEST - _WORST)))
+    if spans is None:
+        return likely
+    return _TOP_BAND * likely * _BELOW if spans else _TOP_BAND + (1 - _TOP_BAND) * likely
+
+
+def _rationale(mean: float, alone: float, *, shown: float, looked: bool) -> str:
+    said = (
+        f"Beside the source a token has a log-likelihood of {mean:.2f} on average, without it"
+        f" {alone:.2f}."
+    )
+    if shown < 1:
+        said += f" Only {shown:.0%} of the source was read: the rest did not fit."
+    if not looked:
+        said += " A score alone: no error spans were looked for."
+    return f"{said} Contradictions in the source's own words are not seen."

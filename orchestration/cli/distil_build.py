@@ -149,7 +149,7 @@ def build(
     """
     logging.log_to(show.log_file)
     if kept.form == "tokens":
-        _build_tokens(texts, kept, teachers, licences=licences)
+        _build_tokens(texts, kept, teachers, licences=licences, limits=limits, show=show)
         return
     if kept.from_spans:
         raise ConfigError("--from-spans goes with --form tokens")
@@ -173,34 +173,59 @@ def build(
 
 
 def _build_tokens(
-    texts: TextFlags, kept: SetFlags, teachers: TeacherFlags, *, licences: LicenceFlags
+    texts: TextFlags,
+    kept: SetFlags,
+    teachers: TeacherFlags,
+    *,
+    licences: LicenceFlags,
+    limits: LimitFlags,
+    show: LogFlags,
 ) -> None:
-    if teachers.panel or teachers.judge or teachers.model:
+    """Make training data of the token form: from damage, from marked texts, from a panel."""
+    is_taught = _names_teachers(teachers)
+    if not (kept.from_damage or kept.from_spans or is_taught):
         raise ConfigError(
-            "--form tokens asks no judge: name a panel's results with --from-spans, whose spans"
-            " are learnt"
+            "name --from-damage, --from-spans or teachers (--panel, --judge, --model)"
         )
-    if not kept.from_damage and kept.recipe:
+    if kept.recipe and not kept.from_damage:
         raise ConfigError("--recipe is about damage to texts: it goes with --from-damage")
-    inventory = token_set.build_token_set(
-        token_set.TokenSetJob(
-            clean=texts.data if kept.from_damage else (),
-            marked=(*(() if kept.from_damage else texts.data), *kept.from_spans),
-            output=kept.output,
-            recipe=kept.recipe or token_set.RECIPE,
-            twins=kept.twins if kept.from_damage else 0,
-            records=kept.records if kept.from_damage else 0,
-            copies=kept.copies,
-            evaluation=kept.evaluation,
-            columns=texts.column,
-            limit=texts.limit,
-            seed=teachers.seed,
-            shares=kept.shares,
-            licence=licences.licence,
-            require_licence=licences.require_licence,
-            accepted=licences.accept_licence,
-        )
+    job = token_set.TokenSetJob(
+        clean=texts.data if kept.from_damage else (),
+        marked=kept.from_spans,
+        output=kept.output,
+        recipe=kept.recipe or token_set.RECIPE,
+        twins=kept.twins if kept.from_damage else 0,
+        records=kept.records if kept.from_damage else 0,
+        copies=kept.copies,
+        evaluation=kept.evaluation,
+        columns=texts.column,
+        limit=texts.limit,
+        seed=teachers.seed,
+        shares=kept.shares,
+        licence=licences.licence,
+        require_licence=licences.require_licence,
+        accepted=licences.accept_licence,
     )
+    taught = []
+    if is_taught:
+        panel_job = _job(texts, kept, teachers, licences=licences, limits=limits)
+        material = distil.material_of(panel_job)
+        say(f"{len(material.pairs)} assessments of {len(material.rows)} texts")
+        taught = session.run_exam(
+            lambda live: token_set.taught_by_panel(
+                panel_job,
+                material,
+                copies=kept.copies,
+                stop_token=live.stop_token,
+                meter=live.meter,
+                show=live,
+            ),
+            total=len(material.pairs),
+            limits=panel_job.limits,
+            memory=panel_job.memory,
+            quiet=show.no_progress,
+        )
+    inventory = token_set.build_token_set(job, taught)
     console.print_report(token_summary.token_set_report(inventory))
     say(f"{inventory.examples} examples are in {kept.output}")
 
@@ -240,12 +265,17 @@ def _job(
 
 
 def _panel(teachers: TeacherFlags, kept: SetFlags) -> "config.PanelConfig | None":
-    is_named = bool(teachers.panel or teachers.judge or teachers.model)
-    if is_named == kept.from_damage:
+    if kept.form == "tokens":
+        return teachers.config()
+    if _names_teachers(teachers) == kept.from_damage:
         raise ConfigError("name teachers (--panel, --judge, --model) or --from-damage, not both")
     if kept.recipe and not kept.from_damage:
         raise ConfigError("--recipe is about damage to texts: it goes with --from-damage")
     return None if kept.from_damage else teachers.config()
+
+
+def _names_teachers(teachers: TeacherFlags) -> bool:
+    return bool(teachers.panel or teachers.judge or teachers.model)
 
 
 def _teacher_licence(text: str) -> tuple[str, str]:

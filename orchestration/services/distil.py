@@ -37,8 +37,8 @@ from spanjury.orchestration.wiring.runs import MEMORY_NAME
 from spanjury.orchestration.wiring.training import open_training_files
 from spanjury.perturbations.recipe import Recipe, find_recipe
 
-_OFFLINE = frozenset({"form", "grounding"})
-"""Judges that are rules of our own."""
+_OFFLINE = frozenset({"form", "grounding", "reader"})
+"""Judges of our own that ask no model of others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,19 +189,26 @@ def harms_of(recipe: Recipe) -> tuple[Harm, ...]:
     )
 
 
-async def build_from_panel(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """Results of a panel on the pairs of the material, in order, and the panel's signature."""
+
+    results: Sequence[Result]
+    signature: str
+
+
+async def judged(
     job: DistilJob,
     material: Material,
     *,
     stop_token: StopToken,
     meter: Meter,
     show: Callable[[Result], None],
-) -> Inventory:
-    """Have the panel judge and write the training set; return what it holds.
+) -> Judged:
+    """Have the panel judge the material; its reports are remembered.
 
-    Raise `RunStoppedError` if it was ended early: nothing is written, and reports are
-    remembered, and `EvaluationError` if the panel cannot be opened, there is nothing to
-    learn from, or the folder cannot be written.
+    Raise `RunStoppedError` if it was ended early, and `EvaluationError` if the panel cannot be
+    opened.
 
     Parameters
     ----------
@@ -228,9 +235,26 @@ async def build_from_panel(
                 )
 
         await session.run(judge)
+    return Judged(results=results, signature=signature[0])
+
+
+async def build_from_panel(
+    job: DistilJob,
+    material: Material,
+    *,
+    stop_token: StopToken,
+    meter: Meter,
+    show: Callable[[Result], None],
+) -> Inventory:
+    """Have the panel judge and write the training set; return what it holds.
+
+    Raise what `judged` raises, nothing being written then, and `EvaluationError` if there is
+    nothing to learn from, or the folder cannot be written. The parameters are those of `judged`.
+    """
+    panel = await judged(job, material, stop_token=stop_token, meter=meter, show=show)
     inventory = Inventory()
-    examples = _examples(material, results, inventory)
-    made_by = {"panel": signature[0], "teachers": dict(material.targets.teachers)}
+    examples = _examples(material, panel.results, inventory)
+    made_by = {"panel": panel.signature, "teachers": dict(material.targets.teachers)}
     return await to_thread.run_sync(lambda: _write(job, examples, inventory, made_by=made_by))
 
 

@@ -1,12 +1,14 @@
 """A training set of the token form: texts whose words the source supports or not."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
 
-from spanjury.judges.core import VERSION, DataError
-from spanjury.orchestration.services.distil import harms_of
+from spanjury.judges.core import VERSION, DataError, Result
+from spanjury.orchestration.engine.metering import Meter
+from spanjury.orchestration.engine.stopping import StopToken
+from spanjury.orchestration.services.distil import DistilJob, Material, harms_of, judged
 from spanjury.orchestration.services.panels import read_segments
 from spanjury.orchestration.studies.distillation.damaged_text import Harm
 from spanjury.orchestration.studies.distillation.licences import require_licences
@@ -14,7 +16,10 @@ from spanjury.orchestration.studies.distillation.rows import DataFile, Row, rows
 from spanjury.orchestration.studies.distillation.splits import Shares
 from spanjury.orchestration.studies.distillation.tokens.example import TokenExample
 from spanjury.orchestration.studies.distillation.tokens.overlap import overlaps, word_runs
-from spanjury.orchestration.studies.distillation.tokens.people import examples_of_people
+from spanjury.orchestration.studies.distillation.tokens.people import (
+    examples_of_panel,
+    examples_of_people,
+)
 from spanjury.orchestration.studies.distillation.tokens.records import record_examples
 from spanjury.orchestration.studies.distillation.tokens.summary import TokenInventory
 from spanjury.orchestration.studies.distillation.tokens.token_files import FORM, token_line
@@ -70,8 +75,36 @@ class TokenSetJob:
     accepted: tuple[str, ...] = ()
 
 
-def build_token_set(job: TokenSetJob) -> TokenInventory:
+async def taught_by_panel(
+    job: DistilJob,
+    material: Material,
+    *,
+    copies: int,
+    stop_token: StopToken,
+    meter: Meter,
+    show: Callable[[Result], None],
+) -> list[TokenExample]:
+    """Have the panel of `job` judge its material, and return examples of what it marked.
+
+    Raises
+    ------
+    EvaluationError
+        As `judged` raises it.
+    """
+    panel = await judged(job, material, stop_token=stop_token, meter=meter, show=show)
+    rows = (row for row, _ in material.pairs)
+    return list(examples_of_panel(zip(rows, panel.results, strict=True), copies=copies))
+
+
+def build_token_set(job: TokenSetJob, taught: Sequence[TokenExample] = ()) -> TokenInventory:
     """Build the set and write it; return what it holds.
+
+    Parameters
+    ----------
+    job
+        The material.
+    taught
+        Examples that a panel made.
 
     Raises
     ------
@@ -87,7 +120,7 @@ def build_token_set(job: TokenSetJob) -> TokenInventory:
     if job.require_licence:
         require_licences([(row.source, row.licence) for row in rows], accepted=job.accepted)
     with open_training_files(job.output) as files:
-        for example in _examples(job, rows):
+        for example in chain(_examples(job, rows), taught):
             files.append(split_file(example.split), token_line(example))
             inventory.add(example)
         if not inventory.examples:
@@ -109,6 +142,8 @@ def build_token_set(job: TokenSetJob) -> TokenInventory:
 def _rows(job: TokenSetJob, inventory: TokenInventory) -> list[Row]:
     """Read all rows, and leave out what is measured on."""
     files = [_file(job, path) for path in (*job.clean, *job.marked)]
+    if not files:
+        return []
     known = word_runs(chain.from_iterable(map(read_texts, job.evaluation)))
     kept = []
     for row in rows_of(files, task=_TASK, licence=job.licence, shares=job.shares, seed=job.seed):

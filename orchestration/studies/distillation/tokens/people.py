@@ -1,9 +1,9 @@
 """Examples from rows in which people, or a panel, marked what the source does not support."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from spanjury.judges.core import ErrorSpan, Label
+from spanjury.judges.core import ErrorSpan, Label, Result
 from spanjury.orchestration.studies.distillation.rows import Row
 from spanjury.orchestration.studies.distillation.tokens.example import LabelledSpan, TokenExample
 
@@ -53,6 +53,40 @@ def examples_of_people(rows: Sequence[Row], *, copies: int) -> Iterator[TokenExa
             made_of="people",
             licence=row.licence,
             copies=copies if "label" not in row.segment.meta else 1,
+        )
+
+
+def examples_of_panel(
+    judged: Iterable[tuple[Row, Result]], *, copies: int
+) -> Iterator[TokenExample]:
+    """Yield an example for each text that a panel scored on an aspect of the kind ``"grounding"``.
+
+    The spans of the consolidated report are its labels; a text without any is supported.
+
+    Parameters
+    ----------
+    judged
+        Rows with what the panel said of them.
+    copies
+        Times that an epoch shows a text.
+    """
+    for row, result in judged:
+        if result.aspect.kind != "grounding" or result.report.score is None:
+            continue
+        spans = tuple(_spans(result.report.spans, None))
+        yield TokenExample(
+            dataset=row.dataset,
+            row=row.segment.segment_id,
+            input_id=row.input_id,
+            inputs=result.aspect.view(row.segment.inputs),
+            output=row.segment.output,
+            spans=spans,
+            label=Label.ERROR if spans else Label.SUPPORTED,
+            group=f"{row.dataset} {row.segment.segment_id}",
+            split=row.split,
+            made_of="panel",
+            licence=row.licence,
+            copies=copies,
         )
 
 

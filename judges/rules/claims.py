@@ -1,12 +1,17 @@
 """Claims: the least parts of a text that a source can support, and whether it does."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isinf
 from typing import Literal
 
-from spanjury.judges.rules.lexicon import FUNCTION_WORDS, GIVEN_NAMES, MONTHS, SAME, WEEKDAYS
+from spanjury.judges.rules.dates import dates
+from spanjury.judges.rules.derived import is_count, is_derived, is_hedged, is_part, is_rounding
+from spanjury.judges.rules.lexicon import FUNCTION_WORDS, MONTHS, SAME, WEEKDAYS
+from spanjury.judges.rules.names import Name, Standing, find_names, standing
 from spanjury.judges.rules.numbers import SHORT_SCALES, Number, numbers
+from spanjury.judges.rules.quantities import other_readings, quantities, unit
 from spanjury.judges.rules.source_index import SourceIndex
 from spanjury.judges.rules.stems import stem
 from spanjury.judges.text.words import Word
@@ -15,72 +20,145 @@ Sort = Literal["number", "date", "name", "wording"]
 
 _DAYS = frozenset((*MONTHS, *WEEKDAYS))
 _YEARS = range(1500, 2100)
-_HEDGES = frozenset(
-    ("about", "almost", "approximately", "around", "least", "nearly", "over", "roughly", "than")
+_REACH = 3  # words before a number in which a hedge may stand
+_BOUND = 0.25
+_NOON = 12
+_ASIDE = re.compile(
+    r"https?://\S+|www\.\S+|\S+@\S+\.\w+|\[\d{1,3}(?:[,;–-] ?\d{1,3})*\]|^[ \t]*\d{1,3}[.)](?=\s)"
+    r"|^[ \t]*#{1,6}[ \t]|\[?UNK\]?|<\w{2,6}>|-l[rc]b-|-r[rc]b-",
+    re.MULTILINE,
 )
-_ROUNDING = 0.1  # how far a hedged number may be from the source's, as a share of it
-_TITLE_CASE = 0.6  # share of capitals above which they do not tell names
+_ANSWER = frozenset(("yes", "no", "true", "false", "answer", "summary", "note"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A number, or a word that is not a function word.
+    """A number, a name, or a word that is not a function word.
 
     Parameters
     ----------
     first, stop
         Half-open range of its words within their sentence.
     number
-        The number it states; None for a word.
+        The number it states; None for a word or a name.
+    name
+        The name it is; None for what is none.
+    known
+        Whether the source supports it.
+    sure
+        Whether what is not known is an error for sure enough to be reported.
+    size, lacking
+        How many words it has that count, and how many of them the source lacks.
     """
 
     first: int
     stop: int
     sort: Sort
     number: Number | None = None
+    name: Name | None = None
     known: bool
+    sure: bool = True
+    size: int = 1
+    lacking: int = 0
 
 
-def tells_names(words: Sequence[Word]) -> bool:
-    """Whether capitals tell names from other words in a text made of `words`."""
-    capitals = sum(word.text[0].isupper() for word in words)
-    return 0 < capitals <= _TITLE_CASE * len(words)
+def asides(text: str) -> Sequence[tuple[int, int]]:
+    """Return where `text` has addresses, citations, marks of lists and the like: no claims."""
+    return [match.span() for match in _ASIDE.finditer(text)]
 
 
-def claims(words: Sequence[Word], index: SourceIndex, *, cased: bool) -> Iterator[Claim]:
+def claims(
+    words: Sequence[Word], index: SourceIndex, *, text: str, cased: bool
+) -> Iterator[Claim]:
     """Yield the claims of a sentence, in order.
 
     Parameters
     ----------
+    text
+        The text that the words stand in.
     cased
         Whether capitals tell names.
     """
-    stated = {number.first: number for number in numbers([word.folded for word in words])}
+    begun = _dated(words, index, text=text)
+    for name in find_names(words, text=text, cased=cased):
+        begun.setdefault(name.first, _name_claim(name, index))
+    taken = {at for claim in begun.values() for at in range(claim.first, claim.stop)}
+    for number in numbers([word.folded for word in words]):
+        if number.first not in taken:
+            begun[number.first] = _number_claim(words, index, number=number, text=text)
     stop = 0
     for at, word in enumerate(words):
-        if at in stated:
-            yield _number_claim(words, index, number=stated[at])
-            stop = stated[at].stop
-        elif at >= stop and word.folded not in FUNCTION_WORDS:
-            known = index.knows(stem(word.folded))
-            sort = _sort(words, at, cased=cased)
-            yield Claim(first=at, stop=at + 1, sort=sort, known=known)
+        if at < stop:
+            continue
+        claim = begun.get(at) or _word_claim(word, index, at=at)
+        if claim:
+            yield claim
+            stop = claim.stop
 
 
-def _number_claim(words: Sequence[Word], index: SourceIndex, *, number: Number) -> Claim:
-    """Look a number up, and the numeral that it begins with if no word makes it greater.
+def _dated(words: Sequence[Word], index: SourceIndex, *, text: str) -> dict[int, Claim]:
+    """Look dates in digits up, by their first word."""
+    found: dict[int, Claim] = {}
+    start, end = words[0].start, words[-1].end
+    if sum(word.text[0].isdecimal() for word in words) < 3:  # noqa: PLR2004 - day, month, year
+        return found
+    for match, readings in dates(text[start:end]):
+        covered = [
+            at
+            for at, word in enumerate(words)
+            if start + match.start() <= word.start and word.end <= start + match.end()
+        ]
+        known = any(all(index.knows(stem(word)) for word in said[:3]) for said in readings)
+        if covered:
+            found[covered[0]] = Claim(
+                first=covered[0],
+                stop=covered[-1] + 1,
+                sort="date",
+                known=known or match.group() in index.text,
+                lacking=0 if known else 1,
+            )
+    return found
 
-    What is too long for a number, or no number (a version), is looked up word by word.
-    """
-    stating = words[number.first : number.stop]
-    numeral = stating[0]
-    bare = len(stating) == 1 or stating[-1].folded in SHORT_SCALES
-    known = (
-        index.states(number.value)
-        or (isinf(number.value) and all(stem(word.folded) in index.where for word in stating))
-        or (bare and numeral.folded in index.where)
-        or _is_rounded(words[max(0, number.first - 2) : number.first], index, number=number)
+
+def _word_claim(word: Word, index: SourceIndex, *, at: int) -> Claim | None:
+    if word.folded in FUNCTION_WORDS:
+        return None
+    known = index.knows(stem(word.folded))
+    day = SAME.get(word.folded, word.folded) in _DAYS and word.text not in {"march", "may"}
+    return Claim(
+        first=at,
+        stop=at + 1,
+        sort="date" if day else "wording",
+        known=known or word.folded in _ANSWER,
+        lacking=int(not known),
     )
+
+
+def _name_claim(name: Name, index: SourceIndex) -> Claim:
+    stands, lacking = standing(name, index)
+    return Claim(
+        first=name.first,
+        stop=name.stop,
+        sort="name",
+        name=name,
+        known=stands is Standing.KNOWN,
+        sure=stands is not Standing.PARTLY,
+        size=len(name.parts),
+        lacking=lacking,
+    )
+
+
+def _number_claim(
+    words: Sequence[Word], index: SourceIndex, *, number: Number, text: str
+) -> Claim:
+    """Look a number up, and the numeral that it begins with if no word makes it greater."""
+    numeral = words[number.first]
+    known = _is_stated(words, index, number=number, text=text)
+    glued = _is_glued(numeral, text)
+    if not known and glued:
+        known = _is_in_word(numeral, index, text=text)
+    if not known and not isinf(number.value):
+        known = _follows(words, index, number=number, text=text)
     year = numeral.text.isdecimal() and number.value in _YEARS
     return Claim(
         first=number.first,
@@ -88,28 +166,87 @@ def _number_claim(words: Sequence[Word], index: SourceIndex, *, number: Number) 
         sort="date" if year else "number",
         number=number,
         known=known,
+        sure=not glued and not isinf(number.value),
+        lacking=int(not known),
     )
 
 
-def _is_rounded(before: Sequence[Word], index: SourceIndex, *, number: Number) -> bool:
-    """Whether a number is said to be rounded and is near one of the source."""
-    if _HEDGES.isdisjoint(word.folded for word in before):
-        return False
-    nearest = index.nearest(number.value)
-    return nearest is not None and abs(number.value - nearest) <= _ROUNDING * abs(nearest)
+def _is_stated(
+    words: Sequence[Word], index: SourceIndex, *, number: Number, text: str
+) -> bool:
+    """Whether the source states a number, in whatever way it is written.
+
+    What is too long for a number, or no number (a version), is looked up word by word.
+    """
+    stating = words[number.first : number.stop]
+    bare = len(stating) == 1 or stating[-1].folded in SHORT_SCALES
+    return (
+        index.states(number.value)
+        or (isinf(number.value) and all(stem(word.folded) in index.where for word in stating))
+        or (bare and stating[0].folded in index.where)
+        or (stating[0].text[-1].isalpha() and number.value in index.places)
+        or any(map(index.states, _readings_around(stating, text)))
+    )
 
 
-def _sort(words: Sequence[Word], at: int, *, cased: bool) -> Sort:
-    """Tell dates and names from other words."""
-    word = words[at]
-    capital = word.text[0].isupper()
-    if SAME.get(word.folded, word.folded) in _DAYS and word.text != "march":  # as to walk
-        return "date"
-    if word.folded in GIVEN_NAMES and (capital or not cased):
-        return "name"
-    if not (cased and capital):
-        return "wording"
-    # The first word of a sentence is a name only if it is one with the next word.
-    following = words[at + 1 : at + 2]
-    first_of_name = any(word_.text[0].isupper() for word_ in following)
-    return "name" if at > 0 or first_of_name else "wording"
+def _readings_around(stating: Sequence[Word], text: str) -> Iterator[float]:
+    """Yield the other numbers that numerals side by side may be: 8,4 or 1.200 or 15:30."""
+    start, end = stating[0].start, stating[-1].end
+    while start and (text[start - 1].isdigit() or text[start - 1] in ".,:'’/"):
+        start -= 1
+    while end < len(text) and (text[end].isdigit() or text[end] in ".,:'’/"):
+        end += 1
+    if end - start > stating[-1].end - stating[0].start or "." in stating[0].text:
+        yield from other_readings(text[start:end].strip(".,:'’/"))
+    following = text[stating[-1].end : stating[-1].end + 5].lower()
+    if re.match(r" ?p\.?m\b", following) and stating[0].text.isdecimal():
+        yield float(stating[0].text) + _NOON
+
+
+def _is_glued(numeral: Word, text: str) -> bool:
+    """Whether a numeral is a part of a word: COVID-19, Q3, T20, 4Q."""
+    before, after = text[max(0, numeral.start - 2) : numeral.start], text[numeral.end :]
+    return bool(re.search(r"[A-Za-z]$|[A-Za-z][-‐]$", before)) or bool(re.match(r"[A-Z]\b", after))
+
+
+def _is_in_word(numeral: Word, index: SourceIndex, *, text: str) -> bool:
+    """Whether the source has the word that a numeral is a part of, or the quarter of a year."""
+    start, end = numeral.start, numeral.end
+    while start and (text[start - 1].isalnum() or text[start - 1] in "-‐"):
+        start -= 1
+    while end < len(text) and text[end].isalnum():
+        end += 1
+    whole = text[start:end].lower()
+    if "q" in whole and len(whole) == 2:  # noqa: PLR2004
+        value = float(numeral.folded)
+        return value in index.places or index.states(value) or "quarter" in index.text
+    return whole in index.text.lower() or whole.replace("-", "") in index.text.lower()
+
+
+def _follows(words: Sequence[Word], index: SourceIndex, *, number: Number, text: str) -> bool:
+    """Whether a number that the source does not state follows from those it states."""
+    value = number.value
+    near = index.near(value, share=_BOUND)
+    before = frozenset(word.folded for word in words[max(0, number.first - _REACH) : number.first])
+    if is_hedged(value, hedges=before, nearest=index.nearest(value), within=near):
+        return True
+    if is_rounding(value, near):
+        return True
+    counted = unit(words, number, text=text)
+    if counted == "percent" and (index.states(value / 100) or is_part(value, counted, holds=index.where)):
+        return True
+    said = text[words[0].start : words[-1].end]
+    return is_count(value, said, index.text) or is_derived(value, counted, quantities(index.text))
+
+
+def unclaimed(words: Sequence[Word], asides: Sequence[tuple[int, int]]) -> list[Word]:
+    """Return the words that stand in none of the intervals `asides`."""
+    if not asides:
+        return [*words]
+    return [
+        word
+        for word in words
+        if not any(start <= word.start and word.end <= end for start, end in asides)
+    ]
+
+

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from spanjury.judges.core import Aspect, Outcome, Report, Segment, signature
 from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.rules.evidence import error_spans
+from spanjury.judges.rules.places import Source, join_inputs
 from spanjury.judges.rules.source_index import index_source
 from spanjury.judges.rules.support import Support, support
 from spanjury.judges.text.turns import in_turn
@@ -133,26 +134,26 @@ class GroundingJudge:
         """Compare the output with the inputs that `aspect` may look at."""
         if aspect.kind != "grounding":
             return _abstention(f"{aspect.name} is not about what the inputs support")
-        source = "\n\n".join(aspect.view(segment.inputs).values())
-        if not source.strip():
+        source = join_inputs(aspect.view(segment.inputs))
+        if not source.text.strip():
             return _abstention("there is no input to compare with")
         compare = partial(self._compare, segment.output, source, aspect=aspect)
-        return await in_turn(compare, length=len(segment.output) + len(source))
+        return await in_turn(compare, length=len(segment.output) + len(source.text))
 
-    def _compare(self, output: str, source: str, *, aspect: Aspect) -> Report:
-        obstacle = _different_scripts(output, source)
+    def _compare(self, output: str, source: Source, *, aspect: Aspect) -> Report:
+        obstacle = _different_scripts(output, source.text)
         if obstacle:
             return _abstention(obstacle)
-        index = index_source(source)
+        index = index_source(source.text)
         found = support(output, index)
         if found.known < _FOREIGN:
-            obstacle = _different_languages(output, source)
+            obstacle = _different_languages(output, source.text)
             if obstacle:
                 return _abstention(obstacle)
         scale = aspect.scale
         return Report(
             score=scale.low + (scale.high - scale.low) * found.share,
-            spans=error_spans(output, found, index=index, limit=self.max_spans),
+            spans=error_spans(output, found, source=source),
             rationale=_rationale(found),
         )
 

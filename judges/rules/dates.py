@@ -1,0 +1,45 @@
+"""Dates in digits, and the words that say the same."""
+
+import re
+from collections.abc import Iterator
+from datetime import date
+
+from spanjury.judges.rules.lexicon import MONTHS
+
+_DATE = re.compile(
+    r"\b(?:(?P<year>\d{4})[-/](?P<month>\d\d)[-/](?P<day>\d\d)"
+    r"|(?P<one>\d\d?)(?P<mark>[./-])(?P<two>\d\d?)(?P=mark)(?P<late>\d{4}))(?!\d)"
+)
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+
+def dates(text: str) -> Iterator[tuple[re.Match[str], list[tuple[str, ...]]]]:
+    """Yield the dates in digits, each with its month, day, year and weekday in words.
+
+    Where day and month may be meant in either order, both are given.
+
+    Examples
+    --------
+    >>> [said for _, said in dates("on 2025-03-03 and 31/12/2024")]
+    [[('march', '3', '2025', 'monday')], [('december', '31', '2024', 'tuesday')]]
+    """
+    for match in _DATE.finditer(text):
+        said = [*_readings(match)]
+        if said:
+            yield match, said
+
+
+def _readings(match: re.Match[str]) -> Iterator[tuple[str, ...]]:
+    if match["year"]:
+        orders = {(int(match["month"]), int(match["day"]))}
+    else:
+        one, two = int(match["one"]), int(match["two"])
+        # With full stops the day stands first everywhere.
+        orders = {(two, one)} if match["mark"] == "." else {(one, two), (two, one)}
+    year = int(match["year"] or match["late"])
+    for month, day in sorted(orders):
+        try:
+            weekday = date(year, month, day).weekday()
+        except ValueError:
+            continue
+        yield MONTHS[month - 1], str(day), str(year), _DAYS[weekday]

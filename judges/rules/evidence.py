@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import groupby
 from types import MappingProxyType
 
 from spanjury.judges.core import ErrorSpan, Evidence, Located
@@ -19,6 +20,8 @@ from spanjury.judges.text.words import fold_word
 
 _STRANGE = 0.8  # share of unknown claims from which a whole sentence is marked
 _ENOUGH = 4  # claims that a sentence needs for that
+_STRETCH = 5  # unknown claims in a row that are marked
+_BESIDE = 3  # the same where one of them is a name or a number
 _NEAR = 2.0  # a number of the source is named if it is at most so many times greater or less
 _COUNTABLE = 10  # spelled numbers up to here may be counts that the writer made
 _SIMILAR = 0.75  # likeness of two names of which one may be a slip for the other
@@ -84,21 +87,62 @@ def _findings(
     sentence: SentenceSupport, *, source: Source, text: str, prose: bool
 ) -> Iterator[_Finding]:
     claims = sentence.claims
-    unknown = sum(not claim.known for claim in claims)
-    if prose and len(claims) >= _ENOUGH and unknown >= _STRANGE * len(claims):
+    unknown = [claim for claim in claims if not claim.known]
+    if prose and _is_strange(claims, unknown):
         yield _Finding(
             first=0,
             stop=len(sentence.words),
             severity=3,
             category="unsupported wording",
             explanation=f"Of the {len(claims)} names, numbers and words that carry this sentence, "
-            f"the source has {len(claims) - unknown}.",
+            f"the source has {len(claims) - len(unknown)}.",
         )
         return
-    for claim in claims:
-        if claim.known or not claim.sure or claim.sort == "wording":
+    for known, group in groupby(claims, key=lambda claim: claim.known):
+        run = [] if known else [*group]
+        if prose and _is_telling(run):
+            yield _worded(sentence, run, source=source, text=text)
             continue
-        yield _lacking(sentence, claim, source=source, text=text)
+        for claim in filter(_is_exact, run):
+            yield _lacking(sentence, claim, source=source, text=text)
+
+
+def _is_exact(claim: Claim) -> bool:
+    return claim.sure and claim.sort != "wording"
+
+
+def _is_strange(claims: Sequence[Claim], unknown: Sequence[Claim]) -> bool:
+    """Whether hardly a word of a sentence is in the source."""
+    enough = len(claims) >= _STRETCH or any(map(_is_exact, unknown))
+    return enough and len(claims) >= _ENOUGH and len(unknown) >= _STRANGE * len(claims)
+
+
+def _is_telling(run: Sequence[Claim]) -> bool:
+    """Whether so many claims in a row are unknown that it is no other wording for the same."""
+    return len(run) >= _STRETCH or (len(run) >= _BESIDE and any(map(_is_exact, run)))
+
+
+def _worded(
+    sentence: SentenceSupport, run: Sequence[Claim], *, source: Source, text: str
+) -> _Finding:
+    """Make one finding of a run of unknown claims, with what the source has for its parts."""
+    parts = [
+        _lacking(sentence, claim, source=source, text=text) for claim in filter(_is_exact, run)
+    ]
+    named = (
+        text[sentence.words[claim.first].start : sentence.words[claim.stop - 1].end]
+        for claim in run
+    )
+    return _Finding(
+        first=run[0].first,
+        stop=run[-1].stop,
+        severity=max([3, *(part.severity for part in parts)]),
+        category="unsupported wording",
+        explanation="The source has none of this: "
+        + ", ".join(f'"{quote}"' for quote in named)
+        + ".",
+        evidence=tuple(piece for part in parts for piece in part.evidence),
+    )
 
 
 def _lacking(sentence: SentenceSupport, claim: Claim, *, source: Source, text: str) -> _Finding:

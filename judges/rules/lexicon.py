@@ -175,7 +175,7 @@ TITLES = frozenset(
 
 COMMON_CAPITALS = frozenset(
     """TV CEO CFO COO CTO DNA PM AM OK ID IT PC UK US USA EU UN MP MPs PhD DVD CD FAQ PDF URL API
-    AI HR PR VIP II III IV VI VII VIII IX XI XII UNK SEP PAD CLS""".split()  # noqa: SIM905
+    AI HR PR VIP YoY II III IV VI VII VIII IX XI XII UNK SEP PAD CLS""".split()  # noqa: SIM905
 )
 """Words in capitals that are used as common words, and numerals."""
 

@@ -79,7 +79,7 @@ def find_names(sentence: Sequence[Word], *, text: str, cased: bool) -> Iterator[
     cased
         Whether capitals tell names; where not, given names do.
     """
-    capital = [cased and _is_capital(word) for word in sentence]
+    capital = [cased and _is_capital(word, text) for word in sentence]
     if cased and sum(capital) > _TITLE_CASE * len(sentence) > 4 * _TITLE_CASE:
         return  # a heading
     at = 0
@@ -91,9 +91,13 @@ def find_names(sentence: Sequence[Word], *, text: str, cased: bool) -> Iterator[
         at = max(stop, at + 1)
 
 
-def _is_capital(word: Word) -> bool:
-    # Two letters tell an acronym, four a word that is shouted.
-    return word.text[0].isupper() and word.folded not in _DATES
+def _is_capital(word: Word, text: str) -> bool:
+    # A word that a digit follows at once is part of one like Covid19.
+    return (
+        word.text[0].isupper()
+        and word.folded not in _DATES
+        and not text[word.end : word.end + 1].isdigit()
+    )
 
 
 def _end_of_run(

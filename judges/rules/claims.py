@@ -80,7 +80,7 @@ def claims(
         Whether capitals tell names.
     """
     begun = _dated(words, index, text=text)
-    for name in find_names(words, text=text, cased=cased):
+    for name in find_names(words, text=text, source=index.text, cased=cased):
         begun.setdefault(name.first, _name_claim(name, index))
     taken = {at for claim in begun.values() for at in range(claim.first, claim.stop)}
     for number in numbers([word.folded for word in words]):
@@ -184,9 +184,20 @@ def _is_stated(
         index.states(number.value)
         or (isinf(number.value) and all(stem(word.folded) in index.where for word in stating))
         or (bare and stating[0].folded in index.where)
+        or ("." in stating[0].folded and _is_torn(stating, index))
         or (stating[0].text[-1].isalpha() and number.value in index.places)
         or any(map(index.states, _readings_around(stating, text)))
     )
+
+
+def _is_torn(stating: Sequence[Word], index: SourceIndex) -> bool:
+    """Whether the source has the decimals of a number, and its scale."""
+    decimals, *scales = stating
+    try:
+        value = float(decimals.folded)
+    except ValueError:
+        return False
+    return index.states(value) and all(stem(word.folded) in index.where for word in scales)
 
 
 def _readings_around(stating: Sequence[Word], text: str) -> Iterator[float]:

@@ -69,13 +69,17 @@ def tells_names(sentences: Sequence[Sequence[Word]]) -> bool:
     return capitals > 0 or len(inner) < _SPARSE
 
 
-def find_names(sentence: Sequence[Word], *, text: str, cased: bool) -> Iterator[Name]:
+def find_names(
+    sentence: Sequence[Word], *, text: str, source: str, cased: bool
+) -> Iterator[Name]:
     """Yield the names of a sentence, each as a whole, in order.
 
     Parameters
     ----------
     text
         The text that the words stand in.
+    source
+        The text that may have the same names.
     cased
         Whether capitals tell names; where not, given names do.
     """
@@ -85,7 +89,7 @@ def find_names(sentence: Sequence[Word], *, text: str, cased: bool) -> Iterator[
     at = 0
     while at < len(sentence):
         stop = _end_of_run(sentence, at, text=text, capital=capital)
-        name = _name(sentence, at, stop, text=text, cased=cased) if stop > at else None
+        name = _name(sentence, at, stop, text=text, source=source, cased=cased) if stop > at else None
         if name:
             yield name
         at = max(stop, at + 1)
@@ -130,15 +134,15 @@ def _end_of_run(
 
 
 def _name(
-    sentence: Sequence[Word], first: int, stop: int, *, text: str, cased: bool
+    sentence: Sequence[Word], first: int, stop: int, *, text: str, source: str, cased: bool
 ) -> Name | None:
     """Make a name of a run of capitals, if it is one."""
     while first < stop and _leads(sentence[first]):
         first += 1
     if first == stop or _is_shouted(sentence[first:stop]):
         return None
-    if not cased and first + 1 < len(sentence):
-        stop = first + 1
+    if not cased:
+        stop = first + (2 if _goes_on(sentence, first, source=source) else 1)
     weak = first == 0 or text[: sentence[first].start].rstrip(" ")[-1:] in _WEAK
     if weak and stop == first + 1 and not _names_alone(sentence[first]):
         return None
@@ -151,6 +155,12 @@ def _name(
         and not word.text[0].isdecimal()
     )
     return Name(first=first, stop=stop, parts=parts) if parts else None
+
+
+def _goes_on(sentence: Sequence[Word], first: int, *, source: str) -> bool:
+    """Whether the source has a name in the next word of a text without capitals."""
+    following = "".join(word.text for word in sentence[first + 1 : first + 2])
+    return following.isalpha() and f" {following.capitalize()}" in source
 
 
 def _leads(word: Word) -> bool:

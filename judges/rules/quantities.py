@@ -32,7 +32,8 @@ _MAY_HOLD = re.compile(
     r"|eleven|hundred|thousand|million|billion|dozen)",
     re.IGNORECASE,
 )
-_COMPOUND = re.compile("\\d+(?:[.,:/'’\u00a0\u202f -]\\d+)+")
+_COMPOUND = re.compile("\\d+(?:(?:\\. |[.,:/'’\u00a0\u202f -])\\d+)+")
+_TORN = re.compile(r"(?<![\d.,])(\d+)\. (\d{1,2})(?!\d|\.\d)")  # by a splitter of sentences
 _DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,3}),(\d{1,2})(?![\d]|,\d)")
 _GROUPING = re.compile(r"(?<![\d.,])([1-9]\d{0,2}(?:[.'’\u00a0\u202f ]\d{3})+)(?![\d]|[.,]\d)")
 _FRACTION = re.compile(r"(?<![\d/])([1-9])/([2-9]|10)(?![\d/])")
@@ -70,7 +71,7 @@ def compounds(text: str) -> str:
 def other_readings(text: str) -> Iterator[float]:
     """Yield the numbers that `text` states in ways that words do not hold.
 
-    These are decimals with a comma, groups of digits with full stops or blanks, fractions
+    These are decimals with a comma or a blank after the point, groups of digits with full stops or blanks, fractions
     and hours after noon.
 
     Examples
@@ -82,6 +83,8 @@ def other_readings(text: str) -> Iterator[float]:
         yield from (value for sign, value in _VULGAR.items() if sign in text)
     text = compounds(text)
     for whole, rest in _DECIMAL_COMMA.findall(text):
+        yield float(f"{whole}.{rest}")
+    for whole, rest in _TORN.findall(text):
         yield float(f"{whole}.{rest}")
     for group in _GROUPING.findall(text):
         yield float(re.sub(r"\D", "", group))

@@ -1,10 +1,7 @@
 """A judge of whether the inputs support what a text says; it counts, and asks no model."""
 
-import re
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from types import MappingProxyType
 
 from spanjury.judges.core import Aspect, Outcome, Report, Segment, signature
 from spanjury.judges.core.code_digest import code_digest
@@ -12,96 +9,11 @@ from spanjury.judges.rules.evidence import error_spans
 from spanjury.judges.rules.places import Source, join_inputs
 from spanjury.judges.rules.source_index import index_source
 from spanjury.judges.rules.support import Support, support
+from spanjury.judges.text.languages import NO_BLANKS, SAMPLE, different_languages, script
 from spanjury.judges.text.turns import in_turn
 from spanjury.judges.text.words import folded_words
 
-_LATIN = "Latin"
-_SCRIPTS: Mapping[str, re.Pattern[str]] = MappingProxyType(
-    {
-        _LATIN: re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+"),
-        "Greek": re.compile("[\u0370-\u03ff]+"),
-        "Cyrillic": re.compile("[\u0400-\u052f]+"),
-        "Armenian": re.compile("[\u0530-\u058f]+"),
-        "Hebrew": re.compile("[\u0590-\u05ff]+"),
-        "Arabic": re.compile("[\u0600-\u06ff\u0750-\u077f]+"),
-        "Devanagari": re.compile("[\u0900-\u097f]+"),
-        "Bengali": re.compile("[\u0980-\u09ff]+"),
-        "Tamil": re.compile("[\u0b80-\u0bff]+"),
-        "Georgian": re.compile("[\u10a0-\u10ff]+"),
-        "Ethiopic": re.compile("[\u1200-\u137f]+"),
-        "Hangul": re.compile("[\u1100-\u11ff\uac00-\ud7a3]+"),
-        "Thai": re.compile("[\u0e00-\u0e7f]+"),
-        "Lao": re.compile("[\u0e80-\u0eff]+"),
-        "Myanmar": re.compile("[\u1000-\u109f]+"),
-        "Khmer": re.compile("[\u1780-\u17ff]+"),
-        "Chinese or Japanese": re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+"),
-    }
-)
-NO_BLANKS = frozenset(("Thai", "Lao", "Myanmar", "Khmer", "Chinese or Japanese"))
-"""Scripts that put no blanks between words."""
-_SAMPLE = 4000  # code points that are enough to tell a script, or a language
-_MARKERS: Mapping[str, frozenset[str]] = MappingProxyType(
-    {
-        language: frozenset(markers.split())
-        for language, markers in {
-            "Dutch": "het een van de en dat niet zijn voor met",
-            "English": "the and of that was with for from this are",
-            "French": "le les des et est une dans pour qui du",
-            "German": "der die und das ist nicht ein eine mit den",
-            "Italian": "il di che della per sono non nel gli una",
-            "Polish": "i w na z sie nie jest do ze oraz",
-            "Portuguese": "os da em uma nao com mais foi ao dos",
-            "Spanish": "el los las del una por con para es y",
-            "Swedish": "och att det som av ar till inte med den",
-            "Turkish": "ve bir bu da de icin ile olarak olan cok",
-        }.items()
-    }
-)
-_HITS = 3  # marker words that make a language likely
-_MARGIN = 2  # how many times as many as of the other text's language
 _FOREIGN = 0.5  # known claims below which the languages are compared
-
-
-def script(text: str) -> str | None:
-    """Return the script most of the letters of `text` are in; None if it has no letters.
-
-    Examples
-    --------
-    >>> script("Привет, Bob"), script("42")
-    ('Cyrillic', None)
-    """
-    sample = text[:_SAMPLE]
-    if sample.isascii():
-        return _LATIN if _SCRIPTS[_LATIN].search(sample) else None
-    letters = {name: sum(map(len, found.findall(sample))) for name, found in _SCRIPTS.items()}
-    likeliest = max(letters, key=letters.__getitem__)
-    return likeliest if letters[likeliest] else None
-
-
-def different_languages(left: Sequence[str], right: Sequence[str]) -> tuple[str, str] | None:
-    """Return the languages of two sequences of folded words if they are surely not the same.
-
-    Examples
-    --------
-    >>> different_languages("der Hund und die Katze".split(), "the dog and the cat".split())
-    ('German', 'English')
-    """
-    lefts, rights = _hits(left), _hits(right)
-    one = max(lefts, key=lefts.__getitem__)
-    other = max(rights, key=rights.__getitem__)
-    sure = (
-        one != other
-        and lefts[one] >= max(_HITS, _MARGIN * lefts[other])
-        and rights[other] >= max(_HITS, _MARGIN * rights[one])
-    )
-    return (one, other) if sure else None
-
-
-def _hits(folded: Sequence[str]) -> dict[str, int]:
-    """Count each language's marker words."""
-    return {
-        language: sum(word in markers for word in folded) for language, markers in _MARKERS.items()
-    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,7 +85,7 @@ def _different_scripts(output: str, source: str) -> str:
 
 
 def _different_languages(output: str, source: str) -> str:
-    languages = different_languages(folded_words(source[:_SAMPLE]), folded_words(output[:_SAMPLE]))
+    languages = different_languages(folded_words(source[:SAMPLE]), folded_words(output[:SAMPLE]))
     return f"the input is {languages[0]} and the output {languages[1]}" if languages else ""
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from spanjury.judges.rules.grounding import different_languages, script
+from spanjury.judges.text.languages import different_languages, script
 
 
 @pytest.mark.parametrize(

@@ -161,7 +161,7 @@ class Support:
         return _KNOWN * self.known + (1 - _KNOWN) * self.joined**_POWER
 
 
-def support(text: str, index: SourceIndex) -> Support:
+def find_support(text: str, index: SourceIndex) -> Support:
     """Ask the source for everything that `text` says."""
     aside = asides(text)
     pieces = [

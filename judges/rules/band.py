@@ -5,13 +5,14 @@ score is at least 4.5 on a scale from 1 to 5, and with any it is below.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from spanjury.judges.core import ErrorSpan, Scale
 
 _TOP = 1 / 8  # share of the scale
 _COSTS = (0.0, 0.1, 0.25, 0.5, 1.0, 2.0)  # of an error by severity
 _UNGRADED = 3  # severity of an error without one
+_FLOOR = 3  # sentences up to which length does not matter
 
 
 def banded(quality: float, *, load: float, scale: Scale) -> float:
@@ -44,10 +45,16 @@ def cost(spans: Iterable[ErrorSpan]) -> float:
 
 
 def load(spans: Iterable[ErrorSpan], *, sentences: int) -> float:
-    """Return how heavily errors weigh on a text: their cost over the root of its sentences.
+    """Return how heavily errors weigh on a text of so many sentences.
 
-    Of two texts with the same errors the longer is the better one, though not by much: more
-    text without errors does not make up for them, and twice the text with twice the errors is
-    worse.
+    It is their cost, in a text of more than three sentences over the root of every third: in
+    four times the text the same errors weigh half as much. So an error more never lightens
+    the load of a text, and a sentence more does so only a little.
     """
-    return cost(spans) / math.sqrt(max(1, sentences))
+    return cost(spans) / math.sqrt(max(1.0, sentences / _FLOOR))
+
+
+def gravest(spans: Sequence[ErrorSpan], *, limit: int) -> tuple[ErrorSpan, ...]:
+    """Return the gravest `limit` of `spans` in order of place."""
+    kept = sorted(spans, key=lambda span: (-(span.severity or 0), span.start or 0))[:limit]
+    return tuple(sorted(kept, key=lambda span: (span.start or 0, span.end or 0)))

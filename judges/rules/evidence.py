@@ -67,12 +67,6 @@ def error_spans(text: str, support: Support, *, source: Source) -> tuple[ErrorSp
     return tuple(sorted(found, key=lambda span: (span.start, span.end)))
 
 
-def gravest(spans: Sequence[ErrorSpan], *, limit: int) -> tuple[ErrorSpan, ...]:
-    """Return the gravest `limit` of `spans` in order of place."""
-    kept = sorted(spans, key=lambda span: (-(span.severity or 0), span.start or 0))[:limit]
-    return tuple(sorted(kept, key=lambda span: (span.start or 0, span.end or 0)))
-
-
 def _span(text: str, sentence: SentenceSupport, *, finding: _Finding) -> ErrorSpan:
     start = sentence.words[finding.first].start
     end = sentence.words[finding.stop - 1].end

@@ -15,8 +15,8 @@ from spanjury.judges.core import (
     signature,
 )
 from spanjury.judges.core.code_digest import code_digest
-from spanjury.judges.rules.band import banded, load
-from spanjury.judges.rules.evidence import error_spans, gravest
+from spanjury.judges.rules.band import banded, gravest, load
+from spanjury.judges.rules.evidence import error_spans
 from spanjury.judges.rules.places import Source, join_inputs
 from spanjury.judges.rules.source_index import index_source
 from spanjury.judges.rules.support import Support, find_support
@@ -43,7 +43,7 @@ class GroundingJudge:
 
     The score follows from the errors. Without any it lies in the best eighth of the scale,
     at its end for a text that was copied word for word; with any below it, by their severity
-    and number over the root of the number of sentences, and by the rest of the support
+    and number, in long texts a little less, and by the rest of the support
     (`spanjury.judges.rules.band`). A text without words says nothing that is unsupported and has
     the best score. Of another list of errors the score is computed in the same way; errors
     that were found and not reported are counted as before. `max_spans`, 0 or more, limits the

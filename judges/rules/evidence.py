@@ -10,7 +10,7 @@ from types import MappingProxyType
 from spanjury.judges.core import ErrorSpan, Evidence, Located
 from spanjury.judges.rules.claims import Claim
 from spanjury.judges.rules.lexicon import MONTHS, WEEKDAYS
-from spanjury.judges.rules.names import Name, other_given_names
+from spanjury.judges.rules.names import Name, called_otherwise
 from spanjury.judges.rules.numbers import Number
 from spanjury.judges.rules.places import Source
 from spanjury.judges.rules.quantities import Quantity, quantities, unit
@@ -196,7 +196,7 @@ def _nearest(number: Number, counted: str, *, source: Source) -> Quantity | None
 
 def _misnamed(name: Name, *, quote: str, source: Source) -> tuple[int, str, tuple[Evidence, ...]]:
     """Explain a name that the source does not have, with the like of it there."""
-    called = other_given_names(name, source.text)
+    called = called_otherwise(name, source.text)
     if called:
         evidence = source.evidence(called[0].start(), called[0].end())
         return 4, f'The source says "{evidence.text}", not "{quote}".', (evidence,)

@@ -187,11 +187,16 @@ def standing(name: Name, index: SourceIndex) -> tuple[Standing, int]:
     lacking = [word for word in name.parts if not _is_known(word, index)]
     if not lacking or _is_spelled_out(name, index):
         return Standing.KNOWN, 0
-    if len(lacking) < len(name.parts):
-        if lacking == [name.parts[0]] and other_given_names(name, index.text):
-            return Standing.CONTRADICTED, 1
-        return Standing.PARTLY, len(lacking)
-    return Standing.UNKNOWN, len(lacking)
+    if len(lacking) == len(name.parts) or _follows_a_role(name, lacking):
+        return Standing.UNKNOWN, len(lacking)
+    if len(lacking) == 1 and called_otherwise(name, index.text):
+        return Standing.CONTRADICTED, 1
+    return Standing.PARTLY, len(lacking)
+
+
+def _follows_a_role(name: Name, lacking: Sequence[Word]) -> bool:
+    """Whether the source has but the word that begins the sentence, which any capital fits."""
+    return name.first == 0 and len(lacking) > 1 and list(name.parts[1:]) == lacking
 
 
 def _is_known(word: Word, index: SourceIndex) -> bool:
@@ -225,19 +230,30 @@ def spells(acronym: str, source: str) -> bool:
     return bool(re.search(rf"\b{pattern}", source, re.IGNORECASE))
 
 
-def other_given_names(name: Name, source: str) -> list[re.Match[str]]:
-    """Find where `source` has the surname of `name` behind another given name.
+def called_otherwise(name: Name, source: str) -> list[re.Match[str]]:
+    """Find where `source` has a name of two words that differs from `name` in one of them.
 
-    Nothing is found where the source also has a short form of the same given name.
+    That is another surname behind the first word, or another given name before the last;
+    neither where the two begin alike, as short forms and spellings of one name do.
     """
     if len(name.parts) != 2 or not name.parts[0].text[0].isupper():  # noqa: PLR2004
         return []
-    given, last = name.parts
-    called = [
+    first, last = name.parts
+    if f" {last.text}" not in source:
+        behind = rf"\b{re.escape(first.text)} ([A-Z][\w’'-]+)"
+        return [*_others(behind, last, source)]
+    before = rf"\b([A-Z][\w’'-]+) {re.escape(last.text)}\b"
+    called = [*_others(before, first, source)]
+    people = first.folded in GIVEN_NAMES and any(m[1].lower() in GIVEN_NAMES for m in called)
+    return called if people else []
+
+
+def _others(pattern: str, word: Word, source: str) -> Iterator[re.Match[str]]:
+    """Yield the matches whose group is a name other than `word`; none if one is like it."""
+    matches = [
         match
-        for match in re.finditer(rf"\b([A-Z][\w’'-]+) {re.escape(last.text)}\b", source)
+        for match in re.finditer(pattern, source)
         if words(match[1]) and not _leads(words(match[1])[0])
     ]
-    people = {match[1].lower() for match in called} & GIVEN_NAMES
-    same = any(match[1][0].lower() == given.folded[0] for match in called)
-    return called if people and not same and given.folded in GIVEN_NAMES else []
+    if not any(match[1][0].lower() == word.folded[0] for match in matches):
+        yield from matches

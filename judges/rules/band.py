@@ -28,14 +28,14 @@ def banded(quality: float, *, load: float, scale: Scale) -> float:
     Examples
     --------
     >>> [banded(0.5, load=load, scale=Scale()) for load in (0, 1)]
-    [4.75, 1.875]
+    [4.75, 2.3125]
     """
     width = scale.high - scale.low
     if not load:
         return scale.high - width * _TOP * (1 - quality)
     # Below the band even where next to nothing weighs on a perfect text.
     most = math.nextafter(scale.high - width * _TOP, scale.low)
-    return scale.low + (most - scale.low) * quality / (1 + load)
+    return scale.low + (most - scale.low) * (1 + quality) / 2 / (1 + load)
 
 
 def cost(spans: Iterable[ErrorSpan]) -> float:

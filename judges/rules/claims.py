@@ -6,12 +6,18 @@ from dataclasses import dataclass
 from math import isinf
 from typing import Literal
 
-from spanjury.judges.rules.dates import dates
+from spanjury.judges.rules.dates import dates, weekdays
 from spanjury.judges.rules.derived import is_count, is_derived, is_hedged, is_part, is_rounding
 from spanjury.judges.rules.lexicon import FUNCTION_WORDS, MONTHS, SAME, WEEKDAYS
 from spanjury.judges.rules.names import Name, Standing, find_names, standing
 from spanjury.judges.rules.numbers import SHORT_SCALES, Number, numbers
-from spanjury.judges.rules.quantities import other_readings, quantities, unit
+from spanjury.judges.rules.quantities import (
+    other_readings,
+    quantities,
+    readings,
+    unit,
+    with_decimals,
+)
 from spanjury.judges.rules.source_index import SourceIndex
 from spanjury.judges.rules.stems import stem
 from spanjury.judges.text.words import Word
@@ -23,6 +29,7 @@ _YEARS = range(1500, 2100)
 _REACH = 3  # words before a number in which a hedge may stand
 _BOUND = 0.25
 _NOON = 12
+_CENTURY = 100
 _ASIDE = re.compile(
     r"https?://\S+|www\.\S+|\S+@\S+\.\w+|\[\d{1,3}(?:[,;–-] ?\d{1,3})*\]|^[ \t]*\d{1,3}[.)](?=\s)"
     r"|^[ \t]*#{1,6}[ \t]|\[?UNK\]?|<\w{2,6}>|-l[rc]b-|-r[rc]b-",
@@ -47,6 +54,8 @@ class Claim:
         Whether the source supports it.
     sure
         Whether what is not known is an error for sure enough to be reported.
+    contradicted
+        Whether the source has another name in its place.
     size, lacking
         How many words it has that count, and how many of them the source lacks.
     """
@@ -58,6 +67,7 @@ class Claim:
     name: Name | None = None
     known: bool
     sure: bool = True
+    contradicted: bool = False
     size: int = 1
     lacking: int = 0
 
@@ -68,7 +78,7 @@ def asides(text: str) -> Sequence[tuple[int, int]]:
 
 
 def claims(
-    words: Sequence[Word], index: SourceIndex, *, text: str, cased: bool
+    words: Sequence[Word], index: SourceIndex, *, text: str, cased: bool, nouns: bool = False
 ) -> Iterator[Claim]:
     """Yield the claims of a sentence, in order.
 
@@ -78,14 +88,20 @@ def claims(
         The text that the words stand in.
     cased
         Whether capitals tell names.
+    nouns
+        Whether nouns have capitals, too, as in German.
     """
     begun = _dated(words, index, text=text)
-    for name in find_names(words, text=text, source=index.text, cased=cased):
-        begun.setdefault(name.first, _name_claim(name, index))
+    for name in find_names(words, text=text, source=index.text, cased=cased, nouns=nouns):
+        claim = _name_claim(words, name, index)
+        begun.setdefault(claim.first, claim)
     taken = {at for claim in begun.values() for at in range(claim.first, claim.stop)}
+    stop = 0
     for number in numbers([word.folded for word in words]):
-        if number.first not in taken:
-            begun[number.first] = _number_claim(words, index, number=number, text=text)
+        if number.first not in taken and number.first >= stop:
+            whole = with_decimals(words, number, text=text)
+            begun[whole.first] = _number_claim(words, index, number=whole, text=text)
+            stop = whole.stop
     stop = 0
     for at, word in enumerate(words):
         if at < stop:
@@ -124,7 +140,9 @@ def _word_claim(word: Word, index: SourceIndex, *, at: int) -> Claim | None:
     if word.folded in FUNCTION_WORDS:
         return None
     known = index.knows(stem(word.folded))
-    day = SAME.get(word.folded, word.folded) in _DAYS and word.text not in {"march", "may"}
+    meant = SAME.get(word.folded, word.folded)
+    day = meant in _DAYS and word.text not in {"march", "may"}
+    known = known or (day and meant in WEEKDAYS and meant in weekdays(index.text))
     return Claim(
         first=at,
         stop=at + 1,
@@ -134,17 +152,19 @@ def _word_claim(word: Word, index: SourceIndex, *, at: int) -> Claim | None:
     )
 
 
-def _name_claim(name: Name, index: SourceIndex) -> Claim:
+def _name_claim(words: Sequence[Word], name: Name, index: SourceIndex) -> Claim:
     stands, lacking = standing(name, index)
+    first = words.index(lacking[0]) if stands is Standing.UNKNOWN else name.first
     return Claim(
-        first=name.first,
+        first=first,
         stop=name.stop,
         sort="name",
         name=name,
         known=stands is Standing.KNOWN,
         sure=stands is not Standing.PARTLY,
+        contradicted=stands is Standing.CONTRADICTED,
         size=len(name.parts),
-        lacking=lacking,
+        lacking=len(lacking),
     )
 
 
@@ -184,20 +204,19 @@ def _is_stated(
         index.states(number.value)
         or (isinf(number.value) and all(stem(word.folded) in index.where for word in stating))
         or (bare and stating[0].folded in index.where)
-        or ("." in stating[0].folded and _is_torn(stating, index))
+        or (len(stating) > 1 and _is_torn(stating, index))
         or (stating[0].text[-1].isalpha() and number.value in index.places)
         or any(map(index.states, _readings_around(stating, text)))
     )
 
 
 def _is_torn(stating: Sequence[Word], index: SourceIndex) -> bool:
-    """Whether the source has the decimals of a number, and its scale."""
-    decimals, *scales = stating
-    try:
-        value = float(decimals.folded)
-    except ValueError:
+    """Whether the source has the scale of a number and, in another writing, its numeral."""
+    numeral, *scales = stating
+    if not numeral.text[0].isdecimal() or numeral.folded.count(".") > 1:
         return False
-    return index.states(value) and all(stem(word.folded) in index.where for word in scales)
+    known = float(numeral.folded) in readings(index.text)
+    return known and all(stem(word.folded) in index.where for word in scales)
 
 
 def _readings_around(stating: Sequence[Word], text: str) -> Iterator[float]:
@@ -210,8 +229,13 @@ def _readings_around(stating: Sequence[Word], text: str) -> Iterator[float]:
     if end - start > stating[-1].end - stating[0].start or "." in stating[0].text:
         yield from other_readings(text[start:end].strip(".,:'’/"))
     following = text[stating[-1].end : stating[-1].end + 5].lower()
-    if re.match(r" ?p\.?m\b", following) and stating[0].text.isdecimal():
-        yield float(stating[0].text) + _NOON
+    if not stating[0].text.isdecimal():
+        return
+    value = float(stating[0].text)
+    if re.match(r" ?p\.?m\b", following):
+        yield value + _NOON
+    if value < _CENTURY and (following[:1] == "s" or text[:start][-1:] in {"'", "’"}):
+        yield from (1900 + value, 2000 + value)
 
 
 def _is_glued(numeral: Word, text: str) -> bool:

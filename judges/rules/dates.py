@@ -3,12 +3,18 @@
 import re
 from collections.abc import Iterator
 from datetime import date
+from functools import lru_cache
 
 from spanjury.judges.rules.lexicon import MONTHS
 
 _DATE = re.compile(
     r"\b(?:(?P<year>\d{4})[-/](?P<month>\d\d)[-/](?P<day>\d\d)"
     r"|(?P<one>\d\d?)(?P<mark>[./-])(?P<two>\d\d?)(?P=mark)(?P<late>\d{4}))(?!\d)"
+)
+_NAMED = re.compile(
+    rf"\b(?:(?P<day>\d\d?)(?:st|nd|rd|th)?(?: of)? (?P<month>{'|'.join(MONTHS)}),? (?P<year>\d{{4}})"
+    rf"|(?P<first>{'|'.join(MONTHS)}) (?P<second>\d\d?)(?:st|nd|rd|th)?,? (?P<late>\d{{4}}))\b",
+    re.IGNORECASE,
 )
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
@@ -43,3 +49,23 @@ def _readings(match: re.Match[str]) -> Iterator[tuple[str, ...]]:
         except ValueError:
             continue
         yield MONTHS[month - 1], str(day), str(year), _DAYS[weekday]
+
+
+@lru_cache(maxsize=4)
+def weekdays(text: str) -> frozenset[str]:
+    """Return the days of the week on which the full dates of `text` fall.
+
+    Examples
+    --------
+    >>> sorted(weekdays("3 March 2025, 2025-03-05, May"))
+    ['monday', 'wednesday']
+    """
+    found = {said[-1] for _, readings in dates(text) for said in readings}
+    for match in _NAMED.finditer(text):
+        month = MONTHS.index((match["month"] or match["first"]).lower()) + 1
+        try:
+            named = date(int(match["year"] or match["late"]), month, int(match["day"] or match["second"]))
+        except ValueError:
+            continue
+        found.add(_DAYS[named.weekday()])
+    return frozenset(found)

@@ -17,6 +17,7 @@ _ABOUT = frozenset(
 _ROUNDING = 0.1  # distance of a hedged number from the source's, as a share of it
 _BOUND = 0.25  # the same for a bound: "more than 40" of 45
 _MOST_TERMS = 60  # quantities of one unit beyond which any number is some difference
+_MOST_STATED = 2000  # quantities of a source beyond which nothing is derived
 _AGE = 120  # years between two dates that make an age
 _DIGITS = 3  # significant digits that a rounded number may have
 _TIME = frozenset(map(stem, ("year", "years", "aged", "age", "decade", "anniversary")))
@@ -73,6 +74,8 @@ def is_derived(value: float, unit: str, stated: Sequence[Quantity]) -> bool:
     Quantities of a sentence that have the unit of the number, or none, may also be added
     all together.
     """
+    if len(stated) > _MOST_STATED:
+        return False
     if unit in _TIME and _is_span_of_years(value, stated):
         return True
     by_place: dict[tuple[str, int], list[float]] = defaultdict(list)
@@ -108,7 +111,7 @@ def _is_span_of_years(value: float, stated: Iterable[Quantity]) -> bool:
 def is_part(value: float, unit: str, *, holds: Iterable[str]) -> bool:
     """Whether a percentage is one that the source says in words, as half for 50%."""
     known = {*holds}
-    return unit == "percent" and any(word in known for word in _PARTS.get(value, ()))
+    return unit == "percent" and any(stem(word) in known for word in _PARTS.get(value, ()))
 
 
 def is_count(value: float, said: str, source: str) -> bool:

@@ -16,23 +16,27 @@ from spanjury.judges.rules.places import Source
 from spanjury.judges.rules.quantities import Quantity, quantities, unit
 from spanjury.judges.rules.stems import stem
 from spanjury.judges.rules.support import SentenceSupport, Support
-from spanjury.judges.text.words import fold_word
+from spanjury.judges.text.words import fold_word, folded_words
 
 _STRANGE = 0.8  # share of unknown claims from which a whole sentence is marked
 _ENOUGH = 4  # claims that a sentence needs for that
+_WORDS = 2  # unknown words of a sentence that is marked as a whole
 _STRETCH = 5  # unknown claims in a row that are marked
 _BESIDE = 3  # the same where one of them is a name or a number
 _NEAR = 2.0  # a number of the source is named if it is at most so many times greater or less
 _COUNTABLE = 10  # spelled numbers up to here may be counts that the writer made
 _SIMILAR = 0.75  # likeness of two names of which one may be a slip for the other
+_FIELD = re.compile(r"(?P<key>[\"']?[A-Za-z][\w -]{0,40}[\"']?) ?[:=|\[] ?[\"']?[^\w\s]?\d[\d.,]*\b")
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _CAPITAL = re.compile(r"(?<![\w'’-])[A-Z][^\W\d_]{2,}(?:[ -][A-Z][^\W\d_]+)*")
 
+WORDING = "unsupported wording"
 PRECISION: Mapping[str, float] = MappingProxyType(
     {
         "unsupported number": 0.8,
         "unsupported date": 0.8,
         "unsupported name": 0.6,
-        "unsupported wording": 0.6,
+        WORDING: 0.6,
     }
 )
 """Category -> share of its spans that people marked, too.
@@ -43,68 +47,92 @@ Of all four it is 1/2 or more: what is less sure only feeds the score.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Finding:
-    """An error in terms of the words `first` to `stop` of a sentence."""
+    """Claims in a row that the source does not support, or a whole sentence of them."""
 
-    first: int
-    stop: int
+    sentence: SentenceSupport
+    claims: Sequence[Claim]
     severity: int
     category: str
-    explanation: str
-    evidence: tuple[Evidence, ...] = ()
+    whole: bool = False
+
+    @property
+    def interval(self) -> tuple[int, int]:
+        """Its offsets in the text."""
+        words = self.sentence.words
+        if self.whole:
+            return words[0].start, words[-1].end
+        return words[self.claims[0].first].start, words[self.claims[-1].stop - 1].end
 
 
-def error_spans(text: str, support: Support, *, source: Source) -> tuple[ErrorSpan, ...]:
-    """Return what the source does not support, in order of place.
+def error_spans(
+    text: str, support: Support, *, source: Source, limit: int
+) -> tuple[tuple[ErrorSpan, ...], tuple[ErrorSpan, ...]]:
+    """Return what the source does not support: the gravest `limit` in order of place, and the rest.
 
     Severity is 4 for a number, a date, or a person whom the source calls otherwise, 3 for a
-    name, for a small number in words and for a sentence of which the source has hardly a word.
+    name, for a small number in words and for words of which the source has none. Only what
+    is reported is explained: to find what is like it in a long source takes time.
     """
     found = [
-        _span(text, sentence, finding=finding)
+        finding
         for sentence in support.sentences
-        for finding in _findings(sentence, source=source, text=text, prose=support.prose)
+        for finding in _findings(sentence, prose=support.prose)
     ]
-    return tuple(sorted(found, key=lambda span: (span.start, span.end)))
+    found.sort(key=lambda finding: (-finding.severity, finding.interval))
+    reported = [
+        _span(text, finding, said=_explained(finding, text=text, source=source, support=support))
+        for finding in found[:limit]
+    ]
+    reported.sort(key=lambda span: (span.start, span.end))
+    rest = (_span(text, finding, said=("Not in the source.", ())) for finding in found[limit:])
+    return tuple(reported), tuple(rest)
 
 
-def _span(text: str, sentence: SentenceSupport, *, finding: _Finding) -> ErrorSpan:
-    start = sentence.words[finding.first].start
-    end = sentence.words[finding.stop - 1].end
+def _span(text: str, finding: _Finding, *, said: tuple[str, tuple[Evidence, ...]]) -> ErrorSpan:
+    start, end = finding.interval
+    explanation, evidence = said
     return ErrorSpan(
         text=text[start:end],
-        explanation=finding.explanation,
+        explanation=explanation,
         severity=finding.severity,
         start=start,
         end=end,
         category=finding.category,
         located=Located.EXACT,
-        evidence=finding.evidence,
+        evidence=evidence,
         probability=PRECISION[finding.category],
     )
 
 
-def _findings(
-    sentence: SentenceSupport, *, source: Source, text: str, prose: bool
-) -> Iterator[_Finding]:
+def _findings(sentence: SentenceSupport, *, prose: bool) -> Iterator[_Finding]:
     claims = sentence.claims
     unknown = [claim for claim in claims if not claim.known]
     if prose and _is_strange(claims, unknown):
         yield _Finding(
-            first=0,
-            stop=len(sentence.words),
-            severity=3,
-            category="unsupported wording",
-            explanation=f"Of the {len(claims)} names, numbers and words that carry this sentence, "
-            f"the source has {len(claims) - len(unknown)}.",
+            sentence=sentence, claims=claims, severity=3, category=WORDING, whole=True
         )
         return
     for known, group in groupby(claims, key=lambda claim: claim.known):
         run = [] if known else [*group]
+        exact = [*filter(_is_exact, run)]
         if prose and _is_telling(run):
-            yield _worded(sentence, run, source=source, text=text)
+            severity = max([3, *map(_severity, exact)])
+            yield _Finding(sentence=sentence, claims=run, severity=severity, category=WORDING)
             continue
-        for claim in filter(_is_exact, run):
-            yield _lacking(sentence, claim, source=source, text=text)
+        for claim in exact:
+            yield _Finding(
+                sentence=sentence,
+                claims=[claim],
+                severity=_severity(claim),
+                category=f"unsupported {claim.sort}",
+            )
+
+
+def _severity(claim: Claim) -> int:
+    if claim.name is not None:
+        return 4 if claim.contradicted else 3
+    small = claim.number and claim.number.spelled and claim.number.value <= _COUNTABLE
+    return 3 if small else 4
 
 
 def _is_exact(claim: Claim) -> bool:
@@ -114,6 +142,8 @@ def _is_exact(claim: Claim) -> bool:
 def _is_strange(claims: Sequence[Claim], unknown: Sequence[Claim]) -> bool:
     """Whether hardly a word of a sentence is in the source."""
     enough = len(claims) >= _STRETCH or any(map(_is_exact, unknown))
+    if sum(claim.sort == "wording" for claim in unknown) < _WORDS:
+        return False  # its names and numbers say more one by one
     return enough and len(claims) >= _ENOUGH and len(unknown) >= _STRANGE * len(claims)
 
 
@@ -122,64 +152,65 @@ def _is_telling(run: Sequence[Claim]) -> bool:
     return len(run) >= _STRETCH or (len(run) >= _BESIDE and any(map(_is_exact, run)))
 
 
-def _worded(
-    sentence: SentenceSupport, run: Sequence[Claim], *, source: Source, text: str
-) -> _Finding:
-    """Make one finding of a run of unknown claims, with what the source has for its parts."""
-    parts = [
-        _lacking(sentence, claim, source=source, text=text) for claim in filter(_is_exact, run)
+def _explained(
+    finding: _Finding, *, text: str, source: Source, support: Support
+) -> tuple[str, tuple[Evidence, ...]]:
+    """Say why a finding is an error, and what the source has in its place."""
+    sentence, claims = finding.sentence, finding.claims
+    if finding.whole:
+        known = sum(claim.known for claim in claims)
+        said = f"Of the {len(claims)} names, numbers and words that carry this sentence, "
+        return f"{said}the source has {known}.", ()
+    lacking = [
+        _lacking(sentence, claim, source=source, text=text, prose=support.prose)
+        for claim in claims
+        if _is_exact(claim)
     ]
-    named = (
-        text[sentence.words[claim.first].start : sentence.words[claim.stop - 1].end]
-        for claim in run
-    )
-    return _Finding(
-        first=run[0].first,
-        stop=run[-1].stop,
-        severity=max([3, *(part.severity for part in parts)]),
-        category="unsupported wording",
-        explanation="The source has none of this: "
-        + ", ".join(f'"{quote}"' for quote in named)
-        + ".",
-        evidence=tuple(piece for part in parts for piece in part.evidence),
-    )
+    if finding.category != WORDING:
+        return lacking[0]
+    quotes = ", ".join(f'"{_quote(sentence, claim, text=text)}"' for claim in claims)
+    evidence = tuple(piece for _, pieces in lacking for piece in pieces)
+    return f"The source has none of this: {quotes}.", evidence
 
 
-def _lacking(sentence: SentenceSupport, claim: Claim, *, source: Source, text: str) -> _Finding:
-    first, last = sentence.words[claim.first], sentence.words[claim.stop - 1]
-    severity, explanation, evidence = _judgement(
-        sentence, claim, quote=text[first.start : last.end], source=source, text=text
-    )
-    return _Finding(
-        first=claim.first,
-        stop=claim.stop,
-        severity=severity,
-        category=f"unsupported {claim.sort}",
-        explanation=explanation,
-        evidence=evidence,
-    )
+def _quote(sentence: SentenceSupport, claim: Claim, *, text: str) -> str:
+    return text[sentence.words[claim.first].start : sentence.words[claim.stop - 1].end]
 
 
-def _judgement(
-    sentence: SentenceSupport, claim: Claim, *, quote: str, source: Source, text: str
-) -> tuple[int, str, tuple[Evidence, ...]]:
-    """Say how grave it is that the source lacks a claim, why it is an error, and what is there."""
-    if claim.number is not None:
-        counted = unit(sentence.words, claim.number, text=text)
-        sort = "year" if claim.sort == "date" else "number"
-        small = claim.number.spelled and claim.number.value <= _COUNTABLE
-        nearest = _nearest(claim.number, counted, source=source)
-        said = f'The {sort} "{quote}" does not occur in the source'
-        if nearest is None:
-            return 3 if small else 4, f"{said}.", ()
-        evidence = source.evidence(nearest.start, nearest.end)
-        return 3 if small else 4, f'{said}; the nearest is "{evidence.text}".', (evidence,)
+def _lacking(
+    sentence: SentenceSupport, claim: Claim, *, source: Source, text: str, prose: bool
+) -> tuple[str, tuple[Evidence, ...]]:
+    """Say of one claim that the source lacks it, and what is there."""
+    quote = _quote(sentence, claim, text=text)
     if claim.name is not None:
         return _misnamed(claim.name, quote=quote, source=source)
-    days = _other_days(quote, source=source)
-    named = ", ".join(f'"{day.text}"' for day in days)
-    has = f", which has {named}" if named else ""
-    return 4, f'"{quote}" does not occur in the source{has}.', days
+    if claim.number is None:
+        days = _other_days(quote, source=source)
+        named = ", ".join(f'"{day.text}"' for day in days)
+        has = f", which has {named}" if named else ""
+        return f'"{quote}" does not occur in the source{has}.', days
+    said = f'The {"year" if claim.sort == "date" else "number"} "{quote}" does not occur in the source'
+    field = None if prose else _field(sentence, source=source)
+    if field is not None:
+        return f"{said}, which has {field.text}.", (field,)
+    counted = unit(sentence.words, claim.number, text=text)
+    nearest = _nearest(claim.number, counted, source=source)
+    if nearest is None:
+        return f"{said}.", ()
+    evidence = source.evidence(nearest.start, nearest.end)
+    return f'{said}; the nearest is "{evidence.text}".', (evidence,)
+
+
+def _field(sentence: SentenceSupport, *, source: Source) -> Evidence | None:
+    """Find the number in data whose key has most words in common with a sentence, if any has."""
+    said = {stem(word.folded) for word in sentence.words}
+    best, most = None, 0
+    for match in _FIELD.finditer(source.text):
+        key = {stem(word) for word in folded_words(_HUMP.sub(" ", match["key"]))}
+        shared = len(key & said)
+        if shared > most and shared * 2 >= len(key):
+            best, most = match, shared
+    return source.evidence(*best.span()) if best else None
 
 
 def _nearest(number: Number, counted: str, *, source: Source) -> Quantity | None:
@@ -194,17 +225,17 @@ def _nearest(number: Number, counted: str, *, source: Source) -> Quantity | None
     return min(alike or near, key=lambda quantity: abs(quantity.value - value), default=None)
 
 
-def _misnamed(name: Name, *, quote: str, source: Source) -> tuple[int, str, tuple[Evidence, ...]]:
+def _misnamed(name: Name, *, quote: str, source: Source) -> tuple[str, tuple[Evidence, ...]]:
     """Explain a name that the source does not have, with the like of it there."""
     called = called_otherwise(name, source.text)
     if called:
         evidence = source.evidence(called[0].start(), called[0].end())
-        return 4, f'The source says "{evidence.text}", not "{quote}".', (evidence,)
+        return f'The source says "{evidence.text}", not "{quote}".', (evidence,)
     said = f'The name "{quote}" does not occur in the source'
     similar = _similar(quote, source=source)
     if similar is None:
-        return 3, f"{said}.", ()
-    return 3, f'{said}; there is "{similar.text}".', (similar,)
+        return f"{said}.", ()
+    return f'{said}; there is "{similar.text}".', (similar,)
 
 
 def _similar(quote: str, *, source: Source) -> Evidence | None:

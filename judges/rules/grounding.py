@@ -15,7 +15,7 @@ from spanjury.judges.core import (
     signature,
 )
 from spanjury.judges.core.code_digest import code_digest
-from spanjury.judges.rules.band import banded, gravest, load
+from spanjury.judges.rules.band import banded, load
 from spanjury.judges.rules.evidence import error_spans
 from spanjury.judges.rules.places import Source, join_inputs
 from spanjury.judges.rules.source_index import index_source
@@ -100,14 +100,14 @@ class GroundingJudge:
             obstacle = _different_languages(output, source.text)
             if obstacle:
                 return _abstention(obstacle)
-        found = error_spans(output, support, source=source)
-        reported = gravest(found, limit=self.max_spans)
+        reported, rest = error_spans(output, support, source=source, limit=self.max_spans)
         if spans is not None:
-            found = (*spans, *(span for span in found if span not in reported))
+            reported = spans
+        found = (*reported, *rest)
         weight = load(found, sentences=len(support.sentences))
         return Report(
             score=banded(support.share, load=weight, scale=aspect.scale),
-            spans=reported if spans is None else spans,
+            spans=reported,
             rationale=_rationale(support, found),
             error_probability=error_probability(support, found),
         )

@@ -169,7 +169,8 @@ TITLES = frozenset(
     """mr mrs ms miss dr prof professor sir dame lord lady king queen prince princess president
     minister secretary senator governor mayor judge justice captain coach manager chief executive
     director chairman chairwoman chair officer general colonel sergeant bishop pope father
-    sister brother saint st former ex vice deputy prime head detective inspector""".split()  # noqa: SIM905
+    sister brother saint st former ex vice deputy prime head detective inspector herr herrn frau
+    monsieur madame senor senora""".split()  # noqa: SIM905
 )
 """Words beside a name that are no part of it."""
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 
 from spanjury.judges.rules.lexicon import (
     COMMON_CAPITALS,
@@ -21,10 +22,16 @@ from spanjury.judges.text.words import Word, words
 _PARTICLES = frozenset("of de del della der den van von la le al el bin ibn da do dos y".split())
 """Words in lower case that stand within a name."""
 _GLUE = re.compile(r"(?: ?[-‐–.&/'’] ?| )")
-_TITLE_CASE = 0.6  # share of capitals above which they do not tell names
+_TITLE_CASE = 0.9  # share of capitals above which they do not tell names
+_SHORTEST, _HEADING = 3, 4  # letters, and number, of the words that this share is of
+_GERMAN = frozenset(
+    """der die das und ist nicht ein eine mit den von im zu auf dem des sich wurde auch
+    fur als bei nach am""".split()  # noqa: SIM905 - a list this long reads best so
+)
 _SPARSE = 12  # words of a text that has capitals but for the first words of sentences
 _WEAK = frozenset(":;.!?\n\"'“”‘’«»(-–—•*#|`>")  # a word that follows may be capital for that
 _ACRONYM = re.compile(r"[A-Z]{2,6}s?")
+_FAR = 200_000  # code points of a source that are searched for the like of a name
 _LONG = 6  # letters of a name from which a derived form is told by its beginning
 _DATES = frozenset((*MONTHS, *WEEKDAYS))
 
@@ -63,14 +70,30 @@ def tells_names(sentences: Sequence[Sequence[Word]]) -> bool:
     They do not where all words have them, and where only sentences begin with one.
     """
     inner = [word for sentence in sentences for word in sentence[1:]]
-    capitals = sum(word.text[0].isupper() for word in inner)
-    if capitals > _TITLE_CASE * len(inner):
-        return False
-    return capitals > 0 or len(inner) < _SPARSE
+    if not any(word.text[0].isupper() for word in inner):
+        return len(inner) < _SPARSE
+    return not _is_heading(inner)
+
+
+def _is_heading(words: Sequence[Word]) -> bool:
+    """Whether nearly all words have a capital that may have one."""
+    content = [
+        word.text[0].isupper()
+        for word in words
+        if len(word.text) >= _SHORTEST and word.folded not in FUNCTION_WORDS
+    ]
+    return sum(content) > _TITLE_CASE * len(content) and len(content) >= _HEADING
+
+
+def capital_nouns(sentences: Sequence[Sequence[Word]]) -> bool:
+    """Whether a text is in German, where nouns have capitals, too."""
+    folded = [word.folded for sentence in sentences for word in sentence]
+    german = sum(word in _GERMAN for word in folded)
+    return german >= 2 and german * 8 >= len(folded) and "the" not in folded  # noqa: PLR2004
 
 
 def find_names(
-    sentence: Sequence[Word], *, text: str, source: str, cased: bool
+    sentence: Sequence[Word], *, text: str, source: str, cased: bool, nouns: bool = False
 ) -> Iterator[Name]:
     """Yield the names of a sentence, each as a whole, in order.
 
@@ -82,16 +105,20 @@ def find_names(
         The text that may have the same names.
     cased
         Whether capitals tell names; where not, given names do.
+    nouns
+        Whether nouns have capitals, too.
     """
     capital = [cased and _is_capital(word, text) for word in sentence]
-    if cased and sum(capital) > _TITLE_CASE * len(sentence) > 4 * _TITLE_CASE:
-        return  # a heading
+    cased = any(capital)
+    if cased and _is_heading(sentence):
+        return
     at = 0
     while at < len(sentence):
-        stop = _end_of_run(sentence, at, text=text, capital=capital)
-        name = _name(sentence, at, stop, text=text, source=source, cased=cased) if stop > at else None
-        if name:
-            yield name
+        stop = _end_of_run(sentence, at, text=text, capital=capital, nouns=nouns)
+        if stop > at:
+            name = _name(sentence, at, stop, text=text, source=source, cased=cased)
+            if name and (not nouns or _names_a_person(sentence, at, name)):
+                yield name
         at = max(stop, at + 1)
 
 
@@ -105,10 +132,10 @@ def _is_capital(word: Word, text: str) -> bool:
 
 
 def _end_of_run(
-    sentence: Sequence[Word], at: int, *, text: str, capital: Sequence[bool]
+    sentence: Sequence[Word], at: int, *, text: str, capital: Sequence[bool], nouns: bool
 ) -> int:
     """Return where the run of capitals that begins at `at` ends; `at` where none begins."""
-    if not capital[at] and not sentence[at].folded in GIVEN_NAMES:
+    if not capital[at] and sentence[at].folded not in GIVEN_NAMES:
         return at
     if not capital[at] and any(capital):
         return at
@@ -116,8 +143,10 @@ def _end_of_run(
     while stop < len(sentence):
         beyond = stop
         while (
-            beyond < len(sentence)
+            not nouns
+            and beyond < len(sentence)
             and sentence[beyond].text in _PARTICLES
+            and not (sentence[beyond].text == "of" and sentence[at].folded in GIVEN_NAMES)
             and beyond - stop < 2  # noqa: PLR2004
         ):
             beyond += 1
@@ -143,7 +172,8 @@ def _name(
         return None
     if not cased:
         stop = first + (2 if _goes_on(sentence, first, source=source) else 1)
-    weak = first == 0 or text[: sentence[first].start].rstrip(" ")[-1:] in _WEAK
+    begin = sentence[first].start
+    weak = first == 0 or text[max(0, begin - 3) : begin].rstrip(" ")[-1:] in _WEAK
     if weak and stop == first + 1 and not _names_alone(sentence[first]):
         return None
     parts = tuple(
@@ -157,10 +187,20 @@ def _name(
     return Name(first=first, stop=stop, parts=parts) if parts else None
 
 
+def _names_a_person(sentence: Sequence[Word], at: int, name: Name) -> bool:
+    """Whether a run of capitals from `at` on is a name where nouns have capitals, too."""
+    titled = sentence[at].folded in TITLES
+    return titled or (name.stop - name.first > 1 and sentence[name.first].folded in GIVEN_NAMES)
+
+
 def _goes_on(sentence: Sequence[Word], first: int, *, source: str) -> bool:
     """Whether the source has a name in the next word of a text without capitals."""
     following = "".join(word.text for word in sentence[first + 1 : first + 2])
-    return following.isalpha() and f" {following.capitalize()}" in source
+    if not following.isalpha() or sentence[first + 1].folded in FUNCTION_WORDS:
+        return False
+    surname = f" {following.capitalize()}"
+    verb = following.endswith(("ed", "s", "ing"))
+    return surname in source or (not verb and following.lower() not in source.lower())
 
 
 def _leads(word: Word) -> bool:
@@ -182,16 +222,16 @@ def _names_alone(word: Word) -> bool:
     return word.folded in GIVEN_NAMES or bool(_ACRONYM.fullmatch(word.text))
 
 
-def standing(name: Name, index: SourceIndex) -> tuple[Standing, int]:
-    """Return the standing of `name` in the source, and how many of its words are not there."""
+def standing(name: Name, index: SourceIndex) -> tuple[Standing, Sequence[Word]]:
+    """Return the standing of `name` in the source, and its words that are not there."""
     lacking = [word for word in name.parts if not _is_known(word, index)]
     if not lacking or _is_spelled_out(name, index):
-        return Standing.KNOWN, 0
+        return Standing.KNOWN, []
     if len(lacking) == len(name.parts) or _follows_a_role(name, lacking):
-        return Standing.UNKNOWN, len(lacking)
+        return Standing.UNKNOWN, lacking
     if len(lacking) == 1 and called_otherwise(name, index.text):
-        return Standing.CONTRADICTED, 1
-    return Standing.PARTLY, len(lacking)
+        return Standing.CONTRADICTED, lacking
+    return Standing.PARTLY, lacking
 
 
 def _follows_a_role(name: Name, lacking: Sequence[Word]) -> bool:
@@ -217,6 +257,7 @@ def _is_spelled_out(name: Name, index: SourceIndex) -> bool:
     return "".join(word.folded[0] for word in name.parts) in index.where
 
 
+@lru_cache(maxsize=1024)
 def spells(acronym: str, source: str) -> bool:
     """Whether words in a row in `source` begin with the letters of `acronym`.
 
@@ -226,8 +267,8 @@ def spells(acronym: str, source: str) -> bool:
     (True, False)
     """
     gap = r"[ -](?:(?:of|for|the|and|in|on|de|to|&) ){0,2}"
-    pattern = gap.join(rf"{letter}\w+" for letter in acronym)
-    return bool(re.search(rf"\b{pattern}", source, re.IGNORECASE))
+    pattern = gap.join(rf"{letter}[\w.]*" for letter in acronym)
+    return bool(re.search(rf"\b{pattern}", source[:_FAR], re.IGNORECASE))
 
 
 def called_otherwise(name: Name, source: str) -> list[re.Match[str]]:
@@ -252,7 +293,7 @@ def _others(pattern: str, word: Word, source: str) -> Iterator[re.Match[str]]:
     """Yield the matches whose group is a name other than `word`; none if one is like it."""
     matches = [
         match
-        for match in re.finditer(pattern, source)
+        for match in re.finditer(pattern, source[:_FAR])
         if words(match[1]) and not _leads(words(match[1])[0])
     ]
     if not any(match[1][0].lower() == word.folded[0] for match in matches):

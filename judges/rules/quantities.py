@@ -36,6 +36,7 @@ _COMPOUND = re.compile("\\d+(?:(?:\\. |[.,:/'’\u00a0\u202f -])\\d+)+")
 _TORN = re.compile(r"(?<![\d.,])(\d+)\. (\d{1,2})(?!\d|\.\d)")  # by a splitter of sentences
 _DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,3}),(\d{1,2})(?![\d]|,\d)")
 _GROUPING = re.compile(r"(?<![\d.,])([1-9]\d{0,2}(?:[.'’\u00a0\u202f ]\d{3})+)(?![\d]|[.,]\d)")
+_DECIMALS = re.compile(r"\d{1,3},\d{1,2}")
 _FRACTION = re.compile(r"(?<![\d/])([1-9])/([2-9]|10)(?![\d/])")
 _CLOCK = re.compile(r"(?<![\d:.])([01]?\d|2[0-4])[:.]([0-5]\d)(?![\d:]|\.\d)")
 _VULGAR = MappingProxyType({"½": 0.5, "¼": 0.25, "¾": 0.75, "⅓": 1 / 3, "⅔": 2 / 3})
@@ -94,6 +95,12 @@ def other_readings(text: str) -> Iterator[float]:
         yield float((int(hour) - _NOON) % 24)
 
 
+@lru_cache(maxsize=4)
+def readings(text: str) -> frozenset[float]:
+    """Return the `other_readings` of a source."""
+    return frozenset(other_readings(text))
+
+
 def unit(words: Sequence[Word], number: Number, *, text: str, offset: int = 0) -> str:
     """Return the stem of what `number`, one of `words`, counts; empty where nothing tells.
 
@@ -118,6 +125,18 @@ def unit(words: Sequence[Word], number: Number, *, text: str, offset: int = 0) -
     return ""
 
 
+def with_decimals(words: Sequence[Word], number: Number, *, text: str) -> Number:
+    """Return a numeral with the decimals that follow a comma: 8,4."""
+    beyond = words[number.stop : number.stop + 1]
+    if number.stop != number.first + 1 or not beyond:
+        return number
+    start, end = words[number.first].start, beyond[0].end
+    if not _DECIMALS.fullmatch(text, start, end) or text[end : end + 2].strip(" .")[:1] == ",":
+        return number
+    value = float(text[start:end].replace(",", "."))
+    return Number(first=number.first, stop=number.stop + 1, value=value, spelled=False)
+
+
 @lru_cache(maxsize=4)
 def quantities(text: str) -> tuple[Quantity, ...]:
     """Return the quantities of `text` in order, with their offsets."""
@@ -129,12 +148,16 @@ def _quantities(text: str) -> Iterator[Quantity]:
         if not _MAY_HOLD.search(text, start, end):
             continue
         sentence = words(text[start:end], offset=start)
-        for number in numbers([word.folded for word in sentence]):
-            if not isinf(number.value):
-                yield Quantity(
-                    start=sentence[number.first].start,
-                    end=sentence[number.stop - 1].end,
-                    value=number.value,
-                    unit=unit(sentence, number, text=text),
-                    sentence=at,
-                )
+        stop = 0
+        for found in numbers([word.folded for word in sentence]):
+            number = with_decimals(sentence, found, text=text)
+            if number.first < stop or isinf(number.value):
+                continue
+            stop = number.stop
+            yield Quantity(
+                start=sentence[number.first].start,
+                end=sentence[number.stop - 1].end,
+                value=number.value,
+                unit=unit(sentence, number, text=text),
+                sentence=at,
+            )

@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from spanjury.judges.rules.claims import Claim, asides, claims, unclaimed
 from spanjury.judges.rules.lexicon import FUNCTION_WORDS
-from spanjury.judges.rules.names import tells_names
+from spanjury.judges.rules.names import capital_nouns, tells_names
 from spanjury.judges.rules.source_index import SourceIndex, pair_hashes, triple_hashes
 from spanjury.judges.rules.stems import stem
 from spanjury.judges.text.sentences import sentence_intervals
@@ -169,7 +169,10 @@ def find_support(text: str, index: SourceIndex) -> Support:
         for start, end in sentence_intervals(text)
     ]
     cased = tells_names(pieces)
-    sentences = [_sentence(piece, index, text=text, cased=cased) for piece in pieces if piece]
+    nouns = cased and capital_nouns(pieces)
+    sentences = [
+        _sentence(piece, index, text=text, cased=cased, nouns=nouns) for piece in pieces if piece
+    ]
     made = sum((sentence.joins for sentence in sentences), start=Joins())
     return Support(
         known=_known(sentences, prose=index.prose),
@@ -179,13 +182,13 @@ def find_support(text: str, index: SourceIndex) -> Support:
 
 
 def _sentence(
-    piece: Sequence[Word], index: SourceIndex, *, text: str, cased: bool
+    piece: Sequence[Word], index: SourceIndex, *, text: str, cased: bool, nouns: bool
 ) -> SentenceSupport:
     made = joins([word.folded for word in piece], index) if index.prose else Joins()
     found, pairs = made.pairs
     return SentenceSupport(
         words=piece,
-        claims=list(claims(piece, index, text=text, cased=cased)),
+        claims=list(claims(piece, index, text=text, cased=cased, nouns=nouns)),
         joins=made,
         seams=list(seams(piece, index)) if found < pairs else (),
     )

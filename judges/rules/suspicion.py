@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 from spanjury.judges.core import ErrorSpan
+from spanjury.judges.rules.evidence import WORDING
 from spanjury.judges.rules.support import Support
 
 # A logistic regression, fitted to 3,343 summaries that people had checked: the files
@@ -28,7 +29,7 @@ def error_probability(support: Support, spans: Sequence[ErrorSpan]) -> float:
     """
     if not support.sentences and not spans:
         return 0.0
-    wording = sum(span.category == "unsupported wording" for span in spans)
+    wording = sum(span.category == WORDING for span in spans)
     doubtful = sum(
         not claim.known and not claim.sure
         for sentence in support.sentences

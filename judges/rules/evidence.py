@@ -149,7 +149,10 @@ def _is_strange(claims: Sequence[Claim], unknown: Sequence[Claim]) -> bool:
 
 def _is_telling(run: Sequence[Claim]) -> bool:
     """Whether so many claims in a row are unknown that it is no other wording for the same."""
-    return len(run) >= _STRETCH or (len(run) >= _BESIDE and any(map(_is_exact, run)))
+    exact = sum(map(_is_exact, run))
+    if exact == len(run):
+        return False  # its names and numbers say more one by one
+    return len(run) >= _STRETCH or (len(run) >= _BESIDE and exact > 0)
 
 
 def _explained(

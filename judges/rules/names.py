@@ -24,6 +24,10 @@ _PARTICLES = frozenset("of de del della der den van von la le al el bin ibn da d
 _GLUE = re.compile(r"(?: ?[-‐–.&/'’] ?| )")
 _TITLE_CASE = 0.9  # share of capitals above which they do not tell names
 _SHORTEST, _HEADING = 3, 4  # letters, and number, of the words that this share is of
+_LOWER = frozenset(
+    "and the for with from into over per via but nor than off out upon onto".split()  # noqa: SIM905
+)
+"""Words that a heading writes without a capital."""
 _GERMAN = frozenset(
     """der die das und ist nicht ein eine mit den von im zu auf dem des sich wurde auch
     fur als bei nach am""".split()  # noqa: SIM905 - a list this long reads best so
@@ -80,7 +84,7 @@ def _is_heading(words: Sequence[Word]) -> bool:
     content = [
         word.text[0].isupper()
         for word in words
-        if len(word.text) >= _SHORTEST and word.folded not in FUNCTION_WORDS
+        if len(word.text) >= _SHORTEST and word.folded not in _LOWER
     ]
     return sum(content) > _TITLE_CASE * len(content) and len(content) >= _HEADING
 

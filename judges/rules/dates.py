@@ -11,9 +11,10 @@ _DATE = re.compile(
     r"\b(?:(?P<year>\d{4})[-/](?P<month>\d\d)[-/](?P<day>\d\d)"
     r"|(?P<one>\d\d?)(?P<mark>[./-])(?P<two>\d\d?)(?P=mark)(?P<late>\d{4}))(?!\d)"
 )
+_MONTH = "|".join(MONTHS)
 _NAMED = re.compile(
-    rf"\b(?:(?P<day>\d\d?)(?:st|nd|rd|th)?(?: of)? (?P<month>{'|'.join(MONTHS)}),? (?P<year>\d{{4}})"
-    rf"|(?P<first>{'|'.join(MONTHS)}) (?P<second>\d\d?)(?:st|nd|rd|th)?,? (?P<late>\d{{4}}))\b",
+    rf"\b(?:(?P<day>\d\d?)(?:st|nd|rd|th)?(?: of)? (?P<month>{_MONTH}),? (?P<year>\d{{4}})"
+    rf"|(?P<first>{_MONTH}) (?P<second>\d\d?)(?:st|nd|rd|th)?,? (?P<late>\d{{4}}))\b",
     re.IGNORECASE,
 )
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -64,7 +65,9 @@ def weekdays(text: str) -> frozenset[str]:
     for match in _NAMED.finditer(text):
         month = MONTHS.index((match["month"] or match["first"]).lower()) + 1
         try:
-            named = date(int(match["year"] or match["late"]), month, int(match["day"] or match["second"]))
+            named = date(
+                int(match["year"] or match["late"]), month, int(match["day"] or match["second"])
+            )
         except ValueError:
             continue
         found.add(_DAYS[named.weekday()])

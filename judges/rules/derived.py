@@ -30,6 +30,8 @@ _PARTS: Mapping[float, tuple[str, ...]] = MappingProxyType(
     }
 )
 _LIST = re.compile(r"\w+(?:,[ \w'’.-]{1,40}){1,10},? (?:and|or|und|et|y) \w+")
+_LAST_COMMA = re.compile(r",\s*(?:and|or)\b")
+_PAIR = re.compile(r"\b[A-Z]\w+ and [A-Z]\w+")
 _SPEAKER = re.compile(r"^\s*(?:[-*•#]\s*)?([^\W\d_][\w .'’-]{0,30}):\s", re.MULTILINE)
 _COUNTED = range(2, 13)  # counts that a writer makes
 
@@ -46,9 +48,9 @@ def is_hedged(
     nearest
         The number of the source that is nearest to it.
     """
-    if not hedges.isdisjoint(_ABOUT | _AT_LEAST | _AT_MOST) and nearest is not None:
-        if abs(value - nearest) <= _ROUNDING * abs(nearest):
-            return True
+    hedged = not hedges.isdisjoint(_ABOUT | _AT_LEAST | _AT_MOST)
+    if hedged and nearest is not None and abs(value - nearest) <= _ROUNDING * abs(nearest):
+        return True
     if not hedges.isdisjoint(_AT_LEAST) and "less" not in hedges and "fewer" not in hedges:
         return any(value <= known <= (1 + _BOUND) * value for known in within)
     if not hedges.isdisjoint(_AT_MOST):
@@ -124,6 +126,7 @@ def is_count(value: float, said: str, source: str) -> bool:
 def _counts(text: str) -> Iterator[int]:
     """Yield how many things each list of `text` has."""
     for match in _LIST.finditer(text):
-        yield match.group().count(",") + (0 if re.search(r", (?:and|or)", match.group()) else 1) + 1
-    for pair in re.finditer(r"\b[A-Z]\w+ and [A-Z]\w+", text):
-        yield 2 if pair else 0
+        closed = bool(_LAST_COMMA.search(match.group()))  # a comma stands before the last "and"
+        yield match.group().count(",") + (1 if closed else 2)
+    if _PAIR.search(text):
+        yield 2

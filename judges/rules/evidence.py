@@ -10,7 +10,8 @@ from types import MappingProxyType
 from spanjury.judges.core import ErrorSpan, Evidence, Located
 from spanjury.judges.rules.claims import Claim
 from spanjury.judges.rules.lexicon import MONTHS, WEEKDAYS
-from spanjury.judges.rules.names import Name, called_otherwise
+from spanjury.judges.rules.name_support import called_otherwise
+from spanjury.judges.rules.names import Name
 from spanjury.judges.rules.numbers import Number
 from spanjury.judges.rules.places import Source
 from spanjury.judges.rules.quantities import Quantity, quantities, unit
@@ -26,7 +27,9 @@ _BESIDE = 3  # the same where one of them is a name or a number
 _NEAR = 2.0  # a number of the source is named if it is at most so many times greater or less
 _COUNTABLE = 10  # spelled numbers up to here may be counts that the writer made
 _SIMILAR = 0.75  # likeness of two names of which one may be a slip for the other
-_FIELD = re.compile(r"(?P<key>[\"']?[A-Za-z][\w -]{0,40}[\"']?) ?[:=|\[] ?[\"']?[^\w\s]?\d[\d.,]*\b")
+_FIELD = re.compile(
+    r"(?P<key>[\"']?[A-Za-z][\w -]{0,40}[\"']?) ?[:=|\[] ?[\"']?[^\w\s]?\d[\d.,]*\b"
+)
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _CAPITAL = re.compile(r"(?<![\w'’-])[A-Z][^\W\d_]{2,}(?:[ -][A-Z][^\W\d_]+)*")
 
@@ -108,9 +111,7 @@ def _findings(sentence: SentenceSupport, *, prose: bool) -> Iterator[_Finding]:
     claims = sentence.claims
     unknown = [claim for claim in claims if not claim.known]
     if prose and _is_strange(claims, unknown):
-        yield _Finding(
-            sentence=sentence, claims=claims, severity=3, category=WORDING, whole=True
-        )
+        yield _Finding(sentence=sentence, claims=claims, severity=3, category=WORDING, whole=True)
         return
     for known, group in groupby(claims, key=lambda claim: claim.known):
         run = [] if known else [*group]
@@ -192,7 +193,9 @@ def _lacking(
         named = ", ".join(f'"{day.text}"' for day in days)
         has = f", which has {named}" if named else ""
         return f'"{quote}" does not occur in the source{has}.', days
-    said = f'The {"year" if claim.sort == "date" else "number"} "{quote}" does not occur in the source'
+    said = (
+        f'The {"year" if claim.sort == "date" else "number"} "{quote}" does not occur in the source'
+    )
     field = None if prose else _field(sentence, source=source)
     if field is not None:
         return f"{said}, which has {field.text}.", (field,)

@@ -62,7 +62,10 @@ ORDINALS = MappingProxyType(
                 start=1,
             )
         },
-        **{"thirtieth": 30, "fortieth": 40, "fiftieth": 50, "hundredth": 100},
+        "thirtieth": 30,
+        "fortieth": 40,
+        "fiftieth": 50,
+        "hundredth": 100,
     }
 )
 """Words that count places -> what they count."""

@@ -72,8 +72,8 @@ def compounds(text: str) -> str:
 def other_readings(text: str) -> Iterator[float]:
     """Yield the numbers that `text` states in ways that words do not hold.
 
-    These are decimals with a comma or a blank after the point, groups of digits with full stops or blanks, fractions
-    and hours after noon.
+    These are decimals with a comma or a blank after the point, groups of digits with full
+    stops or blanks, fractions and hours after noon.
 
     Examples
     --------

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from spanjury.judges.rules.claims import Claim, asides, claims, unclaimed
+from spanjury.judges.rules.claims import Claim, claims, without_asides
 from spanjury.judges.rules.lexicon import FUNCTION_WORDS
 from spanjury.judges.rules.names import capital_nouns, tells_names
 from spanjury.judges.rules.source_index import SourceIndex, pair_hashes, triple_hashes
@@ -163,9 +163,8 @@ class Support:
 
 def find_support(text: str, index: SourceIndex) -> Support:
     """Ask the source for everything that `text` says."""
-    aside = asides(text)
     pieces = [
-        unclaimed(words(text[start:end], offset=start), aside)
+        without_asides(words(text[start:end], offset=start), text)
         for start, end in sentence_intervals(text)
     ]
     cased = tells_names(pieces)

@@ -1,0 +1,105 @@
+"""Names of a text: whether the source has them, or calls someone otherwise."""
+
+import re
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from functools import lru_cache
+
+from spanjury.judges.rules.lexicon import GIVEN_NAMES
+from spanjury.judges.rules.name_lexicon import COMMON_CAPITALS, COUNTRIES
+from spanjury.judges.rules.names import ACRONYM, Name, leads
+from spanjury.judges.rules.source_index import SourceIndex
+from spanjury.judges.rules.stems import stem
+from spanjury.judges.text.words import Word, words
+
+_FAR = 200_000  # code points of a source that are searched for the like of a name
+_LONG = 6  # letters of a name from which a derived form is told by its beginning
+
+
+class Standing(Enum):
+    """Standing of a name in the source."""
+
+    KNOWN = "known"
+    PARTLY = "partly"
+    """Some of its words stand there, so that it may be the fuller form of a name there."""
+    UNKNOWN = "unknown"
+    CONTRADICTED = "contradicted"
+    """The source calls this person otherwise."""
+
+
+def standing(name: Name, index: SourceIndex) -> tuple[Standing, Sequence[Word]]:
+    """Return the standing of `name` in the source, and its words that are not there."""
+    lacking = [word for word in name.parts if not _is_known(word, index)]
+    if not lacking or _is_spelled_out(name, index):
+        return Standing.KNOWN, []
+    if len(lacking) == len(name.parts) or _follows_a_role(name, lacking):
+        return Standing.UNKNOWN, lacking
+    if len(lacking) == 1 and called_otherwise(name, index.text):
+        return Standing.CONTRADICTED, lacking
+    return Standing.PARTLY, lacking
+
+
+def _follows_a_role(name: Name, lacking: Sequence[Word]) -> bool:
+    """Whether the source has but the word that begins the sentence, which any capital fits."""
+    return name.first == 0 and len(lacking) > 1 and list(name.parts[1:]) == lacking
+
+
+def _is_known(word: Word, index: SourceIndex) -> bool:
+    stemmed = stem(word.folded)
+    if stemmed in index.where or (len(stemmed) >= _LONG and index.knows(stemmed)):
+        return True
+    if any(stem(same) in index.where for same in COUNTRIES.get(word.folded, ())):
+        return True
+    if word.text in COMMON_CAPITALS:
+        return True
+    return bool(ACRONYM.fullmatch(word.text)) and spells(word.text.rstrip("s"), index.text)
+
+
+def _is_spelled_out(name: Name, index: SourceIndex) -> bool:
+    """Whether the source has the initials of the name."""
+    if len(name.parts) < 2:  # noqa: PLR2004
+        return False
+    return "".join(word.folded[0] for word in name.parts) in index.where
+
+
+@lru_cache(maxsize=1024)
+def spells(acronym: str, source: str) -> bool:
+    """Whether words in a row in `source` begin with the letters of `acronym`.
+
+    Examples
+    --------
+    >>> spells("WHO", "The World Health Organization met."), spells("WHO", "He met whom?")
+    (True, False)
+    """
+    gap = r"[ -](?:(?:of|for|the|and|in|on|de|to|&) ){0,2}"
+    pattern = gap.join(rf"{letter}[\w.]*" for letter in acronym)
+    return bool(re.search(rf"\b{pattern}", source[:_FAR], re.IGNORECASE))
+
+
+def called_otherwise(name: Name, source: str) -> list[re.Match[str]]:
+    """Find where `source` has a name of two words that differs from `name` in one of them.
+
+    That is another surname behind the first word, or another given name before the last;
+    neither where the two begin alike, as short forms and spellings of one name do.
+    """
+    if len(name.parts) != 2 or not name.parts[0].text[0].isupper():  # noqa: PLR2004
+        return []
+    first, last = name.parts
+    if f" {last.text}" not in source:
+        behind = rf"\b{re.escape(first.text)} ([A-Z][\w’'-]+)"
+        return [*_others(behind, last, source)]
+    before = rf"\b([A-Z][\w’'-]+) {re.escape(last.text)}\b"
+    called = [*_others(before, first, source)]
+    people = first.folded in GIVEN_NAMES and any(m[1].lower() in GIVEN_NAMES for m in called)
+    return called if people else []
+
+
+def _others(pattern: str, word: Word, source: str) -> Iterator[re.Match[str]]:
+    """Yield the matches whose group is a name other than `word`; none if one is like it."""
+    matches = [
+        match
+        for match in re.finditer(pattern, source[:_FAR])
+        if words(match[1]) and not leads(words(match[1])[0])
+    ]
+    if not any(match[1][0].lower() == word.folded[0] for match in matches):
+        yield from matches

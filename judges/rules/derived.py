@@ -11,6 +11,7 @@ from spanjury.judges.rules.stems import stem
 
 _AT_LEAST = frozenset(("above", "beyond", "exceed", "exceeding", "least", "over", "than", "up"))
 _AT_MOST = frozenset(("almost", "below", "fewer", "less", "nearly", "than", "under", "up"))
+_FEWER = frozenset(("fewer", "less"))
 _ABOUT = frozenset(
     ("about", "approximately", "around", "circa", "estimated", "roughly", "some", "ca", "rund")
 )
@@ -36,22 +37,21 @@ _SPEAKER = re.compile(r"^\s*(?:[-*•#]\s*)?([^\W\d_][\w .'’-]{0,30}):\s", re.
 _COUNTED = range(2, 13)  # counts that a writer makes
 
 
-def is_hedged(
-    value: float, *, hedges: frozenset[str], nearest: float | None, within: Sequence[float]
-) -> bool:
-    """Whether a number is said to be rounded, or a bound, and a number in `within` fits.
+def is_hedged(value: float, *, hedges: frozenset[str], within: Sequence[float]) -> bool:
+    """Whether a number is said to be rounded, or a bound, and a number of the source fits.
 
     Parameters
     ----------
     hedges
         The folded words before it.
-    nearest
-        The number of the source that is nearest to it.
+    within
+        The numbers of the source that are near it.
     """
-    hedged = not hedges.isdisjoint(_ABOUT | _AT_LEAST | _AT_MOST)
-    if hedged and nearest is not None and abs(value - nearest) <= _ROUNDING * abs(nearest):
+    if not hedges.isdisjoint(_ABOUT | _AT_LEAST | _AT_MOST) and any(
+        abs(value - known) <= _ROUNDING * abs(known) for known in within
+    ):
         return True
-    if not hedges.isdisjoint(_AT_LEAST) and "less" not in hedges and "fewer" not in hedges:
+    if not hedges.isdisjoint(_AT_LEAST) and hedges.isdisjoint(_FEWER):
         return any(value <= known <= (1 + _BOUND) * value for known in within)
     if not hedges.isdisjoint(_AT_MOST):
         return any((1 - _BOUND) * value <= known <= value for known in within)

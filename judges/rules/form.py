@@ -129,7 +129,8 @@ class FormJudge:
         reported = gravest(found, limit=self.max_spans)
         if spans is not None:
             found = [*spans, *(span for span in found if span not in reported)]
-        weight = load(found, sentences=len(form.sentences))
+        # What stands there twice makes a text no longer.
+        weight = load(found, sentences=len({sentence.text for sentence in form.sentences}))
         return Report(
             score=banded(1.0, load=weight, scale=scale),
             spans=reported if spans is None else spans,

@@ -13,6 +13,7 @@ from spanjury.judges.text.words import Word
 
 _REACH = 3  # words before a number in which a hedge may stand
 _BOUND = 0.25  # distance of the numbers of the source that a number may be rounded from
+_YEARS = range(1900, 2100)
 _NOON = 12
 _CENTURY = 100
 
@@ -85,9 +86,9 @@ def is_in_word(numeral: Word, index: SourceIndex, *, text: str) -> bool:
 def follows(words: Sequence[Word], index: SourceIndex, *, number: Number, text: str) -> bool:
     """Whether a number that the source does not state follows from those it states."""
     value = number.value
-    near = index.near(value, share=_BOUND)
+    near = [known for known in index.near(value, share=_BOUND) if not _is_year(known)]
     before = frozenset(word.folded for word in words[max(0, number.first - _REACH) : number.first])
-    if is_hedged(value, hedges=before, nearest=index.nearest(value), within=near):
+    if is_hedged(value, hedges=before, within=near):
         return True
     if is_rounding(value, near):
         return True
@@ -98,3 +99,8 @@ def follows(words: Sequence[Word], index: SourceIndex, *, number: Number, text: 
         return True
     said = text[words[0].start : words[-1].end]
     return is_count(value, said, index.text) or is_derived(value, counted, quantities(index.text))
+
+
+def _is_year(value: float) -> bool:
+    """Whether a number is likelier a year than one that another is rounded from."""
+    return value in _YEARS

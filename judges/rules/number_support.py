@@ -47,6 +47,7 @@ def _is_torn(stating: Sequence[Word], index: SourceIndex) -> bool:
 def _readings_around(stating: Sequence[Word], text: str) -> Iterator[float]:
     """Yield the other numbers that numerals side by side may be: 8,4 or 1.200 or 15:30."""
     start, end = stating[0].start, stating[-1].end
+    before = text[max(0, start - 1) : start]
     while start and (text[start - 1].isdigit() or text[start - 1] in ".,:'’/"):
         start -= 1
     while end < len(text) and (text[end].isdigit() or text[end] in ".,:'’/"):
@@ -59,7 +60,7 @@ def _readings_around(stating: Sequence[Word], text: str) -> Iterator[float]:
     value = float(stating[0].text)
     if re.match(r" ?p\.?m\b", following):
         yield value + _NOON
-    if value < _CENTURY and (following[:1] == "s" or text[:start][-1:] in {"'", "’"}):
+    if value < _CENTURY and (following[:1] == "s" or before in {"'", "’"}):
         yield from (1900 + value, 2000 + value)
 
 

@@ -65,7 +65,7 @@ async def test_the_same_error_weighs_less_in_a_longer_text() -> None:
     long = await judged(f"{PROSE} He sat sat down.")
     assert short.score is not None
     assert long.score is not None
-    assert short.score < long.score < 5
+    assert short.score < long.score < 4.5
 
 
 @pytest.mark.parametrize(
@@ -101,14 +101,6 @@ async def test_an_error_more_never_wins_a_better_score(clean: str) -> None:
         assert before is not None
         assert after is not None
         assert after < before
-
-
-async def test_text_without_errors_makes_up_for_errors_only_a_little() -> None:
-    short = (await judged("He sat sat down.")).score
-    long = (await judged(f"He sat sat down. {PROSE}")).score
-    assert short is not None
-    assert long is not None
-    assert short < long < 4.5
 
 
 @pytest.mark.parametrize("text", ["", " \n\t"])

@@ -137,7 +137,7 @@ def test_a_negative_limit_is_refused() -> None:
         ),
     ],
 )
-async def test_what_the_source_lacks_is_marked_with_the_evidence(  # noqa: PLR0917
+async def test_what_the_source_lacks_is_marked_with_the_evidence(
     output: str, quote: str, severity: int, category: str, explanation: str, evidence: list[str]
 ) -> None:
     (span,) = (await judged(output)).spans

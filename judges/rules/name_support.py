@@ -12,7 +12,7 @@ from spanjury.judges.rules.source_index import SourceIndex
 from spanjury.judges.rules.stems import stem
 from spanjury.judges.text.words import Word, words
 
-_FAR = 200_000  # code points of a source that are searched for the like of a name
+_FAR = 200_000  # code points of a source that are searched for a like name
 _LONG = 6  # letters of a name from which a derived form is told by its beginning
 
 

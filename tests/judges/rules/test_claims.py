@@ -80,7 +80,7 @@ def test_what_follows_from_the_source_is_no_error(source: str, output: str) -> N
         (CLINIC, "More than 2 million patients came.", ["2 million"]),
         (CLINIC, "John Doe spoke on Tuesday.", ["Tuesday"]),
         (CLINIC, "The mayor, Jean Hexwell, spoke.", ["Jean Hexwell"]),
-        (CLINIC, "Peter Orlusk of Vortex Labs spoke.", ["Peter Orlusk", "Vortex Labs"]),
+        (CLINIC, "Peter Orlusk of Vortex Labs said so.", ["Peter Orlusk", "Vortex Labs"]),
         (CLINIC, "The mayor met the IMF in Spanish.", ["IMF", "Spanish"]),
         (CLINIC, "john doe met jane smith in leeds .", ["jane smith"]),
         (GERMAN, "Der Umsatz von Herrn Schmidt stieg um 9,4 Prozent.", ["Schmidt", "9,4"]),

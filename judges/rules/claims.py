@@ -20,7 +20,7 @@ from spanjury.judges.text.words import Word
 Sort = Literal["number", "date", "name", "wording"]
 
 _DAYS = frozenset((*MONTHS, *WEEKDAYS))
-_YEARS = range(1500, 2100)
+_YEARS = (1500, 2100)
 _ASIDE = re.compile(
     r"https?://\S+|www\.\S+|\S+@\S+\.\w+|\[\d{1,3}(?:[,;–-] ?\d{1,3})*\]|^[ \t]*\d{1,3}[.)](?=\s)"
     r"|^[ \t]*#{1,6}[ \t]|\[?UNK\]?|<\w{2,6}>|-l[rc]b-|-r[rc]b-",
@@ -141,7 +141,9 @@ def _word_claim(word: Word, index: SourceIndex, *, at: int) -> Claim | None:
 
 def _name_claim(words: Sequence[Word], name: Name, index: SourceIndex) -> Claim:
     stands, lacking = standing(name, index)
-    first = words.index(lacking[0]) if stands is Standing.UNKNOWN else name.first
+    first = (
+        words.index(lacking[0], name.first, name.stop) if stands is Standing.UNKNOWN else name.first
+    )
     return Claim(
         first=first,
         stop=name.stop,
@@ -164,7 +166,7 @@ def _number_claim(words: Sequence[Word], index: SourceIndex, *, number: Number, 
         known = is_in_word(numeral, index, text=text)
     if not known and not isinf(number.value):
         known = follows(words, index, number=number, text=text)
-    year = numeral.text.isdecimal() and number.value in _YEARS
+    year = numeral.text.isdecimal() and _YEARS[0] <= number.value < _YEARS[1]
     return Claim(
         first=number.first,
         stop=number.stop,
@@ -187,8 +189,7 @@ def without_asides(words: Sequence[Word], text: str) -> Sequence[Word]:
     asides = [match.span() for match in _ASIDE.finditer(text, begin, end)]
     if not asides:
         return words
-    return [
-        word
-        for word in words
-        if not any(start <= word.start and word.end <= end for start, end in asides)
-    ]
+    covered = bytearray(end - begin)
+    for start, stop in asides:
+        covered[start - begin : stop - begin] = b"\1" * (stop - start)
+    return [word for word in words if not covered[word.start - begin]]

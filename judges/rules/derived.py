@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import combinations
 from types import MappingProxyType
 
@@ -18,7 +19,7 @@ _ABOUT = frozenset(
 _ROUNDING = 0.1  # distance of a hedged number from the source's, as a share of it
 _BOUND = 0.25  # the same for a bound: "more than 40" of 45
 _MOST_TERMS = 60  # quantities of one unit beyond which any number is some difference
-_MOST_STATED = 2000  # quantities of a source beyond which nothing is derived
+_MOST_STATED = 400  # quantities of a source beyond which nothing is derived
 _AGE = 120  # years between two dates that make an age
 _DIGITS = 3  # significant digits that a rounded number may have
 _TIME = frozenset(map(stem, ("year", "years", "aged", "age", "decade", "anniversary")))
@@ -120,7 +121,12 @@ def is_count(value: float, said: str, source: str) -> bool:
     """Whether a small number counts what the sentence lists, or the speakers of the source."""
     if value not in _COUNTED:
         return False
-    return value in {*_counts(said)} or value == len({*_SPEAKER.findall(source)})
+    return value in {*_counts(said)} or value == _speakers(source)
+
+
+@lru_cache(maxsize=4)
+def _speakers(source: str) -> int:
+    return len({*_SPEAKER.findall(source)})
 
 
 def _counts(text: str) -> Iterator[int]:

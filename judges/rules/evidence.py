@@ -36,15 +36,18 @@ _CAPITAL = re.compile(r"(?<![\w'’-])[A-Z][^\W\d_]{2,}(?:[ -][A-Z][^\W\d_]+)*")
 WORDING = "unsupported wording"
 PRECISION: Mapping[str, float] = MappingProxyType(
     {
-        "unsupported number": 0.8,
-        "unsupported date": 0.8,
+        "unsupported number": 0.9,
+        "unsupported date": 0.75,
         "unsupported name": 0.6,
-        WORDING: 0.6,
+        WORDING: 0.8,
     }
 )
-"""Category -> share of its spans that people marked, too.
+"""Category -> share of its spans that lie on what people marked, in part at least.
 
-Of all four it is 1/2 or more: what is less sure only feeds the score.
+Counted on the spans of people in CLIFF and XSum hallucination annotations (the training
+parts: .91 of 57 numbers, .90 of 10 dates, .51 of 39 names, .92 of 71 stretches of words) and on
+SummEdits and DiaSumFact (.98, .37 with one date repeated in 29 edits of one summary, 1.0, .78),
+rounded. What would be below 1/2, as words of the source in a new order are, is not reported.
 """
 
 

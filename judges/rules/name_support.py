@@ -1,9 +1,10 @@
 """Names of a text: whether the source has them, or calls someone otherwise."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from enum import Enum
 from functools import lru_cache
+from itertools import islice
 
 from spanjury.judges.rules.lexicon import GIVEN_NAMES
 from spanjury.judges.rules.name_lexicon import COMMON_CAPITALS, COUNTRIES
@@ -12,6 +13,11 @@ from spanjury.judges.rules.source_index import SourceIndex
 from spanjury.judges.rules.stems import stem
 from spanjury.judges.text.words import Word, words
 
+_LETTERS = re.compile(r"[^\W\d_]+")
+_SMALL = frozenset("of for the and in on de to".split())  # noqa: SIM905
+_WORD_BEFORE = re.compile(r"\b([A-Z][\w’'-]+) [\w’'-]+\Z")
+_LONGEST = 30  # letters of a given name
+_MOST = 50  # places of a name that are looked at
 _FAR = 200_000  # code points of a source that are searched for a like name
 _LONG = 6  # letters of a name from which a derived form is told by its beginning
 
@@ -62,18 +68,26 @@ def _is_spelled_out(name: Name, index: SourceIndex) -> bool:
     return "".join(word.folded[0] for word in name.parts) in index.where
 
 
-@lru_cache(maxsize=1024)
 def spells(acronym: str, source: str) -> bool:
     """Whether words in a row in `source` begin with the letters of `acronym`.
+
+    Where the source has capitals they must have one.
 
     Examples
     --------
     >>> spells("WHO", "The World Health Organization met."), spells("WHO", "He met whom?")
     (True, False)
     """
-    gap = r"[ -](?:(?:of|for|the|and|in|on|de|to|&) ){0,2}"
-    pattern = gap.join(rf"{letter}[\w.]*" for letter in acronym)
-    return bool(re.search(rf"\b{pattern}", source[:_FAR], re.IGNORECASE))
+    return acronym.lower() in _initials(source)
+
+
+@lru_cache(maxsize=4)
+def _initials(source: str) -> str:
+    """Return the first letters of the names of `source`, with a blank where another word stands."""
+    found = _LETTERS.findall(source[:_FAR])
+    cased = any(word[0].isupper() for word in found)
+    content = (word for word in found if word.lower() not in _SMALL)
+    return "".join(word[0].lower() if word[0].isupper() or not cased else " " for word in content)
 
 
 def called_otherwise(name: Name, source: str) -> list[re.Match[str]]:
@@ -85,21 +99,27 @@ def called_otherwise(name: Name, source: str) -> list[re.Match[str]]:
     if len(name.parts) != 2 or not name.parts[0].text[0].isupper():  # noqa: PLR2004
         return []
     first, last = name.parts
+    source = source[:_FAR]
     if f" {last.text}" not in source:
-        behind = rf"\b{re.escape(first.text)} ([A-Z][\w’'-]+)"
-        return [*_others(behind, last, source)]
-    before = rf"\b([A-Z][\w’'-]+) {re.escape(last.text)}\b"
-    called = [*_others(before, first, source)]
+        behind = re.finditer(rf"{re.escape(first.text)} ([A-Z][\w’'-]+)", source)
+        return _others(behind, last)
+    # What begins with a fixed text is found fast, so that the word before is looked at later.
+    places = re.finditer(rf" {re.escape(last.text)}\b", source)
+    before = (
+        _WORD_BEFORE.search(source, max(0, place.start() - _LONGEST), place.end())
+        for place in islice(places, _MOST)
+    )
+    called = _others((match for match in before if match), first)
     people = first.folded in GIVEN_NAMES and any(m[1].lower() in GIVEN_NAMES for m in called)
     return called if people else []
 
 
-def _others(pattern: str, word: Word, source: str) -> Iterator[re.Match[str]]:
-    """Yield the matches whose group is a name other than `word`; none if one is like it."""
-    matches = [
+def _others(matches: Iterable[re.Match[str]], word: Word) -> list[re.Match[str]]:
+    """Return the matches whose group is a name other than `word`; none if one is like it."""
+    found = [
         match
-        for match in re.finditer(pattern, source[:_FAR])
-        if words(match[1]) and not leads(words(match[1])[0])
+        for match in islice(matches, _MOST)
+        if (named := words(match[1])) and not leads(named[0])
     ]
-    if not any(match[1][0].lower() == word.folded[0] for match in matches):
-        yield from matches
+    alike = any(match[1][0].lower() == word.folded[0] for match in found)
+    return [] if alike else found

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from math import isinf
 
 from spanjury.judges.rules.derived import is_count, is_derived, is_hedged, is_part, is_rounding
@@ -13,7 +14,9 @@ from spanjury.judges.text.words import Word
 
 _REACH = 3  # words before a number in which a hedge may stand
 _BOUND = 0.25  # distance of the numbers of the source that a number may be rounded from
-_YEARS = range(1900, 2100)
+_YEARS = (1900, 2100)
+_LONGEST = 30  # code points of a word, or of numerals side by side
+_BESIDE = 300  # code points on either side of a number in which what it counts is listed
 _NOON = 12
 _CENTURY = 100
 
@@ -48,9 +51,10 @@ def _readings_around(stating: Sequence[Word], text: str) -> Iterator[float]:
     """Yield the other numbers that numerals side by side may be: 8,4 or 1.200 or 15:30."""
     start, end = stating[0].start, stating[-1].end
     before = text[max(0, start - 1) : start]
-    while start and (text[start - 1].isdigit() or text[start - 1] in ".,:'’/"):
+    first, last = max(0, start - _LONGEST), min(len(text), end + _LONGEST)
+    while start > first and (text[start - 1].isdigit() or text[start - 1] in ".,:'’/"):
         start -= 1
-    while end < len(text) and (text[end].isdigit() or text[end] in ".,:'’/"):
+    while end < last and (text[end].isdigit() or text[end] in ".,:'’/"):
         end += 1
     if end - start > stating[-1].end - stating[0].start or "." in stating[0].text:
         yield from other_readings(text[start:end].strip(".,:'’/"))
@@ -73,15 +77,16 @@ def is_glued(numeral: Word, text: str) -> bool:
 def is_in_word(numeral: Word, index: SourceIndex, *, text: str) -> bool:
     """Whether the source has the word that a numeral is a part of, or the quarter of a year."""
     start, end = numeral.start, numeral.end
-    while start and (text[start - 1].isalnum() or text[start - 1] in "-‐"):
+    first, last = max(0, start - _LONGEST), min(len(text), end + _LONGEST)
+    while start > first and (text[start - 1].isalnum() or text[start - 1] in "-‐"):
         start -= 1
-    while end < len(text) and text[end].isalnum():
+    while end < last and text[end].isalnum():
         end += 1
     whole = text[start:end].lower()
     if "q" in whole and len(whole) == 2:  # noqa: PLR2004
         value = float(numeral.folded)
         return value in index.places or index.states(value) or "quarter" in index.text
-    return whole in index.text.lower() or whole.replace("-", "") in index.text.lower()
+    return whole in lowered(index.text) or whole.replace("-", "") in lowered(index.text)
 
 
 def follows(words: Sequence[Word], index: SourceIndex, *, number: Number, text: str) -> bool:
@@ -98,10 +103,17 @@ def follows(words: Sequence[Word], index: SourceIndex, *, number: Number, text: 
         index.states(value / 100) or is_part(value, counted, holds=index.where)
     ):
         return True
-    said = text[words[0].start : words[-1].end]
+    place = words[number.first].start
+    said = text[max(words[0].start, place - _BESIDE) : min(words[-1].end, place + _BESIDE)]
     return is_count(value, said, index.text) or is_derived(value, counted, quantities(index.text))
+
+
+@lru_cache(maxsize=4)
+def lowered(source: str) -> str:
+    """Return `source` in lower case."""
+    return source.lower()
 
 
 def _is_year(value: float) -> bool:
     """Whether a number is likelier a year than one that another is rounded from."""
-    return value in _YEARS
+    return _YEARS[0] <= value < _YEARS[1]

@@ -26,7 +26,7 @@ _CURRENCIES = MappingProxyType(
         "gbp": "pound",
     }
 )
-_YEARS = range(1500, 2100)
+_YEARS = (1500, 2100)
 _MAY_HOLD = re.compile(
     r"\d|\b(?:t(?:wo|hree|en|welve|wenty|hirty)|fo(?:ur|rty)|fi(?:ve|fty)|six|seven|eight|nine"
     r"|eleven|hundred|thousand|million|billion|dozen)",
@@ -116,7 +116,7 @@ def unit(words: Sequence[Word], number: Number, *, text: str, offset: int = 0) -
     previous = words[number.first - 1].folded if number.first else ""
     if previous in _CURRENCIES:
         return _CURRENCIES[previous]
-    if first.text.isdecimal() and number.value in _YEARS:
+    if first.text.isdecimal() and _YEARS[0] <= number.value < _YEARS[1]:
         return "year"
     following = words[number.stop : number.stop + 2]
     for word in following:

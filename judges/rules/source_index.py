@@ -1,7 +1,7 @@
 """A source, indexed for the question whether it supports a word, a number or a join."""
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
@@ -17,6 +17,7 @@ from spanjury.judges.rules.stems import stem
 from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.words import folded_words
 
+_NEIGHBOURS = 16  # numbers on either side of one that are near it
 _PREFIX = 5  # letters that a derived word shares with its origin, as legal and legalise do
 
 _CAMEL = re.compile(r"\b[a-z]+(?:[A-Z][a-z]+)+\b")
@@ -79,9 +80,10 @@ class SourceIndex:
         return self.nearest(value) == value
 
     def near(self, value: float, *, share: float) -> Sequence[float]:
-        """Return its numbers that are at most `share` of `value` away."""
-        low, high = sorted((value * (1 - share), value * (1 + share)))
-        return self.values[bisect_left(self.values, low) : bisect_right(self.values, high)]
+        """Return the nearest of its numbers that are at most `share` of `value` away."""
+        at = bisect_left(self.values, value)
+        around = self.values[max(0, at - _NEIGHBOURS) : at + _NEIGHBOURS]
+        return [known for known in around if abs(known - value) <= share * abs(value)]
 
     def nearest(self, value: float) -> float | None:
         """Return the number of the source that is nearest to `value`, if it has any."""

@@ -7,7 +7,7 @@ score is at least 4.5 on a scale from 1 to 5, and with any it is below.
 import math
 from collections.abc import Iterable, Sequence
 
-from spanjury.judges.core import ErrorSpan, Scale
+from spanjury.judges.core import ErrorSpan, Scale, fingerprint
 
 _TOP = 1 / 8  # share of the scale
 _COSTS = (0.0, 0.1, 0.25, 0.5, 1.0, 2.0)  # of an error by severity
@@ -36,6 +36,11 @@ def banded(quality: float, *, load: float, scale: Scale) -> float:
     # Below the band even where next to nothing weighs on a perfect text.
     most = math.nextafter(scale.high - width * _TOP, scale.low)
     return scale.low + (most - scale.low) * (1 + quality) / 2 / (1 + load)
+
+
+def costs_signature() -> str:
+    """Return a digest of what errors cost and how length excuses them."""
+    return fingerprint(repr((_COSTS, _FLOOR)))
 
 
 def cost(spans: Iterable[ErrorSpan]) -> float:

@@ -22,7 +22,8 @@ Sort = Literal["number", "date", "name", "wording"]
 _DAYS = frozenset((*MONTHS, *WEEKDAYS))
 _YEARS = (1500, 2100)
 _ASIDE = re.compile(
-    r"https?://\S+|www\.\S+|\S+@\S+\.\w+|\[\d{1,3}(?:[,;–-] ?\d{1,3})*\]|^[ \t]*\d{1,3}[.)](?=\s)"
+    r"https?://\S+|www\.\S+|[\w.+-]{1,64}@[\w-]{1,64}\.\w+"
+    r"|\[\d{1,3}(?:[,;–-] ?\d{1,3})*\]|^[ \t]*\d{1,3}[.)](?=\s)"
     r"|^[ \t]*#{1,6}[ \t]|\[?UNK\]?|<\w{2,6}>|-l[rc]b-|-r[rc]b-",
     re.MULTILINE,
 )

@@ -16,7 +16,7 @@ from spanjury.judges.core import (
     signature,
 )
 from spanjury.judges.core.code_digest import code_digest
-from spanjury.judges.rules.band import banded, gravest, load
+from spanjury.judges.rules.band import banded, costs_signature, gravest, load
 from spanjury.judges.rules.form_checks.debris import debris
 from spanjury.judges.rules.form_checks.punctuation import (
     broken_off,
@@ -90,8 +90,9 @@ class FormJudge:
 
     @property
     def signature(self) -> str:
-        """The options and the rules."""
-        return signature("form", max_spans=self.max_spans, rules=code_digest(__name__))
+        """The options, what errors cost, and the rules."""
+        costs = costs_signature()
+        return signature("form", max_spans=self.max_spans, costs=costs, rules=code_digest(__name__))
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Look at the output alone."""

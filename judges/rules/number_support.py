@@ -70,7 +70,10 @@ def _readings_around(stating: Sequence[Word], text: str) -> Iterator[float]:
 
 def is_glued(numeral: Word, text: str) -> bool:
     """Whether a numeral is a part of a word: COVID-19, Q3, T20, 4Q."""
-    before, after = text[max(0, numeral.start - 2) : numeral.start], text[numeral.end :]
+    before, after = (
+        text[max(0, numeral.start - 2) : numeral.start],
+        text[numeral.end : numeral.end + 2],
+    )
     return bool(re.search(r"[A-Za-z]$|[A-Za-z][-‐]$", before)) or bool(re.match(r"[A-Z]\b", after))
 
 

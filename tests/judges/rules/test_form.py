@@ -37,7 +37,7 @@ async def judged(text: str) -> Report:
 
 def test_it_is_a_judge_with_a_signature() -> None:
     assert isinstance(FormJudge(), Judge)
-    assert FormJudge(max_spans=3).signature.startswith("form|max_spans:3|rules:")
+    assert FormJudge(max_spans=3).signature.startswith("form|max_spans:3|costs:")
 
 
 def test_a_negative_limit_is_refused() -> None:

@@ -19,7 +19,7 @@ _WORD_BEFORE = re.compile(r"\b([A-Z][\w’'-]+) [\w’'-]+\Z")
 _LONGEST = 30  # letters of a given name
 _MOST = 50  # places of a name that are looked at
 _FAR = 200_000  # code points of a source that are searched for a like name
-_LONG = 6  # letters of a name from which a derived form is told by its beginning
+_LONG = 6  # letters of a name from which a derived form is known by its beginning
 
 
 class Standing(Enum):

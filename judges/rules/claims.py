@@ -1,115 +1,196 @@
 """Claims: the least parts of a text that a source can support, and whether it does."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isinf
 from typing import Literal
 
-from spanjury.judges.rules.numbers import SHORT_SCALES, Number, numbers
+from spanjury.judges.rules.dates import dates, weekdays
+from spanjury.judges.rules.name_support import Standing, standing
+from spanjury.judges.rules.names import Name, find_names
+from spanjury.judges.rules.number_support import follows, is_glued, is_in_word, is_stated
+from spanjury.judges.rules.numbers import Number, numbers
+from spanjury.judges.rules.quantities import with_decimals
 from spanjury.judges.rules.source_index import SourceIndex
-from spanjury.judges.text.lexicon import FUNCTION_WORDS, GIVEN_NAMES, MONTHS, SAME, WEEKDAYS
+from spanjury.judges.text.lexicon import FUNCTION_WORDS, MONTHS, SAME, WEEKDAYS
 from spanjury.judges.text.stems import stem
 from spanjury.judges.text.words import Word
 
 Sort = Literal["number", "date", "name", "wording"]
 
 _DAYS = frozenset((*MONTHS, *WEEKDAYS))
-_YEARS = range(1500, 2100)
-_HEDGES = frozenset(
-    ("about", "almost", "approximately", "around", "least", "nearly", "over", "roughly", "than")
+_YEARS = (1500, 2100)
+_ASIDE = re.compile(
+    r"https?://\S+|www\.\S+|[\w.+-]{1,64}@[\w-]{1,64}\.\w+"
+    r"|\[\d{1,3}(?:[,;–-] ?\d{1,3})*\]|^[ \t]*\d{1,3}[.)](?=\s)"
+    r"|^[ \t]*#{1,6}[ \t]|\[?UNK\]?|<\w{2,6}>|-l[rc]b-|-r[rc]b-",
+    re.MULTILINE,
 )
-_ROUNDING = 0.1  # how far a hedged number may be from the source's, as a share of it
-_TITLE_CASE = 0.6  # share of capitals above which they do not tell names
+_AROUND = 8  # code points beside a sentence that an aside may begin or end in
+_ANSWER = frozenset(("yes", "no", "true", "false", "answer", "summary", "note"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A number, or a word that is not a function word.
+    """A number, a name, or a word that is not a function word.
 
     Parameters
     ----------
     first, stop
         Half-open range of its words within their sentence.
     number
-        The number it states; None for a word.
+        The number it states; None for a word or a name.
+    name
+        The name it is; None for what is none.
+    known
+        Whether the source supports it.
+    sure
+        Whether what is not known is an error for sure enough to be reported.
+    contradicted
+        Whether the source has another name in its place.
+    size, lacking
+        How many words it has that count, and how many of them the source lacks.
     """
 
     first: int
     stop: int
     sort: Sort
     number: Number | None = None
+    name: Name | None = None
     known: bool
+    sure: bool = True
+    contradicted: bool = False
+    size: int = 1
+    lacking: int = 0
 
 
-def tells_names(words: Sequence[Word]) -> bool:
-    """Whether capitals tell names from other words in a text made of `words`."""
-    capitals = sum(word.text[0].isupper() for word in words)
-    return 0 < capitals <= _TITLE_CASE * len(words)
-
-
-def claims(words: Sequence[Word], index: SourceIndex, *, cased: bool) -> Iterator[Claim]:
+def claims(
+    words: Sequence[Word], index: SourceIndex, *, text: str, cased: bool, nouns: bool = False
+) -> Iterator[Claim]:
     """Yield the claims of a sentence, in order.
 
     Parameters
     ----------
+    text
+        The text that the words stand in.
     cased
         Whether capitals tell names.
+    nouns
+        Whether nouns have capitals, too, as in German.
     """
-    stated = {number.first: number for number in numbers([word.folded for word in words])}
+    begun = _dated(words, index, text=text)
+    for name in find_names(words, text=text, source=index.text, cased=cased, nouns=nouns):
+        claim = _name_claim(words, name, index)
+        begun.setdefault(claim.first, claim)
+    taken = {at for claim in begun.values() for at in range(claim.first, claim.stop)}
+    stop = 0
+    for number in numbers([word.folded for word in words]):
+        if number.first not in taken and number.first >= stop:
+            whole = with_decimals(words, number, text=text)
+            begun[whole.first] = _number_claim(words, index, number=whole, text=text)
+            stop = whole.stop
     stop = 0
     for at, word in enumerate(words):
-        if at in stated:
-            yield _number_claim(words, index, number=stated[at])
-            stop = stated[at].stop
-        elif at >= stop and word.folded not in FUNCTION_WORDS:
-            known = index.knows(stem(word.folded))
-            sort = _sort(words, at, cased=cased)
-            yield Claim(first=at, stop=at + 1, sort=sort, known=known)
+        if at < stop:
+            continue
+        claim_here = begun.get(at) or _word_claim(word, index, at=at)
+        if claim_here:
+            yield claim_here
+            stop = claim_here.stop
 
 
-def _number_claim(words: Sequence[Word], index: SourceIndex, *, number: Number) -> Claim:
-    """Look a number up, and the numeral that it begins with if no word makes it greater.
+def _dated(words: Sequence[Word], index: SourceIndex, *, text: str) -> dict[int, Claim]:
+    """Look dates in digits up, by their first word."""
+    found: dict[int, Claim] = {}
+    start, end = words[0].start, words[-1].end
+    if sum(word.text[0].isdecimal() for word in words) < 3:  # noqa: PLR2004 - day, month, year
+        return found
+    for match, orders in dates(text[start:end]):
+        covered = [
+            at
+            for at, word in enumerate(words)
+            if start + match.start() <= word.start and word.end <= start + match.end()
+        ]
+        known = any(all(index.knows(stem(word)) for word in said[:3]) for said in orders)
+        if covered:
+            found[covered[0]] = Claim(
+                first=covered[0],
+                stop=covered[-1] + 1,
+                sort="date",
+                known=known or match.group() in index.text,
+                lacking=0 if known else 1,
+            )
+    return found
 
-    What is too long for a number, or no number (a version), is looked up word by word.
-    """
-    stating = words[number.first : number.stop]
-    numeral = stating[0]
-    bare = len(stating) == 1 or stating[-1].folded in SHORT_SCALES
-    known = (
-        index.states(number.value)
-        or (isinf(number.value) and all(stem(word.folded) in index.where for word in stating))
-        or (bare and numeral.folded in index.where)
-        or _is_rounded(words[max(0, number.first - 2) : number.first], index, number=number)
+
+def _word_claim(word: Word, index: SourceIndex, *, at: int) -> Claim | None:
+    if word.folded in FUNCTION_WORDS:
+        return None
+    known = index.knows(stem(word.folded))
+    meant = SAME.get(word.folded, word.folded)
+    day = meant in _DAYS and word.text not in {"march", "may"}
+    known = known or (day and meant in WEEKDAYS and meant in weekdays(index.text))
+    return Claim(
+        first=at,
+        stop=at + 1,
+        sort="date" if day else "wording",
+        known=known or word.folded in _ANSWER,
+        lacking=int(not known),
     )
-    year = numeral.text.isdecimal() and number.value in _YEARS
+
+
+def _name_claim(words: Sequence[Word], name: Name, index: SourceIndex) -> Claim:
+    stands, lacking = standing(name, index)
+    first = (
+        words.index(lacking[0], name.first, name.stop) if stands is Standing.UNKNOWN else name.first
+    )
+    return Claim(
+        first=first,
+        stop=name.stop,
+        sort="name",
+        name=name,
+        known=stands is Standing.KNOWN,
+        sure=stands is not Standing.PARTLY,
+        contradicted=stands is Standing.CONTRADICTED,
+        size=len(name.parts),
+        lacking=len(lacking),
+    )
+
+
+def _number_claim(words: Sequence[Word], index: SourceIndex, *, number: Number, text: str) -> Claim:
+    """Look a number up, and the numeral that it begins with if no word makes it greater."""
+    numeral = words[number.first]
+    known = is_stated(words, index, number=number, text=text)
+    glued = is_glued(numeral, text)
+    if not known and glued:
+        known = is_in_word(numeral, index, text=text)
+    if not known and not isinf(number.value):
+        known = follows(words, index, number=number, text=text)
+    year = numeral.text.isdecimal() and _YEARS[0] <= number.value < _YEARS[1]
     return Claim(
         first=number.first,
         stop=number.stop,
         sort="date" if year else "number",
         number=number,
         known=known,
+        sure=not glued and not isinf(number.value),
+        lacking=int(not known),
     )
 
 
-def _is_rounded(before: Sequence[Word], index: SourceIndex, *, number: Number) -> bool:
-    """Whether a number is said to be rounded and is near one of the source."""
-    if _HEDGES.isdisjoint(word.folded for word in before):
-        return False
-    nearest = index.nearest(number.value)
-    return nearest is not None and abs(number.value - nearest) <= _ROUNDING * abs(nearest)
+def without_asides(words: Sequence[Word], text: str) -> Sequence[Word]:
+    """Return the words of a sentence of `text` that can be claims.
 
-
-def _sort(words: Sequence[Word], at: int, *, cased: bool) -> Sort:
-    """Tell dates and names from other words."""
-    word = words[at]
-    capital = word.text[0].isupper()
-    if SAME.get(word.folded, word.folded) in _DAYS and word.text != "march":  # as to walk
-        return "date"
-    if word.folded in GIVEN_NAMES and (capital or not cased):
-        return "name"
-    if not (cased and capital):
-        return "wording"
-    # The first word of a sentence is a name only if it is one with the next word.
-    following = words[at + 1 : at + 2]
-    first_of_name = any(word_.text[0].isupper() for word_ in following)
-    return "name" if at > 0 or first_of_name else "wording"
+    Left out are those of addresses, citations, marks of lists and of headings.
+    """
+    if not words:
+        return words
+    begin, end = max(0, words[0].start - _AROUND), words[-1].end + _AROUND
+    asides = [match.span() for match in _ASIDE.finditer(text, begin, end)]
+    if not asides:
+        return words
+    covered = bytearray(end - begin)
+    for start, stop in asides:
+        covered[start - begin : stop - begin] = b"\1" * (stop - start)
+    return [word for word in words if not covered[word.start - begin]]

@@ -1,8 +1,7 @@
 """A judge of whether a text is well formed; it follows rules, and asks no model."""
 
-import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from typing import ClassVar
@@ -15,10 +14,10 @@ from spanjury.judges.core import (
     Rescoring,
     RescoringMethod,
     Segment,
-    fingerprint,
     signature,
 )
 from spanjury.judges.core.code_digest import code_digest
+from spanjury.judges.rules.band import banded, costs_signature, gravest, load
 from spanjury.judges.rules.form_checks.debris import debris
 from spanjury.judges.rules.form_checks.punctuation import (
     broken_off,
@@ -59,8 +58,6 @@ CHECKS: tuple[Callable[[FormText], Iterator[ErrorSpan]], ...] = (
 )
 """Every check that the judge makes; a new one is added here."""
 
-_COSTS = (0.0, 0.05, 0.2, 0.5, 1.0, 2.0)  # of an error by severity
-_PARAGRAPH = 50  # words, over which the errors of a longer text are spread
 _MOST = 100  # errors of one check that are looked at: more change no score by much
 
 
@@ -73,15 +70,17 @@ class FormJudge:
 
     It judges aspects of the kind ``"form"`` and abstains on others. It reports what it is
     sure of and misses much: it knows no meaning. A way of writing kept throughout, as
-    tokenised or lower-cased data have it, is one slight error.
+    tokenised or lower-cased data have it, is a habit and no error; the rationale names it.
 
-    With a cost of .05, .2, .5, 1 and 2 for errors of severity 1 to 5, the score is::
+    The score is the best where there is no error; with any it is::
 
-        low + (high - low) / (1 + cost of all errors / max(1, words / 50))
+        low + (7 / 8 * (high - low)) / (1 + load)
 
-    An empty text has the lowest score. Of another list of errors the score is computed in the same
-    way; errors that were found and not reported are counted as before. `max_spans`,
-    0 or more, limits the spans of the report; the score counts all.
+    where the load is the cost of all errors (.1, .25, .5, 1 and 2 for a severity of 1 to 5),
+    in a text of more than three sentences over the root of every third
+    (`spanjury.judges.rules.band`). An empty text has the lowest score. Of another list of errors
+    the score is computed in the same way; errors that were found and not reported are counted as
+    before. `max_spans`, 0 or more, limits the spans of the report; the score counts all.
     """
 
     blind_spots: ClassVar[str] = (
@@ -98,7 +97,7 @@ class FormJudge:
     @property
     def signature(self) -> str:
         """The options, what errors cost, and the rules."""
-        costs = fingerprint(repr((_COSTS, _PARAGRAPH)))
+        costs = costs_signature()
         return signature("form", max_spans=self.max_spans, costs=costs, rules=code_digest(__name__))
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
@@ -110,9 +109,7 @@ class FormJudge:
     ) -> Rescoring:
         """Return the score that `spans` cost, in place of those that are reported."""
         report = await self._look(segment, aspect, spans=tuple(spans))
-        return Rescoring(
-            report=replace(report, spans=tuple(spans)), method=RescoringMethod.COMPUTED
-        )
+        return Rescoring(report=report, method=RescoringMethod.COMPUTED)
 
     async def _look(
         self, segment: Segment, aspect: Aspect, *, spans: tuple[ErrorSpan, ...] | None = None
@@ -132,21 +129,34 @@ class FormJudge:
             empty = ErrorSpan(
                 text="", explanation="The text is empty.", severity=5, category="unfinished"
             )
-            return Report(score=scale.low, spans=(empty,)[: self.max_spans], rationale="Empty.")
+            reported = (empty,)[: self.max_spans] if spans is None else spans
+            return Report(score=scale.low, spans=reported, rationale="Empty.")
         form = read_form(text)
         found = _without_nested([span for check in CHECKS for span in islice(check(form), _MOST)])
-        reported = _gravest(found, limit=self.max_spans)
+        reported = gravest(found, limit=self.max_spans)
         if spans is not None:
             found = [*spans, *(span for span in found if span not in reported)]
-        cost = math.fsum(_COSTS[span.severity or 0] for span in found)
-        load = cost / max(1.0, len(form.words) / _PARAGRAPH)
+        # What stands there twice makes a text no longer.
+        weight = load(found, sentences=len({sentence.text for sentence in form.sentences}))
         return Report(
-            score=scale.low + (scale.high - scale.low) / (1.0 + load),
-            spans=reported,
-            rationale=f"{len(found)} errors of form in {len(form.words)} words."
-            if found
-            else "No error of form found.",
+            score=banded(1.0, load=weight, scale=scale),
+            spans=reported if spans is None else spans,
+            rationale=" ".join([_summary(found, words=len(form.words)), *_habits(form)]),
         )
+
+
+def _summary(found: Sequence[ErrorSpan], *, words: int) -> str:
+    if not found:
+        return "No error of form found."
+    return f"{len(found)} error{'s' if len(found) > 1 else ''} of form in {words} words."
+
+
+def _habits(form: FormText) -> Iterator[str]:
+    """Yield a note on each way of writing that the text keeps throughout."""
+    if form.tokenised:
+        yield "Blanks stand before punctuation throughout, which is taken for a habit."
+    if not form.capitals:
+        yield "Sentences begin in lower case throughout, which is taken for a habit."
 
 
 def _without_nested(spans: Sequence[ErrorSpan]) -> list[ErrorSpan]:
@@ -158,9 +168,3 @@ def _without_nested(spans: Sequence[ErrorSpan]) -> list[ErrorSpan]:
             kept.append(span)
             reach = span.end or 0
     return kept
-
-
-def _gravest(spans: Sequence[ErrorSpan], *, limit: int) -> tuple[ErrorSpan, ...]:
-    """Return the gravest spans in order of place."""
-    gravest = sorted(spans, key=lambda span: (-(span.severity or 0), span.start or 0))[:limit]
-    return tuple(sorted(gravest, key=lambda span: (span.start or 0, span.end or 0)))

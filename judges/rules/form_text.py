@@ -9,6 +9,7 @@ from spanjury.judges.text.sentences import Sentence, sentences
 from spanjury.judges.text.words import Word, words
 
 _STYLE = 0.5  # share from which a way of writing is the style of the text, no slip
+_TOKENISED = 0.8  # share of marks after a blank from which that is no slip
 _STOP = re.compile(r"[.,](?=\s|$)")
 
 
@@ -59,6 +60,6 @@ def read_form(text: str) -> FormText:
         text=text,
         words=words(text),
         sentences=cut,
-        tokenised=stops.count(" ") > _STYLE * len(stops),
+        tokenised=stops.count(" ") > _TOKENISED * len(stops),
         capitals=lower <= _STYLE * len(letters),
     )

@@ -1,14 +1,27 @@
 """A judge of whether the inputs support what a text says; it counts, and asks no model."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
-from spanjury.judges.core import Aspect, Outcome, Report, Segment, signature
+from spanjury.judges.core import (
+    Aspect,
+    ErrorSpan,
+    Outcome,
+    Report,
+    Rescoring,
+    RescoringMethod,
+    Segment,
+    signature,
+)
 from spanjury.judges.core.code_digest import code_digest
+from spanjury.judges.rules.band import banded, load
 from spanjury.judges.rules.evidence import error_spans
+from spanjury.judges.rules.places import Source, join_inputs
 from spanjury.judges.rules.source_index import index_source
-from spanjury.judges.rules.support import Support, support
+from spanjury.judges.rules.support import Support, find_support
+from spanjury.judges.rules.suspicion import error_probability
 from spanjury.judges.text.languages import NO_BLANKS, SAMPLE, different_languages, script
 from spanjury.judges.text.turns import in_turn
 from spanjury.judges.text.words import folded_words
@@ -25,10 +38,17 @@ class GroundingJudge:
     blanks, another script or another language than the inputs'. It knows English function
     words and endings; in other languages it takes more words to be different.
 
-    The score is ``low + (high - low) * support`` on the scale of the aspect; `support` in
-    `spanjury.judges.rules.support` is 1 for a text that was copied word for word. A text without
-    words says nothing that is unsupported and has the best score. `max_spans`,
-    0 or more, limits the spans of the report; the score counts all.
+    What surely has no support is reported: a category of errors only if at least half of what
+    it marks was marked by people, too (`spanjury.judges.rules.evidence`). What is less sure, such
+    as other words for the same, or words of the source in another order, only orders texts.
+
+    The score follows from the errors. Without any it lies in the best eighth of the scale,
+    at its end for a text that was copied word for word; with any below it, by their severity
+    and number, in long texts a little less, and by the rest of the support
+    (`spanjury.judges.rules.band`). A text without words says nothing that is unsupported and has
+    the best score. Of another list of errors the score is computed in the same way; errors
+    that were found and not reported are counted as before. `max_spans`, 0 or more, limits the
+    spans of the report; the score counts all.
     """
 
     blind_spots: ClassVar[str] = (
@@ -49,29 +69,53 @@ class GroundingJudge:
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Compare the output with the inputs that `aspect` may look at."""
+        return await self._look(segment, aspect)
+
+    async def rescore(
+        self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]
+    ) -> Rescoring:
+        """Return the score that follows from `spans`, in place of those that are reported."""
+        report = await self._look(segment, aspect, spans=tuple(spans))
+        return Rescoring(report=report, method=RescoringMethod.COMPUTED)
+
+    async def _look(
+        self, segment: Segment, aspect: Aspect, *, spans: tuple[ErrorSpan, ...] | None = None
+    ) -> Report:
         if aspect.kind != "grounding":
             return _abstention(f"{aspect.name} is not about what the inputs support")
-        source = "\n\n".join(aspect.view(segment.inputs).values())
-        if not source.strip():
+        source = join_inputs(aspect.view(segment.inputs))
+        if not source.text.strip():
             return _abstention("there is no input to compare with")
-        compare = partial(self._compare, segment.output, source, aspect=aspect)
-        return await in_turn(compare, length=len(segment.output) + len(source))
+        compare = partial(self._compare, segment.output, source, aspect=aspect, spans=spans)
+        return await in_turn(compare, length=len(segment.output) + len(source.text))
 
-    def _compare(self, output: str, source: str, *, aspect: Aspect) -> Report:
-        obstacle = _different_scripts(output, source)
+    def _compare(
+        self,
+        output: str,
+        source: Source,
+        *,
+        aspect: Aspect,
+        spans: tuple[ErrorSpan, ...] | None = None,
+    ) -> Report:
+        """Score `output` by the errors in it, `spans` in place of the reported ones if given."""
+        obstacle = _different_scripts(output, source.text)
         if obstacle:
             return _abstention(obstacle)
-        index = index_source(source)
-        found = support(output, index)
-        if found.known < _FOREIGN:
-            obstacle = _different_languages(output, source)
+        support = find_support(output, index_source(source.text))
+        if support.known < _FOREIGN:
+            obstacle = _different_languages(output, source.text)
             if obstacle:
                 return _abstention(obstacle)
-        scale = aspect.scale
+        reported, rest = error_spans(output, support, source=source, limit=self.max_spans)
+        if spans is not None:
+            reported = spans
+        found = (*reported, *rest)
+        weight = load(found, sentences=len(support.sentences))
         return Report(
-            score=scale.low + (scale.high - scale.low) * found.share,
-            spans=error_spans(output, found, index=index, limit=self.max_spans),
-            rationale=_rationale(found),
+            score=banded(support.share, load=weight, scale=aspect.scale),
+            spans=reported,
+            rationale=_rationale(support, found),
+            error_probability=error_probability(support, found),
         )
 
 
@@ -94,10 +138,11 @@ def _different_languages(output: str, source: str) -> str:
     return f"the input is {languages[0]} and the output {languages[1]}" if languages else ""
 
 
-def _rationale(found: Support) -> str:
-    if not found.sentences:
+def _rationale(support: Support, found: Sequence[ErrorSpan]) -> str:
+    if not support.sentences:
         return "There are no words that the source would have to support."
-    known = f"The source has {found.known:.0%} of what is said (numbers, dates, names doubly)"
-    if found.joined is None:
-        return f"{known}; it is data, so that the choice of words hardly counts."
-    return f"{known} and {found.joined:.0%} of the sequences of words."
+    errors = f"{len(found)} places without support." if found else "No place without support."
+    known = f"The source has {support.known:.0%} of what is said (numbers, dates, names doubly)"
+    if support.joined is None:
+        return f"{errors} {known}; it is data, so that the choice of words hardly counts."
+    return f"{errors} {known} and {support.joined:.0%} of the sequences of words."

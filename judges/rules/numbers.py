@@ -33,12 +33,42 @@ _SCALES = MappingProxyType(
         "k": 1e3,
         "m": 1e6,
         "mn": 1e6,
+        "mln": 1e6,
+        "mill": 1e6,
         "bn": 1e9,
+        "bln": 1e9,
+        "tn": 1e12,
+        "tausend": 1e3,
+        "mio": 1e6,
+        "millionen": 1e6,
+        "millions": 1e6,
+        "millones": 1e6,
+        "mrd": 1e9,
+        "milliarden": 1e9,
     }
 )
-SHORT_SCALES = frozenset(("k", "m", "mn", "bn"))
+SHORT_SCALES = frozenset(("k", "m", "mn", "mln", "mill", "bn", "bln", "tn"))
 """Scales that are read after numerals only, and may be units: ``5 m``."""
 _STARTS = frozenset((*_UNITS, *_TENS, *_SCALES)) - SHORT_SCALES
+_POINTS = frozenset(("point", "dot"))
+ORDINALS = MappingProxyType(
+    {
+        **{
+            word: value
+            for value, word in enumerate(
+                """first second third fourth fifth sixth seventh eighth ninth tenth eleventh
+                twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth
+                nineteenth twentieth""".split(),  # noqa: SIM905
+                start=1,
+            )
+        },
+        "thirtieth": 30,
+        "fortieth": 40,
+        "fiftieth": 50,
+        "hundredth": 100,
+    }
+)
+"""Words that count places -> what they count."""
 _MANY = 1e15  # beyond it a float no longer tells one whole number from the next
 
 
@@ -115,7 +145,22 @@ def _spelled(folded: Sequence[str], first: int) -> Number:
             total, current = total + current, 0.0
         at += 1
         stop = at
-    return Number(first=first, stop=stop, value=total + current, spelled=True)
+    value = total + current
+    if folded[stop : stop + 1] and folded[stop] in _POINTS:
+        value, stop = _decimals(folded, stop, value=value)
+    elif folded[stop : stop + 3] == ["and", "a", "half"]:
+        value, stop = value + 0.5, stop + 3
+    return Number(first=first, stop=stop, value=value, spelled=True)
+
+
+def _decimals(folded: Sequence[str], point: int, *, value: float) -> tuple[float, int]:
+    """Read the digits that are spelled after a spelled point, and where they end."""
+    digits = ""
+    at = point + 1
+    while at < len(folded) and (folded[at] in _UNITS or (folded[at] in _TENS and not digits)):
+        digits += str(_UNITS.get(folded[at], _TENS.get(folded[at], 0)))
+        at += 1
+    return (value + float(f"0.{digits}"), at) if digits else (value, point)
 
 
 def _grown(word: str, current: float) -> float | None:

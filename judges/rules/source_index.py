@@ -4,22 +4,24 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from math import isinf
 
-from spanjury.judges.rules.numbers import numbers
-from spanjury.judges.text.lexicon import FUNCTION_WORDS, MONTHS
+from spanjury.judges.rules.dates import dates
+from spanjury.judges.rules.numbers import ORDINALS, numbers
+from spanjury.judges.rules.quantities import compounds, other_readings
+from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.stems import stem
 from spanjury.judges.text.words import folded_words
 
+_NEIGHBOURS = 16  # numbers on either side of one that are near it
 _PREFIX = 5  # letters that a derived word shares with its origin, as legal and legalise do
 
 _CAMEL = re.compile(r"\b[a-z]+(?:[A-Z][a-z]+)+\b")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_ISO_DATE = re.compile(r"\b\d{4}-(0[1-9]|1[0-2])-\d\d")
 _FULL_STOP = "|"  # no word, so that no number is read across sentences
 _SENTENCES = 4096  # kept apart; those of longer texts share numbers, so that memory is bounded
 _PROSE = 0.15  # share of function words that a source made of sentences reaches
@@ -45,6 +47,10 @@ class SourceIndex:
         Hashes of the stems of two and three words in a row, function words left out.
     values
         The numbers it states, each numeral for itself too, ascending.
+    places
+        What its ordinals count.
+    text
+        The source itself.
     prose
         Whether it is made of sentences, or else of data: a table, triples, JSON.
     """
@@ -55,7 +61,9 @@ class SourceIndex:
     pairs: AbstractSet[int]
     triples: AbstractSet[int]
     values: Sequence[float]
+    places: AbstractSet[float]
     prose: bool
+    text: str
 
     def knows(self, stemmed: str) -> bool:
         """Whether a word of this stem, or one derived from it, stands in the source."""
@@ -70,6 +78,12 @@ class SourceIndex:
     def states(self, value: float) -> bool:
         """Whether the source states the number `value`."""
         return self.nearest(value) == value
+
+    def near(self, value: float, *, share: float) -> Sequence[float]:
+        """Return the nearest of its numbers that are at most `share` of `value` away."""
+        at = bisect_left(self.values, value)
+        around = self.values[max(0, at - _NEIGHBOURS) : at + _NEIGHBOURS]
+        return [known for known in around if abs(known - value) <= share * abs(value)]
 
     def nearest(self, value: float) -> float | None:
         """Return the number of the source that is nearest to `value`, if it has any."""
@@ -87,7 +101,8 @@ def index_source(text: str) -> SourceIndex:
     """
     index = _index(text)
     if not index.prose and _CAMEL.search(text):
-        return _index(f"{text}\n\n{_CAMEL.sub(_without_humps, text)}")
+        readable = _index(f"{text}\n\n{_CAMEL.sub(_without_humps, text)}")
+        return replace(readable, text=text)
     return index
 
 
@@ -111,17 +126,19 @@ def _index(text: str) -> SourceIndex:
         sentence = 1 << number % _SENTENCES
         for known in stemmed:
             where[known] = where.get(known, 0) | sentence
-    if "-0" in text or "-1" in text:  # a look that costs little
-        for month in _ISO_DATE.findall(text):
-            where.setdefault(stem(MONTHS[int(month) - 1]), 0)
+    for _, readings in dates(compounds(text)):
+        for word in (word for said in readings for word in said):
+            where.setdefault(stem(word), 0)
     return SourceIndex(
         where=where,
         prefixes={known[:_PREFIX] for known in where if len(known) >= _PREFIX},
         trigrams=set(triple_hashes(stems)),
         pairs=set(pair_hashes(content)),
         triples=set(triple_hashes(content)),
-        values=sorted({*_values(tokens)}),
+        values=sorted({*_values(tokens), *other_readings(text)}),
+        places={float(ORDINALS[word]) for word in ORDINALS.keys() & where.keys()},
         prose=_is_prose(text, size=len(stems), functional=len(stems) - len(content)),
+        text=text,
     )
 
 

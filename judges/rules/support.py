@@ -13,7 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from spanjury.judges.rules.claims import Claim, claims, tells_names
+from spanjury.judges.rules.claims import Claim, claims, without_asides
+from spanjury.judges.rules.names import capital_nouns, tells_names
 from spanjury.judges.rules.source_index import SourceIndex, pair_hashes, triple_hashes
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.sentences import sentence_intervals
@@ -148,6 +149,11 @@ class Support:
     sentences: Sequence[SentenceSupport]
 
     @property
+    def prose(self) -> bool:
+        """Whether the source is made of sentences, and no data."""
+        return self.joined is not None
+
+    @property
     def share(self) -> float:
         """The support, 0 to 1."""
         if self.joined is None:
@@ -155,11 +161,17 @@ class Support:
         return _KNOWN * self.known + (1 - _KNOWN) * self.joined**_POWER
 
 
-def support(text: str, index: SourceIndex) -> Support:
+def find_support(text: str, index: SourceIndex) -> Support:
     """Ask the source for everything that `text` says."""
-    pieces = [words(text[start:end], offset=start) for start, end in sentence_intervals(text)]
-    cased = tells_names([word for piece in pieces for word in piece])
-    sentences = [_sentence(piece, index, cased=cased) for piece in pieces if piece]
+    pieces = [
+        without_asides(words(text[start:end], offset=start), text)
+        for start, end in sentence_intervals(text)
+    ]
+    cased = tells_names(pieces)
+    nouns = cased and capital_nouns(pieces)
+    sentences = [
+        _sentence(piece, index, text=text, cased=cased, nouns=nouns) for piece in pieces if piece
+    ]
     made = sum((sentence.joins for sentence in sentences), start=Joins())
     return Support(
         known=_known(sentences, prose=index.prose),
@@ -168,12 +180,14 @@ def support(text: str, index: SourceIndex) -> Support:
     )
 
 
-def _sentence(piece: Sequence[Word], index: SourceIndex, *, cased: bool) -> SentenceSupport:
+def _sentence(
+    piece: Sequence[Word], index: SourceIndex, *, text: str, cased: bool, nouns: bool
+) -> SentenceSupport:
     made = joins([word.folded for word in piece], index) if index.prose else Joins()
     found, pairs = made.pairs
     return SentenceSupport(
         words=piece,
-        claims=list(claims(piece, index, cased=cased)),
+        claims=list(claims(piece, index, text=text, cased=cased, nouns=nouns)),
         joins=made,
         seams=list(seams(piece, index)) if found < pairs else (),
     )
@@ -185,8 +199,8 @@ def _known(sentences: Sequence[SentenceSupport], *, prose: bool) -> float:
     for sentence in sentences:
         for claim in sentence.claims:
             weight = _weight(claim, prose=prose)
-            total += weight
-            lost += 0.0 if claim.known else weight
+            total += weight * claim.size
+            lost += 0.0 if claim.known else weight * max(1, claim.lacking)
     return 1.0 - lost / total if total else 1.0
 
 

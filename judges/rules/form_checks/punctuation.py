@@ -38,18 +38,16 @@ _TITLE = 8  # words that a text without a stop may have, as a title or a short a
 
 
 def stray_blanks(form: FormText) -> Iterator[ErrorSpan]:
-    """Yield blanks before punctuation; only the first where the whole text is so."""
+    """Yield blanks before punctuation, where the whole text is not so."""
+    if form.tokenised:
+        return
     for match in _STRAY.finditer(form.text):
         yield form.mark(
             *match.span(),
             severity=1,
             category="spacing",
-            explanation="Blanks stand before punctuation throughout the text."
-            if form.tokenised
-            else "A blank stands before the punctuation mark.",
+            explanation="A blank stands before the punctuation mark.",
         )
-        if form.tokenised:
-            return
 
 
 def missing_blanks(form: FormText) -> Iterator[ErrorSpan]:

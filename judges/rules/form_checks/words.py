@@ -87,17 +87,8 @@ def misheard(form: FormText) -> Iterator[ErrorSpan]:
 
 
 def lower_case_starts(form: FormText) -> Iterator[ErrorSpan]:
-    """Yield first words in lower case; a text that begins no sentence otherwise has one."""
+    """Yield first words in lower case, in a text that begins sentences with capitals."""
     if not form.capitals:
-        first = next((word for word in form.words if word.text[0].islower()), None)
-        if first:
-            yield form.mark(
-                first.start,
-                first.end,
-                severity=1,
-                category="casing",
-                explanation="The sentences of the text begin in lower case.",
-            )
         return
     for before, sentence in pairwise(form.sentences):
         match = _START.match(form.text, sentence.start)

@@ -10,6 +10,7 @@ from spanjury.judges.rules.form import FormJudge
 from spanjury.judges.rules.grounding import GroundingJudge
 
 FLUENCY = Aspect(name="fluency", task=TASK, definition="Reads well.", kind="form")
+GROUNDING = Aspect(name="consistency", task=TASK, definition="Is supported.", kind="grounding")
 BAD = segment(output="the the bridge  was a open in 1935 ( and it was was opened ..")
 
 
@@ -17,9 +18,9 @@ def graver(span: ErrorSpan) -> ErrorSpan:
     return replace(span, severity=min(5, (span.severity or 0) + 1))
 
 
-def test_form_can_rescore_and_grounding_whose_score_is_not_a_function_of_spans_cannot() -> None:
+def test_both_offline_judges_can_rescore() -> None:
     assert isinstance(FormJudge(), Rescorable)
-    assert not isinstance(GroundingJudge(), Rescorable)
+    assert isinstance(GroundingJudge(), Rescorable)
 
 
 @pytest.mark.anyio
@@ -64,3 +65,30 @@ def test_whatever_the_text_an_unchanged_list_keeps_its_score(text: str) -> None:
     judge = FormJudge(max_spans=2)
     report = judge._check(text, aspect=FLUENCY)
     assert judge._check(text, aspect=FLUENCY, spans=report.spans).score == report.score
+
+
+CAR = segment(output="Acme sold 7 cars in Rome. Jane Roe was pleased in June.")
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("max_spans", [0, 1, 8])
+async def test_grounding_keeps_its_score_for_an_unchanged_list(max_spans: int) -> None:
+    judge = GroundingJudge(max_spans=max_spans)
+    report = await judge.assess(CAR, GROUNDING)
+    rescoring = await judge.rescore(CAR, GROUNDING, report.spans)
+    assert rescoring.report == report
+    assert rescoring.method is RescoringMethod.COMPUTED
+
+
+@pytest.mark.anyio
+async def test_the_score_of_grounding_follows_the_list() -> None:
+    judge = GroundingJudge()
+    report = await judge.assess(CAR, GROUNDING)
+    assert len(report.spans) > 1
+    scores = [
+        (await judge.rescore(CAR, GROUNDING, spans)).report.score or 0
+        for spans in ([graver(span) for span in report.spans], report.spans, report.spans[1:], ())
+    ]
+    assert scores == sorted(scores)
+    assert len(set(scores)) == 4
+    assert scores[-2] < 4.5 <= scores[-1]

@@ -1,0 +1,74 @@
+"""Dates in digits, and the words that say the same."""
+
+import re
+from collections.abc import Iterator
+from datetime import date
+from functools import lru_cache
+
+from spanjury.judges.text.lexicon import MONTHS
+
+_DATE = re.compile(
+    r"\b(?:(?P<year>\d{4})[-/](?P<month>\d\d)[-/](?P<day>\d\d)"
+    r"|(?P<one>\d\d?)(?P<mark>[./-])(?P<two>\d\d?)(?P=mark)(?P<late>\d{4}))(?!\d)"
+)
+_MONTH = "|".join(MONTHS)
+_NAMED = re.compile(
+    rf"\b(?:(?P<day>\d\d?)(?:st|nd|rd|th)?(?: of)? (?P<month>{_MONTH}),? (?P<year>\d{{4}})"
+    rf"|(?P<first>{_MONTH}) (?P<second>\d\d?)(?:st|nd|rd|th)?,? (?P<late>\d{{4}}))\b",
+    re.IGNORECASE,
+)
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+
+def dates(text: str) -> Iterator[tuple[re.Match[str], list[tuple[str, ...]]]]:
+    """Yield the dates in digits, each with its month, day, year and weekday in words.
+
+    Where day and month may be meant in either order, both are given.
+
+    Examples
+    --------
+    >>> [said for _, said in dates("on 2025-03-03 and 31/12/2024")]
+    [[('march', '3', '2025', 'monday')], [('december', '31', '2024', 'tuesday')]]
+    """
+    for match in _DATE.finditer(text):
+        said = [*_readings(match)]
+        if said:
+            yield match, said
+
+
+def _readings(match: re.Match[str]) -> Iterator[tuple[str, ...]]:
+    if match["year"]:
+        orders = {(int(match["month"]), int(match["day"]))}
+    else:
+        one, two = int(match["one"]), int(match["two"])
+        # With full stops the day stands first everywhere.
+        orders = {(two, one)} if match["mark"] == "." else {(one, two), (two, one)}
+    year = int(match["year"] or match["late"])
+    for month, day in sorted(orders):
+        try:
+            weekday = date(year, month, day).weekday()
+        except ValueError:
+            continue
+        yield MONTHS[month - 1], str(day), str(year), _DAYS[weekday]
+
+
+@lru_cache(maxsize=4)
+def weekdays(text: str) -> frozenset[str]:
+    """Return the days of the week on which the full dates of `text` fall.
+
+    Examples
+    --------
+    >>> sorted(weekdays("3 March 2025, 2025-03-05, May"))
+    ['monday', 'wednesday']
+    """
+    found = {said[-1] for _, readings in dates(text) for said in readings}
+    for match in _NAMED.finditer(text):
+        month = MONTHS.index((match["month"] or match["first"]).lower()) + 1
+        try:
+            named = date(
+                int(match["year"] or match["late"]), month, int(match["day"] or match["second"])
+            )
+        except ValueError:
+            continue
+        found.add(_DAYS[named.weekday()])
+    return frozenset(found)

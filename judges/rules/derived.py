@@ -1,0 +1,138 @@
+"""Numbers that a source does not state and that follow from those it states."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import combinations
+from types import MappingProxyType
+
+from spanjury.judges.rules.quantities import Quantity
+from spanjury.judges.text.stems import stem
+
+_AT_LEAST = frozenset(("above", "beyond", "exceed", "exceeding", "least", "over", "than", "up"))
+_AT_MOST = frozenset(("almost", "below", "fewer", "less", "nearly", "than", "under", "up"))
+_FEWER = frozenset(("fewer", "less"))
+_ABOUT = frozenset(
+    ("about", "approximately", "around", "circa", "estimated", "roughly", "some", "ca", "rund")
+)
+_ROUNDING = 0.1  # distance of a hedged number from the source's, as a share of it
+_BOUND = 0.25  # the same for a bound: "more than 40" of 45
+_MOST_TERMS = 60  # quantities of one unit beyond which any number is some difference
+_MOST_STATED = 400  # quantities of a source beyond which nothing is derived
+_AGE = 120  # years between two dates that make an age
+_DIGITS = 3  # significant digits that a rounded number may have
+_TIME = frozenset(map(stem, ("year", "years", "aged", "age", "decade", "anniversary")))
+_PARTS: Mapping[float, tuple[str, ...]] = MappingProxyType(
+    {
+        25.0: ("quarter", "fourth"),
+        50.0: ("half", "halves"),
+        75.0: ("quarters",),
+        100.0: ("all", "every", "perfect", "full"),
+    }
+)
+_LIST = re.compile(r"\w+(?:,[ \w'’.-]{1,40}){1,10},? (?:and|or|und|et|y) \w+")
+_LAST_COMMA = re.compile(r",\s*(?:and|or)\b")
+_PAIR = re.compile(r"\b[A-Z]\w+ and [A-Z]\w+")
+_SPEAKER = re.compile(r"^\s*(?:[-*•#]\s*)?([^\W\d_][\w .'’-]{0,30}):\s", re.MULTILINE)
+_COUNTED = range(2, 13)  # counts that a writer makes
+
+
+def is_hedged(value: float, *, hedges: frozenset[str], within: Sequence[float]) -> bool:
+    """Whether a number is said to be rounded, or a bound, and a number of the source fits.
+
+    Parameters
+    ----------
+    hedges
+        The folded words before it.
+    within
+        The numbers of the source that are near it.
+    """
+    if not hedges.isdisjoint(_ABOUT | _AT_LEAST | _AT_MOST) and any(
+        abs(value - known) <= _ROUNDING * abs(known) for known in within
+    ):
+        return True
+    if not hedges.isdisjoint(_AT_LEAST) and hedges.isdisjoint(_FEWER):
+        return any(value <= known <= (1 + _BOUND) * value for known in within)
+    if not hedges.isdisjoint(_AT_MOST):
+        return any((1 - _BOUND) * value <= known <= value for known in within)
+    return False
+
+
+def is_rounding(value: float, within: Sequence[float]) -> bool:
+    """Whether a number of two digits or more is one of `within` with fewer digits."""
+    if value < 10:  # noqa: PLR2004
+        return False
+    return any(
+        known != value and float(f"{known:.{digits}g}") == value
+        for known in within
+        for digits in range(2, _DIGITS + 1)
+        if abs(known - value) < _ROUNDING * value
+    )
+
+
+def is_derived(value: float, unit: str, stated: Sequence[Quantity]) -> bool:
+    """Whether `value` is a sum or a difference of quantities of one unit, or an age.
+
+    Quantities of a sentence that have the unit of the number, or none, may also be added
+    all together.
+    """
+    if len(stated) > _MOST_STATED:
+        return False
+    if unit in _TIME and _is_span_of_years(value, stated):
+        return True
+    by_place: dict[tuple[str, int], list[float]] = defaultdict(list)
+    for quantity in stated:
+        if quantity.unit and quantity.unit == unit:
+            by_place[unit, -1].append(quantity.value)
+        by_place[quantity.unit, quantity.sentence].append(quantity.value)
+    return any(
+        _combines(value, terms)
+        for (counted, _), terms in by_place.items()
+        if counted == unit or not unit
+    )
+
+
+def _combines(value: float, terms: Sequence[float]) -> bool:
+    if not 2 <= len(terms) <= _MOST_TERMS:  # noqa: PLR2004
+        return False
+    if _same(sum(terms), value):
+        return True
+    return any(_same(a + b, value) or _same(abs(a - b), value) for a, b in combinations(terms, 2))
+
+
+def _same(left: float, right: float) -> bool:
+    return abs(left - right) <= 1e-9 * max(1.0, abs(right))
+
+
+def _is_span_of_years(value: float, stated: Iterable[Quantity]) -> bool:
+    years = {quantity.value for quantity in stated if quantity.unit == "year"}
+    years = {year for year in years if year > _AGE}
+    return any(abs(a - b) in {value, value * 10} for a, b in combinations(sorted(years), 2))
+
+
+def is_part(value: float, unit: str, *, holds: Iterable[str]) -> bool:
+    """Whether a percentage is one that the source says in words, as half for 50%."""
+    known = {*holds}
+    return unit == "percent" and any(stem(word) in known for word in _PARTS.get(value, ()))
+
+
+def is_count(value: float, said: str, source: str) -> bool:
+    """Whether a small number counts what the sentence lists, or the speakers of the source."""
+    if value not in _COUNTED:
+        return False
+    return value in {*_counts(said)} or value == _speakers(source)
+
+
+@lru_cache(maxsize=4)
+def _speakers(source: str) -> int:
+    return len({*_SPEAKER.findall(source)})
+
+
+def _counts(text: str) -> Iterator[int]:
+    """Yield how many things each list of `text` has."""
+    for match in _LIST.finditer(text):
+        closed = bool(_LAST_COMMA.search(match.group()))  # a comma stands before the last "and"
+        yield match.group().count(",") + (1 if closed else 2)
+    if _PAIR.search(text):
+        yield 2

@@ -1,0 +1,125 @@
+"""Names of a text: whether the source has them, or calls someone otherwise."""
+
+import re
+from collections.abc import Iterable, Sequence
+from enum import Enum
+from functools import lru_cache
+from itertools import islice
+
+from spanjury.judges.rules.name_lexicon import COMMON_CAPITALS, COUNTRIES
+from spanjury.judges.rules.names import ACRONYM, Name, leads
+from spanjury.judges.rules.source_index import SourceIndex
+from spanjury.judges.text.lexicon import GIVEN_NAMES
+from spanjury.judges.text.stems import stem
+from spanjury.judges.text.words import Word, words
+
+_LETTERS = re.compile(r"[^\W\d_]+")
+_SMALL = frozenset("of for the and in on de to".split())  # noqa: SIM905
+_WORD_BEFORE = re.compile(r"\b([A-Z][\w’'-]+) [\w’'-]+\Z")
+_LONGEST = 30  # letters of a given name
+_MOST = 50  # places of a name that are looked at
+_FAR = 200_000  # code points of a source that are searched for a like name
+_LONG = 6  # letters of a name from which a derived form is known by its beginning
+
+
+class Standing(Enum):
+    """Standing of a name in the source."""
+
+    KNOWN = "known"
+    PARTLY = "partly"
+    """Some of its words stand there, so that it may be the fuller form of a name there."""
+    UNKNOWN = "unknown"
+    CONTRADICTED = "contradicted"
+    """The source calls this person otherwise."""
+
+
+def standing(name: Name, index: SourceIndex) -> tuple[Standing, Sequence[Word]]:
+    """Return the standing of `name` in the source, and its words that are not there."""
+    lacking = [word for word in name.parts if not _is_known(word, index)]
+    if not lacking or _is_spelled_out(name, index):
+        return Standing.KNOWN, []
+    if len(lacking) == len(name.parts) or _follows_a_role(name, lacking):
+        return Standing.UNKNOWN, lacking
+    if len(lacking) == 1 and called_otherwise(name, index.text):
+        return Standing.CONTRADICTED, lacking
+    return Standing.PARTLY, lacking
+
+
+def _follows_a_role(name: Name, lacking: Sequence[Word]) -> bool:
+    """Whether the source has but the word that begins the sentence, which any capital fits."""
+    return name.first == 0 and len(lacking) > 1 and list(name.parts[1:]) == lacking
+
+
+def _is_known(word: Word, index: SourceIndex) -> bool:
+    stemmed = stem(word.folded)
+    if stemmed in index.where or (len(stemmed) >= _LONG and index.knows(stemmed)):
+        return True
+    if any(stem(same) in index.where for same in COUNTRIES.get(word.folded, ())):
+        return True
+    if word.text in COMMON_CAPITALS:
+        return True
+    return bool(ACRONYM.fullmatch(word.text)) and spells(word.text.rstrip("s"), index.text)
+
+
+def _is_spelled_out(name: Name, index: SourceIndex) -> bool:
+    """Whether the source has the initials of the name."""
+    if len(name.parts) < 2:  # noqa: PLR2004
+        return False
+    return "".join(word.folded[0] for word in name.parts) in index.where
+
+
+def spells(acronym: str, source: str) -> bool:
+    """Whether words in a row in `source` begin with the letters of `acronym`.
+
+    Where the source has capitals they must have one.
+
+    Examples
+    --------
+    >>> spells("WHO", "The World Health Organization met."), spells("WHO", "He met whom?")
+    (True, False)
+    """
+    return acronym.lower() in _initials(source)
+
+
+@lru_cache(maxsize=4)
+def _initials(source: str) -> str:
+    """Return the first letters of the names of `source`, with a blank where another word stands."""
+    found = _LETTERS.findall(source[:_FAR])
+    cased = any(word[0].isupper() for word in found)
+    content = (word for word in found if word.lower() not in _SMALL)
+    return "".join(word[0].lower() if word[0].isupper() or not cased else " " for word in content)
+
+
+def called_otherwise(name: Name, source: str) -> list[re.Match[str]]:
+    """Find where `source` has a name of two words that differs from `name` in one of them.
+
+    That is another surname behind the first word, or another given name before the last;
+    neither where the two begin alike, as short forms and spellings of one name do.
+    """
+    if len(name.parts) != 2 or not name.parts[0].text[0].isupper():  # noqa: PLR2004
+        return []
+    first, last = name.parts
+    source = source[:_FAR]
+    if f" {last.text}" not in source:
+        behind = re.finditer(rf"{re.escape(first.text)} ([A-Z][\w’'-]+)", source)
+        return _others(behind, last)
+    # What begins with a fixed text is found fast, so that the word before is looked at later.
+    places = re.finditer(rf" {re.escape(last.text)}\b", source)
+    before = (
+        _WORD_BEFORE.search(source, max(0, place.start() - _LONGEST), place.end())
+        for place in islice(places, _MOST)
+    )
+    called = _others((match for match in before if match), first)
+    people = first.folded in GIVEN_NAMES and any(m[1].lower() in GIVEN_NAMES for m in called)
+    return called if people else []
+
+
+def _others(matches: Iterable[re.Match[str]], word: Word) -> list[re.Match[str]]:
+    """Return the matches whose group is a name other than `word`; none if one is like it."""
+    found = [
+        match
+        for match in islice(matches, _MOST)
+        if (named := words(match[1])) and not leads(named[0])
+    ]
+    alike = any(match[1][0].lower() == word.folded[0] for match in found)
+    return [] if alike else found

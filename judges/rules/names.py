@@ -1,0 +1,209 @@
+"""Names: where a text names people, places and organisations."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from spanjury.judges.rules.name_lexicon import COMMON_CAPITALS, TITLES
+from spanjury.judges.text.lexicon import (
+    FUNCTION_WORDS,
+    GIVEN_NAMES,
+    MONTHS,
+    WEEKDAYS,
+)
+from spanjury.judges.text.words import Word
+
+PARTICLES = frozenset(
+    "of de del della der den van von la le al el bin ibn da do dos y".split()  # noqa: SIM905
+)
+"""Words in lower case that stand within a name."""
+_GLUE = re.compile(r"(?: ?[-‐–.&/'’] ?| )")
+_TITLE_CASE = 0.9  # share of capitals above which they do not tell names
+_SHORTEST, _HEADING = 3, 4  # letters, and number, of the words that this share is of
+_LOWER = frozenset(
+    "and the for with from into over per via but nor than off out upon onto".split()  # noqa: SIM905
+)
+"""Words that a heading writes without a capital."""
+_GERMAN = frozenset(
+    """der die das und ist nicht ein eine mit den von im zu auf dem des sich wurde auch
+    fur als bei nach am""".split()  # noqa: SIM905 - a list this long reads best so
+)
+_SPARSE = 12  # words of a text that has capitals but for the first words of sentences
+_WEAK = frozenset(":;.!?\n\"'“”‘’«»(-–—•*#|`>")  # a word that follows may be capital for that
+ACRONYM = re.compile(r"[A-Z]{2,6}s?")
+_DATES = frozenset((*MONTHS, *WEEKDAYS))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Name:
+    """A name in a sentence.
+
+    Parameters
+    ----------
+    first, stop
+        Half-open range of its words within their sentence.
+    parts
+        Its words without titles and function words.
+    """
+
+    first: int
+    stop: int
+    parts: tuple[Word, ...]
+
+
+def tells_names(sentences: Sequence[Sequence[Word]]) -> bool:
+    """Whether capitals tell names from other words in a text of `sentences`.
+
+    They do not where all words have one, or only the first of each sentence.
+    """
+    inner = [word for sentence in sentences for word in sentence[1:]]
+    if not any(word.text[0].isupper() for word in inner):
+        return len(inner) < _SPARSE
+    return not _is_heading(inner)
+
+
+def _is_heading(words: Sequence[Word]) -> bool:
+    """Whether nearly all words have a capital that may have one."""
+    content = [
+        word.text[0].isupper()
+        for word in words
+        if len(word.text) >= _SHORTEST and word.folded not in _LOWER
+    ]
+    return sum(content) > _TITLE_CASE * len(content) and len(content) >= _HEADING
+
+
+def capital_nouns(sentences: Sequence[Sequence[Word]]) -> bool:
+    """Whether a text is in German, where nouns have capitals, too."""
+    folded = [word.folded for sentence in sentences for word in sentence]
+    german = sum(word in _GERMAN for word in folded)
+    return german >= 2 and german * 8 >= len(folded) and "the" not in folded  # noqa: PLR2004
+
+
+def find_names(
+    sentence: Sequence[Word], *, text: str, source: str, cased: bool, nouns: bool = False
+) -> Iterator[Name]:
+    """Yield the names of a sentence, each as a whole, in order.
+
+    Parameters
+    ----------
+    text
+        The text that the words stand in.
+    source
+        The text that may have the same names.
+    cased
+        Whether capitals tell names; where not, given names do.
+    nouns
+        Whether nouns have capitals, too.
+    """
+    capital = [cased and _is_capital(word, text) for word in sentence]
+    cased = any(capital)
+    if cased and _is_heading(sentence):
+        return
+    at = 0
+    while at < len(sentence):
+        stop = _end_of_run(sentence, at, text=text, capital=capital, nouns=nouns)
+        if stop > at:
+            name = _name(sentence, at, stop, text=text, source=source, cased=cased)
+            if name and (not nouns or _names_a_person(sentence, at, name)):
+                yield name
+        at = max(stop, at + 1)
+
+
+def _is_capital(word: Word, text: str) -> bool:
+    # A word that a digit follows at once is part of one like Covid19.
+    return (
+        word.text[0].isupper()
+        and word.folded not in _DATES
+        and not text[word.end : word.end + 1].isdigit()
+    )
+
+
+def _end_of_run(
+    sentence: Sequence[Word], at: int, *, text: str, capital: Sequence[bool], nouns: bool
+) -> int:
+    """Return where the run of capitals that begins at `at` ends; `at` where none begins."""
+    if not capital[at] and sentence[at].folded not in GIVEN_NAMES:
+        return at
+    if not capital[at] and any(capital):
+        return at
+    stop = at + 1
+    while stop < len(sentence):
+        beyond = stop
+        while (
+            not nouns
+            and beyond < len(sentence)
+            and sentence[beyond].text in PARTICLES
+            and not (sentence[beyond].text == "of" and sentence[at].folded in GIVEN_NAMES)
+            and beyond - stop < 2  # noqa: PLR2004
+        ):
+            beyond += 1
+        if beyond == len(sentence) or not capital[beyond]:
+            return stop
+        joined = all(
+            _GLUE.fullmatch(text, sentence[left].end, sentence[left + 1].start)
+            for left in range(stop - 1, beyond)
+        )
+        if not joined:
+            return stop
+        stop = beyond + 1
+    return stop
+
+
+def _name(
+    sentence: Sequence[Word], first: int, stop: int, *, text: str, source: str, cased: bool
+) -> Name | None:
+    """Make a name of a run of capitals, if it is one."""
+    while first < stop and leads(sentence[first]):
+        first += 1
+    if first == stop or _is_shouted(sentence[first:stop]):
+        return None
+    if not cased:
+        stop = first + (2 if _goes_on(sentence, first, source=source) else 1)
+    begin = sentence[first].start
+    weak = first == 0 or text[max(0, begin - 3) : begin].rstrip(" ")[-1:] in _WEAK
+    if weak and stop == first + 1 and not _names_alone(sentence[first]):
+        return None
+    parts = tuple(
+        word
+        for word in sentence[first:stop]
+        if word.folded not in FUNCTION_WORDS
+        and word.folded not in PARTICLES
+        and word.folded not in TITLES
+        and not word.text[0].isdecimal()
+    )
+    return Name(first=first, stop=stop, parts=parts) if parts else None
+
+
+def _names_a_person(sentence: Sequence[Word], at: int, name: Name) -> bool:
+    """Whether a run of capitals from `at` on is a name where nouns have capitals, too."""
+    titled = sentence[at].folded in TITLES
+    return titled or (name.stop - name.first > 1 and sentence[name.first].folded in GIVEN_NAMES)
+
+
+def _goes_on(sentence: Sequence[Word], first: int, *, source: str) -> bool:
+    """Whether the source has a name in the next word of a text without capitals."""
+    following = "".join(word.text for word in sentence[first + 1 : first + 2])
+    if not following.isalpha() or sentence[first + 1].folded in FUNCTION_WORDS:
+        return False
+    surname = f" {following.capitalize()}"
+    verb = following.endswith(("ed", "s", "ing"))
+    return surname in source or (not verb and following.lower() not in source.lower())
+
+
+def leads(word: Word) -> bool:
+    """Whether a capital word at the head of a run is no part of the name."""
+    return (
+        word.folded in FUNCTION_WORDS
+        or word.folded in TITLES
+        or word.text in COMMON_CAPITALS
+        or len(word.text) == 1
+    )
+
+
+def _is_shouted(run: Sequence[Word]) -> bool:
+    return len(run) > 1 and all(word.text.isupper() and len(word.text) > 1 for word in run)
+
+
+def _names_alone(word: Word) -> bool:
+    """Whether a word is a name even where any word has a capital."""
+    return word.folded in GIVEN_NAMES or bool(ACRONYM.fullmatch(word.text))

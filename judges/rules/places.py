@@ -1,0 +1,49 @@
+"""Places in the inputs: from offsets in the joined source back to each input by its name."""
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from spanjury.judges.core import Evidence
+
+_BETWEEN = "\n\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """The inputs of a segment as one text.
+
+    Parameters
+    ----------
+    text
+        All of them, an empty line between each two.
+    headers
+        Their names, in order.
+    starts
+        Where each begins in `text`.
+    """
+
+    text: str
+    headers: Sequence[str]
+    starts: Sequence[int]
+
+    def evidence(self, start: int, end: int) -> Evidence:
+        """Return the passage ``text[start:end]``, which lies in one input, as evidence."""
+        at = bisect_right(self.starts, start) - 1
+        offset = self.starts[at]
+        return Evidence(
+            input=self.headers[at],
+            start=start - offset,
+            end=end - offset,
+            text=self.text[start:end],
+        )
+
+
+def join_inputs(inputs: Mapping[str, str]) -> Source:
+    """Join `inputs`, header -> text, in order."""
+    starts: list[int] = []
+    length = 0
+    for text in inputs.values():
+        starts.append(length)
+        length += len(text) + len(_BETWEEN)
+    return Source(text=_BETWEEN.join(inputs.values()), headers=[*inputs], starts=starts)

@@ -1,0 +1,163 @@
+"""Quantities: numbers of a text with what they count, and the other ways to read them."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import isinf
+from types import MappingProxyType
+
+from spanjury.judges.rules.numbers import Number, numbers
+from spanjury.judges.text.lexicon import FUNCTION_WORDS
+from spanjury.judges.text.sentences import sentence_intervals
+from spanjury.judges.text.stems import stem
+from spanjury.judges.text.words import Word, words
+
+_CURRENCIES = MappingProxyType(
+    {
+        "$": "dollar",
+        "£": "pound",
+        "#": "pound",  # as some corpora write it
+        "€": "euro",
+        "¥": "yen",
+        "₹": "rupee",
+        "usd": "dollar",
+        "eur": "euro",
+        "gbp": "pound",
+    }
+)
+_YEARS = (1500, 2100)
+_MAY_HOLD = re.compile(
+    r"\d|\b(?:t(?:wo|hree|en|welve|wenty|hirty)|fo(?:ur|rty)|fi(?:ve|fty)|six|seven|eight|nine"
+    r"|eleven|hundred|thousand|million|billion|dozen)",
+    re.IGNORECASE,
+)
+_COMPOUND = re.compile("\\d+(?:(?:\\. |[.,:/'’\u00a0\u202f -])\\d+)+")
+_TORN = re.compile(r"(?<![\d.,])(\d+)\. (\d{1,2})(?!\d|\.\d)")  # by a splitter of sentences
+_DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,3}),(\d{1,2})(?![\d]|,\d)")
+_GROUPING = re.compile(r"(?<![\d.,])([1-9]\d{0,2}(?:[.'’\u00a0\u202f ]\d{3})+)(?![\d]|[.,]\d)")
+_DECIMALS = re.compile(r"\d{1,3},\d{1,2}")
+_FRACTION = re.compile(r"(?<![\d/])([1-9])/([2-9]|10)(?![\d/])")
+_CLOCK = re.compile(r"(?<![\d:.])([01]?\d|2[0-4])[:.]([0-5]\d)(?![\d:]|\.\d)")
+_VULGAR = MappingProxyType({"½": 0.5, "¼": 0.25, "¾": 0.75, "⅓": 1 / 3, "⅔": 2 / 3})
+_NOON = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quantity:
+    """A number that stands in a text.
+
+    Parameters
+    ----------
+    start, end
+        Half-open offsets in code points.
+    unit
+        Stem of what it counts; ``"year"`` for a year, empty where nothing tells.
+    sentence
+        Position of its sentence.
+    """
+
+    start: int
+    end: int
+    value: float
+    unit: str
+    sentence: int
+
+
+def compounds(text: str) -> str:
+    """Return what `text` has of numerals joined by marks, such as dates, one a line."""
+    return "\n".join(_COMPOUND.findall(text))
+
+
+def other_readings(text: str) -> Iterator[float]:
+    """Yield the numbers that `text` states in ways that words do not hold.
+
+    These are decimals with a comma or a blank after the point, groups of digits with full
+    stops or blanks, fractions and hours after noon.
+
+    Examples
+    --------
+    >>> [*other_readings("8,4 % von 1.200 am 3/4, 15:30")]
+    [8.4, 1200.0, 0.75, 3.0]
+    """
+    if not text.isascii():
+        yield from (value for sign, value in _VULGAR.items() if sign in text)
+    text = compounds(text)
+    for whole, rest in _DECIMAL_COMMA.findall(text):
+        yield float(f"{whole}.{rest}")
+    for whole, rest in _TORN.findall(text):
+        yield float(f"{whole}.{rest}")
+    for group in _GROUPING.findall(text):
+        yield float(re.sub(r"\D", "", group))
+    for over, under in _FRACTION.findall(text):
+        yield int(over) / int(under)
+    for hour, _ in _CLOCK.findall(text):
+        yield float((int(hour) - _NOON) % 24)
+
+
+@lru_cache(maxsize=4)
+def readings(text: str) -> frozenset[float]:
+    """Return the `other_readings` of a source."""
+    return frozenset(other_readings(text))
+
+
+def unit(words: Sequence[Word], number: Number, *, text: str, offset: int = 0) -> str:
+    """Return the stem of what `number`, one of `words`, counts; empty where nothing tells.
+
+    Parameters
+    ----------
+    offset
+        Where `text` begins in the text that the words' offsets are counted in.
+    """
+    first = words[number.first]
+    before = text[max(0, first.start - offset - 2) : first.start - offset].strip()
+    if before[-1:] in _CURRENCIES:
+        return _CURRENCIES[before[-1:]]
+    previous = words[number.first - 1].folded if number.first else ""
+    if previous in _CURRENCIES:
+        return _CURRENCIES[previous]
+    if first.text.isdecimal() and _YEARS[0] <= number.value < _YEARS[1]:
+        return "year"
+    following = words[number.stop : number.stop + 2]
+    for word in following:
+        if word.folded not in FUNCTION_WORDS and not word.text[0].isdecimal():
+            return stem(_CURRENCIES.get(word.folded, word.folded))
+    return ""
+
+
+def with_decimals(words: Sequence[Word], number: Number, *, text: str) -> Number:
+    """Return a numeral with the decimals that follow a comma: 8,4."""
+    beyond = words[number.stop : number.stop + 1]
+    if number.stop != number.first + 1 or not beyond:
+        return number
+    start, end = words[number.first].start, beyond[0].end
+    if not _DECIMALS.fullmatch(text, start, end) or text[end : end + 2].strip(" .")[:1] == ",":
+        return number
+    value = float(text[start:end].replace(",", "."))
+    return Number(first=number.first, stop=number.stop + 1, value=value, spelled=False)
+
+
+@lru_cache(maxsize=4)
+def quantities(text: str) -> tuple[Quantity, ...]:
+    """Return the quantities of `text` in order, with their offsets."""
+    return tuple(_quantities(text))
+
+
+def _quantities(text: str) -> Iterator[Quantity]:
+    for at, (start, end) in enumerate(sentence_intervals(text)):
+        if not _MAY_HOLD.search(text, start, end):
+            continue
+        sentence = words(text[start:end], offset=start)
+        stop = 0
+        for found in numbers([word.folded for word in sentence]):
+            number = with_decimals(sentence, found, text=text)
+            if number.first < stop or isinf(number.value):
+                continue
+            stop = number.stop
+            yield Quantity(
+                start=sentence[number.first].start,
+                end=sentence[number.stop - 1].end,
+                value=number.value,
+                unit=unit(sentence, number, text=text),
+                sentence=at,
+            )

@@ -1,0 +1,141 @@
+"""Claims: which numbers and names follow from a source, and which it lacks."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spanjury.judges.core import Aspect, Report, Task
+from spanjury.judges.rules.grounding import GroundingJudge
+from spanjury.judges.rules.places import join_inputs
+
+TASK = Task(name="summarization", description="Summarize the article.")
+CONSISTENCY = Aspect(name="consistency", task=TASK, definition="…", kind="grounding")
+CLINIC = (
+    "The clinic treated 1,200,000 patients in 2019. On 3 March 2025, John Doe of the World Health "
+    "Organization said 12% of them were from France. The fee rose from 8 euros to 12 euros. The "
+    "queue was 5 kilometres long. Born in 1950, Ann Lee died in 2019. The second site is in Leeds. "
+    "A quarter of visitors came by bus. In Paris, Rome and Oslo it opened shops. The mayor, "
+    "Jean Roux, met the North Atlantic Treaty Organization and the UN."
+)
+GERMAN = (
+    "Der Umsatz stieg um 8,4 Prozent auf 1.200 Millionen Euro. Herr Müller leitet die Firma "
+    "in Köln seit 2010."
+)
+RECORD = (
+    '{"patient": {"name": "Ann Lee", "waiting_time": 5, "doctorName": "Dr. Roe", '
+    '"visits": [{"date": "2025-03-03", "cost": 12.5}]}}'
+)
+CHAT = "Ann: hi, coffee?\nBob: sure, 15:30, 5 mln things to do\nAnn: ok"
+
+
+def judged(output: str, source: str) -> Report:
+    return GroundingJudge()._compare(output, join_inputs({"Source": source}), aspect=CONSISTENCY)
+
+
+def marked(output: str, source: str) -> list[str]:
+    return [span.text for span in judged(output, source).spans]
+
+
+@pytest.mark.parametrize(
+    ("source", "output"),
+    [
+        (CLINIC, "The clinic treated 1.2 million patients, 1.2m in all."),
+        (CLINIC, "Of these 12 percent, a share of 0.12, were French."),
+        (CLINIC, "More than 1 million patients came."),
+        (CLINIC, "The fee rose by 4 euros; both fees together are 20 euros."),
+        (CLINIC, "The fee was 8-12 euros, between 8 and 12 euros."),
+        (CLINIC, "Ann Lee died aged 69."),
+        (CLINIC, "In '19 it treated patients."),
+        (CLINIC, "25% of visitors came by bus."),
+        (CLINIC, "The 2nd site is in Leeds."),
+        (CLINIC, "It opened shops in three cities: Paris, Rome and Oslo."),
+        (CLINIC, "The WHO and NATO said so, and so did the United Nations."),
+        (CLINIC, "Doe's clinic treated patients, the mayor and Roux said."),
+        (CLINIC, "On March 3rd, 2025, a Monday, he spoke."),
+        (CLINIC, "He spoke on 03/03/2025."),
+        (CLINIC, "john doe spoke in leeds ."),
+        (GERMAN, "Müllers Firma in Köln wuchs um 8,4 Prozent auf 1200 Millionen Euro."),
+        (RECORD, "Ann Lee had a waiting time of 5 and saw Dr. Roe on 3 March 2025 for 12.50."),
+        (CHAT, "Two friends, Ann and Bob, meet at 3:30 pm, with 5 million things to do."),
+        ("In the 1980s he sang.", "In the 80s he sang."),
+        ("It takes two and a half hours.", "It takes 2.5 hours."),
+        ("It costs twelve point five dollars.", "It costs $12.50."),
+        ("A 6-year-old girl fell.", "The six-year-old girl fell."),
+        ("The John F. Kennedy airport closed.", "The JFK airport closed."),
+        ("About 31. 8 million people came.", "About 31.8 million people came."),
+        ("It uses COVID-19 data of Q3.", "It uses COVID19 data of the 3rd quarter."),
+    ],
+)
+def test_what_follows_from_the_source_is_no_error(source: str, output: str) -> None:
+    assert marked(output, source) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "errors"),
+    [
+        (CLINIC, "The clinic treated 1.3 million patients.", ["1.3 million"]),
+        (CLINIC, "Of these 15% were French.", ["15"]),
+        (CLINIC, "The fee rose by 5.5 euros.", ["5.5"]),
+        (CLINIC, "Ann Lee died aged 75.", ["75"]),
+        (CLINIC, "More than 2 million patients came.", ["2 million"]),
+        (CLINIC, "John Doe spoke on Tuesday.", ["Tuesday"]),
+        (CLINIC, "The mayor, Jean Hexwell, spoke.", ["Jean Hexwell"]),
+        (CLINIC, "Peter Orlusk of Vortex Labs said so.", ["Peter Orlusk", "Vortex Labs"]),
+        (CLINIC, "The mayor met the IMF in Spanish.", ["IMF", "Spanish"]),
+        (CLINIC, "john doe met jane smith in leeds .", ["jane smith"]),
+        (GERMAN, "Der Umsatz von Herrn Schmidt stieg um 9,4 Prozent.", ["Schmidt", "9,4"]),
+    ],
+)
+def test_what_the_source_lacks_is_marked_as_a_whole(
+    source: str, output: str, errors: list[str]
+) -> None:
+    assert marked(output, source) == errors
+
+
+def test_a_name_that_may_be_a_fuller_form_only_lowers_the_score() -> None:
+    fuller = judged("Dustin Lee died in 2019.", "Mr Lee died in 2019.")
+    plain = judged("Mr Lee died in 2019.", "Mr Lee died in 2019.")
+    assert fuller.spans == ()
+    assert fuller.score is not None
+    assert plain.score is not None
+    assert 4.5 <= fuller.score < plain.score
+
+
+def test_a_number_in_a_record_is_explained_by_its_field() -> None:
+    (span,) = judged("Ann Lee had a waiting time of 7.", RECORD).spans
+    (field,) = span.evidence
+    assert field.text == '"waiting_time": 5'
+    assert RECORD[field.start : field.end] == field.text
+    assert span.explanation.endswith('which has "waiting_time": 5.')
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "New Clinic Treats Many Patients In Leeds",
+        "THE CLINIC TREATED MANY GRATEFUL PATIENTS.",
+        'Yes. Fortunately, patients came. "Sure," the mayor said: Visitors came.',
+        "## Overview\n\n1. **Patients**: treated [1, 2].\n2. Visitors: by bus\n* Shops\n",
+        "See https://example.com/2031/77-report or mail bob@example.org.",
+    ],
+)
+def test_headings_lists_answers_and_addresses_claim_nothing(output: str) -> None:
+    assert marked(output, CLINIC) == []
+
+
+PIECES = (
+    *("3", "3.5", "8,4", "1.200", "'19", "80s", "Q3", "COVID-19", "15:30", "p.m.", "03/03/2025"),
+    *("Ann", "Lee", "McX", "NATO", "of", "the", "Jane", "Roe", ",", ".", "and", "years", "[1]"),
+    *("- ", "\n", "# ", "aged", "over", "million", "%", "\ud800", "é", "Herr", "der", "die"),
+)
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=30), st.lists(st.sampled_from(PIECES)))
+def test_whatever_stands_there_spans_and_evidence_hold_their_text(
+    output: list[str], source: list[str]
+) -> None:
+    text, given_text = " ".join(output), " ".join(source)
+    for span in judged(text, given_text).spans:
+        assert text[span.start : span.end] == span.text
+        for piece in span.evidence:
+            assert given_text[piece.start : piece.end] == piece.text

@@ -1,0 +1,152 @@
+"""Contradictions between a text and the sentences of its inputs that it nearly repeats.
+
+A sentence of the text is aligned, word by word, with the sentences of the inputs that share
+the most words with it. Where the words around a difference are the same, what differs must
+mean the same, too; a denial, an opposite, another number or day, or names in another order do
+not. A sentence that any sentence of the inputs repeats without such a difference is left alone.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from spanjury.judges.core.evidence import Evidence
+from spanjury.judges.rules.alignment.aligner import Comparison, compare
+from spanjury.judges.rules.alignment.contradiction import Contradiction
+from spanjury.judges.rules.alignment.difference import Difference
+from spanjury.judges.rules.alignment.figures import figures
+from spanjury.judges.rules.alignment.index import Sentences, index_sentences, pieces
+from spanjury.judges.rules.alignment.polarity import polarity
+from spanjury.judges.rules.alignment.roles import roles, speakers
+from spanjury.judges.rules.alignment.tokens import Phrase, phrase
+
+_CANDIDATES = 3  # sentences of an input that a sentence is compared with
+_LEAST = 2  # words that a sentence must hold to be compared
+_SHARED = 0.5  # share of its words that a sentence of the source must hold
+_COVER = 0.6  # share that must stand in the same order
+_AS_GOOD = 0.05  # how much worse aligned a sentence may be that vouches for the text
+_QUOTE = 120  # code points of a quote
+
+
+class _Match(NamedTuple):
+    """A sentence of an input beside a sentence of the output."""
+
+    name: str
+    start: int
+    text: str
+    comparison: Comparison
+
+
+def contradictions(output: str, inputs: Mapping[str, str]) -> list[Contradiction]:
+    """Return what `output` says otherwise than the sentences of `inputs` it nearly repeats.
+
+    In the order of the output, without overlap.
+
+    Examples
+    --------
+    >>> found = contradictions("The library will close.", {"News": "The library will not close."})
+    >>> [(each.category, each.text, each.explanation) for each in found]
+    [('negation', 'will close', "The source says 'will not close'.")]
+    """
+    sources = {name: index_sentences(text) for name, text in inputs.items() if text.strip()}
+    found: list[Contradiction] = []
+    for start, end in pieces(output):
+        found += _of_sentence(output, start, end=end, sources=sources)
+    return found
+
+
+def _of_sentence(
+    output: str, start: int, *, end: int, sources: Mapping[str, Sentences]
+) -> Iterator[Contradiction]:
+    """Yield the contradictions of one sentence of the output."""
+    text = output[start:end]
+    said = phrase(text)
+    if len(said.tokens) < _LEAST:
+        return
+    matches = sorted(_matches(said, text, sources), key=lambda match: -match.comparison.cover())
+    if not matches:
+        return
+    best = matches[0].comparison.cover() - _AS_GOOD
+    readings = [
+        (match, list(_differences(match, sources)))
+        for match in matches
+        if match.comparison.cover() >= best
+    ]
+    if all(found for _, found in readings):
+        match, found = readings[0]
+        for each in _apart(found):
+            yield _contradiction(output, start, match=match, difference=each)
+
+
+def _matches(said: Phrase, text: str, sources: Mapping[str, Sentences]) -> Iterator[_Match]:
+    """Yield the sentences of the sources that `said` nearly repeats."""
+    keys = list({token.key for token in said.tokens if token.kind != "number"})
+    for name, source in sources.items():
+        for votes, number in source.nearest(keys, limit=_CANDIDATES):
+            if votes < _SHARED * len(keys):
+                break
+            begin, stop = source.intervals[number]
+            given = source.text[begin:stop]
+            comparison = compare(said, phrase(given))
+            if comparison.cover() >= _COVER:
+                yield _Match(name, begin, given, comparison)
+
+
+def _differences(match: _Match, sources: Mapping[str, Sentences]) -> Iterator[Difference]:
+    """Yield what differs, by all rules."""
+    turned = list(roles(match.comparison))
+    yield from turned
+    if not turned:
+        yield from polarity(match.comparison)
+        yield from figures(match.comparison)
+        yield from _speaker(match, sources)
+
+
+def _speaker(match: _Match, sources: Mapping[str, Sentences]) -> Iterator[Difference]:
+    """Yield the speaker if the source names another, unless two names may be one person's."""
+    found = speakers(match.comparison)
+    if not found:
+        return
+    said, given = found
+    text = sources[match.name].text
+    quotes = [match.text[token.start : token.end] for token in given]
+    names = [token.key for token in said]
+    for quote in quotes:
+        for name in names:
+            if re.search(rf"\b(?:{name}\w*\W+{quote}|{quote}\W+{name})\b", text, re.IGNORECASE):
+                return
+    yield Difference(
+        said[0].start, said[-1].end, given[0].start, given[-1].end, "speaker", 5
+    )
+
+
+def _apart(found: Sequence[Difference]) -> list[Difference]:
+    """Return the differences in order, of those that overlap the first."""
+    kept: list[Difference] = []
+    for each in sorted(found):
+        if not kept or each.start >= kept[-1].end:
+            kept.append(each)
+    return kept
+
+
+def _contradiction(
+    output: str, start: int, *, match: _Match, difference: Difference
+) -> Contradiction:
+    quote = " ".join(match.text[difference.source_start : difference.source_end].split())
+    if len(quote) > _QUOTE:
+        quote = f"{quote[:_QUOTE].rsplit(' ', 1)[0]} ..."
+    begin, end = start + difference.start, start + difference.end
+    return Contradiction(
+        start=begin,
+        end=end,
+        text=output[begin:end],
+        category=difference.category,
+        severity=difference.severity,
+        explanation=f"The source says '{quote}'.",
+        evidence=Evidence(
+            input=match.name,
+            start=match.start,
+            end=match.start + len(match.text),
+            text=match.text,
+        ),
+    )

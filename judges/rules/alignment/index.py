@@ -1,0 +1,74 @@
+"""The sentences of a source, by the words they hold."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from spanjury.judges.rules.alignment.lexicon import LIGHT, NEGATIVE_FORMS, key
+from spanjury.judges.text.sentences import sentence_intervals
+from spanjury.judges.text.words import folded_words
+
+_LONGEST = 800  # code points of a sentence that is compared as a whole
+_SEAM = re.compile(r"[\n;]\s*|\s+")
+_POSTINGS = 64  # sentences kept for a word; rarer words tell more anyway
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sentences:
+    """The sentences of one input.
+
+    Parameters
+    ----------
+    intervals
+        Half-open offsets of each.
+    where
+        Key of a word -> numbers of sentences that hold it.
+    """
+
+    text: str
+    intervals: Sequence[tuple[int, int]]
+    where: Mapping[str, Sequence[int]]
+
+    def nearest(self, keys: Sequence[str], *, limit: int) -> list[tuple[int, int]]:
+        """Return how many of `keys` a sentence holds, and its number, the most first."""
+        votes: Counter[int] = Counter()
+        for name in keys:
+            votes.update(self.where.get(name, ()))
+        return [(count, number) for number, count in votes.most_common(limit)]
+
+
+@lru_cache(maxsize=16)  # the aspects and systems that share a source come one after another
+def index_sentences(text: str) -> Sentences:
+    """Index `text`; takes time and memory in proportion to its length."""
+    intervals = list(pieces(text))
+    where: dict[str, list[int]] = {}
+    for number, (start, end) in enumerate(intervals):
+        for name in set(folded_words(text[start:end])) - LIGHT:
+            held = where.setdefault(key(NEGATIVE_FORMS.get(name, name)), [])
+            if len(held) < _POSTINGS:
+                held.append(number)
+    return Sentences(text=text, intervals=intervals, where=where)
+
+
+def pieces(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the sentences of `text`, those that are too long in parts."""
+    for start, end in sentence_intervals(text):
+        begin = start
+        while end - begin > _LONGEST:
+            cut = _cut(text, begin)
+            yield begin, cut
+            begin = cut
+        if begin < end:
+            yield begin, end
+
+
+def _cut(text: str, begin: int) -> int:
+    """Find where to cut what is too long: behind a line or a clause, else between words."""
+    best = begin + _LONGEST
+    for match in _SEAM.finditer(text, begin + _LONGEST // 2, begin + _LONGEST):
+        best = match.end()
+        if match.group()[0] in "\n;":
+            break
+    return best

@@ -22,8 +22,9 @@ from spanjury.judges.rules.alignment.tokens import Phrase, phrase
 
 _CANDIDATES = 3  # sentences of an input that a sentence is compared with
 _LEAST = 2  # words that a sentence must hold to be compared
-_SHARED = 0.5  # share of its words that a sentence of the source must hold
-_COVER = 0.6  # share that must stand in the same order
+_SHARED = 0.35  # share of its words that a sentence of the source must hold
+_COVER = 0.45  # share that must stand in the same order
+_CLOSE = 0.6  # share below which the source must not have the number anywhere else
 _AS_GOOD = 0.05  # how much worse aligned a sentence may be that vouches for the text
 _QUOTE = 120  # code points of a quote
 
@@ -98,7 +99,9 @@ def _differences(match: _Match, sources: Mapping[str, Sentences]) -> Iterator[Di
     yield from turned
     if not turned:
         yield from polarity(match.comparison)
-        yield from figures(match.comparison)
+        far = match.comparison.cover() < _CLOSE
+        stated = sources[match.name].values if far else frozenset()
+        yield from figures(match.comparison, stated=stated)
         yield from _speaker(match, sources)
 
 
@@ -111,7 +114,11 @@ def _speaker(match: _Match, sources: Mapping[str, Sentences]) -> Iterator[Differ
     text = sources[match.name].text
     quotes = [match.text[token.start : token.end] for token in given]
     names = [token.key for token in said]
-    for quote in quotes:
+    if match.text[given[-1].end :].lstrip().startswith(":"):  # a script: both speak in it
+        voice = re.escape(match.comparison.output.text[said[0].start : said[-1].end])
+        if not re.search(rf"\b{voice}\s*:", text, re.IGNORECASE):
+            return
+    for quote in map(re.escape, quotes):
         for name in names:
             if re.search(rf"\b(?:{name}\w*\W+{quote}|{quote}\W+{name})\b", text, re.IGNORECASE):
                 return

@@ -6,6 +6,7 @@ from spanjury.judges.rules.alignment.aligner import Comparison
 from spanjury.judges.rules.alignment.contradiction import Category
 
 _WITNESSES = 3  # equal tokens close by that make a difference sure
+_CLOSE = 0.75  # share of two sentences from which one witness fewer will do
 _MOST = 0.8  # share of two short sentences that must be equal but for the difference
 
 
@@ -26,7 +27,11 @@ def is_firm(comparison: Comparison, at: int) -> bool:
     Three equal tokens close by are enough, or in a short sentence all tokens but one.
     """
     witnesses = comparison.witnesses(at)
-    if witnesses >= _WITNESSES:
+    if witnesses >= _WITNESSES or (
+        witnesses == _WITNESSES - 1
+        and comparison.cover() >= _CLOSE
+        and comparison.source_cover() >= _CLOSE
+    ):
         return True
     return (
         witnesses >= 1

@@ -1,7 +1,8 @@
 """Numbers, units and days: figures that two sentences state otherwise."""
 
 from collections.abc import Iterator
-from itertools import combinations, pairwise
+from collections.abc import Set as AbstractSet
+from itertools import pairwise
 from math import floor, isinf, log10
 
 from spanjury.judges.rules.alignment.aligner import Comparison
@@ -18,10 +19,12 @@ _ROUNDING = 0.1  # how far a hedged number may be from the source's, as a share 
 _YEARS = range(1500, 2100)
 
 
-def figures(comparison: Comparison) -> Iterator[Difference]:
-    """Yield the numbers, units, weekdays and months that differ."""
+def figures(comparison: Comparison, *, stated: AbstractSet[float]) -> Iterator[Difference]:
+    """Yield the numbers, units, weekdays and months that differ, but for numbers in `stated`."""
     for at in range(len(comparison.links)):
         left, right = comparison.token(at)
+        if left.kind == "number" and left.value in stated:
+            continue
         category = _category(comparison, at)
         if category and loose(comparison, at) == (0, 0) and is_firm(comparison, at):
             if left.unit != right.unit and left.value == right.value:
@@ -45,7 +48,7 @@ def _category(comparison: Comparison, at: int) -> Category | None:
         return "number" if _other_unit(left, right) else None
     if left.unit != right.unit or not _is_bound(comparison, at):
         return None
-    if _states(comparison, at) or _rounded(left, right) or _derived(left, comparison.source):
+    if _states(comparison, at) or _rounded(left, right):
         return None
     return "date" if _dates(comparison, at) else "number"
 
@@ -87,7 +90,8 @@ def _rounded(left: Token, right: Token) -> bool:
     """Whether a number is the source's number rounded."""
     if isinf(left.value) or isinf(right.value):
         return True
-    if not right.value or not left.value:
+    years = left.value in _YEARS and right.value in _YEARS and not left.unit
+    if years or not right.value or not left.value:
         return False
     gap = abs(left.value - right.value) / abs(right.value)
     if gap <= _ROUNDING and not _HEDGES.isdisjoint(left.before + right.before):
@@ -103,14 +107,6 @@ def _digits(token: Token) -> int:
 def _to_digits(value: float, *, digits: int) -> float:
     """Round to so many digits."""
     return round(value, digits - 1 - floor(log10(abs(value))))
-
-
-def _derived(token: Token, sentence: Phrase) -> bool:
-    """Whether the number is the sum or the difference of two numbers of the source's sentence."""
-    stated = [other.value for other in sentence.tokens if other.kind == "number"]
-    return any(
-        token.value in {one + other, abs(one - other)} for one, other in combinations(stated, 2)
-    )
 
 
 def _dates(comparison: Comparison, at: int) -> bool:

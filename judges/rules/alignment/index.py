@@ -3,10 +3,12 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
 
 from spanjury.judges.rules.alignment.lexicon import LIGHT, NEGATIVE_FORMS, key
+from spanjury.judges.rules.numbers import numbers
 from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.words import folded_words
 
@@ -25,11 +27,14 @@ class Sentences:
         Half-open offsets of each.
     where
         Key of a word -> numbers of sentences that hold it.
+    values
+        The numbers it states.
     """
 
     text: str
     intervals: Sequence[tuple[int, int]]
     where: Mapping[str, Sequence[int]]
+    values: AbstractSet[float]
 
     def nearest(self, keys: Sequence[str], *, limit: int) -> list[tuple[int, int]]:
         """Return how many of `keys` a sentence holds, and its number, the most first."""
@@ -44,12 +49,15 @@ def index_sentences(text: str) -> Sentences:
     """Index `text`; takes time and memory in proportion to its length."""
     intervals = list(pieces(text))
     where: dict[str, list[int]] = {}
+    values: set[float] = set()
     for number, (start, end) in enumerate(intervals):
-        for name in set(folded_words(text[start:end])) - LIGHT:
+        folded = folded_words(text[start:end])
+        values.update(number.value for number in numbers(folded))
+        for name in set(folded) - LIGHT:
             held = where.setdefault(key(NEGATIVE_FORMS.get(name, name)), [])
             if len(held) < _POSTINGS:
                 held.append(number)
-    return Sentences(text=text, intervals=intervals, where=where)
+    return Sentences(text=text, intervals=intervals, where=where, values=values)
 
 
 def pieces(text: str) -> Iterator[tuple[int, int]]:

@@ -124,7 +124,6 @@ north northern / west western
 south southern / east eastern
 south southern / west western
 morning / evening afternoon
-day / night
 daily / weekly monthly yearly annual
 weekly / monthly yearly annual
 monthly / yearly annual
@@ -167,6 +166,24 @@ everything / nothing
 single / double
 first / last
 same / different
+together / apart
+simple / complicated complex
+friend friends / enemy enemies
+often frequently / rarely seldom
+urban / rural
+vacant / occupied
+future / past
+join joins joined joining / leave leaves left leaving quit
+enter enters entered entering / exit exits exited leave leaves left leaving
+teacher teachers / student students pupil pupils
+doctor doctors / patient patients
+employer employers / employee employees
+landlord landlords / tenant tenants
+buyer buyers / seller sellers
+plaintiff / defendant
+win / loss
+hiring / layoffs
+expensive / inexpensive
 present / absent
 true / false
 correct right / incorrect wrong
@@ -238,14 +255,14 @@ def _opposites() -> dict[str, frozenset[str]]:
 OPPOSITES: Mapping[str, frozenset[str]] = MappingProxyType(_opposites())
 """Key of a word -> keys of words that exclude it."""
 
-_GRAMMATICAL = frozenset("like before after above below over under up down more fewer less most least many few same".split())  # noqa: SIM905
+_ALIGNED = frozenset((*_OPPOSITES.split(), "like"))
 LIGHT = (
     FUNCTION_WORDS
     | frozenset(
         """shan ll ve re em gonna mr mrs ms dr sir also added adds explained remarked per
         approximately approx circa""".split()  # noqa: SIM905
     )
-) - _GRAMMATICAL
+) - _ALIGNED
 """Words that are not aligned: they carry grammar, and what they say is kept beside the next word."""
 
 NEGATORS = frozenset(
@@ -263,6 +280,9 @@ HARMLESS_AFTER_NO = frozenset(
     "doubt matter less more fewer sooner wonder sign problem worries way later".split()  # noqa: SIM905
 )
 """Words that make ``no`` something else than a denial of a fact."""
+
+PREPOSITIONS = frozenset("in on at of by to for with from into about".split())  # noqa: SIM905
+"""Words that make an adverbial of a noun, whose denial does not deny the sentence."""
 
 MODALS = frozenset("could may might must should would".split())  # noqa: SIM905
 """Verbs that say what is possible or due, not what is."""
@@ -288,7 +308,7 @@ SYMMETRIC = frozenset(
         share shared date dated compete collaborate cooperate merge merged brother sister friend
         colleague partner rival neighbour neighbor cousin twin teammate opponent ally sibling
         relative classmate roommate flatmate become remain seem stay tie tied draw drew border
-        differ different same similar near next close beside opposite contact and both game clash
+        differ different same similar near plus minus and next close beside opposite contact and both game clash
         tie friendly final semi semifinal quarter score between versus vs v against border link
         connect connected combine combined mix mixed compare compared include including such
         namely call called name named know known""".split(),

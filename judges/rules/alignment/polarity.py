@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from spanjury.judges.rules.alignment.aligner import Comparison
 from spanjury.judges.rules.alignment.difference import Difference, difference, is_firm, loose
-from spanjury.judges.rules.alignment.lexicon import BLURRING, MODALS, OPPOSITES
+from spanjury.judges.rules.alignment.lexicon import BLURRING, MODALS, OPPOSITES, PREPOSITIONS
 from spanjury.judges.rules.alignment.tokens import Phrase, Token
 
 _SEVERITY = 5
@@ -47,10 +47,20 @@ def _denial(comparison: Comparison, at: int) -> Iterator[Difference]:
     left, right = comparison.token(at)
     if left.denied == right.denied or loose(comparison, at) != (0, 0):
         return
-    if _blurred(comparison, at) or not MODALS.isdisjoint({*left.before} ^ {*right.before}):
+    if _blurred(comparison, at) or not _alike(left, right):
+        return
+    if comparison.links[at].left == 0 < comparison.links[at].right:
         return
     start, end = _denied_words(left)
     yield Difference(start, end, right.opening, right.end, "negation", _SEVERITY)
+
+
+def _alike(left: Token, right: Token) -> bool:
+    """Whether the words before two tokens, but for the denial, do not change its meaning."""
+    changed = {*left.before} ^ {*right.before}
+    return MODALS.isdisjoint(changed) and not (
+        "no" in changed and not PREPOSITIONS.isdisjoint(changed)
+    )
 
 
 def _denied_words(token: Token) -> tuple[int, int]:

@@ -14,7 +14,8 @@ _DETERMINERS = frozenset(("the", "a", "an", "his", "her", "its", "their"))
 _LONGEST = 4  # tokens of a phrase that changes places
 _MOST = 0.7  # share of the output's tokens that must stand in the source's sentence
 _QUOTED = 3  # words that a quote must share to be the same
-_NAMES = frozenset(("name",))
+_EXCHANGED = frozenset(("name", "word"))
+_CLOSING = frozenset(("”", '"', "’", "'"))
 
 
 class _Side(NamedTuple):
@@ -65,7 +66,8 @@ def _exchanges(comparison: Comparison) -> Iterator[Difference]:
             source[last.right + 1 : later.right if later else len(source)],
         )
         pivot = output[first.left : last.left + 1]
-        if _crossed(before, behind) and _turns_on(pivot, behind) and _enough(comparison, before, behind):
+        turned = _crossed(before, behind) and _turns_on(pivot, behind)
+        if turned and _literal(comparison, range(begin, end)) and _enough(comparison, before, behind):
             yield Difference(
                 before.left[0].start,
                 behind.left[-1].end,
@@ -76,9 +78,20 @@ def _exchanges(comparison: Comparison) -> Iterator[Difference]:
             )
 
 
+def _literal(comparison: Comparison, links: range) -> bool:
+    """Whether the words of some links are the same to the letter."""
+    for left, right in map(comparison.token, links):
+        said = comparison.output.text[left.start : left.end]
+        if said.lower() != comparison.source.text[right.start : right.end].lower():
+            return False
+    return True
+
+
 def _crossed(before: _Side, behind: _Side) -> bool:
     """Whether what stands before in one sentence stands behind in the other, and the reverse."""
     if not all(0 < len(side) <= _LONGEST for side in (*before, *behind)):
+        return False
+    if any(token.kind not in _EXCHANGED for side in (*before, *behind) for token in side):
         return False
     subject, other = _keys(before.left), _keys(behind.left)
     given, taken = _keys(before.right), _keys(behind.right)
@@ -196,4 +209,5 @@ def _says(sentence: Phrase, at: int) -> bool:
 
 def _is_said(sentence: Phrase, at: int) -> bool:
     """Whether a verb of speech stands before the token."""
-    return not REPORTING.isdisjoint(sentence.tokens[at].before[-2:])
+    before = sentence.tokens[at].before
+    return len(before) > 1 and before[-1] in REPORTING and before[-2] in _CLOSING

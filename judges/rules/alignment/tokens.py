@@ -26,7 +26,7 @@ Kind = Literal["word", "name", "number", "weekday", "month", "ordinal"]
 _NOT = r"[nN] ?['’] ?[tT]\b"
 _LEXEME = re.compile(
     rf"{_NOT}|[^\W\d_]+?(?={_NOT})|['’](?:ll|re|ve|m|d|s)\b|[^\W\d_]+"
-    r"|\d+(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:[.,]\d+)*|[%$£€¥,;:?!()\"“”–—-]"
+    r"|\d+(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:[.,]\d+)*|[%$£€¥,;:?!()\"“”'’–—-]"
 )
 _DECIMAL_COMMA = re.compile(r"\d+,\d{1,2}|0,\d+")
 _CUT_AUXILIARIES = {"ca": "can", "wo": "will", "sha": "shall"}
@@ -71,6 +71,8 @@ class Phrase:
 
     Parameters
     ----------
+    text
+        As it stands.
     keys
         The keys of its tokens.
     after
@@ -79,6 +81,7 @@ class Phrase:
         Whether it asks rather than says.
     """
 
+    text: str
     tokens: Sequence[Token]
     keys: Sequence[str]
     after: tuple[str, ...]
@@ -117,6 +120,7 @@ def phrase(text: str) -> Phrase:
     reader = _Reader(list(lexemes(text)))
     tokens = list(reader.tokens())
     return Phrase(
+        text=text,
         tokens=tokens,
         keys=[token.key for token in tokens],
         after=tuple(reader.before),
@@ -179,7 +183,8 @@ class _Reader:
         return word in NEGATORS
 
     def _deny(self, lexeme: Lexeme) -> None:
-        self._denials.append((lexeme.start, lexeme.end))
+        if lexeme.folded not in self.before:  # or else it was stammered
+            self._denials.append((lexeme.start, lexeme.end))
         self._pass(lexeme)
 
     def _pass(self, lexeme: Lexeme) -> None:
@@ -235,5 +240,5 @@ class _Reader:
         """Return the unit of the number that ends before `stop`."""
         if self.before and self.before[-1] in UNITS and not self.before[-1].isalpha():
             return UNITS[self.before[-1]]
-        follows = self._folded[stop] if stop < len(self._folded) else ""
+        follows = next((word for word in self._folded[stop : stop + 2] if word != "-"), "")
         return UNITS.get(follows) if follows not in SHORT_SCALES else None

@@ -93,9 +93,7 @@ def compare(output: Phrase, source: Phrase) -> Comparison:
     )
     links = [Link(at, at, same=True) for at in range(head)]
     links += [Link(one + head, other + head, same) for one, other, same in middle]
-    links += [
-        Link(len(left) - at, len(right) - at, same=True) for at in range(tail, 0, -1)
-    ]
+    links += [Link(len(left) - at, len(right) - at, same=True) for at in range(tail, 0, -1)]
     return Comparison(output=output, source=source, links=links)
 
 
@@ -142,13 +140,17 @@ def _worths(left: Sequence[Token], right: Sequence[Token]) -> list[list[int]]:
         opposites = OPPOSITES.get(name)
         row = (moved if name in known else plain).copy()
         if kind in _KINDS_ALIKE:
-            row = [_ALIKE if other == kind else worth for other, worth in zip(kinds, row, strict=True)]
+            row = [
+                _ALIKE if other == kind else worth for other, worth in zip(kinds, row, strict=True)
+            ]
         if opposites:
             row = [
                 _ALIKE if other in opposites else worth
                 for other, worth in zip(keys, row, strict=True)
             ]
         if name in known:
-            row = [_SAME if other == name else worth for other, worth in zip(keys, row, strict=True)]
+            row = [
+                _SAME if other == name else worth for other, worth in zip(keys, row, strict=True)
+            ]
         rows.append(row)
     return rows

@@ -5,7 +5,9 @@ from typing import Literal
 
 from spanjury.judges.core.evidence import Evidence
 
-Category = Literal["negation", "antonym", "number", "name order", "speaker", "date", "record"]
+Category = Literal[
+    "negation", "antonym", "number", "name", "name order", "speaker", "date", "record"
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

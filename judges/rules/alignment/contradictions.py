@@ -6,7 +6,6 @@ mean the same, too; a denial, an opposite, another number or day, or names in an
 not. A sentence that any sentence of the inputs repeats without such a difference is left alone.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -14,10 +13,11 @@ from spanjury.judges.core.evidence import Evidence
 from spanjury.judges.rules.alignment.aligner import Comparison, compare
 from spanjury.judges.rules.alignment.contradiction import Contradiction
 from spanjury.judges.rules.alignment.difference import Difference
+from spanjury.judges.rules.alignment.exchanges import exchanges
 from spanjury.judges.rules.alignment.figures import figures
 from spanjury.judges.rules.alignment.index import Sentences, index_sentences, pieces
 from spanjury.judges.rules.alignment.polarity import polarity
-from spanjury.judges.rules.alignment.roles import roles, speakers
+from spanjury.judges.rules.alignment.names import replaced_names, speakers
 from spanjury.judges.rules.alignment.tokens import Phrase, phrase
 
 _CANDIDATES = 3  # sentences of an input that a sentence is compared with
@@ -30,11 +30,11 @@ _QUOTE = 120  # code points of a quote
 
 
 class _Match(NamedTuple):
-    """A sentence of an input beside a sentence of the output."""
+    """A sentence of an input, which begins at `start`, beside a sentence of the output."""
 
     name: str
+    source: Sentences
     start: int
-    text: str
     comparison: Comparison
 
 
@@ -50,36 +50,36 @@ def contradictions(output: str, inputs: Mapping[str, str]) -> list[Contradiction
     [('negation', 'will close', "The source says 'will not close'.")]
     """
     sources = {name: index_sentences(text) for name, text in inputs.items() if text.strip()}
-    found: list[Contradiction] = []
-    for start, end in pieces(output):
-        found += _of_sentence(output, start, end=end, sources=sources)
-    return found
+    return [
+        found
+        for start, end in pieces(output)
+        for found in _of_sentence(output[start:end], start, sources=sources)
+    ]
 
 
 def _of_sentence(
-    output: str, start: int, *, end: int, sources: Mapping[str, Sentences]
+    text: str, start: int, *, sources: Mapping[str, Sentences]
 ) -> Iterator[Contradiction]:
     """Yield the contradictions of one sentence of the output."""
-    text = output[start:end]
     said = phrase(text)
     if len(said.tokens) < _LEAST:
         return
-    matches = sorted(_matches(said, text, sources), key=lambda match: -match.comparison.cover())
+    matches = sorted(_matches(said, sources), key=lambda match: -match.comparison.cover())
     if not matches:
         return
-    best = matches[0].comparison.cover() - _AS_GOOD
+    enough = matches[0].comparison.cover() - _AS_GOOD
     readings = [
-        (match, list(_differences(match, sources)))
+        (match, list(_differences(match)))
         for match in matches
-        if match.comparison.cover() >= best
+        if match.comparison.cover() >= enough
     ]
     if all(found for _, found in readings):
         match, found = readings[0]
         for each in _apart(found):
-            yield _contradiction(output, start, match=match, difference=each)
+            yield _contradiction(text, start, match=match, difference=each)
 
 
-def _matches(said: Phrase, text: str, sources: Mapping[str, Sentences]) -> Iterator[_Match]:
+def _matches(said: Phrase, sources: Mapping[str, Sentences]) -> Iterator[_Match]:
     """Yield the sentences of the sources that `said` nearly repeats."""
     keys = list({token.key for token in said.tokens if token.kind != "number"})
     for name, source in sources.items():
@@ -87,44 +87,23 @@ def _matches(said: Phrase, text: str, sources: Mapping[str, Sentences]) -> Itera
             if votes < _SHARED * len(keys):
                 break
             begin, stop = source.intervals[number]
-            given = source.text[begin:stop]
-            comparison = compare(said, phrase(given))
+            comparison = compare(said, phrase(source.text[begin:stop]))
             if comparison.cover() >= _COVER:
-                yield _Match(name, begin, given, comparison)
+                yield _Match(name, source, begin, comparison)
 
 
-def _differences(match: _Match, sources: Mapping[str, Sentences]) -> Iterator[Difference]:
+def _differences(match: _Match) -> Iterator[Difference]:
     """Yield what differs, by all rules."""
-    turned = list(roles(match.comparison))
-    yield from turned
-    if not turned:
-        yield from polarity(match.comparison)
-        far = match.comparison.cover() < _CLOSE
-        stated = sources[match.name].values if far else frozenset()
-        yield from figures(match.comparison, stated=stated)
-        yield from _speaker(match, sources)
-
-
-def _speaker(match: _Match, sources: Mapping[str, Sentences]) -> Iterator[Difference]:
-    """Yield the speaker if the source names another, unless two names may be one person's."""
-    found = speakers(match.comparison)
-    if not found:
+    comparison = match.comparison
+    turned = list(exchanges(comparison))
+    if turned:  # a verb and its opposite may fit the turned names: bought from, sold to
+        yield from turned
         return
-    said, given = found
-    text = sources[match.name].text
-    quotes = [match.text[token.start : token.end] for token in given]
-    names = [token.key for token in said]
-    if match.text[given[-1].end :].lstrip().startswith(":"):  # a script: both speak in it
-        voice = re.escape(match.comparison.output.text[said[0].start : said[-1].end])
-        if not re.search(rf"\b{voice}\s*:", text, re.IGNORECASE):
-            return
-    for quote in map(re.escape, quotes):
-        for name in names:
-            if re.search(rf"\b(?:{name}\w*\W+{quote}|{quote}\W+{name})\b", text, re.IGNORECASE):
-                return
-    yield Difference(
-        said[0].start, said[-1].end, given[0].start, given[-1].end, "speaker", 5
-    )
+    far = comparison.cover() < _CLOSE
+    yield from polarity(comparison)
+    yield from figures(comparison, stated=match.source.values if far else frozenset())
+    yield from speakers(comparison, match.source)
+    yield from replaced_names(comparison, match.source)
 
 
 def _apart(found: Sequence[Difference]) -> list[Difference]:
@@ -137,23 +116,23 @@ def _apart(found: Sequence[Difference]) -> list[Difference]:
 
 
 def _contradiction(
-    output: str, start: int, *, match: _Match, difference: Difference
+    text: str, start: int, *, match: _Match, difference: Difference
 ) -> Contradiction:
-    quote = " ".join(match.text[difference.source_start : difference.source_end].split())
+    passage = match.comparison.source.text
+    quote = " ".join(passage[difference.source_start : difference.source_end].split())
     if len(quote) > _QUOTE:
         quote = f"{quote[:_QUOTE].rsplit(' ', 1)[0]} ..."
-    begin, end = start + difference.start, start + difference.end
     return Contradiction(
-        start=begin,
-        end=end,
-        text=output[begin:end],
+        start=start + difference.start,
+        end=start + difference.end,
+        text=text[difference.start : difference.end],
         category=difference.category,
         severity=difference.severity,
         explanation=f"The source says '{quote}'.",
         evidence=Evidence(
             input=match.name,
             start=match.start,
-            end=match.start + len(match.text),
-            text=match.text,
+            end=match.start + len(passage),
+            text=passage,
         ),
     )

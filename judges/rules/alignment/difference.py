@@ -47,9 +47,7 @@ def loose(comparison: Comparison, at: int) -> tuple[int, int]:
     return len(left) - 1, len(right) - 1
 
 
-def difference(
-    comparison: Comparison, at: int, *, category: Category, severity: int
-) -> Difference:
+def difference(comparison: Comparison, at: int, *, category: Category, severity: int) -> Difference:
     """Return the two tokens of the link `at`, with nothing around them, as a difference."""
     left, right = comparison.token(at)
     return Difference(left.start, left.end, right.start, right.end, category, severity)

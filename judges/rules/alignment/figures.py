@@ -16,6 +16,7 @@ _HEDGES = frozenset(
     "about almost approximately around circa nearly over roughly than some least most up".split()  # noqa: SIM905
 )
 _ROUNDING = 0.1  # how far a hedged number may be from the source's, as a share of it
+_CURRENCIES = frozenset("$£€¥")
 _YEARS = range(1500, 2100)
 
 
@@ -122,12 +123,14 @@ def _with_units(comparison: Comparison, at: int) -> Difference:
     """Return numbers that are the same, with units that are not."""
     left, right = comparison.token(at)
     link = comparison.links[at]
-    ends = []
-    for sentence, token, place in (
-        (comparison.output, left, link.left),
-        (comparison.source, right, link.right),
-    ):
-        follows = sentence.tokens[place + 1 : place + 2]
-        ends.append(follows[0].end if follows and not follows[0].before else token.end)
-    starts = [left.opening if left.before else left.start, right.opening if right.before else right.start]
-    return Difference(starts[0], ends[0], starts[1], ends[1], "number", _SEVERITY)
+    said = _extent(comparison.output, link.left)
+    return Difference(*said, *_extent(comparison.source, link.right), "number", _SEVERITY)
+
+
+def _extent(sentence: Phrase, at: int) -> tuple[int, int]:
+    """Return the offsets of a number with its unit."""
+    token = sentence.tokens[at]
+    if token.before and token.before[-1] in _CURRENCIES:
+        return sentence.text.rindex(token.before[-1], 0, token.start), token.end
+    follows = sentence.tokens[at + 1 : at + 2]
+    return token.start, follows[0].end if follows else token.end

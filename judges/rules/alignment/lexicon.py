@@ -35,6 +35,8 @@ _FORMS = MappingProxyType(
         "sat": "sit",
         "slept": "sleep",
         "swept": "sweep",
+        "tells": "tell",
+        "told": "tell",
         "victories": "victory",
     }
 )
@@ -218,9 +220,7 @@ def _positive(word: str) -> str:
     )
 
 
-NEGATIVE_FORMS: Mapping[str, str] = MappingProxyType(
-    {word: _positive(word) for word in _PREFIXED}
-)
+NEGATIVE_FORMS: Mapping[str, str] = MappingProxyType({word: _positive(word) for word in _PREFIXED})
 """Words with a negative prefix -> what they deny."""
 
 
@@ -255,7 +255,7 @@ def _opposites() -> dict[str, frozenset[str]]:
 OPPOSITES: Mapping[str, frozenset[str]] = MappingProxyType(_opposites())
 """Key of a word -> keys of words that exclude it."""
 
-_ALIGNED = frozenset((*_OPPOSITES.split(), "like"))
+_ALIGNED = frozenset((*_OPPOSITES.split(), "like", "tell", "tells", "told"))
 LIGHT = (
     FUNCTION_WORDS
     | frozenset(
@@ -296,6 +296,15 @@ BLURRING = frozenset(
 
 REPORTING = frozenset("said says say saying added adds told tells explained remarked".split())  # noqa: SIM905
 """Verbs that name the speaker of a quote."""
+
+DETERMINERS = frozenset("the a an his her its their".split())  # noqa: SIM905
+"""Articles and possessives that begin a phrase."""
+
+JOINING = frozenset(
+    """and or with between versus vs v nor as while when because since if for where after before
+    plus & , ; ( ) :""".split()  # noqa: SIM905
+)
+"""Words and marks that join two names, or two clauses, as equals."""
 
 BE = frozenset("is are was were be been being am get gets got".split())  # noqa: SIM905
 """Verbs that make a passive."""

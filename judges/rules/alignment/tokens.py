@@ -33,7 +33,7 @@ _CUT_AUXILIARIES = {"ca": "can", "wo": "will", "sha": "shall"}
 _MONTHS = frozenset(MONTHS)
 _ORDINAL_ENDINGS = frozenset(("st", "nd", "rd", "th"))
 _BREAK = "|"  # no word, so that no number is read across punctuation
-_STOPS = frozenset(",;:?!.()\"“”")
+_STOPS = frozenset(',;:?!.()"“”')
 
 
 class Lexeme(NamedTuple):
@@ -159,10 +159,7 @@ class _Reader:
 
     def _readable(self) -> list[str]:
         """Return the words for the reading of numbers, marks as breaks."""
-        return [
-            word if word[0].isalnum() else _BREAK
-            for word in self._folded
-        ]
+        return [word if word[0].isalnum() else _BREAK for word in self._folded]
 
     def _past_ending(self, stop: int) -> int:
         """Step over the ending of an ordinal in numerals."""
@@ -173,7 +170,11 @@ class _Reader:
         word = self._folded[at]
         after = self._folded[at + 1] if at + 1 < len(self._folded) else "."
         if word == "no":
-            return after not in HARMLESS_AFTER_NO and after[0] not in ",;:?!." and not after[0].isdigit()
+            return (
+                after not in HARMLESS_AFTER_NO
+                and after[0] not in ",;:?!."
+                and not after[0].isdigit()
+            )
         if word in INFINITIVE_NEGATORS:
             return after == "to"
         if word == "nothing":
@@ -215,9 +216,7 @@ class _Reader:
             return "ordinal"
         return "name" if self._found[at].text[0].isupper() else "word"
 
-    def _token(
-        self, at: int, stop: int, name: str, kind: Kind, *, value: float = 0.0
-    ) -> Token:
+    def _token(self, at: int, stop: int, name: str, kind: Kind, *, value: float = 0.0) -> Token:
         start = self._found[at].start
         token = Token(
             start=start,

@@ -18,6 +18,8 @@ from spanjury.judges.rules.alignment.figures import figures
 from spanjury.judges.rules.alignment.index import Sentences, index_sentences, pieces
 from spanjury.judges.rules.alignment.polarity import polarity
 from spanjury.judges.rules.alignment.names import replaced_names, speakers
+from spanjury.judges.rules.alignment.record import records
+from spanjury.judges.rules.alignment.record_claims import record_claims
 from spanjury.judges.rules.alignment.tokens import Phrase, phrase
 
 _CANDIDATES = 3  # sentences of an input that a sentence is compared with
@@ -26,6 +28,7 @@ _SHARED = 0.35  # share of its words that a sentence of the source must hold
 _COVER = 0.45  # share that must stand in the same order
 _CLOSE = 0.6  # share below which the source must not have the number anywhere else
 _AS_GOOD = 0.05  # how much worse aligned a sentence may be that vouches for the text
+_RECORD = 4  # severity of what belongs to another record
 _QUOTE = 120  # code points of a quote
 
 
@@ -50,11 +53,41 @@ def contradictions(output: str, inputs: Mapping[str, str]) -> list[Contradiction
     [('negation', 'will close', "The source says 'will not close'.")]
     """
     sources = {name: index_sentences(text) for name, text in inputs.items() if text.strip()}
+    data = {name: text for name, text in inputs.items() if records(text).records}
     return [
         found
         for start, end in pieces(output)
-        for found in _of_sentence(output[start:end], start, sources=sources)
+        for found in (
+            *_of_sentence(output[start:end], start, sources=sources),
+            *(
+                each
+                for name, source in data.items()
+                for each in _of_record(output[start:end], start, name=name, source=source)
+            ),
+        )
     ]
+
+
+def _of_record(text: str, start: int, *, name: str, source: str) -> Iterator[Contradiction]:
+    """Yield what a sentence says otherwise than the record of the source that it names."""
+    reached = 0
+    for first, last, field in sorted(record_claims(phrase(text), records(source))):
+        if first < reached:
+            continue
+        reached = last
+        passage = source[field.start : field.end]
+        said = f"'{_quoted(passage)}'"
+        yield Contradiction(
+            start=start + first,
+            end=start + last,
+            text=text[first:last],
+            category="record",
+            severity=_RECORD,
+            explanation=f"The source says {said}."
+            if field.key in passage
+            else f"The source says {said} under '{field.key}'.",
+            evidence=Evidence(input=name, start=field.start, end=field.end, text=passage),
+        )
 
 
 def _of_sentence(
@@ -115,13 +148,17 @@ def _apart(found: Sequence[Difference]) -> list[Difference]:
     return kept
 
 
+def _quoted(words: str) -> str:
+    """Return words on one line, cut where they are many."""
+    quote = " ".join(words.split())
+    return quote if len(quote) <= _QUOTE else f"{quote[:_QUOTE].rsplit(' ', 1)[0]} ..."
+
+
 def _contradiction(
     text: str, start: int, *, match: _Match, difference: Difference
 ) -> Contradiction:
     passage = match.comparison.source.text
-    quote = " ".join(passage[difference.source_start : difference.source_end].split())
-    if len(quote) > _QUOTE:
-        quote = f"{quote[:_QUOTE].rsplit(' ', 1)[0]} ..."
+    quote = _quoted(passage[difference.source_start : difference.source_end])
     return Contradiction(
         start=start + difference.start,
         end=start + difference.end,

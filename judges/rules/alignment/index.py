@@ -1,6 +1,7 @@
 """The sentences of a source, by the words they hold."""
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -8,12 +9,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from spanjury.judges.rules.alignment.lexicon import LIGHT, NEGATIVE_FORMS, key
+from spanjury.judges.rules.alignment.record import records
 from spanjury.judges.rules.numbers import numbers
 from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.words import folded_words
 
 _LONGEST = 800  # code points of a sentence that is compared as a whole
 _SEAM = re.compile(r"[\n;]\s*|\s+")
+_PROSE = 8  # blanks in a value that is no sentence
 _POSTINGS = 64  # sentences kept for a word; rarer words tell more anyway
 
 
@@ -47,7 +50,18 @@ class Sentences:
 @lru_cache(maxsize=16)  # the aspects and systems that share a source come one after another
 def index_sentences(text: str) -> Sentences:
     """Index `text`; takes time and memory in proportion to its length."""
-    intervals = list(pieces(text))
+    fields = [
+        field
+        for record in records(text).records
+        for field in record.fields
+        if field.value.count(" ") < _PROSE
+    ]
+    starts = sorted(field.start for field in fields)
+    intervals = [
+        (start, end)
+        for start, end in pieces(text)
+        if bisect_left(starts, start) == bisect_left(starts, end)
+    ]
     where: dict[str, list[int]] = {}
     values: set[float] = set()
     for number, (start, end) in enumerate(intervals):

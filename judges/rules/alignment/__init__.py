@@ -1,1 +1,1 @@
-"""Contradictions that rules can tell for sure, where a text stands nearly verbatim beside its source."""
+"""Contradictions that rules can tell for sure: a text beside the source it nearly repeats."""

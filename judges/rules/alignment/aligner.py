@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
-from spanjury.judges.rules.alignment.lexicon import OPPOSITES
+from spanjury.judges.rules.alignment.opposites import OPPOSITES
 from spanjury.judges.rules.alignment.tokens import Phrase, Token
 
 _SAME = 20  # worth of two equal tokens
@@ -13,7 +12,8 @@ _ALIKE = 9  # of two numbers, two weekdays, two opposites: half as much, and a l
 _MOVED = 5  # of two tokens each of which stands elsewhere in the other sentence
 _DIAGONAL = 1  # of a pair that follows upon a pair
 _KINDS_ALIKE = frozenset(("number", "weekday", "month", "ordinal", "name"))
-_REACH = 4  # tokens to each side that bear witness of a difference
+_CELLS = 5000  # pairs of tokens above which two sentences are not nearly the same anyway
+_REACH = 4  # tokens to each side that count for a difference
 
 
 class Link(NamedTuple):
@@ -99,15 +99,17 @@ def compare(output: Phrase, source: Phrase) -> Comparison:
 
 def _aligned(left: Sequence[Token], right: Sequence[Token]) -> list[Link]:
     """Align by dynamic programming: the links of the greatest worth together."""
-    if not left or not right:
+    if not 0 < len(left) * len(right) <= _CELLS:
         return []
     worths = _worths(left, right)
     best = [[0] * (len(right) + 1)]
     for row in worths:
-        above, current = best[-1], [0]
+        above, current, reached = best[-1], [0], 0
         for at, worth in enumerate(row):
-            reached = above[at] + worth if worth else 0
-            current.append(max(reached, above[at + 1], current[at]))
+            reached = max(reached, above[at + 1])
+            if worth and above[at] + worth > reached:
+                reached = above[at] + worth
+            current.append(reached)
         best.append(current)
     return list(_traced(best, worths))[::-1]
 

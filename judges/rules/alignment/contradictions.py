@@ -15,16 +15,16 @@ from spanjury.judges.rules.alignment.contradiction import Contradiction
 from spanjury.judges.rules.alignment.difference import Difference
 from spanjury.judges.rules.alignment.exchanges import exchanges
 from spanjury.judges.rules.alignment.figures import figures
-from spanjury.judges.rules.alignment.index import Sentences, index_sentences, pieces
-from spanjury.judges.rules.alignment.polarity import polarity
+from spanjury.judges.rules.alignment.index import Sentences, bare, index_sentences, pieces
 from spanjury.judges.rules.alignment.names import replaced_names, speakers
+from spanjury.judges.rules.alignment.polarity import polarity
 from spanjury.judges.rules.alignment.record import records
 from spanjury.judges.rules.alignment.record_claims import record_claims
 from spanjury.judges.rules.alignment.tokens import Phrase, phrase
 
 _CANDIDATES = 3  # sentences of an input that a sentence is compared with
 _LEAST = 2  # words that a sentence must hold to be compared
-_SHARED = 0.35  # share of its words that a sentence of the source must hold
+_SHARED = 0.4  # share of its words that a sentence of the source must hold
 _COVER = 0.45  # share that must stand in the same order
 _CLOSE = 0.6  # share below which the source must not have the number anywhere else
 _AS_GOOD = 0.05  # how much worse aligned a sentence may be that vouches for the text
@@ -94,6 +94,9 @@ def _of_sentence(
     text: str, start: int, *, sources: Mapping[str, Sentences]
 ) -> Iterator[Contradiction]:
     """Yield the contradictions of one sentence of the output."""
+    copied = hash(bare(text))
+    if any(copied in source.copies for source in sources.values()):
+        return
     said = phrase(text)
     if len(said.tokens) < _LEAST:
         return
@@ -106,7 +109,9 @@ def _of_sentence(
         for match in matches
         if match.comparison.cover() >= enough
     ]
-    if all(found for _, found in readings):
+    if all(found for _, found in readings) and not any(
+        source.holds(text, _keys(said)) for source in sources.values()
+    ):
         match, found = readings[0]
         for each in _apart(found):
             yield _contradiction(text, start, match=match, difference=each)
@@ -114,7 +119,7 @@ def _of_sentence(
 
 def _matches(said: Phrase, sources: Mapping[str, Sentences]) -> Iterator[_Match]:
     """Yield the sentences of the sources that `said` nearly repeats."""
-    keys = list({token.key for token in said.tokens if token.kind != "number"})
+    keys = _keys(said)
     for name, source in sources.items():
         for votes, number in source.nearest(keys, limit=_CANDIDATES):
             if votes < _SHARED * len(keys):
@@ -123,6 +128,11 @@ def _matches(said: Phrase, sources: Mapping[str, Sentences]) -> Iterator[_Match]
             comparison = compare(said, phrase(source.text[begin:stop]))
             if comparison.cover() >= _COVER:
                 yield _Match(name, source, begin, comparison)
+
+
+def _keys(said: Phrase) -> list[str]:
+    """Return the keys that a sentence is looked for by."""
+    return list({token.key for token in said.tokens if token.kind != "number"})
 
 
 def _differences(match: _Match) -> Iterator[Difference]:

@@ -6,7 +6,7 @@ from spanjury.judges.rules.alignment.aligner import Comparison
 from spanjury.judges.rules.alignment.contradiction import Category
 
 _WITNESSES = 3  # equal tokens close by that make a difference sure
-_CLOSE = 0.75  # share of two sentences from which one witness fewer will do
+_CLOSE = 0.75  # share of two sentences from which one equal token fewer will do
 _MOST = 0.8  # share of two short sentences that must be equal but for the difference
 
 

@@ -102,6 +102,9 @@ def _crossed(said: _Turn, given: _Turn) -> bool:
     if any(token.kind not in _EXCHANGED for side in sides for token in side):
         return False
     subject, other, agent, patient = ({token.key for token in side} for side in sides)
+    apart = (subject | other) ^ (agent | patient)
+    if any(token.key in apart and token.kind != "name" for side in sides for token in side):
+        return False
     return (
         (subject <= patient or patient <= subject)
         and (other <= agent or agent <= other)

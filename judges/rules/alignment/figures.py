@@ -8,6 +8,7 @@ from math import floor, isinf, log10
 from spanjury.judges.rules.alignment.aligner import Comparison
 from spanjury.judges.rules.alignment.contradiction import Category
 from spanjury.judges.rules.alignment.difference import Difference, difference, is_firm, loose
+from spanjury.judges.rules.alignment.lexicon import DETERMINERS
 from spanjury.judges.rules.alignment.tokens import Phrase, Token
 
 _SEVERITY = 4
@@ -40,18 +41,29 @@ def _category(comparison: Comparison, at: int) -> Category | None:
     if left.kind != right.kind:
         return None
     if left.kind in _DAYS:
-        return None if left.key == right.key or _held(comparison.source, left) else "date"
+        return "date" if _other_day(comparison, at) else None
     if left.kind == "ordinal":
         return None if left.key == right.key or _held(comparison.source, left) else "number"
-    if left.kind != "number":
-        return None
-    if left.value == right.value:
-        return "number" if _other_unit(left, right) else None
+    if left.kind == "number" and (
+        _other_unit(left, right) if left.value == right.value else _other_number(comparison, at)
+    ):
+        return "date" if _dates(comparison, at) else "number"
+    return None
+
+
+def _other_day(comparison: Comparison, at: int) -> bool:
+    """Whether two days or months differ; the ends of a range and days in a list may."""
+    left, right = comparison.token(at)
+    alike = {*left.before} ^ {*right.before} <= DETERMINERS
+    return left.key != right.key and alike and not _held(comparison.source, left)
+
+
+def _other_number(comparison: Comparison, at: int) -> bool:
+    """Whether two numbers of the same thing differ by more than rounding."""
+    left, right = comparison.token(at)
     if left.unit != right.unit or not _is_bound(comparison, at):
-        return None
-    if _states(comparison, at) or _rounded(left, right):
-        return None
-    return "date" if _dates(comparison, at) else "number"
+        return False
+    return not (_is_cut(comparison, at) or _states(comparison, at) or _rounded(left, right))
 
 
 def _held(sentence: Phrase, token: Token) -> bool:
@@ -65,7 +77,7 @@ def _states(comparison: Comparison, at: int) -> bool:
     counted = comparison.output.keys[place : place + 2]
     if len(counted) == 1:
         return counted[0] in comparison.source.keys
-    return counted in ([*pair] for pair in pairwise(comparison.source.keys))
+    return any([*pair] == [*counted] for pair in pairwise(comparison.source.keys))
 
 
 def _other_unit(left: Token, right: Token) -> bool:
@@ -85,6 +97,14 @@ def _is_bound(comparison: Comparison, at: int) -> bool:
         other.same and (other.left - link.left, other.right - link.right) in {(1, 1), (-1, -1)}
         for other in comparison.links[max(0, at - 1) : at + 2]
     )
+
+
+def _is_cut(comparison: Comparison, at: int) -> bool:
+    """Whether a sentence ends in the midst of a number: ``4.7`` of ``4.7 million``."""
+    left, right = comparison.token(at)
+    numeral = comparison.source.text[right.start : right.end].split()[0]
+    last = comparison.links[at].left + 1 == len(comparison.output.tokens)
+    return last and comparison.output.text[left.start : left.end] == numeral
 
 
 def _rounded(left: Token, right: Token) -> bool:
@@ -121,7 +141,6 @@ def _dates(comparison: Comparison, at: int) -> bool:
 
 def _with_units(comparison: Comparison, at: int) -> Difference:
     """Return numbers that are the same, with units that are not."""
-    left, right = comparison.token(at)
     link = comparison.links[at]
     said = _extent(comparison.output, link.left)
     return Difference(*said, *_extent(comparison.source, link.right), "number", _SEVERITY)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from spanjury.judges.rules.alignment.aligner import Comparison
 from spanjury.judges.rules.alignment.difference import Difference
@@ -93,7 +94,8 @@ def speakers(comparison: Comparison, source: Sentences) -> Iterator[Difference]:
     ):
         return
     quoted = len(comparison.output.tokens) - len(said)
-    if comparison.equal() < max(_QUOTED, _MOST * quoted):
+    equal = comparison.equal()
+    if equal < max(_QUOTED, _MOST * quoted) and not 1 < equal == quoted:
         return
     names = [comparison.output.text[token.start : token.end] for token in said]
     others = [comparison.source.text[token.start : token.end] for token in given]
@@ -115,7 +117,7 @@ def _speaker(sentence: Phrase) -> Sequence[Token]:
         for at, token in enumerate(tokens)
         if token.kind == "name" and (_says(sentence, at) or _is_said(token))
     ]
-    if not found or found[-1] - found[0] != len(found) - 1:
+    if not found or found[-1] - found[0] != len(found) - 1 or _is_torn(sentence):
         return ()
     first, last = found[0], found[-1]
     while first and tokens[first - 1].kind == "name" and not tokens[first].before:
@@ -125,6 +127,14 @@ def _speaker(sentence: Phrase) -> Sequence[Token]:
     ):
         last += 1
     return tokens[first : last + 1]
+
+
+def _is_torn(sentence: Phrase) -> bool:
+    """Whether a sentence is made of turns of several speakers."""
+    return any(
+        token.kind == "name" and behind.before[:1] == (":",)
+        for token, behind in pairwise(sentence.tokens[1:])
+    )
 
 
 def _says(sentence: Phrase, at: int) -> bool:

@@ -4,10 +4,12 @@ from collections.abc import Iterator
 
 from spanjury.judges.rules.alignment.aligner import Comparison
 from spanjury.judges.rules.alignment.difference import Difference, difference, is_firm, loose
-from spanjury.judges.rules.alignment.lexicon import BLURRING, MODALS, OPPOSITES, PREPOSITIONS
+from spanjury.judges.rules.alignment.lexicon import BLURRING, MODALS, NEGATORS, PREPOSITIONS
+from spanjury.judges.rules.alignment.opposites import OPPOSITES
 from spanjury.judges.rules.alignment.tokens import Phrase, Token
 
 _SEVERITY = 5
+_BARE = NEGATORS | {"do", "does", "did"}
 
 
 def polarity(comparison: Comparison) -> Iterator[Difference]:
@@ -19,14 +21,21 @@ def polarity(comparison: Comparison) -> Iterator[Difference]:
     if comparison.source.question != comparison.output.question:
         return
     changes = [_changes(comparison, at) for at in range(len(comparison.links))]
+    moved = {_direction(comparison, at) for at, changed in enumerate(changes) if changed} >= {1, -1}
     for at, changed in enumerate(changes):
         if not changed or any(changes[max(0, at - 1) : at]) or any(changes[at + 1 : at + 2]):
             continue
-        if is_firm(comparison, at):
-            if comparison.links[at].same:
+        if comparison.links[at].same:
+            if not moved:
                 yield from _denial(comparison, at)
-            elif loose(comparison, at) == (0, 0):
-                yield difference(comparison, at, category="antonym", severity=_SEVERITY)
+        elif is_firm(comparison, at) and loose(comparison, at) == (0, 0):
+            yield difference(comparison, at, category="antonym", severity=_SEVERITY)
+
+
+def _direction(comparison: Comparison, at: int) -> int:
+    """Return 1 where the output alone denies a token, -1 where the source does."""
+    left, right = comparison.token(at)
+    return left.denied - right.denied
 
 
 def _changes(comparison: Comparison, at: int) -> bool:
@@ -47,12 +56,19 @@ def _denial(comparison: Comparison, at: int) -> Iterator[Difference]:
     left, right = comparison.token(at)
     if left.denied == right.denied or loose(comparison, at) != (0, 0):
         return
-    if _blurred(comparison, at) or not _alike(left, right):
+    if not is_firm(comparison, at) or _blurred(comparison, at) or not _alike(left, right):
         return
-    if comparison.links[at].left == 0 < comparison.links[at].right:
+    if comparison.links[at].left == 0 and _begins_amid(comparison, at):
         return
     start, end = _denied_words(left)
     yield Difference(start, end, right.opening, right.end, "negation", _SEVERITY)
+
+
+def _begins_amid(comparison: Comparison, at: int) -> bool:
+    """Whether the output begins in the midst of the source's sentence, behind its denial."""
+    left, right = comparison.token(at)
+    cut = not left.before and not _BARE.issuperset(right.before)
+    return cut or comparison.links[at].right > 0
 
 
 def _alike(left: Token, right: Token) -> bool:

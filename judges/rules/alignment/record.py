@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 _JSON = re.compile(r'"(?:\\.|[^"\\])*+"|-?\d[\d.eE+-]*|true|false|null|[{}\[\]:,]')
 _PAIR = re.compile(
-    r"(?P<key>[A-Za-z][\w -]{0,40}?) ?(?:=|\[) ?(?P<value>'[^'\n]*'|\"[^\"\n]*\"|[^|,;\[\]()\n]+)\]?"
+    r"(?P<key>[A-Za-z][\w -]{0,40}?) ?(?:=|\[) ?"
+    r"(?P<value>'[^'\n]*'|\"[^\"\n]*\"|[^|,;\[\]()\n]+)\]?"
 )
 _LINE = re.compile(
     r"^[ \t]*(?:[-*•][ \t]+)?\**(?P<key>[A-Za-z][\w /-]{0,40}?)\**[ \t]*:\**[ \t]+"
@@ -21,7 +22,9 @@ _LINE = re.compile(
 _ROW = re.compile(r"^[ \t]*\|?(?P<row>[^|\n]*(?:\|[^|\n]*)+?)\|?[ \t]*$", re.MULTILINE)
 _RULE = re.compile(r"[\s|:-]*")
 _LEAST = 2  # fields of a record of lines, rows of a table
-_POSTINGS = 64  # fields kept for a word
+LONGEST_VALUE = 6
+"""Words of a value that is looked for in a sentence."""
+_POSTINGS = 16  # fields kept for a word
 _NUMBER = re.compile(r"[$£€]?\s*(\d[\d,]*(?:\.\d+)?)\s*[%A-Za-z]{0,12}")
 _WORD = re.compile(r"\w+")
 _NAME = re.compile(r"(?i)(?:^|_|[a-z]\b|\b)(?:name|title)$")
@@ -47,14 +50,14 @@ class Field:
 
     @property
     def index(self) -> str:
-        """Word or number that the value is looked up by; empty for a value without words."""
-        first = _WORD.search(self.value.lower())
-        return self.number or (first.group() if first else "")
+        """Words or number that the value is looked up by; empty for one without, or with many."""
+        words = _WORD.findall(self.value.lower())
+        return self.number or (" ".join(words) if len(words) <= LONGEST_VALUE else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """What belongs to one thing.
+    """The fields that belong to one thing.
 
     Parameters
     ----------
@@ -88,7 +91,7 @@ class Records:
     Parameters
     ----------
     names, values
-        First word, or number, of a name or a value -> where it stands.
+        `index` of a name or a value -> where it stands.
     """
 
     records: Sequence[Record]
@@ -213,7 +216,7 @@ def _blocks(text: str) -> Iterator[Record]:
     """Yield blocks of lines with a key and a value each, where no key comes twice."""
     lines = list(_LINE.finditer(text))
     numbered = [(text.count("\n", 0, lines[0].start()) if lines else 0, line) for line in lines[:1]]
-    for before, line in zip(lines, lines[1:], strict=False):
+    for before, line in pairwise(lines):
         gap = text[before.end() : line.start()]
         numbered.append((numbered[-1][0] + (0 if gap == "\n" else 1), line))
     blocks = [

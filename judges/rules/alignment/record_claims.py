@@ -1,12 +1,14 @@
-"""What a sentence says of the record that it names: values of another record, and denials."""
+"""Claims about the record that a sentence names: values of another one, and denials."""
 
 import re
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from spanjury.judges.rules.alignment.lexicon import LIGHT, OPPOSITES, key
-from spanjury.judges.rules.alignment.record import Entry, Field, Record, Records
+from spanjury.judges.rules.alignment.keys import key
+from spanjury.judges.rules.alignment.lexicon import LIGHT
+from spanjury.judges.rules.alignment.opposites import OPPOSITES
+from spanjury.judges.rules.alignment.record import LONGEST_VALUE, Entry, Field, Record, Records
 from spanjury.judges.rules.alignment.tokens import Phrase, Token, phrase
 
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\W]+")
@@ -17,9 +19,34 @@ _NOTHING = frozenset(("", "null", "n/a", "-", "none", "unknown"))
 _FRAME = frozenset(
     map(
         key,
-        """has have is are accept accepts accepted allow allows allowed available offer offers
-        offered include included includes provide provides provided welcome permitted
-        serves served with currently""".split(),
+        [
+            "has",
+            "have",
+            "is",
+            "are",
+            "accept",
+            "accepts",
+            "accepted",
+            "allow",
+            "allows",
+            "allowed",
+            "available",
+            "offer",
+            "offers",
+            "offered",
+            "include",
+            "included",
+            "includes",
+            "provide",
+            "provides",
+            "provided",
+            "welcome",
+            "permitted",
+            "serves",
+            "served",
+            "with",
+            "currently",
+        ],
     )
 )
 _AFFIRMING = frozenset(
@@ -34,6 +61,8 @@ _BLURRING = frozenset(
 )
 _DENYING = frozenset(("not", "never", "no", "nor"))
 _LACKING = frozenset(("lacks", "lack", "lacking"))
+_NO_VALUES = _TRUE | _FALSE | _NOTHING | LIGHT
+_WORD = re.compile(r"\w+")
 _CLAUSE = re.compile(r"[,;:–—]|\b(?:and|but|while|although|though|whereas|which|who)\b")
 _ZERO = "#0"  # key of the number
 _LETTERS = 3  # letters that a value in words must have
@@ -54,7 +83,7 @@ def record_claims(sentence: Phrase, known: Records) -> Iterator[Claimed]:
     what is true or false of it.
     """
     record = _named(sentence, known)
-    if record is None:
+    if record is None or sentence.question:
         return
     if len(known.records) > 1 and _BLURRING.isdisjoint(_words(sentence)):
         yield from _borrowed(sentence, record, known=known)
@@ -74,22 +103,12 @@ def _named(sentence: Phrase, known: Records) -> Record | None:
     """Return the only record that the sentence names, or the only one there is."""
     if len(known.records) == 1:
         return known.records[0]
-    found = [
-        entry
-        for word in set(re.findall(r"\w+", sentence.text.lower()))
-        for entry in known.names.get(word, ())
-        if _place(sentence, entry.field.value)
-    ]
+    found = {index for index, _ in _sequences(sentence) if index in known.names}
     longest = [
-        entry
-        for entry in found
-        if not any(
-            len(other.field.value) > len(entry.field.value)
-            and entry.field.value.lower() in other.field.value.lower()
-            for other in found
-        )
+        index for index in found if not any(index in other and index != other for other in found)
     ]
-    return longest[0].record if len(longest) == 1 else None
+    entries = known.names[longest[0]] if len(longest) == 1 else ()
+    return entries[0].record if len(entries) == 1 else None
 
 
 def key_words(name: str) -> list[str]:
@@ -133,13 +152,18 @@ def _stated(sentence: Phrase, known: Records) -> Iterator[tuple[tuple[int, int],
         if token.kind == "number":
             for entry in known.values.get(token.key, ()):
                 yield (token.start, token.end), entry
-    for word in set(re.findall(r"\w+", sentence.text.lower())):
-        for entry in known.values.get(word, ()):
-            value = entry.field.value.lower()
-            if len(value) >= _LETTERS and value not in _TRUE | _FALSE | _NOTHING | LIGHT:
-                place = _place(sentence, value)
-                if place:
-                    yield place, entry
+    for index, place in dict(_sequences(sentence)).items():
+        if len(index) >= _LETTERS and index not in _NO_VALUES:
+            for entry in known.values.get(index, ()):
+                yield place, entry
+
+
+def _sequences(sentence: Phrase) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Yield each sequence of words, in lower case, as long as a value may be, and its place."""
+    words = [(match.group().lower(), *match.span()) for match in _WORD.finditer(sentence.text)]
+    for first, (_, start, _) in enumerate(words):
+        for stop in range(first + 1, min(first + LONGEST_VALUE, len(words)) + 1):
+            yield " ".join(word for word, _, _ in words[first:stop]), (start, words[stop - 1][2])
 
 
 def _holds(field: Field, words: str) -> bool:

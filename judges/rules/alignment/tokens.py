@@ -7,16 +7,16 @@ from functools import lru_cache
 from math import isinf
 from typing import Literal, NamedTuple
 
+from spanjury.judges.rules.alignment.keys import key
 from spanjury.judges.rules.alignment.lexicon import (
     HARMLESS_AFTER_NO,
     INFINITIVE_NEGATORS,
     LIGHT,
-    NEGATIVE_FORMS,
     NEGATORS,
     ORDINALS,
-    UNITS,
-    key,
 )
+from spanjury.judges.rules.alignment.opposites import NEGATIVE_FORMS
+from spanjury.judges.rules.alignment.units import UNITS
 from spanjury.judges.rules.lexicon import MONTHS, SAME, WEEKDAYS
 from spanjury.judges.rules.numbers import SHORT_SCALES, numbers
 from spanjury.judges.text.words import fold_word
@@ -25,13 +25,14 @@ Kind = Literal["word", "name", "number", "weekday", "month", "ordinal"]
 
 _NOT = r"[nN] ?['’] ?[tT]\b"
 _LEXEME = re.compile(
-    rf"{_NOT}|[^\W\d_]+?(?={_NOT})|['’](?:ll|re|ve|m|d|s)\b|[^\W\d_]+"
+    rf"{_NOT}|[^\W\d_]+?(?={_NOT})|['’](?:ll|re|ve|m|d|s)\b|[^\W\d_]+\d\w*|[^\W\d_]+"
     r"|\d+(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:[.,]\d+)*|[%$£€¥,;:?!()\"“”'’–—-]"
 )
 _DECIMAL_COMMA = re.compile(r"\d+,\d{1,2}|0,\d+")
 _CUT_AUXILIARIES = {"ca": "can", "wo": "will", "sha": "shall"}
 _MONTHS = frozenset(MONTHS)
 _ORDINAL_ENDINGS = frozenset(("st", "nd", "rd", "th"))
+_DENYING = NEGATORS | INFINITIVE_NEGATORS
 _BREAK = "|"  # no word, so that no number is read across punctuation
 _STOPS = frozenset(',;:?!.()"“”')
 
@@ -99,19 +100,21 @@ def lexemes(text: str) -> Iterator[Lexeme]:
     for match in _LEXEME.finditer(text):
         start, end = match.span()
         found = match.group()
-        if found[0] in "nN" and ("'" in found or "’" in found):
+        if found.isalpha():
+            folded = found.lower() if found.isascii() else fold_word(found)
+            if folded == "cannot":
+                yield Lexeme(start, start + 3, found[:3], "can")
+                yield Lexeme(start + 3, end, found[3:], "not")
+            elif folded in _CUT_AUXILIARIES and text[end : end + 1] in {"n", "N"}:
+                yield Lexeme(start, end, found, _CUT_AUXILIARIES[folded])
+            else:
+                yield Lexeme(start, end, found, folded)
+        elif found[0] in "nN" and not found[1].isalnum():
             yield Lexeme(start, end, found, "not")
-            continue
-        folded = fold_word(found)
-        if folded == "cannot":
-            yield Lexeme(start, start + 3, found[:3], "can")
-            yield Lexeme(start + 3, end, found[3:], "not")
-        elif folded in _CUT_AUXILIARIES and text[end : end + 1] in {"n", "N"}:
-            yield Lexeme(start, end, found, _CUT_AUXILIARIES[folded])
         elif _DECIMAL_COMMA.fullmatch(found):
             yield Lexeme(start, end, found, fold_word(found.replace(",", ".")))
         else:
-            yield Lexeme(start, end, found, folded)
+            yield Lexeme(start, end, found, fold_word(found))
 
 
 @lru_cache(maxsize=2048)  # the outputs of several systems stand beside the same sentences
@@ -129,7 +132,7 @@ def phrase(text: str) -> Phrase:
 
 
 class _Reader:
-    """What is known of a sentence while it is read from left to right."""
+    """State of the reading of a sentence from left to right."""
 
     def __init__(self, found: Sequence[Lexeme]) -> None:
         self._found = found
@@ -149,8 +152,8 @@ class _Reader:
                 stop = self._past_ending(stated[at].stop)
                 value = stated[at].value
                 number = f"#{value:g}" if not isinf(value) else f"#{lexeme.folded}"
-                yield self._token(at, stop, number, "number", value=value)
-            elif self._denies(at):
+                yield self._token((at, stop), number, kind="number", value=value)
+            elif lexeme.folded in _DENYING and self._denies(at):
                 self._deny(lexeme)
             elif self._is_light(at):
                 self._pass(lexeme)
@@ -197,6 +200,8 @@ class _Reader:
         word = self._folded[at]
         if word == "longer":
             return self.before[-1:] == ["no"]
+        if word == "may" and at:
+            return self._found[at].text != "May"
         return word in LIGHT or not word[0].isalnum() or (len(word) == 1 and word.isalpha())
 
     def _word(self, at: int) -> Token:
@@ -205,7 +210,7 @@ class _Reader:
         if folded in NEGATIVE_FORMS:
             self._denials.append((lexeme.start, lexeme.end))
             folded = NEGATIVE_FORMS[folded]
-        return self._token(at, at + 1, key(folded), self._kind(at, folded))
+        return self._token((at, at + 1), key(folded), kind=self._kind(at, folded))
 
     def _kind(self, at: int, folded: str) -> Kind:
         if folded in WEEKDAYS:
@@ -216,7 +221,8 @@ class _Reader:
             return "ordinal"
         return "name" if self._found[at].text[0].isupper() else "word"
 
-    def _token(self, at: int, stop: int, name: str, kind: Kind, *, value: float = 0.0) -> Token:
+    def _token(self, place: tuple[int, int], name: str, *, kind: Kind, value: float = 0.0) -> Token:
+        at, stop = place
         start = self._found[at].start
         token = Token(
             start=start,

@@ -6,6 +6,7 @@ mean the same, too; a denial, an opposite, another number or day, or names in an
 not. A sentence that any sentence of the inputs repeats without such a difference is left alone.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -22,6 +23,8 @@ from spanjury.judges.rules.alignment.record import records
 from spanjury.judges.rules.alignment.record_claims import record_claims
 from spanjury.judges.rules.alignment.tokens import Phrase, phrase
 
+_BEFORE = re.compile(r"\d\. ?$")
+_AFTER = re.compile(r"\. ?\d")
 _CANDIDATES = 3  # sentences of an input that a sentence is compared with
 _LEAST = 2  # words that a sentence must hold to be compared
 _SHARED = 0.4  # share of its words that a sentence of the source must hold
@@ -144,9 +147,18 @@ def _differences(match: _Match) -> Iterator[Difference]:
         return
     far = comparison.cover() < _CLOSE
     yield from polarity(comparison)
-    yield from figures(comparison, stated=match.source.values if far else frozenset())
+    for found in figures(comparison, stated=match.source.values if far else frozenset()):
+        if not _is_torn(match, found):
+            yield found
     yield from speakers(comparison, match.source)
     yield from replaced_names(comparison, match.source)
+
+
+def _is_torn(match: _Match, found: Difference) -> bool:
+    """Whether a number of the source was torn by its tokens: ``1. 7 million``."""
+    start, end = match.start + found.source_start, match.start + found.source_end
+    text = match.source.text
+    return bool(_AFTER.match(text, end) or _BEFORE.search(text[max(0, start - 4) : start]))
 
 
 def _apart(found: Sequence[Difference]) -> list[Difference]:

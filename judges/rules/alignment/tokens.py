@@ -26,7 +26,7 @@ Kind = Literal["word", "name", "number", "weekday", "month", "ordinal"]
 _NOT = r"[nN] ?['’] ?[tT]\b"
 _LEXEME = re.compile(
     rf"{_NOT}|[^\W\d_]+?(?={_NOT})|['’](?:ll|re|ve|m|d|s)\b|[^\W\d_]+\d\w*|[^\W\d_]+"
-    r"|\d+(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:[.,]\d+)*|[%$£€¥,;:?!()\"“”'’–—-]"
+    r"|[1-9]\d{0,2}(?:, ?\d{3})+(?!\d)(?:\.\d+)?|\d+(?:[.,]\d+)*|[%$£€¥,;:?!()\"“”'’–—-]"
 )
 _DECIMAL_COMMA = re.compile(r"\d+,\d{1,2}|0,\d+")
 _CUT_AUXILIARIES = {"ca": "can", "wo": "will", "sha": "shall"}

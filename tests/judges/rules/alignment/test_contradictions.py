@@ -306,6 +306,11 @@ def test_two_names_of_one_person_do_not_contradict() -> None:
     assert found("Then Jimmy signed the treaty with the allies.", source) == []
 
 
+def test_a_number_that_was_torn_by_its_tokens_is_left_alone() -> None:
+    source = "around 56, 000 dogs were treated by vets in may for $ 1. 7 million ."
+    assert found("Around 56,000 dogs were treated by vets in May for $1.7 million.", source) == []
+
+
 def test_typographic_and_tokenised_contractions_are_read_alike() -> None:
     source = "the firm did n't pay the fine in full ."
     assert found("The firm didn’t pay the fine in full.", source) == []

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from spanjury.judges.core import ErrorSpan, Located
+from spanjury.judges.rules.alignment.contradiction import Contradiction
 from spanjury.judges.rules.claims import Claim
 from spanjury.judges.rules.lexicon import MONTHS, WEEKDAYS
 from spanjury.judges.rules.numbers import Number
@@ -46,6 +47,37 @@ def error_spans(
     ]
     gravest = sorted(found, key=lambda span: (-(span.severity or 0), span.start))[:limit]
     return tuple(sorted(gravest, key=lambda span: (span.start, span.end)))
+
+
+def with_contradictions(
+    spans: Sequence[ErrorSpan], found: Sequence[Contradiction], *, limit: int
+) -> tuple[ErrorSpan, ...]:
+    """Return contradictions and the spans that share no word with one, the gravest `limit`."""
+    certain = [_contradicted(each) for each in found]
+    rest = [
+        span
+        for span in spans
+        if not any(_overlap(span.interval, other.interval) for other in certain)
+    ]
+    gravest = sorted((*certain, *rest), key=lambda span: (-(span.severity or 0), span.start or 0))
+    return tuple(sorted(gravest[:limit], key=lambda span: span.interval or (0, 0)))
+
+
+def _contradicted(found: Contradiction) -> ErrorSpan:
+    return ErrorSpan(
+        text=found.text,
+        explanation=found.explanation,
+        severity=found.severity,
+        start=found.start,
+        end=found.end,
+        category=found.category,
+        located=Located.EXACT,
+        evidence=(found.evidence,),
+    )
+
+
+def _overlap(one: tuple[int, int] | None, other: tuple[int, int] | None) -> bool:
+    return one is not None and other is not None and one[0] < other[1] and other[0] < one[1]
 
 
 def _span(text: str, sentence: SentenceSupport, *, finding: _Finding) -> ErrorSpan:

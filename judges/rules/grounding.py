@@ -1,16 +1,21 @@
 """A judge of whether the inputs support what a text says; it counts, and asks no model."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import sqrt
 from types import MappingProxyType
 
 from spanjury.judges.core import Aspect, Outcome, Report, Segment, signature
 from spanjury.judges.core.code_digest import code_digest
-from spanjury.judges.rules.evidence import error_spans
+from spanjury.judges.rules.alignment.contradiction import Contradiction
+from spanjury.judges.rules.alignment.contradictions import contradictions
+from spanjury.judges.rules.evidence import error_spans, with_contradictions
 from spanjury.judges.rules.source_index import index_source
 from spanjury.judges.rules.support import Support, support
+from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.turns import in_turn
 from spanjury.judges.text.words import folded_words
 
@@ -58,6 +63,7 @@ _MARKERS: Mapping[str, frozenset[str]] = MappingProxyType(
 )
 _HITS = 3  # marker words that make a language likely
 _MARGIN = 2  # how many times as many as of the other text's language
+_CONTRADICTED = 0.5  # of the support that a text keeps each sentence of which is contradicted
 _FOREIGN = 0.5  # known claims below which the languages are compared
 
 
@@ -113,7 +119,8 @@ class GroundingJudge:
     words and endings; in other languages it takes more words to be different.
 
     The score is ``low + (high - low) * support`` on the scale of the aspect; `support` in
-    `spanjury.judges.rules.support` is 1 for a text that was copied word for word. A text without
+    `spanjury.judges.rules.support` is 1 for a text that was copied word for word. Contradictions of
+    a source's sentence that the text nearly repeats take up to half of it. A text without
     words says nothing that is unsupported and has the best score. `max_spans`,
     0 or more, limits the spans of the report; the score counts all.
     """
@@ -133,13 +140,16 @@ class GroundingJudge:
         """Compare the output with the inputs that `aspect` may look at."""
         if aspect.kind != "grounding":
             return _abstention(f"{aspect.name} is not about what the inputs support")
-        source = "\n\n".join(aspect.view(segment.inputs).values())
+        inputs = aspect.view(segment.inputs)
+        source = "\n\n".join(inputs.values())
         if not source.strip():
             return _abstention("there is no input to compare with")
-        compare = partial(self._compare, segment.output, source, aspect=aspect)
+        compare = partial(self._compare, segment.output, source, aspect=aspect, inputs=inputs)
         return await in_turn(compare, length=len(segment.output) + len(source))
 
-    def _compare(self, output: str, source: str, *, aspect: Aspect) -> Report:
+    def _compare(
+        self, output: str, source: str, *, aspect: Aspect, inputs: Mapping[str, str] | None = None
+    ) -> Report:
         obstacle = _different_scripts(output, source)
         if obstacle:
             return _abstention(obstacle)
@@ -150,11 +160,26 @@ class GroundingJudge:
             if obstacle:
                 return _abstention(obstacle)
         scale = aspect.scale
+        certain = contradictions(output, {"": source} if inputs is None else inputs)
+        lacking = error_spans(output, found, index=index, limit=self.max_spans)
+        share = found.share * _left(output, certain)
         return Report(
-            score=scale.low + (scale.high - scale.low) * found.share,
-            spans=error_spans(output, found, index=index, limit=self.max_spans),
+            score=scale.low + (scale.high - scale.low) * share,
+            spans=with_contradictions(lacking, certain, limit=self.max_spans),
             rationale=_rationale(found),
         )
+
+
+def _left(output: str, certain: Sequence[Contradiction]) -> float:
+    """Return what contradictions leave of the support: half of it where all sentences have one.
+
+    The root lets one in many sentences count for more than its share of the text.
+    """
+    if not certain:
+        return 1.0
+    starts = [start for start, _ in sentence_intervals(output)]
+    wrong = {bisect_right(starts, each.start) for each in certain}
+    return 1.0 - (1.0 - _CONTRADICTED) * sqrt(len(wrong) / len(starts))
 
 
 def _abstention(reason: str) -> Report:

@@ -8,6 +8,7 @@ from itertools import groupby
 from types import MappingProxyType
 
 from spanjury.judges.core import ErrorSpan, Evidence, Located
+from spanjury.judges.rules.alignment.contradiction import Category, Contradiction
 from spanjury.judges.rules.claims import Claim
 from spanjury.judges.rules.name_support import called_otherwise
 from spanjury.judges.rules.names import Name
@@ -34,12 +35,33 @@ _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _CAPITAL = re.compile(r"(?<![\w'’-])[A-Z][^\W\d_]{2,}(?:[ -][A-Z][^\W\d_]+)*")
 
 WORDING = "unsupported wording"
+CONTRADICTIONS: Mapping[Category, str] = MappingProxyType(
+    {
+        "antonym": "antonym",
+        "date": "contradicted date",
+        "name order": "exchanged names",
+        "negation": "negation",
+        "number": "contradicted number",
+        "record": "contradicted record",
+        "speaker": "wrong speaker",
+    }
+)
+"""Contradictions that are reported -> category of their spans. A name in another's place is not:
+too few of those that the rules find are errors."""
+
 PRECISION: Mapping[str, float] = MappingProxyType(
     {
         "unsupported number": 0.9,
         "unsupported date": 0.75,
         "unsupported name": 0.6,
         WORDING: 0.8,
+        "antonym": 0.9,
+        "contradicted date": 0.9,
+        "contradicted number": 0.95,
+        "contradicted record": 0.9,
+        "exchanged names": 0.9,
+        "negation": 0.95,
+        "wrong speaker": 0.9,
     }
 )
 """Category -> share of its spans that lie on what people marked, in part at least.
@@ -71,27 +93,79 @@ class _Finding:
 
 
 def error_spans(
-    text: str, support: Support, *, source: Source, limit: int
+    text: str,
+    support: Support,
+    *,
+    source: Source,
+    limit: int,
+    contradictions: Sequence[Contradiction] = (),
 ) -> tuple[tuple[ErrorSpan, ...], tuple[ErrorSpan, ...]]:
     """Return what the source does not support: the gravest `limit` in order of place, and the rest.
 
+    What the source contradicts for sure comes first, and takes the place of what it only lacks.
     Severity is 4 for a number, a date, or a person whom the source calls otherwise, 3 for a
     name, for a small number in words and for words of which the source has none. Only what
     is reported is explained: to find what is like it in a long source takes time.
     """
+    against = [
+        one
+        for one in contradictions
+        if one.category in CONTRADICTIONS and not _follows(one, support, source)
+    ]
     found = [
         finding
         for sentence in support.sentences
         for finding in _findings(sentence, prose=support.prose)
+        if not any(_overlaps(finding.interval, other) for other in against)
     ]
     found.sort(key=lambda finding: (-finding.severity, finding.interval))
-    reported = [
+    certain = sorted(map(_contradicted, against), key=lambda span: -(span.severity or 0))
+    room = max(0, limit - len(certain))
+    reported = certain[:limit] + [
         _span(text, finding, said=_explained(finding, text=text, source=source, support=support))
-        for finding in found[:limit]
+        for finding in found[:room]
     ]
     reported.sort(key=lambda span: (span.start, span.end))
-    rest = (_span(text, finding, said=("Not in the source.", ())) for finding in found[limit:])
-    return tuple(reported), tuple(rest)
+    rest = (_span(text, finding, said=("Not in the source.", ())) for finding in found[room:])
+    return tuple(reported), (*certain[limit:], *rest)
+
+
+def _overlaps(interval: tuple[int, int], other: Contradiction) -> bool:
+    start, end = interval
+    return start < other.end and other.start < end
+
+
+def _follows(found: Contradiction, support: Support, source: Source) -> bool:
+    """Whether another number than the source's follows from it all the same.
+
+    It is a sum, or written otherwise: known, although its words do not stand in the source.
+    """
+    literally = re.compile(rf"(?<!\w){re.escape(found.text)}(?!\w)")
+    if found.category != "number" or literally.search(source.text):
+        return False
+    return any(
+        claim.known and claim.number is not None and _overlaps(_interval(sentence, claim), found)
+        for sentence in support.sentences
+        for claim in sentence.claims
+    )
+
+
+def _interval(sentence: SentenceSupport, claim: Claim) -> tuple[int, int]:
+    return sentence.words[claim.first].start, sentence.words[claim.stop - 1].end
+
+
+def _contradicted(found: Contradiction) -> ErrorSpan:
+    return ErrorSpan(
+        text=found.text,
+        explanation=found.explanation,
+        severity=found.severity,
+        start=found.start,
+        end=found.end,
+        category=CONTRADICTIONS[found.category],
+        located=Located.EXACT,
+        evidence=(found.evidence,),
+        probability=PRECISION[CONTRADICTIONS[found.category]],
+    )
 
 
 def _span(text: str, finding: _Finding, *, said: tuple[str, tuple[Evidence, ...]]) -> ErrorSpan:

@@ -16,6 +16,7 @@ from spanjury.judges.core import (
     signature,
 )
 from spanjury.judges.core.code_digest import code_digest
+from spanjury.judges.rules.alignment.contradictions import contradictions
 from spanjury.judges.rules.band import banded, load
 from spanjury.judges.rules.evidence import error_spans
 from spanjury.judges.rules.places import Source, join_inputs
@@ -52,8 +53,8 @@ class GroundingJudge:
     """
 
     blind_spots: ClassVar[str] = (
-        "errors made of the input's own words, such as a dropped 'not', swapped roles, or a number "
-        "that stands elsewhere in the input; it knows no meaning"
+        "meaning: errors in words of their own, and errors made of the input's own words in a "
+        "sentence that repeats none of the input's"
     )
 
     max_spans: int = 8
@@ -106,7 +107,13 @@ class GroundingJudge:
             obstacle = _different_languages(output, source.text)
             if obstacle:
                 return _abstention(obstacle)
-        reported, rest = error_spans(output, support, source=source, limit=self.max_spans)
+        reported, rest = error_spans(
+            output,
+            support,
+            source=source,
+            limit=self.max_spans,
+            contradictions=contradictions(output, source.inputs),
+        )
         if spans is not None:
             reported = spans
         found = (*reported, *rest)

@@ -27,6 +27,13 @@ class Source:
     headers: Sequence[str]
     starts: Sequence[int]
 
+    @property
+    def inputs(self) -> Mapping[str, str]:
+        """The inputs, header -> text."""
+        ends = (*(start - len(_BETWEEN) for start in self.starts[1:]), len(self.text))
+        texts = map(slice, self.starts, ends)
+        return {header: self.text[part] for header, part in zip(self.headers, texts, strict=True)}
+
     def evidence(self, start: int, end: int) -> Evidence:
         """Return the passage ``text[start:end]``, which lies in one input, as evidence."""
         at = bisect_right(self.starts, start) - 1

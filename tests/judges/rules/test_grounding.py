@@ -59,17 +59,17 @@ def test_a_negative_limit_is_refused() -> None:
             "Acme sold 1,300 cars.",
             "1,300",
             4,
-            "unsupported number",
-            'The number "1,300" does not occur in the source; the nearest is "1,200".',
-            ["1,200"],
+            "contradicted number",
+            "The source says '1,200'.",
+            ["Acme sold 1,200 cars in April 2018."],
         ),
         (
             "Acme sold cars in April 2019.",
             "2019",
             4,
-            "unsupported date",
-            'The year "2019" does not occur in the source; the nearest is "2018".',
-            ["2018"],
+            "contradicted date",
+            "The source says '2018'.",
+            ["Acme sold 1,200 cars in April 2018."],
         ),
         (
             "John Doe spoke on Tuesday.",
@@ -80,7 +80,7 @@ def test_a_negative_limit_is_refused() -> None:
             ["Monday"],
         ),
         (
-            "Acme sold cars in May and March.",
+            "Acme sold cars in April and March.",
             "March",
             4,
             "unsupported date",
@@ -120,7 +120,7 @@ def test_a_negative_limit_is_refused() -> None:
             [],
         ),
         (
-            "Acme sold three cars.",
+            "The board was pleased with three cars.",
             "three",
             3,
             "unsupported number",
@@ -154,7 +154,7 @@ async def test_what_the_source_lacks_is_marked_with_the_evidence(
 
 async def test_evidence_lies_in_the_input_that_holds_it() -> None:
     inputs = {"News": "It rained. Acme sold 12 cars.", "Report": "In all, 1,200 people came."}
-    both = Segment(segment_id="1", output="1,250 people came.", inputs=inputs)
+    both = Segment(segment_id="1", output="Of the people who came to Acme, 1,350 were late.", inputs=inputs)
     (span,) = (await GroundingJudge().assess(both, CONSISTENCY)).spans
     (piece,) = span.evidence
     assert (piece.input, piece.start, piece.text) == ("Report", 8, "1,200")

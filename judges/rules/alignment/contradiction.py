@@ -1,0 +1,41 @@
+"""A contradiction: words of a text that say otherwise than a passage of its source."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from spanjury.judges.core.evidence import Evidence
+
+Category = Literal[
+    "negation", "antonym", "number", "name", "name order", "speaker", "date", "record"
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contradiction:
+    """Words of an output that its source contradicts.
+
+    Parameters
+    ----------
+    start, end
+        Half-open offsets in code points of the output.
+    text
+        The words themselves.
+    severity
+        4 or 5.
+    explanation
+        A sentence that quotes the source.
+    evidence
+        The passage that says otherwise.
+    """
+
+    start: int
+    end: int
+    text: str
+    category: Category
+    severity: int
+    explanation: str
+    evidence: Evidence
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.start < self.end or self.end - self.start != len(self.text):
+            raise ValueError(f"{(self.start, self.end)} does not hold {len(self.text)} characters")

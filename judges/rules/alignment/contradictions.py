@@ -1,0 +1,197 @@
+"""Contradictions between a text and the sentences of its inputs that it nearly repeats.
+
+A sentence of the text is aligned, word by word, with the sentences of the inputs that share
+the most words with it. Where the words around a difference are the same, what differs must
+mean the same, too; a denial, an opposite, another number or day, or names in another order do
+not. A sentence that any sentence of the inputs repeats without such a difference is left alone.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from spanjury.judges.core.evidence import Evidence
+from spanjury.judges.rules.alignment.aligner import Comparison, compare
+from spanjury.judges.rules.alignment.contradiction import Contradiction
+from spanjury.judges.rules.alignment.difference import Difference
+from spanjury.judges.rules.alignment.exchanges import exchanges
+from spanjury.judges.rules.alignment.figures import figures
+from spanjury.judges.rules.alignment.index import Sentences, bare, index_sentences, pieces
+from spanjury.judges.rules.alignment.names import replaced_names, speakers
+from spanjury.judges.rules.alignment.polarity import polarity
+from spanjury.judges.rules.alignment.record import records
+from spanjury.judges.rules.alignment.record_claims import record_claims
+from spanjury.judges.rules.alignment.tokens import Phrase, phrase
+
+_BEFORE = re.compile(r"\d\. ?$")
+_AFTER = re.compile(r"\. ?\d")
+_CANDIDATES = 3  # sentences of an input that a sentence is compared with
+_LEAST = 2  # words that a sentence must hold to be compared
+_SHARED = 0.4  # share of its words that a sentence of the source must hold
+_COVER = 0.45  # share that must stand in the same order
+_CLOSE = 0.6  # share below which the source must not have the number anywhere else
+_AS_GOOD = 0.05  # how much worse aligned a sentence may be that vouches for the text
+_RECORD = 4  # severity of what belongs to another record
+_QUOTE = 120  # code points of a quote
+
+
+class _Match(NamedTuple):
+    """A sentence of an input, which begins at `start`, beside a sentence of the output."""
+
+    name: str
+    source: Sentences
+    start: int
+    comparison: Comparison
+
+
+def contradictions(output: str, inputs: Mapping[str, str]) -> list[Contradiction]:
+    """Return what `output` says otherwise than the sentences of `inputs` it nearly repeats.
+
+    In the order of the output, without overlap.
+
+    Examples
+    --------
+    >>> found = contradictions("The library will close.", {"News": "The library will not close."})
+    >>> [(each.category, each.text, each.explanation) for each in found]
+    [('negation', 'will close', "The source says 'will not close'.")]
+    """
+    sources = {name: index_sentences(text) for name, text in inputs.items() if text.strip()}
+    data = {name: text for name, text in inputs.items() if records(text).records}
+    return [
+        found
+        for start, end in pieces(output)
+        for found in (
+            *_of_sentence(output[start:end], start, sources=sources),
+            *(
+                each
+                for name, source in data.items()
+                for each in _of_record(output[start:end], start, name=name, source=source)
+            ),
+        )
+    ]
+
+
+def _of_record(text: str, start: int, *, name: str, source: str) -> Iterator[Contradiction]:
+    """Yield what a sentence says otherwise than the record of the source that it names."""
+    reached = 0
+    for first, last, field in sorted(record_claims(phrase(text), records(source))):
+        if first < reached:
+            continue
+        reached = last
+        passage = source[field.start : field.end]
+        said = f"'{_quoted(passage)}'"
+        yield Contradiction(
+            start=start + first,
+            end=start + last,
+            text=text[first:last],
+            category="record",
+            severity=_RECORD,
+            explanation=f"The source says {said}."
+            if field.key in passage
+            else f"The source says {said} under '{field.key}'.",
+            evidence=Evidence(input=name, start=field.start, end=field.end, text=passage),
+        )
+
+
+def _of_sentence(
+    text: str, start: int, *, sources: Mapping[str, Sentences]
+) -> Iterator[Contradiction]:
+    """Yield the contradictions of one sentence of the output."""
+    copied = hash(bare(text))
+    if any(copied in source.copies for source in sources.values()):
+        return
+    said = phrase(text)
+    if len(said.tokens) < _LEAST:
+        return
+    matches = sorted(_matches(said, sources), key=lambda match: -match.comparison.cover())
+    if not matches:
+        return
+    enough = matches[0].comparison.cover() - _AS_GOOD
+    readings = [
+        (match, list(_differences(match)))
+        for match in matches
+        if match.comparison.cover() >= enough
+    ]
+    if all(found for _, found in readings) and not any(
+        source.holds(text, _keys(said)) for source in sources.values()
+    ):
+        match, found = readings[0]
+        for each in _apart(found):
+            yield _contradiction(text, start, match=match, difference=each)
+
+
+def _matches(said: Phrase, sources: Mapping[str, Sentences]) -> Iterator[_Match]:
+    """Yield the sentences of the sources that `said` nearly repeats."""
+    keys = _keys(said)
+    for name, source in sources.items():
+        for votes, number in source.nearest(keys, limit=_CANDIDATES):
+            if votes < _SHARED * len(keys):
+                break
+            begin, stop = source.intervals[number]
+            comparison = compare(said, phrase(source.text[begin:stop]))
+            if comparison.cover() >= _COVER:
+                yield _Match(name, source, begin, comparison)
+
+
+def _keys(said: Phrase) -> list[str]:
+    """Return the keys that a sentence is looked for by."""
+    return list({token.key for token in said.tokens if token.kind != "number"})
+
+
+def _differences(match: _Match) -> Iterator[Difference]:
+    """Yield what differs, by all rules."""
+    comparison = match.comparison
+    turned = list(exchanges(comparison))
+    if turned:  # a verb and its opposite may fit the turned names: bought from, sold to
+        yield from turned
+        return
+    far = comparison.cover() < _CLOSE
+    yield from polarity(comparison)
+    for found in figures(comparison, stated=match.source.values if far else frozenset()):
+        if not _is_torn(match, found):
+            yield found
+    yield from speakers(comparison, match.source)
+    yield from replaced_names(comparison, match.source)
+
+
+def _is_torn(match: _Match, found: Difference) -> bool:
+    """Whether a number of the source was torn by its tokens: ``1. 7 million``."""
+    start, end = match.start + found.source_start, match.start + found.source_end
+    text = match.source.text
+    return bool(_AFTER.match(text, end) or _BEFORE.search(text[max(0, start - 4) : start]))
+
+
+def _apart(found: Sequence[Difference]) -> list[Difference]:
+    """Return the differences in order, of those that overlap the first."""
+    kept: list[Difference] = []
+    for each in sorted(found):
+        if not kept or each.start >= kept[-1].end:
+            kept.append(each)
+    return kept
+
+
+def _quoted(words: str) -> str:
+    """Return words on one line, cut where they are many."""
+    quote = " ".join(words.split())
+    return quote if len(quote) <= _QUOTE else f"{quote[:_QUOTE].rsplit(' ', 1)[0]} ..."
+
+
+def _contradiction(
+    text: str, start: int, *, match: _Match, difference: Difference
+) -> Contradiction:
+    passage = match.comparison.source.text
+    quote = _quoted(passage[difference.source_start : difference.source_end])
+    return Contradiction(
+        start=start + difference.start,
+        end=start + difference.end,
+        text=text[difference.start : difference.end],
+        category=difference.category,
+        severity=difference.severity,
+        explanation=f"The source says '{quote}'.",
+        evidence=Evidence(
+            input=match.name,
+            start=match.start,
+            end=match.start + len(passage),
+            text=passage,
+        ),
+    )

@@ -1,0 +1,53 @@
+"""A difference: words of an output's sentence, and the words of a source's sentence they deny."""
+
+from typing import NamedTuple
+
+from spanjury.judges.rules.alignment.aligner import Comparison
+from spanjury.judges.rules.alignment.contradiction import Category
+
+_WITNESSES = 3  # equal tokens close by that make a difference sure
+_CLOSE = 0.75  # share of two sentences from which one equal token fewer will do
+_MOST = 0.8  # share of two short sentences that must be equal but for the difference
+
+
+class Difference(NamedTuple):
+    """Offsets of what differs, those of the two sentences."""
+
+    start: int
+    end: int
+    source_start: int
+    source_end: int
+    category: Category
+    severity: int
+
+
+def is_firm(comparison: Comparison, at: int) -> bool:
+    """Whether the words around the link `at` are so much alike that it must mean the same.
+
+    Three equal tokens close by are enough, or in a short sentence all tokens but one.
+    """
+    witnesses = comparison.witnesses(at)
+    if witnesses >= _WITNESSES or (
+        witnesses == _WITNESSES - 1
+        and comparison.cover() >= _CLOSE
+        and comparison.source_cover() >= _CLOSE
+    ):
+        return True
+    return (
+        witnesses >= 1
+        and comparison.cover() == 1.0
+        and comparison.source_cover() >= _MOST
+        and comparison.equal() >= len(comparison.links) - 1
+    )
+
+
+def loose(comparison: Comparison, at: int) -> tuple[int, int]:
+    """Count the tokens before the link `at` that stand beside none, on both sides."""
+    left, right = comparison.region(at)
+    return len(left) - 1, len(right) - 1
+
+
+def difference(comparison: Comparison, at: int, *, category: Category, severity: int) -> Difference:
+    """Return the two tokens of the link `at`, with nothing around them, as a difference."""
+    left, right = comparison.token(at)
+    return Difference(left.start, left.end, right.start, right.end, category, severity)

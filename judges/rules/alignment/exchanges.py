@@ -1,0 +1,186 @@
+"""Exchanges: names or nouns that changed places around a verb."""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from spanjury.judges.rules.alignment.aligner import Comparison, Link
+from spanjury.judges.rules.alignment.difference import Difference
+from spanjury.judges.rules.alignment.lexicon import BE, DETERMINERS, JOINING, SYMMETRIC
+from spanjury.judges.rules.alignment.tokens import Token
+
+_SEVERITY = 5
+_LONGEST = 4  # tokens of what changes places
+_LONG = 3  # tokens between two names from which these are no list
+_MOST = 0.7  # share of the output's tokens that must stand in the source's sentence
+_EXCHANGED = frozenset(("name", "word"))
+
+
+class _Turn(NamedTuple):
+    """A run of equal tokens, the pivot, with the unequal ones before and behind it."""
+
+    before: Sequence[Token]
+    pivot: Sequence[Token]
+    behind: Sequence[Token]
+
+
+def exchanges(comparison: Comparison) -> Iterator[Difference]:
+    """Yield the words from one name to the other, where subject and object changed places."""
+    if comparison.cover() < _MOST:
+        return
+    for said, given in _turns(comparison):
+        if _exchanged(comparison, said, given) or _rotated(said, given):
+            yield _from_to(
+                [*said.before, *said.pivot, *said.behind],
+                [*given.before, *given.pivot, *given.behind],
+            )
+    yield from _voices(comparison)
+
+
+def _from_to(said: Sequence[Token], given: Sequence[Token]) -> Difference:
+    return Difference(
+        said[0].start, said[-1].end, given[0].start, given[-1].end, "name order", _SEVERITY
+    )
+
+
+def _turns(comparison: Comparison) -> Iterator[tuple[_Turn, _Turn]]:
+    """Yield each run of equal tokens with what is around it, in output and source."""
+    output, source = comparison.output.tokens, comparison.source.tokens
+    runs = list(_runs(comparison.links))
+    before = Link(-1, -1, same=True)
+    for at, (first, last) in enumerate(runs):
+        behind = (
+            runs[at + 1][0] if at + 1 < len(runs) else Link(len(output), len(source), same=True)
+        )
+        yield (
+            _Turn(
+                output[before.left + 1 : first.left],
+                output[first.left : last.left + 1],
+                output[last.left + 1 : behind.left],
+            ),
+            _Turn(
+                source[before.right + 1 : first.right],
+                source[first.right : last.right + 1],
+                source[last.right + 1 : behind.right],
+            ),
+        )
+        before = last
+
+
+def _runs(links: Sequence[Link]) -> Iterator[tuple[Link, Link]]:
+    """Yield first and last of the links with equal tokens that follow upon one another."""
+    run: list[Link] = []
+    for link in links:
+        if run and (
+            not link.same or (link.left, link.right) != (run[-1].left + 1, run[-1].right + 1)
+        ):
+            yield run[0], run[-1]
+            run = []
+        if link.same:
+            run.append(link)
+    if run:
+        yield run[0], run[-1]
+
+
+def _exchanged(comparison: Comparison, said: _Turn, given: _Turn) -> bool:
+    """Whether what stands before in one sentence stands behind in the other, and the reverse."""
+    if not (_crossed(said, given) and _matters(said, given)):
+        return False
+    literal = [comparison.output.text[token.start : token.end].lower() for token in said.pivot] == [
+        comparison.source.text[token.start : token.end].lower() for token in given.pivot
+    ]
+    whole = comparison.cover() == 1.0 and comparison.source_cover() >= _MOST
+    sides = (said.before, said.behind, given.before, given.behind)
+    return literal and (whole or all(map(_is_phrase, sides)))
+
+
+def _crossed(said: _Turn, given: _Turn) -> bool:
+    """Whether the tokens on both sides changed places."""
+    sides = (said.before, said.behind, given.before, given.behind)
+    if not all(0 < len(side) <= _LONGEST for side in sides):
+        return False
+    if any(token.kind not in _EXCHANGED for side in sides for token in side):
+        return False
+    subject, other, agent, patient = ({token.key for token in side} for side in sides)
+    apart = (subject | other) ^ (agent | patient)
+    if any(token.key in apart and token.kind != "name" for side in sides for token in side):
+        return False
+    return (
+        (subject <= patient or patient <= subject)
+        and (other <= agent or agent <= other)
+        and subject.isdisjoint(agent)
+        and other.isdisjoint(patient)
+    )
+
+
+def _matters(said: _Turn, given: _Turn) -> bool:
+    """Whether the order makes a difference: not in lists, of equals, or in the passive."""
+    if not SYMMETRIC.isdisjoint(token.key for token in said.pivot):
+        return False
+    named = all(token.kind == "name" for token in (*said.before, *said.behind))
+    if not (named and len(said.pivot) >= _LONG):
+        between = (*said.pivot, said.behind[0], given.behind[0])
+        if any(not JOINING.isdisjoint(token.before) for token in between):
+            return False
+    said_words, given_words = said.behind[0].before, given.behind[0].before
+    inverted = not BE.isdisjoint(said_words + given_words)
+    return not inverted and ("by" in said_words) == ("by" in given_words)
+
+
+def _is_phrase(tokens: Sequence[Token]) -> bool:
+    """Whether tokens are a name, or stand behind an article or a possessive."""
+    return all(token.kind == "name" for token in tokens) or (
+        not DETERMINERS.isdisjoint(tokens[0].before[-1:])
+    )
+
+
+def _rotated(said: _Turn, given: _Turn) -> bool:
+    """Whether subject and verb stand before what verb and object stand behind in the source.
+
+    ``the race won the giants`` for ``the giants won the race``: here the giants are equal.
+    """
+    if given.before or said.behind or not 1 < len(said.before) == len(given.behind) <= _LONGEST:
+        return False
+    *subject, verb = said.before
+    moved, *patient = given.behind
+    if verb.before or moved.before or verb.key != moved.key or verb.key in SYMMETRIC:
+        return False
+    words = patient[0].before
+    return (
+        [token.key for token in subject] == [token.key for token in patient]
+        and bool(words)
+        and DETERMINERS.issuperset(words)
+    )
+
+
+def _voices(comparison: Comparison) -> Iterator[Difference]:
+    """Yield a name before and a name behind a verb that is passive in one sentence only."""
+    for first in range(len(comparison.links) - 2):
+        said, given = zip(*(comparison.token(at) for at in range(first, first + 3)), strict=True)
+        if _side_by_side(comparison.links[first : first + 3]) and said[1].kind == "word":
+            passive = _is_passive(said)
+            if passive != _is_passive(given) and _is_active(given if passive else said):
+                yield _from_to(said, given)
+
+
+def _side_by_side(links: Sequence[Link]) -> bool:
+    """Whether links are equal and follow upon one another in both sentences."""
+    return all(link.same for link in links) and all(
+        (other.left - one.left, other.right - one.right) == (1, 1) for one, other in pairwise(links)
+    )
+
+
+def _is_passive(tokens: Sequence[Token]) -> bool:
+    """Whether subject, verb and object are in the passive."""
+    _, verb, behind = tokens
+    return "by" in behind.before and not BE.isdisjoint(verb.before)
+
+
+def _is_active(tokens: Sequence[Token]) -> bool:
+    """Whether a verb stands with nothing between before a name, its object."""
+    _, verb, behind = tokens
+    return (
+        behind.kind == "name"
+        and BE.isdisjoint(verb.before)
+        and DETERMINERS.issuperset(behind.before)
+    )

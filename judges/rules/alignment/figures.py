@@ -1,0 +1,155 @@
+"""Numbers, units and days: figures that two sentences state otherwise."""
+
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from itertools import pairwise
+from math import floor, isinf, log10
+
+from spanjury.judges.rules.alignment.aligner import Comparison
+from spanjury.judges.rules.alignment.contradiction import Category
+from spanjury.judges.rules.alignment.difference import Difference, difference, is_firm, loose
+from spanjury.judges.rules.alignment.lexicon import DETERMINERS
+from spanjury.judges.rules.alignment.tokens import Phrase, Token
+
+_SEVERITY = 4
+_DAYS = frozenset(("weekday", "month"))
+_HEDGES = frozenset(
+    "about almost approximately around circa nearly over roughly than some least most up".split()  # noqa: SIM905
+)
+_ROUNDING = 0.1  # how far a hedged number may be from the source's, as a share of it
+_CURRENCIES = frozenset("$£€¥")
+_YEARS = range(1500, 2100)
+
+
+def figures(comparison: Comparison, *, stated: AbstractSet[float]) -> Iterator[Difference]:
+    """Yield the numbers, units, weekdays and months that differ, but for numbers in `stated`."""
+    for at in range(len(comparison.links)):
+        left, right = comparison.token(at)
+        if left.kind == "number" and left.value in stated:
+            continue
+        category = _category(comparison, at)
+        if category and loose(comparison, at) == (0, 0) and is_firm(comparison, at):
+            if left.unit != right.unit and left.value == right.value:
+                yield _with_units(comparison, at)
+            else:
+                yield difference(comparison, at, category=category, severity=_SEVERITY)
+
+
+def _category(comparison: Comparison, at: int) -> Category | None:
+    """Say in which way the figures of the link `at` differ, if they do."""
+    left, right = comparison.token(at)
+    if left.kind != right.kind:
+        return None
+    if left.kind in _DAYS:
+        return "date" if _other_day(comparison, at) else None
+    if left.kind == "ordinal":
+        return None if left.key == right.key or _held(comparison.source, left) else "number"
+    if left.kind == "number" and (
+        _other_unit(left, right) if left.value == right.value else _other_number(comparison, at)
+    ):
+        return "date" if _dates(comparison, at) else "number"
+    return None
+
+
+def _other_day(comparison: Comparison, at: int) -> bool:
+    """Whether two days or months differ; the ends of a range and days in a list may."""
+    left, right = comparison.token(at)
+    alike = {*left.before} ^ {*right.before} <= DETERMINERS
+    return left.key != right.key and alike and not _held(comparison.source, left)
+
+
+def _other_number(comparison: Comparison, at: int) -> bool:
+    """Whether two numbers of the same thing differ by more than rounding."""
+    left, right = comparison.token(at)
+    if left.unit != right.unit or not _is_bound(comparison, at):
+        return False
+    return not (_is_cut(comparison, at) or _states(comparison, at) or _rounded(left, right))
+
+
+def _held(sentence: Phrase, token: Token) -> bool:
+    """Whether the source's sentence states the same elsewhere."""
+    return token.key in sentence.keys
+
+
+def _states(comparison: Comparison, at: int) -> bool:
+    """Whether the source's sentence states the number elsewhere, of the same thing."""
+    place = comparison.links[at].left
+    counted = comparison.output.keys[place : place + 2]
+    if len(counted) == 1:
+        return counted[0] in comparison.source.keys
+    return any([*pair] == [*counted] for pair in pairwise(comparison.source.keys))
+
+
+def _other_unit(left: Token, right: Token) -> bool:
+    """Whether two numbers have different units of one dimension."""
+    return (
+        left.unit is not None
+        and right.unit is not None
+        and left.unit != right.unit
+        and left.unit[0] == right.unit[0]
+    )
+
+
+def _is_bound(comparison: Comparison, at: int) -> bool:
+    """Whether the word next to the number is the same in both sentences, on one side."""
+    link = comparison.links[at]
+    return any(
+        other.same and (other.left - link.left, other.right - link.right) in {(1, 1), (-1, -1)}
+        for other in comparison.links[max(0, at - 1) : at + 2]
+    )
+
+
+def _is_cut(comparison: Comparison, at: int) -> bool:
+    """Whether a sentence ends in the midst of a number: ``4.7`` of ``4.7 million``."""
+    left, right = comparison.token(at)
+    numeral = comparison.source.text[right.start : right.end].split()[0]
+    last = comparison.links[at].left + 1 == len(comparison.output.tokens)
+    return last and comparison.output.text[left.start : left.end] == numeral
+
+
+def _rounded(left: Token, right: Token) -> bool:
+    """Whether a number is the source's number rounded."""
+    if isinf(left.value) or isinf(right.value):
+        return True
+    years = left.value in _YEARS and right.value in _YEARS and not left.unit
+    if years or not right.value or not left.value:
+        return False
+    gap = abs(left.value - right.value) / abs(right.value)
+    if gap <= _ROUNDING and not _HEDGES.isdisjoint(left.before + right.before):
+        return True
+    return _to_digits(right.value, digits=_digits(left)) == left.value and gap < _ROUNDING / 2
+
+
+def _digits(token: Token) -> int:
+    """Count the digits of a number that say something."""
+    return max(1, len(token.key.lstrip("#").replace(".", "").strip("0")))
+
+
+def _to_digits(value: float, *, digits: int) -> float:
+    """Round to so many digits."""
+    return round(value, digits - 1 - floor(log10(abs(value))))
+
+
+def _dates(comparison: Comparison, at: int) -> bool:
+    """Whether the number is a year or the day of a month."""
+    left, _ = comparison.token(at)
+    place = comparison.links[at].left
+    near = comparison.output.tokens[max(0, place - 1) : place + 2]
+    year = left.value in _YEARS and bool({"in", "since", "until", "of"} & {*left.before})
+    return year or any(token.kind == "month" for token in near)
+
+
+def _with_units(comparison: Comparison, at: int) -> Difference:
+    """Return numbers that are the same, with units that are not."""
+    link = comparison.links[at]
+    said = _extent(comparison.output, link.left)
+    return Difference(*said, *_extent(comparison.source, link.right), "number", _SEVERITY)
+
+
+def _extent(sentence: Phrase, at: int) -> tuple[int, int]:
+    """Return the offsets of a number with its unit."""
+    token = sentence.tokens[at]
+    if token.before and token.before[-1] in _CURRENCIES:
+        return sentence.text.rindex(token.before[-1], 0, token.start), token.end
+    follows = sentence.tokens[at + 1 : at + 2]
+    return token.start, follows[0].end if follows else token.end

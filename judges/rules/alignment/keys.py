@@ -1,0 +1,52 @@
+"""Keys: what the forms of a word have in common."""
+
+from functools import lru_cache
+from types import MappingProxyType
+
+from spanjury.judges.text.stems import stem
+
+_FORMS = MappingProxyType(
+    {
+        "arose": "arise",
+        "ate": "eat",
+        "eaten": "eat",
+        "beaten": "beat",
+        "bitten": "bite",
+        "bit": "bite",
+        "chased": "chase",
+        "forbade": "forbid",
+        "forbidden": "forbid",
+        "forgot": "forget",
+        "forgotten": "forget",
+        "hidden": "hide",
+        "hid": "hide",
+        "lent": "lend",
+        "liked": "like",
+        "likes": "like",
+        "lowest": "low",
+        "sank": "sink",
+        "sunk": "sink",
+        "shrank": "shrink",
+        "shrunk": "shrink",
+        "shook": "shake",
+        "shaken": "shake",
+        "sat": "sit",
+        "slept": "sleep",
+        "swept": "sweep",
+        "tells": "tell",
+        "told": "tell",
+        "victories": "victory",
+    }
+)
+
+
+@lru_cache(maxsize=1 << 15)  # a language has few words: texts share nearly all of them
+def key(word: str) -> str:
+    """Return what the forms of a folded word have in common.
+
+    Examples
+    --------
+    >>> key("beaten") == key("beat"), key("fell") == key("falling")
+    (True, True)
+    """
+    return stem(_FORMS.get(word, word))

@@ -1,0 +1,186 @@
+"""Closed sets of English words that decide how two nearly equal sentences are compared."""
+
+from spanjury.judges.rules.alignment.keys import key
+from spanjury.judges.rules.alignment.opposites import OPPOSITE_WORDS
+from spanjury.judges.text.lexicon import FUNCTION_WORDS
+
+_ALIGNED = OPPOSITE_WORDS | {"like", "tell", "tells", "told"}
+LIGHT = (
+    FUNCTION_WORDS
+    | frozenset(
+        """shan ll ve re em gonna able manages managed mr mrs ms dr sir also added adds
+        explained remarked
+        per         approximately approx circa""".split()  # noqa: SIM905
+    )
+) - _ALIGNED
+"""Words that are not aligned: they carry grammar, and are kept beside the next word."""
+
+NEGATORS = frozenset(
+    "not never no nor neither without nobody none nothing nowhere nt".split()  # noqa: SIM905
+)
+"""Words that deny the next word."""
+
+INFINITIVE_NEGATORS = frozenset(
+    """fail fails failed failing refuse refuses refused refusing decline declines declined declining
+    unable unwilling neglected neglects""".split()  # noqa: SIM905
+)
+"""Words that deny the next word with ``to`` between them."""
+
+HARMLESS_AFTER_NO = frozenset(
+    "doubt matter less more fewer sooner wonder sign problem worries way later".split()  # noqa: SIM905
+)
+"""Words that make ``no`` something else than a denial of a fact."""
+
+PREPOSITIONS = frozenset("in on at of by to for with from into about".split())  # noqa: SIM905
+"""Words that make an adverbial of a noun, whose denial does not deny the sentence."""
+
+MODALS = frozenset("could may might must should would".split())  # noqa: SIM905
+"""Verbs that say what is possible or due, not what is."""
+
+BLURRING = frozenset(
+    """until till unless only just merely simply necessarily hardly barely scarcely rarely seldom
+    whether but except if yet all every always entirely fully completely both exactly quite
+    particularly or than wait alone""".split()  # noqa: SIM905
+)
+"""Words near a denial that make its reach uncertain."""
+
+REPORTING = frozenset("said says say saying added adds told tells explained remarked".split())  # noqa: SIM905
+"""Verbs that name the speaker of a quote."""
+
+DETERMINERS = frozenset("the a an his her its their".split())  # noqa: SIM905
+"""Articles and possessives that begin a phrase."""
+
+JOINING = frozenset(
+    """and or with between versus vs v nor as while when because since if for where after before
+    plus & , ; ( ) :""".split()  # noqa: SIM905
+)
+"""Words and marks that join two names, or two clauses, as equals."""
+
+BE = frozenset("is are was were be been being am get gets got".split())  # noqa: SIM905
+"""Verbs that make a passive."""
+
+SYMMETRIC = frozenset(
+    map(
+        key,
+        [
+            "meet",
+            "met",
+            "marry",
+            "married",
+            "wed",
+            "play",
+            "played",
+            "face",
+            "faced",
+            "join",
+            "joined",
+            "resemble",
+            "equal",
+            "match",
+            "separate",
+            "divorce",
+            "divorced",
+            "talk",
+            "spoke",
+            "speak",
+            "chat",
+            "argue",
+            "argued",
+            "agree",
+            "disagree",
+            "fight",
+            "fought",
+            "share",
+            "shared",
+            "date",
+            "dated",
+            "compete",
+            "collaborate",
+            "cooperate",
+            "merge",
+            "merged",
+            "brother",
+            "sister",
+            "friend",
+            "colleague",
+            "partner",
+            "rival",
+            "neighbour",
+            "neighbor",
+            "cousin",
+            "twin",
+            "teammate",
+            "opponent",
+            "ally",
+            "sibling",
+            "relative",
+            "classmate",
+            "roommate",
+            "flatmate",
+            "become",
+            "remain",
+            "seem",
+            "stay",
+            "tie",
+            "tied",
+            "draw",
+            "drew",
+            "border",
+            "differ",
+            "different",
+            "same",
+            "similar",
+            "near",
+            "plus",
+            "minus",
+            "and",
+            "next",
+            "close",
+            "beside",
+            "opposite",
+            "contact",
+            "and",
+            "both",
+            "game",
+            "clash",
+            "tie",
+            "friendly",
+            "final",
+            "semi",
+            "semifinal",
+            "quarter",
+            "score",
+            "between",
+            "versus",
+            "vs",
+            "v",
+            "against",
+            "border",
+            "link",
+            "connect",
+            "connected",
+            "combine",
+            "combined",
+            "mix",
+            "mixed",
+            "compare",
+            "compared",
+            "include",
+            "including",
+            "such",
+            "namely",
+            "call",
+            "called",
+            "name",
+            "named",
+            "know",
+            "known",
+        ],
+    )
+)
+"""Words on whose two sides names may change places without a change of meaning."""
+
+ORDINALS = frozenset(
+    "first second third fourth fifth sixth seventh eighth ninth tenth".split()  # noqa: SIM905
+)
+"""Ordinals in words."""

@@ -1,0 +1,150 @@
+"""Names: one name in the place of another, and who is quoted."""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from spanjury.judges.rules.alignment.aligner import Comparison
+from spanjury.judges.rules.alignment.difference import Difference
+from spanjury.judges.rules.alignment.index import Sentences
+from spanjury.judges.rules.alignment.lexicon import DETERMINERS, REPORTING
+from spanjury.judges.rules.alignment.tokens import Phrase, Token
+
+_SPEAKER = 5  # severities
+_NAME = 4
+_WITNESSES = 3  # equal tokens close by that a name needs
+_CLOSE = 0.6  # share of the output's tokens that must stand in the source's sentence
+_MOST = 0.7  # share of a quote that must be the same
+_QUOTED = 3  # tokens of it that must be
+_CLOSING = frozenset("”\"’'")
+_ALIKE = 4  # first letters of two forms of a name
+
+
+def replaced_names(comparison: Comparison, source: Sentences) -> Iterator[Difference]:
+    """Yield the names that the source does have, but not where its sentence has another."""
+    if comparison.cover() < _CLOSE:
+        return
+    for at, link in enumerate(comparison.links):
+        said, given = comparison.token(at)
+        if link.same or not said.kind == given.kind == "name":
+            continue
+        if (
+            comparison.witnesses(at) >= _WITNESSES
+            and _is_enclosed(comparison, at)
+            and _exclude(comparison, said, given, source=source)
+        ):
+            yield Difference(said.start, said.end, given.start, given.end, "name", _NAME)
+
+
+def _is_enclosed(comparison: Comparison, at: int) -> bool:
+    """Whether the words next to the link `at` are the same on both sides."""
+    link = comparison.links[at]
+    output, source = comparison.output, comparison.source
+    if (link.left == 0) != (link.right == 0):
+        return False
+    if link.left and output.keys[link.left - 1] != source.keys[link.right - 1]:
+        return False
+    if not _same_words(output.tokens[link.left].before, source.tokens[link.right].before):
+        return False
+    if link.left + 1 == len(output.tokens):
+        return True
+    if link.right + 1 == len(source.tokens):
+        return False
+    behind, other = output.tokens[link.left + 1], source.tokens[link.right + 1]
+    return behind.key == other.key and _same_words(behind.before, other.before)
+
+
+def _same_words(left: Sequence[str], right: Sequence[str]) -> bool:
+    """Whether two sequences of light words are the same but for articles."""
+    return {*left} ^ {*right} <= DETERMINERS
+
+
+def _exclude(comparison: Comparison, said: Token, given: Token, *, source: Sentences) -> bool:
+    """Whether two names are certainly those of two, and both known to the source."""
+    name = comparison.output.text[said.start : said.end]
+    other = comparison.source.text[given.start : given.end]
+    if said.key not in source.where or name[:_ALIKE].lower() == other[:_ALIKE].lower():
+        return False
+    if said.key in comparison.source.keys or given.key in comparison.output.keys:
+        return False
+    initial = [text for text, token in ((name, said), (other, given)) if not token.start]
+    return all(_is_name(text, source.text) for text in initial) and not _adjacent(
+        name, other, source.text
+    )
+
+
+def _is_name(word: str, text: str) -> bool:
+    """Whether a word has its capital within a sentence, too."""
+    return bool(re.search(rf"[a-z,] {re.escape(word)}\b", text))
+
+
+def _adjacent(name: str, other: str, text: str) -> bool:
+    """Whether two names stand side by side somewhere, as those of one person may."""
+    name, other = re.escape(name), re.escape(other)
+    return bool(re.search(rf"\b(?:{name}\W+{other}|{other}\W+{name})\b", text, re.IGNORECASE))
+
+
+def speakers(comparison: Comparison, source: Sentences) -> Iterator[Difference]:
+    """Yield who is quoted with the same words as another in the source."""
+    said, given = _speaker(comparison.output), _speaker(comparison.source)
+    if (
+        not said
+        or not given
+        or not {token.key for token in said}.isdisjoint(token.key for token in given)
+    ):
+        return
+    quoted = len(comparison.output.tokens) - len(said)
+    equal = comparison.equal()
+    if equal < max(_QUOTED, _MOST * quoted) and not 1 < equal == quoted:
+        return
+    names = [comparison.output.text[token.start : token.end] for token in said]
+    others = [comparison.source.text[token.start : token.end] for token in given]
+    if any(_adjacent(name, other, source.text) for name in names for other in others):
+        return
+    script = comparison.source.text[given[-1].end :].lstrip().startswith(":")
+    if script and not re.search(rf"\b{re.escape(names[-1])}\s*:", source.text):
+        return  # what stands before a colon may be a heading, if not both speak
+    yield Difference(
+        said[0].start, said[-1].end, given[0].start, given[-1].end, "speaker", _SPEAKER
+    )
+
+
+def _speaker(sentence: Phrase) -> Sequence[Token]:
+    """Return the name of the only one whom a sentence quotes; empty where it is not sure."""
+    tokens = sentence.tokens
+    found = [
+        at
+        for at, token in enumerate(tokens)
+        if token.kind == "name" and (_says(sentence, at) or _is_said(token))
+    ]
+    if not found or found[-1] - found[0] != len(found) - 1 or _is_torn(sentence):
+        return ()
+    first, last = found[0], found[-1]
+    while first and tokens[first - 1].kind == "name" and not tokens[first].before:
+        first -= 1
+    while (
+        last + 1 < len(tokens) and tokens[last + 1].kind == "name" and not tokens[last + 1].before
+    ):
+        last += 1
+    return tokens[first : last + 1]
+
+
+def _is_torn(sentence: Phrase) -> bool:
+    """Whether a sentence is made of turns of several speakers."""
+    return any(
+        token.kind == "name" and behind.before[:1] == (":",)
+        for token, behind in pairwise(sentence.tokens[1:])
+    )
+
+
+def _says(sentence: Phrase, at: int) -> bool:
+    """Whether a verb of speech, or in a script a colon, follows upon the token."""
+    last = at + 1 == len(sentence.tokens)
+    follows = sentence.after if last else sentence.tokens[at + 1].before
+    return bool(follows) and (follows[0] in REPORTING or (at == 0 and follows[0] == ":"))
+
+
+def _is_said(token: Token) -> bool:
+    """Whether a quote ends before the token, and a verb of speech follows."""
+    before = token.before
+    return len(before) > 1 and before[-1] in REPORTING and before[-2] in _CLOSING

@@ -1,0 +1,218 @@
+"""Words that exclude one another, and words with a negative prefix."""
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+from types import MappingProxyType
+
+from spanjury.judges.rules.alignment.keys import key
+
+# Two sides, each with words that may stand for one another; the sides exclude one another.
+_OPPOSITES = """
+rise rises rose risen rising increase increased increasing increases climb climbed grow grew \
+grown \
+/ fall falls fell fallen falling decrease decreased decreasing decreases decline declined drop \
+dropped shrink shrank
+gain gains gained gaining / lose loses lost losing
+win wins won winning / lose loses lost losing
+victory victories win / defeat defeats loss
+profit profits / loss losses
+before / after
+above / below
+over / under
+up / down
+upward upwards / downward downwards
+inside / outside
+indoors indoor / outdoors outdoor
+more / fewer less
+most / least
+many / few
+maximum / minimum
+majority / minority
+higher / lower
+highest / lowest
+high / low
+larger bigger / smaller
+largest biggest / smallest
+large big / small little
+longer / shorter
+longest / shortest
+long / short
+older / younger
+oldest / youngest
+old / young
+faster / slower
+fastest / slowest
+fast / slow
+stronger / weaker
+strongest / weakest
+strong / weak
+warmer hotter / colder cooler
+warmest hottest / coldest
+hot warm / cold
+better / worse
+best / worst
+cheaper / dearer
+cheapest / dearest
+cheap / expensive
+richer / poorer
+richest / poorest
+rich / poor
+earlier / later
+early / late
+easy easier easiest / difficult harder hardest
+heavier / lighter
+deeper / shallower
+wider / narrower
+thick / thin
+wet / dry
+clean / dirty
+safe / dangerous unsafe
+full / empty
+asleep / awake
+alive / dead
+guilty / innocent
+public / private
+domestic / foreign
+internal / external
+positive / negative
+optimistic / pessimistic
+temporary / permanent
+voluntary / mandatory compulsory
+male / female
+man men / woman women
+boy boys / girl girls
+father fathers / mother mothers
+son sons / daughter daughters
+brother brothers / sister sisters
+husband husbands / wife wives
+uncle / aunt
+north northern / south southern
+east eastern / west western
+north northern / east eastern
+north northern / west western
+south southern / east eastern
+south southern / west western
+morning / evening afternoon
+daily / weekly monthly yearly annual
+weekly / monthly yearly annual
+monthly / yearly annual
+ascending / descending
+top / bottom
+upper / lower
+senior / junior
+major / minor
+accept accepts accepted accepting approve approved / reject rejects rejected rejecting decline \
+declined
+allow allows allowed allowing permit permitted / ban bans banned banning forbid forbidden \
+prohibit prohibited
+open opens opened opening / close closes closed closing shut
+include includes included including / exclude excludes excluded excluding
+support supports supported supporting / oppose opposes opposed opposing
+agree agrees agreed / disagree disagrees disagreed
+confirm confirms confirmed confirming admit admits admitted / deny denies denied denying
+succeed succeeds succeeded succeeding / fail fails failed failing
+success / failure
+pass passes passed passing / fail fails failed failing
+convict convicted conviction / acquit acquitted acquittal
+start starts started starting begin begins began begun / end ends ended ending finish finished \
+stop stopped
+arrive arrives arrived arriving arrival / depart departs departed departing departure
+buy buys bought buying / sell sells sold selling
+borrow borrows borrowed / lend lends lent
+hire hires hired hiring / fire fires fired firing dismiss dismissed sack sacked
+add adds added adding / remove removes removed removing
+expand expands expanded expanding / shrink shrank contract contracted
+improve improves improved improving / worsen worsens worsened deteriorate deteriorated
+strengthen strengthens strengthened / weaken weakens weakened
+accelerate accelerated / slow slowed decelerate decelerated
+remember remembers remembered / forget forgets forgot forgotten
+love loves loved loving / hate hates hated hating
+import imports imported / export exports exported
+credit / debit
+push pushed / pull pulled
+attack attacked / defend defended
+sit sits sitting sat / stand stands standing stood
+always / never
+everyone everybody / nobody
+everything / nothing
+single / double
+first / last
+same / different
+together / apart
+simple / complicated complex
+friend friends / enemy enemies
+often frequently / rarely seldom
+urban / rural
+vacant / occupied
+future / past
+join joins joined joining / leave leaves left leaving quit
+enter enters entered entering / exit exits exited leave leaves left leaving
+teacher teachers / student students pupil pupils
+doctor doctors / patient patients
+employer employers / employee employees
+landlord landlords / tenant tenants
+buyer buyers / seller sellers
+plaintiff / defendant
+win / loss
+hiring / layoffs
+expensive / inexpensive
+present / absent
+true / false
+correct right / incorrect wrong
+"""
+
+_AFFIXED = """possible probable likely able happy legal lawful safe fair correct accurate available
+necessary common successful clear eligible sufficient adequate regular responsible honest loyal
+valid active armed paid aware certain comfortable expected familiar finished harmed healthy
+important injured known limited married popular reliable stable sure usual wanted welcome willing
+affected changed employed complete consistent convenient dependent direct effective efficient
+tolerant visible patient perfect polite mature moral mortal relevant resistible reversible
+satisfied similar connected appeared agree approve like obey continue""".split()  # noqa: SIM905
+_PREFIXES = ("un", "in", "im", "il", "ir", "dis")
+_PREFIXED = frozenset(
+    """impossible improbable unlikely unhappy illegal unlawful unsafe unfair incorrect inaccurate
+    unavailable unnecessary uncommon unsuccessful unclear ineligible insufficient inadequate
+    irregular irresponsible dishonest disloyal invalid inactive unarmed unpaid unaware uncertain
+    uncomfortable unexpected unfamiliar unfinished unharmed unhealthy unimportant uninjured unknown
+    unlimited unmarried unpopular unreliable unstable unsure unusual unwanted unwelcome unaffected
+    unchanged unemployed incomplete inconsistent inconvenient independent indirect ineffective
+    inefficient intolerant invisible impatient imperfect impolite immature immoral irrelevant
+    dissatisfied dissimilar disapprove dislike disobey""".split()  # noqa: SIM905
+)
+
+
+def _positive(word: str) -> str:
+    """Take the negative prefix off."""
+    return next(
+        word.removeprefix(prefix)
+        for prefix in _PREFIXES
+        if word.startswith(prefix) and word.removeprefix(prefix) in _AFFIXED
+    )
+
+
+NEGATIVE_FORMS: Mapping[str, str] = MappingProxyType({word: _positive(word) for word in _PREFIXED})
+"""Words with a negative prefix -> what they deny."""
+
+
+def _sides() -> Iterator[tuple[frozenset[str], frozenset[str]]]:
+    """Yield the keys of the two sides of each line of opposites."""
+    for line in _OPPOSITES.strip().splitlines():
+        one, other = line.split("/")
+        yield frozenset(map(key, one.split())), frozenset(map(key, other.split()))
+
+
+def _opposites() -> dict[str, frozenset[str]]:
+    """Map each key to those that exclude it."""
+    found: dict[str, set[str]] = {}
+    for one, other in _sides():
+        for left, right in product(one, other):
+            found.setdefault(left, set()).add(right)
+            found.setdefault(right, set()).add(left)
+    return {word: frozenset(others - {word}) for word, others in found.items()}
+
+
+OPPOSITES: Mapping[str, frozenset[str]] = MappingProxyType(_opposites())
+"""Key of a word -> keys of words that exclude it."""
+
+OPPOSITE_WORDS = frozenset(_OPPOSITES.split()) - {"/"}
+"""All words that have an opposite here."""

@@ -1,0 +1,100 @@
+"""Polarity: what one sentence denies and the other does not, and opposites."""
+
+from collections.abc import Iterator
+
+from spanjury.judges.rules.alignment.aligner import Comparison
+from spanjury.judges.rules.alignment.difference import Difference, difference, is_firm, loose
+from spanjury.judges.rules.alignment.lexicon import BLURRING, MODALS, NEGATORS, PREPOSITIONS
+from spanjury.judges.rules.alignment.opposites import OPPOSITES
+from spanjury.judges.rules.alignment.tokens import Phrase, Token
+
+_SEVERITY = 5
+_BARE = NEGATORS | {"do", "does", "did"}
+
+
+def polarity(comparison: Comparison) -> Iterator[Difference]:
+    """Yield the denials that were added or dropped, and the words that became opposites.
+
+    Two changes side by side undo one another, as in ``did not fall`` for ``rose`` and in
+    a denial that moved from one verb to the next.
+    """
+    if comparison.source.question != comparison.output.question:
+        return
+    changes = [_changes(comparison, at) for at in range(len(comparison.links))]
+    moved = {_direction(comparison, at) for at, changed in enumerate(changes) if changed} >= {1, -1}
+    for at, changed in enumerate(changes):
+        if not changed or any(changes[max(0, at - 1) : at]) or any(changes[at + 1 : at + 2]):
+            continue
+        if comparison.links[at].same:
+            if not moved:
+                yield from _denial(comparison, at)
+        elif is_firm(comparison, at) and loose(comparison, at) == (0, 0):
+            yield difference(comparison, at, category="antonym", severity=_SEVERITY)
+
+
+def _direction(comparison: Comparison, at: int) -> int:
+    """Return 1 where the output alone denies a token, -1 where the source does."""
+    left, right = comparison.token(at)
+    return left.denied - right.denied
+
+
+def _changes(comparison: Comparison, at: int) -> bool:
+    """Whether the polarity is another behind the link `at` than before it."""
+    left, right = comparison.region(at)
+    denied = sum(comparison.output.tokens[i].denied for i in left)
+    denied += sum(comparison.source.tokens[j].denied for j in right)
+    return (denied + _opposite(comparison, at)) % 2 == 1
+
+
+def _opposite(comparison: Comparison, at: int) -> bool:
+    left, right = comparison.token(at)
+    return not comparison.links[at].same and right.key in OPPOSITES.get(left.key, ())
+
+
+def _denial(comparison: Comparison, at: int) -> Iterator[Difference]:
+    """Yield the difference in denial at a token that both sentences have, if it is clear."""
+    left, right = comparison.token(at)
+    if left.denied == right.denied or loose(comparison, at) != (0, 0):
+        return
+    if not is_firm(comparison, at) or _blurred(comparison, at) or not _alike(left, right):
+        return
+    if comparison.links[at].left == 0 and _begins_amid(comparison, at):
+        return
+    start, end = _denied_words(left)
+    yield Difference(start, end, right.opening, right.end, "negation", _SEVERITY)
+
+
+def _begins_amid(comparison: Comparison, at: int) -> bool:
+    """Whether the output begins in the midst of the source's sentence, behind its denial."""
+    left, right = comparison.token(at)
+    cut = not left.before and not _BARE.issuperset(right.before)
+    return cut or comparison.links[at].right > 0
+
+
+def _alike(left: Token, right: Token) -> bool:
+    """Whether the words before two tokens, but for the denial, do not change its meaning."""
+    changed = {*left.before} ^ {*right.before}
+    return MODALS.isdisjoint(changed) and not (
+        "no" in changed and not PREPOSITIONS.isdisjoint(changed)
+    )
+
+
+def _denied_words(token: Token) -> tuple[int, int]:
+    """Return the words that deny the token and the token, or what stands before it."""
+    start = min((start for start, _ in token.denials), default=token.opening)
+    return min(start, token.start), token.end
+
+
+def _blurred(comparison: Comparison, at: int) -> bool:
+    """Whether words close by leave open how far a denial reaches."""
+    link = comparison.links[at]
+    return _blurs(comparison.output, link.left) or _blurs(comparison.source, link.right)
+
+
+def _blurs(sentence: Phrase, at: int) -> bool:
+    near = sentence.tokens[max(0, at - 1) : at + 2]
+    words = {word for token in near for word in token.before}
+    words.update(token.key for token in near)
+    if at == len(sentence.tokens) - 1:
+        words.update(sentence.after)
+    return not BLURRING.isdisjoint(words)

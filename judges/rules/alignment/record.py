@@ -1,0 +1,256 @@
+"""Records: the objects, rows and blocks of keys and values that an input is made of."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import groupby, pairwise
+from typing import NamedTuple
+
+_JSON = re.compile(r'"(?:\\.|[^"\\])*+"|-?\d[\d.eE+-]*|true|false|null|[{}\[\]:,]')
+_PAIR = re.compile(
+    r"(?P<key>[A-Za-z][\w -]{0,40}?) ?(?:=|\[) ?"
+    r"(?P<value>'[^'\n]*'|\"[^\"\n]*\"|[^|,;\[\]()\n]+)\]?"
+)
+_LINE = re.compile(
+    r"^[ \t]*(?:[-*•][ \t]+)?\**(?P<key>[A-Za-z][\w /-]{0,40}?)\**[ \t]*:\**[ \t]+"
+    r"(?P<value>\S[^\n]{0,120}?)[ \t]*$",
+    re.MULTILINE,
+)
+_ROW = re.compile(r"^[ \t]*\|?(?P<row>[^|\n]*(?:\|[^|\n]*)+?)\|?[ \t]*$", re.MULTILINE)
+_RULE = re.compile(r"[\s|:-]*")
+_LEAST = 2  # fields of a record of lines, rows of a table
+LONGEST_VALUE = 6
+"""Words of a value that is looked for in a sentence."""
+_POSTINGS = 16  # fields kept for a word
+_NUMBER = re.compile(r"[$£€]?\s*(\d[\d,]*(?:\.\d+)?)\s*[%A-Za-z]{0,12}")
+_WORD = re.compile(r"\w+")
+_NAME = re.compile(r"(?i)(?:^|_|[a-z]\b|\b)(?:name|title)$")
+_SENTENCE_END = tuple(".?!")
+_SINGLE = 3  # fields of a block that is the only one
+_OPENING = frozenset("{[")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """A key and its value, with the offsets of the two in their input."""
+
+    key: str
+    value: str
+    start: int
+    end: int
+
+    @property
+    def number(self) -> str | None:
+        """The token's key of the number that the value is, if it is but that and a unit."""
+        match = _NUMBER.fullmatch(self.value)
+        return f"#{float(match[1].replace(',', '')):g}" if match else None
+
+    @property
+    def index(self) -> str:
+        """Words or number that the value is looked up by; empty for one without, or with many."""
+        words = _WORD.findall(self.value.lower())
+        return self.number or (" ".join(words) if len(words) <= LONGEST_VALUE else "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """The fields that belong to one thing.
+
+    Parameters
+    ----------
+    group
+        Records of one group are of the same sort: objects of one list, rows of one table.
+    """
+
+    group: int
+    fields: Sequence[Field]
+
+    @property
+    def name(self) -> Field | None:
+        """The field that names it: by its key, or else the first in words."""
+        for field in self.fields:
+            if _NAME.search(field.key):
+                return field
+        return next((field for field in self.fields if field.value[:1].isalpha()), None)
+
+
+class Entry(NamedTuple):
+    """A field of a record."""
+
+    record: Record
+    field: Field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Records:
+    """The records of an input.
+
+    Parameters
+    ----------
+    names, values
+        `index` of a name or a value -> where it stands.
+    """
+
+    records: Sequence[Record]
+    names: Mapping[str, Sequence[Entry]]
+    values: Mapping[str, Sequence[Entry]]
+
+
+@lru_cache(maxsize=16)  # the aspects and systems that share a source come one after another
+def records(text: str) -> Records:
+    """Return the records that `text` is made of; none for prose.
+
+    Reads JSON, tables of Markdown, blocks of ``key: value`` and lines of ``key=value``.
+    """
+    found: Sequence[Record] = ()
+    for read in (_objects, _rows, _blocks, _pairs):
+        found = found or tuple(record for record in read(text) if record.fields)
+    names: dict[str, list[Entry]] = {}
+    values: dict[str, list[Entry]] = {}
+    for record in found:
+        name = record.name
+        for field in record.fields:
+            for index in (names, values) if field is name else (values,):
+                held = index.setdefault(field.index, [])
+                if len(held) < _POSTINGS:
+                    held.append(Entry(record, field))
+    return Records(records=found, names=names, values=values)
+
+
+def _objects(text: str) -> Iterator[Record]:
+    """Yield the objects of a JSON text; a group are those that lie in the same list or object."""
+    if text.lstrip()[:1] not in _OPENING:
+        return
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return
+    yield from _Objects(text).records()
+
+
+class _Objects:
+    """The objects of a JSON text while it is read."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._open: list[tuple[str, list[Field], int]] = []
+        self._opened = 0
+        self._key: re.Match[str] | None = None
+        self._string: re.Match[str] | None = None
+
+    def records(self) -> Iterator[Record]:
+        """Yield each object when it ends, with the key it stands under as a field."""
+        for match in _JSON.finditer(self._text):
+            mark = match.group()
+            if mark in _OPENING:
+                self._begin(mark)
+            elif mark in {"}", "]"}:
+                kind, fields, _ = self._open.pop()
+                if kind == "{":
+                    yield Record(group=self._open[-1][2] if self._open else 0, fields=tuple(fields))
+            elif mark == ":":
+                self._key = self._string
+            elif mark != ",":
+                self._value(match)
+
+    def _begin(self, mark: str) -> None:
+        fields = []
+        if mark == "{" and self._key is not None:
+            fields.append(self._field(self._key, self._key, key="name"))
+        self._key = None
+        self._opened += 1
+        self._open.append((mark, fields, self._opened))
+
+    def _value(self, match: re.Match[str]) -> None:
+        if self._key is not None and self._open:
+            self._open[-1][1].append(self._field(self._key, match))
+            self._key = None
+        self._string = match
+
+    def _field(self, first: re.Match[str], last: re.Match[str], *, key: str = "") -> Field:
+        value = last.group()
+        return Field(
+            key=key or json.loads(first.group()),
+            value=str(json.loads(value)) if value[0] == '"' else value,
+            start=first.start(),
+            end=last.end(),
+        )
+
+
+def _rows(text: str) -> Iterator[Record]:
+    """Yield the rows of the tables in Markdown, by the names in their first rows."""
+    group = 0
+    head: list[str] = []
+    reached = -1
+    for match in _ROW.finditer(text):
+        cells = list(_cells(match))
+        if match.start() != reached + 1 or not head:
+            head = [value for value, _, _ in cells]
+            group += 1
+        elif not _RULE.fullmatch(match.group()) and len(cells) == len(head):
+            yield Record(
+                group=group,
+                fields=tuple(
+                    Field(key=key, value=value, start=start, end=end)
+                    for key, (value, start, end) in zip(head, cells, strict=True)
+                    if key and value
+                ),
+            )
+        reached = match.end()
+
+
+def _cells(match: re.Match[str]) -> Iterator[tuple[str, int, int]]:
+    """Yield the cells of a row and their offsets."""
+    start = match.start("row")
+    for cell in match["row"].split("|"):
+        value = cell.strip()
+        begin = start + cell.find(value)
+        yield value, begin, begin + len(value)
+        start += len(cell) + 1
+
+
+def _blocks(text: str) -> Iterator[Record]:
+    """Yield blocks of lines with a key and a value each, where no key comes twice."""
+    lines = list(_LINE.finditer(text))
+    numbered = [(text.count("\n", 0, lines[0].start()) if lines else 0, line) for line in lines[:1]]
+    for before, line in pairwise(lines):
+        gap = text[before.end() : line.start()]
+        numbered.append((numbered[-1][0] + (0 if gap == "\n" else 1), line))
+    blocks = [
+        [_paired(line) for _, line in block]
+        for _, block in groupby(numbered, key=lambda pair: pair[0])
+    ]
+    shared = Counter(field.key for block in blocks for field in block)
+    for block in blocks:
+        keys = {field.key for field in block}
+        alike = sum(shared[key] > 1 for key in keys) >= _LEAST or (
+            len(blocks) == 1
+            and len(block) >= _SINGLE
+            and not any(field.value.endswith(_SENTENCE_END) for field in block)
+        )
+        if alike and len(keys) == len(block):  # in a script, a speaker comes twice
+            yield Record(group=0, fields=tuple(block))
+
+
+def _pairs(text: str) -> Iterator[Record]:
+    """Yield lines of two and more ``key=value`` or ``key[value]``."""
+    start = 0
+    for line in text.splitlines(keepends=True):
+        if "=" in line or "[" in line:
+            fields = tuple(_paired(match, offset=start) for match in _PAIR.finditer(line))
+            keys = {field.key.lower() for field in fields}
+            if len(keys) == len(fields) >= _LEAST:
+                yield Record(group=0, fields=fields)
+        start += len(line)
+
+
+def _paired(match: re.Match[str], *, offset: int = 0) -> Field:
+    return Field(
+        key=match["key"].strip(),
+        value=match["value"].strip().strip("'\""),
+        start=offset + match.start("key"),
+        end=offset + match.end(),
+    )

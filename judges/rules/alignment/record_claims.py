@@ -1,0 +1,240 @@
+"""Claims about the record that a sentence names: values of another one, and denials."""
+
+import re
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple
+
+from spanjury.judges.rules.alignment.keys import key
+from spanjury.judges.rules.alignment.lexicon import LIGHT
+from spanjury.judges.rules.alignment.opposites import OPPOSITES
+from spanjury.judges.rules.alignment.record import LONGEST_VALUE, Entry, Field, Record, Records
+from spanjury.judges.rules.alignment.tokens import Phrase, Token, phrase
+
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\W]+")
+_TRUE = frozenset(("true", "yes", "y", "✓", "✔"))
+_FALSE = frozenset(("false", "no", "n", "✗", "✘"))
+_NOTHING = frozenset(("", "null", "n/a", "-", "none", "unknown"))
+# Words that go with what a key names, and that a sentence may have without the key.
+_FRAME = frozenset(
+    map(
+        key,
+        [
+            "has",
+            "have",
+            "is",
+            "are",
+            "accept",
+            "accepts",
+            "accepted",
+            "allow",
+            "allows",
+            "allowed",
+            "available",
+            "offer",
+            "offers",
+            "offered",
+            "include",
+            "included",
+            "includes",
+            "provide",
+            "provides",
+            "provided",
+            "welcome",
+            "permitted",
+            "serves",
+            "served",
+            "with",
+            "currently",
+        ],
+    )
+)
+_AFFIRMING = frozenset(
+    """has have had is are was were with accept accepts allow allows allowed available offer offers
+    offered include includes included provide provides provided welcome permitted there comes
+    features serves""".split()  # noqa: SIM905
+)
+_BLURRING = frozenset(
+    """only except unless until but if may might must could should would some most other another
+    both all average total combined together than more less fewer difference between compared
+    unlike whereas neither respectively also too not never no nor""".split()  # noqa: SIM905
+)
+_DENYING = frozenset(("not", "never", "no", "nor"))
+_LACKING = frozenset(("lacks", "lack", "lacking"))
+_NO_VALUES = _TRUE | _FALSE | _NOTHING | LIGHT
+_WORD = re.compile(r"\w+")
+_CLAUSE = re.compile(r"[,;:–—]|\b(?:and|but|while|although|though|whereas|which|who)\b")
+_ZERO = "#0"  # key of the number
+_LETTERS = 3  # letters that a value in words must have
+
+
+class Claimed(NamedTuple):
+    """Offsets of what is said within its sentence, and the field that says otherwise."""
+
+    start: int
+    end: int
+    field: Field
+
+
+def record_claims(sentence: Phrase, known: Records) -> Iterator[Claimed]:
+    """Yield what `sentence` says of the one record it names and the record does not.
+
+    That is a value that another record has under a key of this record, and the contrary of
+    what is true or false of it.
+    """
+    record = _named(sentence, known)
+    if record is None or sentence.question:
+        return
+    if len(known.records) > 1 and _BLURRING.isdisjoint(_words(sentence)):
+        yield from _borrowed(sentence, record, known=known)
+    for field in record.fields:
+        yield from _denied(sentence, field)
+
+
+def _words(sentence: Phrase) -> set[str]:
+    """Return all words of a sentence, in lower case."""
+    words = {word for token in sentence.tokens for word in token.before}
+    words.update(sentence.after)
+    words.update(sentence.text[token.start : token.end].lower() for token in sentence.tokens)
+    return words
+
+
+def _named(sentence: Phrase, known: Records) -> Record | None:
+    """Return the only record that the sentence names, or the only one there is."""
+    if len(known.records) == 1:
+        return known.records[0]
+    found = {index for index, _ in _sequences(sentence) if index in known.names}
+    longest = [
+        index for index in found if not any(index in other and index != other for other in found)
+    ]
+    entries = known.names[longest[0]] if len(longest) == 1 else ()
+    return entries[0].record if len(entries) == 1 else None
+
+
+def key_words(name: str) -> list[str]:
+    """Return the keys of the words that an identifier is made of.
+
+    Examples
+    --------
+    >>> key_words("hasOutdoor_seating")
+    ['has', 'outdoor', 'seat']
+    """
+    return [key(word.lower()) for word in _HUMP.split(name) if word]
+
+
+def _place(sentence: Phrase, value: str) -> tuple[int, int] | None:
+    """Return where a sentence holds a value word for word."""
+    pattern = r"\W+".join(map(re.escape, re.findall(r"\w+", value)))
+    match = re.search(rf"\b{pattern}\b", sentence.text, re.IGNORECASE) if pattern else None
+    return match.span() if match else None
+
+
+def _borrowed(sentence: Phrase, record: Record, *, known: Records) -> Iterator[Claimed]:
+    """Yield the values of other records that the sentence states of the one it names."""
+    own = {field.key: field for field in record.fields}
+    name = record.name
+    for (start, end), entry in _stated(sentence, known):
+        given = own.get(entry.field.key)
+        if entry.record.group != record.group or given is None or given is name:
+            continue
+        if entry.field is entry.record.name or given.value.lower() in _NOTHING:
+            continue
+        said = sentence.text[start:end]
+        if _place(sentence, given.value) or any(_holds(field, said) for field in record.fields):
+            continue
+        if _is_of(sentence, entry, known=known):
+            yield Claimed(start, end, given)
+
+
+def _stated(sentence: Phrase, known: Records) -> Iterator[tuple[tuple[int, int], Entry]]:
+    """Yield the values of records that stand in a sentence, with their places."""
+    for token in sentence.tokens:
+        if token.kind == "number":
+            for entry in known.values.get(token.key, ()):
+                yield (token.start, token.end), entry
+    for index, place in dict(_sequences(sentence)).items():
+        if len(index) >= _LETTERS and index not in _NO_VALUES:
+            for entry in known.values.get(index, ()):
+                yield place, entry
+
+
+def _sequences(sentence: Phrase) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Yield each sequence of words, in lower case, as long as a value may be, and its place."""
+    words = [(match.group().lower(), *match.span()) for match in _WORD.finditer(sentence.text)]
+    for first, (_, start, _) in enumerate(words):
+        for stop in range(first + 1, min(first + LONGEST_VALUE, len(words)) + 1):
+            yield " ".join(word for word, _, _ in words[first:stop]), (start, words[stop - 1][2])
+
+
+def _holds(field: Field, words: str) -> bool:
+    """Whether a field holds the words, or the number."""
+    numbers = [token.key for token in phrase(words).tokens if token.kind == "number"]
+    return words.lower() in field.value.lower() or field.number in numbers
+
+
+def _is_of(sentence: Phrase, entry: Entry, *, known: Records) -> bool:
+    """Whether what a sentence states can only be meant as the value of the entry's key.
+
+    Words can if they are no other key's; a number needs the key's word in the sentence.
+    """
+    field = entry.field
+    if any(other.field.key != field.key for other in known.values[field.index]):
+        return False
+    meant = [word for word in key_words(field.key) if word not in _FRAME]
+    return field.number is None or any(word in sentence.keys for word in meant)
+
+
+def _denied(sentence: Phrase, field: Field) -> Iterator[Claimed]:
+    """Yield a clause that affirms what a field says is false, or denies what it says is true."""
+    value = field.value.lower()
+    meant = [word for word in key_words(field.key) if word not in _FRAME and word not in LIGHT]
+    if value not in _TRUE | _FALSE or not meant:
+        return
+    for start, end in _clauses(sentence.text):
+        clause = phrase(sentence.text[start:end])
+        opposite = OPPOSITES.get(meant[0], frozenset()) if len(meant) == 1 else frozenset()
+        turned = not opposite.isdisjoint(clause.keys)
+        if not turned and not all(word in clause.keys for word in meant):
+            continue
+        about = {*meant, *opposite} | _FRAME
+        if any(_denies_else(token, about) for token in sentence.tokens):
+            return
+        denied = _polarity(clause)
+        if denied is not None and (denied != turned) == (value in _TRUE):
+            first, last = _extent(clause, about)
+            yield Claimed(start + first, start + last, field)
+
+
+def _denies_else(token: Token, about: AbstractSet[str]) -> bool:
+    """Whether a sentence denies, or counts none of, something else than what it is about."""
+    return token.key == _ZERO or (bool(token.denials) and token.key not in about)
+
+
+def _extent(clause: Phrase, about: AbstractSet[str]) -> tuple[int, int]:
+    """Return the offsets from the first to the last word that make the statement."""
+    places = [
+        (min([token.start, *(start for start, _ in token.denials)]), token.end)
+        for token in clause.tokens
+        if token.key in about
+    ]
+    return min(start for start, _ in places), max(end for _, end in places)
+
+
+def _clauses(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the offsets of the clauses of a sentence."""
+    start = 0
+    for match in _CLAUSE.finditer(text):
+        yield start, match.start()
+        start = match.end()
+    yield start, len(text)
+
+
+def _polarity(clause: Phrase) -> bool | None:
+    """Say whether a clause denies what it is about; None where it says neither."""
+    words = _words(clause)
+    if clause.question or not (_BLURRING - _DENYING).isdisjoint(words):
+        return None
+    denials = sum(token.denied for token in clause.tokens) + (not _LACKING.isdisjoint(words))
+    if denials:
+        return denials % 2 == 1
+    return None if _AFFIRMING.isdisjoint(words) else False

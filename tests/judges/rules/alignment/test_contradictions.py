@@ -1,0 +1,342 @@
+"""Contradictions by alignment: each category beside sentences that only look like one."""
+
+from time import process_time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spanjury.judges.rules.alignment.contradiction import Contradiction
+from spanjury.judges.rules.alignment.contradictions import contradictions
+
+FAITHFUL = (
+    ("Chelsea was beaten by Arsenal on Sunday.", "Arsenal beat Chelsea on Sunday."),
+    ("After the vote, the mayor resigned.", "The mayor resigned after the vote."),
+    ("The mayor did not attend the meeting.", "The mayor was absent from the meeting."),
+    (
+        "It is not unlikely that the bridge will reopen in May.",
+        "It is likely that the bridge will reopen in May.",
+    ),
+    ("The firm refused to pay the fine.", "The firm did not pay the fine."),
+    (
+        "The company no longer sells tea in France.",
+        "The company does not sell tea in France any more.",
+    ),
+    ("Ann and Bob opened the shop in 2010.", "Bob and Ann opened the shop in 2010."),
+    ("The team scored 3 goals and made 2 saves.", "The team made 2 saves and scored 3 goals."),
+    ("About 500 people joined the march in Leeds.", "497 people joined the march in Leeds."),
+    ("The tower is 1.5 km from the station.", "The tower is 1500 metres from the station."),
+    ("The price fell by 8,4 percent in March.", "The price fell by 8.4% in March."),
+    ("Twelve people were hurt in the crash.", "12 people were hurt in the crash."),
+    ("“I can't come,” said Ann.", '"I cannot come", Ann said.'),
+    ("Ann said she can not come to the party.", "Ann: I ca n't come to the party"),
+    ("He denied that he stole the car.", "He said he did not steal the car."),
+    (
+        "The court rejected the appeal of the driver.",
+        "The court did not accept the appeal of the driver.",
+    ),
+    ("Sales did not rise in the north.", "Sales fell in the north."),
+    ("Ann sold the house to Bob.", "Bob bought the house from Ann."),
+    (
+        "Neither the driver nor the passenger was hurt.",
+        "The driver and the passenger were not hurt.",
+    ),
+    ("Not only did he win the race, he broke the record.", "He won the race and broke the record."),
+    ("He left before she arrived at the hall.", "She arrived at the hall after he left."),
+    ("The shop is open on Monday and Tuesday.", "The shop is open from Monday to Wednesday."),
+    ("Rain is expected in the south on Friday.", "On Friday, rain is expected in the south."),
+    ("The lake is below the old mill.", "The old mill is above the lake."),
+    (
+        "The council voted to close the library in May 2019.",
+        "In May 2019 the council voted to close the library.",
+    ),
+    ("He does not think the plan will work.", "He thinks the plan will not work."),
+    ("The minister might resign on Friday.", "The minister will resign on Friday."),
+    ("No more than 20 guests may enter the hall.", "At most 20 guests may enter the hall."),
+    ("The bank will not open until Tuesday.", "The bank will open on Tuesday."),
+    ("Ann married Bob in Rome.", "Bob married Ann in Rome."),
+    (
+        "More than 300 houses lost power during the storm.",
+        "312 houses lost power during the storm.",
+    ),
+    ("The film, directed by Ann Lee, won an award.", "The film won an award."),
+    ("Almost half of the staff work at night.", "48 percent of the staff work at night."),
+    ("The exam is easy.", "The exam is not difficult."),
+    (
+        "In 2020 profits were 6 million euros.",
+        "Profits were 5 million euros in 2019 and 6 million euros in 2020.",
+    ),
+    ("Revenue rose to 12 million from 10 million.", "Revenue rose from 10 million to 12 million."),
+    ("The queen opened the bridge with the king.", "The king opened the bridge with the queen."),
+    ("He lacks a licence to sell food.", "He does not have a licence to sell food."),
+    ("Few people like the new design.", "Not many people like the new design."),
+    ("He was unable to attend the trial.", "He could not attend the trial."),
+    (
+        "The patient's condition is stable; she needs no surgery.",
+        "The patient is stable and does not need surgery.",
+    ),
+    ("He never left the village.", "He did not leave the village."),
+)
+
+CONTRADICTORY = (
+    ("The library will close in May.", "The library will not close in May.", "negation"),
+    (
+        "The board never approved the plan for the bridge.",
+        "The board approved the plan for the bridge.",
+        "negation",
+    ),
+    (
+        "He managed to finish the race in London.",
+        "He was unable to finish the race in London.",
+        "negation",
+    ),
+    (
+        "The company still sells tea in France.",
+        "The company no longer sells tea in France.",
+        "negation",
+    ),
+    ("The company sells tea in France.", "The company no longer sells tea in France.", "negation"),
+    (
+        "The jury found the driver guilty of theft.",
+        "The jury found the driver innocent of theft.",
+        "antonym",
+    ),
+    ("Profits fell by 5 percent in March.", "Profits rose by 5 percent in March.", "antonym"),
+    ("The meeting is on Tuesday at noon.", "The meeting is on Wednesday at noon.", "date"),
+    (
+        "The ceasefire began on 4 May in the south.",
+        "The ceasefire began on 5 May in the south.",
+        "date",
+    ),
+    ("Spain beat France in the final.", "France beat Spain in the final.", "name order"),
+    ("Spain was beaten by France in the final.", "Spain beat France in the final.", "name order"),
+    (
+        "“We are ready for the season,” said Tom Hill.",
+        "“We are ready for the season,” said Ray Moss.",
+        "speaker",
+    ),
+    (
+        "Tom Hill said: “We are ready for the season.”",
+        "“We are ready for the season,” said Ray Moss.",
+        "speaker",
+    ),
+    (
+        "It cost 5 million euros to build the pool.",
+        "It cost 5 billion euros to build the pool.",
+        "number",
+    ),
+    ("The route is 12 miles long.", "The route is 12 km long.", "number"),
+    (
+        "The team scored 2 goals and made 3 saves.",
+        "The team scored 3 goals and made 2 saves.",
+        "number",
+    ),
+    (
+        "the storm did n't reach the coast of spain .",
+        "the storm reached the coast of spain .",
+        "negation",
+    ),
+    ("It is possible to repair the engine.", "It is impossible to repair the engine.", "negation"),
+    ("He left the party before the speech.", "He left the party after the speech.", "antonym"),
+    (
+        "More people voted in the north than last year.",
+        "Fewer people voted in the north than last year.",
+        "antonym",
+    ),
+    (
+        "The cat chased the dog around the yard.",
+        "The dog chased the cat around the yard.",
+        "name order",
+    ),
+    (
+        "Bob: I will bring the cake for the party",
+        "Ann: I will bring the cake for the party\nBob: ok, great",
+        "speaker",
+    ),
+    ("The museum opens at 9 on weekdays.", "The museum opens at 10 on weekdays.", "number"),
+    ("The second half was sold out.", "The first half was sold out.", "number"),
+    (
+        "The male nurse received an award from the mayor.",
+        "The female nurse received an award from the mayor.",
+        "antonym",
+    ),
+    (
+        "Doctors say the drug isn’t safe for children.",
+        "Doctors say the drug is safe for children.",
+        "negation",
+    ),
+)
+
+ARTICLE = (
+    "The council voted on Monday to close the library in Leeds. Ann Hall, the mayor, said the plan "
+    "would save 3 million pounds in 12 months. Bob Ray did not support the plan. “We will fight "
+    "this in court,” said Bob Ray. The library opened in 1904 and has 40,000 books."
+)
+SENTENCES = ARTICLE.replace("“We", "\n“We").split("\n")
+
+JSON = """[
+ {"name": "Blue Spice", "city": "Leeds", "price": 12, "dogsAllowed": false, "open": true},
+ {"name": "Red Rose", "city": "York", "price": 20, "dogsAllowed": true, "open": true}
+]"""
+TABLE = """| Name | City | Price | Dogs allowed |
+|---|---|---|---|
+| Blue Spice | Leeds | 12 | no |
+| Red Rose | York | 20 | yes |
+"""
+BLOCKS = """Name: Blue Spice
+City: Leeds
+Price: 12
+Dogs allowed: no
+
+Name: Red Rose
+City: York
+Price: 20
+Dogs allowed: yes
+"""
+TURNS = """Ann: I will bring the cake for the party
+Bob: ok, great
+Ann: do you need a lift home?
+Bob: no, I will walk
+"""
+
+
+def found(output: str, source: str) -> list[Contradiction]:
+    return contradictions(output, {"Source": source})
+
+
+@pytest.mark.parametrize(("output", "source"), FAITHFUL)
+def test_a_faithful_sentence_is_left_alone(output: str, source: str) -> None:
+    assert found(output, source) == []
+
+
+@pytest.mark.parametrize(("output", "source", "category"), CONTRADICTORY)
+def test_a_contradiction_has_its_category(output: str, source: str, category: str) -> None:
+    assert {each.category for each in found(output, source)} == {category}
+
+
+def test_a_dropped_denial_quotes_the_source_and_gives_its_sentence_as_evidence() -> None:
+    source = "It rained. The library will not close in May. Ann left."
+    (each,) = found("Ann left. The library will close in May.", source)
+    assert (each.start, each.text, each.severity) == (22, "will close", 5)
+    assert each.explanation == "The source says 'will not close'."
+    assert each.evidence.text == "The library will not close in May."
+    assert source[each.evidence.start : each.evidence.end] == each.evidence.text
+
+
+def test_the_evidence_names_the_input_it_stands_in() -> None:
+    inputs = {"Letter": "Ann likes tea.", "News": "Profits rose by 5 percent in March."}
+    (each,) = contradictions("Profits fell by 5 percent in March.", inputs)
+    assert (each.evidence.input, each.evidence.start) == ("News", 0)
+
+
+def test_a_sentence_that_another_input_says_too_is_left_alone() -> None:
+    inputs = {"Monday": "The shop will not open in May.", "Friday": "The shop will open in May."}
+    assert contradictions("The shop will open in May.", inputs) == []
+
+
+def test_a_part_of_a_longer_sentence_is_compared() -> None:
+    source = (
+        "According to the mayor, the council will not close the library in May, as it had hoped."
+    )
+    (each,) = found("The council will close the library in May.", source)
+    assert each.category == "negation"
+
+
+@pytest.mark.parametrize("source", [JSON, TABLE, BLOCKS])
+@pytest.mark.parametrize(
+    ("output", "words"),
+    [
+        ("Blue Spice is in York.", "York"),
+        ("The price at Blue Spice is 20 pounds.", "20"),
+        ("Dogs are allowed at Blue Spice.", "Dogs are allowed"),
+        ("Dogs are not allowed at Red Rose.", "Dogs are not allowed"),
+    ],
+)
+def test_a_value_of_the_next_record_is_found(source: str, output: str, words: str) -> None:
+    (each,) = found(output, source)
+    assert (each.category, each.text) == ("record", words)
+    assert source[each.evidence.start : each.evidence.end] == each.evidence.text
+
+
+@pytest.mark.parametrize("source", [JSON, TABLE, BLOCKS])
+@pytest.mark.parametrize(
+    "output",
+    [
+        "Blue Spice is in Leeds.",
+        "Red Rose is in York and the price is 20.",
+        "Blue Spice is in Leeds, and Red Rose is in York.",
+        "Dogs are not allowed at Blue Spice.",
+        "Dogs are allowed at Red Rose.",
+        "Blue Spice is cheaper than the place in York.",
+        "Dogs must wait outside at Blue Spice.",
+        "Is Blue Spice in York?",
+    ],
+)
+def test_a_record_that_is_described_well_is_left_alone(source: str, output: str) -> None:
+    assert found(output, source) == []
+
+
+def test_an_opposite_of_what_is_true_of_a_record_is_found() -> None:
+    (each,) = found("Blue Spice is closed.", JSON)
+    assert (each.text, each.explanation) == ("closed", "The source says '\"open\": true'.")
+
+
+def test_a_denial_of_something_else_says_nothing_of_a_record() -> None:
+    source = "name[Loch Fyne], familyFriendly[yes], area[city centre]"
+    assert found("I did not find a place that is family friendly.", source) == []
+
+
+def test_words_of_another_speaker_are_found_in_a_script() -> None:
+    (each,) = found("Bob: I will bring the cake for the party", TURNS)
+    assert (each.category, each.text) == ("speaker", "Bob")
+
+
+def test_a_heading_is_no_speaker() -> None:
+    assert found("Ann says the shop opened in May.", "Update: the shop opened in May.") == []
+
+
+def test_a_name_in_the_place_of_another_is_found_where_the_source_has_both() -> None:
+    source = "The fair in Leeds drew many guests on Sunday. A train from York was late."
+    (each,) = found("The fair in York drew many guests on Sunday.", source)
+    assert (each.category, each.text, each.severity) == ("name", "York", 4)
+
+
+def test_two_names_of_one_person_do_not_contradict() -> None:
+    source = "Then Carter signed the treaty with the allies. Jimmy Carter was calm."
+    assert found("Then Jimmy signed the treaty with the allies.", source) == []
+
+
+def test_a_number_that_was_torn_by_its_tokens_is_left_alone() -> None:
+    source = "around 56, 000 dogs were treated by vets in may for $ 1. 7 million ."
+    assert found("Around 56,000 dogs were treated by vets in May for $1.7 million.", source) == []
+
+
+def test_typographic_and_tokenised_contractions_are_read_alike() -> None:
+    source = "the firm did n't pay the fine in full ."
+    assert found("The firm didn’t pay the fine in full.", source) == []
+
+
+@given(st.sampled_from(SENTENCES), st.booleans())
+def test_a_copy_of_the_source_is_left_alone(sentence: str, lower: bool) -> None:
+    assert found(sentence.lower() if lower else sentence, ARTICLE) == []
+
+
+@given(st.lists(st.sampled_from([*ARTICLE.split(), "not", "no", "7", "Tuesday", ",", ":"])))
+def test_offsets_and_evidence_hold_whatever_is_written(words: list[str]) -> None:
+    output = " ".join(words)
+    for each in found(output, ARTICLE):
+        assert output[each.start : each.end] == each.text
+        assert ARTICLE[each.evidence.start : each.evidence.end] == each.evidence.text
+
+
+@given(st.text(), st.text())
+def test_any_text_can_be_read(output: str, source: str) -> None:
+    for each in found(output, source):
+        assert output[each.start : each.end] == each.text
+
+
+def test_a_megabyte_ends() -> None:
+    source = "".join(f"The train to place {at} will not stop at noon. " for at in range(23_000))
+    started = process_time()
+    found(source.replace("will not", "will")[:100_000], source)
+    assert process_time() - started < 60

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from spanjury.judges.core import Evidence
 from spanjury.judges.reader.passages import Passage
-from spanjury.judges.reader.runs import CONTRADICTED, Run, is_negation
-from spanjury.judges.reader.tokens import Token
+from spanjury.judges.reader.runs import CONTRADICTED, Run
+from spanjury.judges.reader.tokens import Token, is_negation
 
 _NEAR = 6  # tokens around a run, whose words say what it is about
 _WEIGHTS = (3.0, 2.0, 1.0)  # of a word in the run, near it, and elsewhere in its sentence

@@ -5,16 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from spanjury.judges.reader.tokens import TURNS
 from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.words import folded_words
 
 _FIRST = 3  # words that are looked up at once
-_TURNS = frozenset(
-    """not no never neither nor nobody nothing none without if whether unless cannot t deny denies
-    denied false falsely untrue wrongly rumours rumors hoax myth refuse refuses refused fail fails
-    failed""".split()  # noqa: SIM905 - so many read best so
-)
-"""Words before a copy, in its sentence of the source, that may turn its meaning around."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +42,7 @@ class Copies:
 
     def _turned(self, found: int) -> bool:
         begin = self.begins[bisect_right(self.begins, found) - 1] if self.begins else 0
-        return not _TURNS.isdisjoint(self.text[begin:found].split())
+        return not TURNS.isdisjoint(self.text[begin:found].split())
 
 
 def copies_of(inputs: Mapping[str, str]) -> Copies:

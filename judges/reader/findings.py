@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 
 from spanjury.judges.core import ErrorSpan, Located, WindowReading
 from spanjury.judges.reader.beside import explanation, nearest
-from spanjury.judges.reader.runs import CONTRADICTED, Run, is_negation, runs, severity
+from spanjury.judges.reader.runs import CONTRADICTED, Run, runs, severity
+from spanjury.judges.reader.tokens import is_negation
 from spanjury.judges.reader.windows import SentenceWindow
 
 

@@ -23,7 +23,7 @@ from spanjury.judges.core import (
 from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.reader.copies import copies_of
 from spanjury.judges.reader.findings import findings
-from spanjury.judges.reader.tuning import LEAST, Tuning, score, worst_evidence
+from spanjury.judges.reader.tuning import LEAST, Tuning, score, without_copies, worst_evidence
 from spanjury.judges.reader.windows import SentenceWindow, sentence_windows
 from spanjury.judges.text.languages import SAMPLE, foreign_language, script
 from spanjury.judges.text.turns import LONG, in_turn
@@ -127,7 +127,10 @@ class ReaderJudge:
         readings = self.reading.read([sentence.window for sentence in batch]) if batch else []
         if [len(reading.words) for reading in readings] != [len(one.tokens) for one in batch]:
             raise JudgeError(f"{self.reading.signature} gave other readings than it was asked for")
-        return list(zip(batch, readings, strict=True))
+        return [
+            (sentence, without_copies(reading, sentence.copied))
+            for sentence, reading in zip(batch, readings, strict=True)
+        ]
 
     def _report(self, read: "_Read", spans: Sequence[ErrorSpan], *, aspect: Aspect) -> Report:
         probability = self.tuning.probability(read.evidence)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from spanjury.judges.core import Likelihoods
-from spanjury.judges.reader.tokens import Token
+from spanjury.judges.reader.tokens import Token, is_negation
 from spanjury.judges.reader.windows import Kind
 
 CONTRADICTED, ABSENT = "contradicted", "not in the source"
@@ -13,9 +13,6 @@ CONTRADICTED, ABSENT = "contradicted", "not in the source"
 _ENDING = frozenset('.,;:!?…()[]{}|"“”«»—–')
 """Marks that end a run; others, as hyphens and signs of currencies, stand within names."""
 
-_NEGATIONS = frozenset(
-    "not no never neither nor none nothing nobody nowhere without cannot unable hardly".split()  # noqa: SIM905 - so many read best so
-)
 _HYPHENS = frozenset("-‐‑")
 _JOINED = 3  # tokens of two words with a hyphen between them
 _SURE = 0.8  # from which a contradicted number, name, negation or role has the highest severity
@@ -39,12 +36,6 @@ class Run:
     stop: int
     category: str
     probability: float
-
-
-def is_negation(token: Token) -> bool:
-    """Whether a word turns the meaning of its sentence around."""
-    text = token.text.lower().replace("’", "'")
-    return text in _NEGATIONS or text.endswith("n't")
 
 
 def runs(

@@ -11,6 +11,17 @@ _TOKEN = re.compile(
     r"\d+(?:[.,:]\d+)*(?:st|nd|rd|th)?\b|[^\W_]+(?:['’](?![sS]\b)[^\W\d_]+)*|['’][sS]\b|[^\w\s]|_"
 )
 
+_NEGATIONS = frozenset(
+    "not no never neither nor none nothing nobody nowhere without cannot unable hardly".split()  # noqa: SIM905 - so many read best so
+)
+
+TURNS = frozenset(
+    """not no never neither nor nobody nothing none without if whether unless cannot t deny denies
+    denied false falsely untrue wrongly rumours rumors hoax myth refuse refuses refused fail fails
+    failed""".split()  # noqa: SIM905 - so many read best so
+)
+"""Words before a copy, in its sentence of the source, that may turn its meaning around."""
+
 
 class Token(NamedTuple):
     """A word, a number or a mark.
@@ -47,6 +58,12 @@ class Token(NamedTuple):
     def is_capital(self) -> bool:
         """Whether it begins with a capital letter."""
         return self.text[0].isupper()
+
+
+def is_negation(token: Token) -> bool:
+    """Whether a word turns the meaning of its sentence around."""
+    text = token.text.lower().replace("’", "'")
+    return text in _NEGATIONS or text.endswith("n't")
 
 
 def tokens(text: str, *, offset: int = 0) -> list[Token]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import exp, fsum, log, sqrt
 
-from spanjury.judges.core import ErrorSpan, Scale, WindowReading
+from spanjury.judges.core import ErrorSpan, Likelihoods, Scale, WindowReading
 
 _SURE = 0.001  # probabilities are held so far from 0 and 1
 _MOST = 700.0  # of which the exponential is a number
@@ -47,6 +47,20 @@ class Tuning:
     def probability(self, evidence: float) -> float:
         """Return the probability that a text has an error."""
         return 1.0 / (1.0 + exp(min(_MOST, -(self.slope * evidence + self.intercept))))
+
+
+_SUPPORTED = Likelihoods(supported=1.0, contradicted=0.0, absent=0.0)
+
+
+def without_copies(reading: WindowReading, copied: Sequence[bool]) -> WindowReading:
+    """Return a reading in which copied words are supported, and a sentence of such words is.
+
+    A small encoder is least sure where nearly all is copied, and there words can be compared.
+    """
+    words = tuple(
+        _SUPPORTED if is_copy else word for word, is_copy in zip(reading.words, copied, strict=True)
+    )
+    return WindowReading(words=words, sentence=_SUPPORTED if all(copied) else reading.sentence)
 
 
 LEAST = log(_SURE / (1.0 - _SURE))

@@ -16,7 +16,7 @@ from math import log
 
 from spanjury.judges.core import Window
 from spanjury.judges.reader.passages import Passage, Passages, passages_of
-from spanjury.judges.reader.tokens import Token, tokens
+from spanjury.judges.reader.tokens import TURNS, Token, is_negation, tokens
 from spanjury.judges.text.sentences import sentence_intervals
 
 ROOM = 134
@@ -27,6 +27,11 @@ _LONGEST = 64
 
 _AGAIN = 0.15
 """Weight of a word that another passage has already brought, beside one that none has."""
+
+_COPIED = 3
+"""Tokens in a row that are not alike by chance."""
+
+_ENDS = frozenset(".!?")
 
 _CANDIDATES = 64
 """Passages that are weighed; of a long source, those that share most."""
@@ -64,11 +69,14 @@ class SentenceWindow:
         Its words and marks, with offsets in the output; as many as ``window.words``.
     passages
         The passages beside it, in the order of the source.
+    copied
+        For each token, whether it stands in a run of three or more that the passages hold, too.
     """
 
     tokens: Sequence[Token]
     passages: Sequence[Passage]
     window: Window
+    copied: Sequence[bool]
 
 
 def sentence_windows(
@@ -101,7 +109,9 @@ def _window(sentence: Sequence[Token], source: Passages) -> SentenceWindow:
         source=tuple(token.text for token in words),
         source_kinds=tuple(_source_kinds(words, sentence)),
     )
-    return SentenceWindow(tokens=sentence, passages=beside, window=window)
+    return SentenceWindow(
+        tokens=sentence, passages=beside, window=window, copied=_copied(sentence, words)
+    )
 
 
 def _best_passages(sentence: Sequence[Token], source: Passages, *, room: int) -> list[Passage]:
@@ -202,3 +212,35 @@ def _runs(these: Sequence[Token], those: Sequence[Token]) -> list[bool]:
         bool((at and joined[at - 1]) or (at < len(joined) and joined[at]))
         for at in range(len(these))
     ]
+
+
+def _copied(these: Sequence[Token], those: Sequence[Token]) -> list[bool]:
+    """Say of each token whether it stands in a run that `those` have word for word.
+
+    A run is none if words before it, or the one behind it, may turn its meaning around: what is
+    left of "will not close" is no copy.
+    """
+    places: dict[str, list[int]] = {}
+    for at, token in enumerate(those):
+        places.setdefault(token.stem, []).append(at)
+    turned = _turned(those)
+    copied = [False] * len(these)
+    lengths: dict[int, int] = {}  # of the run that ends at each place of the token before
+    for at, token in enumerate(these):
+        lengths = {place: lengths.get(place - 1, 0) + 1 for place in places.get(token.stem, ())}
+        for place, length in lengths.items():
+            if length < _COPIED or turned[place - length + 1]:
+                continue
+            if not any(is_negation(behind) for behind in those[place + 1 : place + 2]):
+                copied[at - length + 1 : at + 1] = [True] * length
+    return copied
+
+
+def _turned(words: Sequence[Token]) -> list[bool]:
+    """Say of each token whether one before it, in its sentence, may turn its meaning around."""
+    turned = []
+    has_turned = False
+    for token in words:
+        turned.append(has_turned)
+        has_turned = (has_turned or token.stem in TURNS) and token.text not in _ENDS
+    return turned

@@ -154,7 +154,9 @@ async def test_what_the_source_lacks_is_marked_with_the_evidence(
 
 async def test_evidence_lies_in_the_input_that_holds_it() -> None:
     inputs = {"News": "It rained. Acme sold 12 cars.", "Report": "In all, 1,200 people came."}
-    both = Segment(segment_id="1", output="Of the people who came to Acme, 1,350 were late.", inputs=inputs)
+    both = Segment(
+        segment_id="1", output="Of the people who came to Acme, 1,350 were late.", inputs=inputs
+    )
     (span,) = (await GroundingJudge().assess(both, CONSISTENCY)).spans
     (piece,) = span.evidence
     assert (piece.input, piece.start, piece.text) == ("Report", 8, "1,200")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from spanjury.orchestration.report import Cell, Table, numeric, row, table
+from spanjury.orchestration.report import Cell, Column, Table, numeric, row, table
 from spanjury.orchestration.studies.agreement.spans.estimates import Estimate
 from spanjury.orchestration.studies.span_bench.figures import FALSE_ALARMS
 from spanjury.orchestration.studies.span_bench.findings import SetFindings
@@ -32,7 +32,7 @@ _SCORES: Figures = MappingProxyType(
         "acc.": "faulty.balanced_accuracy",
     }
 )
-_PROBABILITY: Figures = MappingProxyType({"P AUROC": "probability.auroc"})
+_PROBABILITY: Figures = MappingProxyType({"P": "probability.auroc"})
 _PEOPLE: Figures = MappingProxyType({"Spearman": "people.spearman"})
 
 
@@ -44,7 +44,7 @@ def terminal_reading() -> str:
         "text with an error has the worse score of two, .5 is chance; then the share of texts with "
         f"errors below the best threshold with at most {FALSE_ALARMS:.0%} false alarms, which is "
         "optimistic. Flags: share of error-free texts with any span; alarms, caught and balanced "
-        "accuracy: of the decision faulty; P AUROC: of the estimated probability of an error. New "
+        "accuracy: of the decision faulty; P: AUROC of the estimated probability of an error. New "
         "words: every word of meaning that the input lacks. "
         "Intervals are of 95 %, by source."
     )
@@ -57,20 +57,24 @@ def terminal_tables(one: SetFindings) -> Iterator[Table]:
     if one.is_decided:
         likely = any(finding.has("probability.auroc") for finding in one.judges)
         figures = {**_SCORES, **(_PROBABILITY if likely else {})}
-        yield _table(one, figures, title=f"{one.name}: scores and decisions")
+        title = f"{one.name}: scores and decisions"
+        yield _table(one, figures, title=title, counted=not one.has_marks)
     if one.rated:
         yield _table(one, _PEOPLE, title=f"{one.name}: agreement with people's scores")
 
 
-def _table(one: SetFindings, figures: Figures, *, title: str) -> Table:
-    """Return a table that fits on a terminal: only its first figure has its interval."""
+def _table(one: SetFindings, figures: Figures, *, title: str, counted: bool = True) -> Table:
+    """Return a table that fits on a terminal: only its first figure has its interval.
+
+    Where the texts are not `counted`, the table before it has done so.
+    """
     first, *others = figures.values()
     return table(
-        ["judge", *numeric("n", *figures)],
+        [Column("judge", wrap=False), *numeric(*(["n"] if counted else []), *figures)],
         (
             row(
                 finding.judge,
-                answered(first, finding.coverage)[0],
+                *([answered(first, finding.coverage)[0]] if counted else []),
                 _brief(finding.figures[first], interval=True),
                 *(_brief(finding.figures[name], interval=False) for name in others),
                 faint=finding.role == "baseline",

@@ -46,7 +46,7 @@ class ReaderJudge:
 
     Parameters
     ----------
-    reading
+    encoder
         The model that reads.
     tuning
         Constants that were fitted to it.
@@ -59,7 +59,7 @@ class ReaderJudge:
         "knowledge of the world; it reads English, each sentence beside some 130 words"
     )
 
-    reading: WindowReader
+    encoder: WindowReader
     tuning: Tuning = field(default_factory=Tuning)
     max_spans: int = 8
 
@@ -73,7 +73,7 @@ class ReaderJudge:
         return signature(
             "reader",
             max_spans=self.max_spans,
-            reading=fingerprint(self.reading.signature, repr(self.tuning)),
+            encoder=fingerprint(self.encoder.signature, repr(self.tuning)),
             rules=code_digest(__name__),
         )
 
@@ -124,9 +124,9 @@ class ReaderJudge:
     def _batch(self, sentences: "_Sentences") -> list[tuple[SentenceWindow, WindowReading]]:
         """Read the next sentences; none are left if there are none."""
         batch = sentences.next_batch()
-        readings = self.reading.read([sentence.window for sentence in batch]) if batch else []
+        readings = self.encoder.read([sentence.window for sentence in batch]) if batch else []
         if [len(reading.words) for reading in readings] != [len(one.tokens) for one in batch]:
-            raise JudgeError(f"{self.reading.signature} gave other readings than it was asked for")
+            raise JudgeError(f"{self.encoder.signature} gave other readings than it was asked for")
         return [
             (sentence, without_copies(reading, sentence.copied))
             for sentence, reading in zip(batch, readings, strict=True)

@@ -182,8 +182,8 @@ def _build_tokens(
     show: LogFlags,
 ) -> None:
     """Make training data of the token form: from damage, from marked texts, from a panel."""
-    is_taught = _names_teachers(teachers)
-    if not (kept.from_damage or kept.from_spans or is_taught):
+    asks_panel = _names_teachers(teachers)
+    if not (kept.from_damage or kept.from_spans or asks_panel):
         raise ConfigError(
             "name --from-damage, --from-spans or teachers (--panel, --judge, --model)"
         )
@@ -206,13 +206,13 @@ def _build_tokens(
         require_licence=licences.require_licence,
         accepted=licences.accept_licence,
     )
-    taught = []
-    if is_taught:
+    by_panel = []
+    if asks_panel:
         panel_job = _job(texts, kept, teachers, licences=licences, limits=limits)
         material = distil.material_of(panel_job)
         say(f"{len(material.pairs)} assessments of {len(material.rows)} texts")
-        taught = session.run_exam(
-            lambda live: token_set.taught_by_panel(
+        by_panel = session.run_exam(
+            lambda live: token_set.panel_examples(
                 panel_job,
                 material,
                 copies=kept.copies,
@@ -225,7 +225,7 @@ def _build_tokens(
             memory=panel_job.memory,
             quiet=show.no_progress,
         )
-    inventory = token_set.build_token_set(job, taught)
+    inventory = token_set.build_token_set(job, by_panel)
     console.print_report(token_summary.token_set_report(inventory))
     say(f"{inventory.examples} examples are in {kept.output}")
 

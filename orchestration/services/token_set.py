@@ -75,7 +75,7 @@ class TokenSetJob:
     accepted: tuple[str, ...] = ()
 
 
-async def taught_by_panel(
+async def panel_examples(
     job: DistilJob,
     material: Material,
     *,
@@ -96,14 +96,14 @@ async def taught_by_panel(
     return list(examples_of_panel(zip(rows, panel.results, strict=True), copies=copies))
 
 
-def build_token_set(job: TokenSetJob, taught: Sequence[TokenExample] = ()) -> TokenInventory:
+def build_token_set(job: TokenSetJob, by_panel: Sequence[TokenExample] = ()) -> TokenInventory:
     """Build the set and write it; return what it holds.
 
     Parameters
     ----------
     job
         The material.
-    taught
+    by_panel
         Examples that a panel made.
 
     Raises
@@ -120,7 +120,7 @@ def build_token_set(job: TokenSetJob, taught: Sequence[TokenExample] = ()) -> To
     if job.require_licence:
         require_licences([(row.source, row.licence) for row in rows], accepted=job.accepted)
     with open_training_files(job.output) as files:
-        for example in chain(_examples(job, rows), taught):
+        for example in chain(_examples(job, rows), by_panel):
             files.append(split_file(example.split), token_line(example))
             inventory.add(example)
         if not inventory.examples:

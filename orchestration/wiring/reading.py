@@ -9,9 +9,9 @@ from spanjury.adapters.reading.onnx_reader import open_reader
 from spanjury.judges.core import ConfigError
 from spanjury.orchestration.wiring.plugins import parameters
 
-__all__ = ["READING", "WEIGHTS", "has_weights", "is_reader", "with_reader"]
+__all__ = ["ENCODER", "WEIGHTS", "has_weights", "is_reader", "with_reader"]
 
-READING, WEIGHTS = "reading", "weights"
+ENCODER, WEIGHTS = "encoder", "weights"
 """Parameter of a judge that is handed a reader, and the option that names its folder."""
 
 _TUNING = "tuning"
@@ -30,7 +30,7 @@ def with_reader(factory: Callable[..., object], options: Mapping[str, object]) -
     Raise `ConfigError` if the folder holds no reader, or the package brings none.
     """
     rest = dict(options)
-    if READING not in (known := parameters(factory)):
+    if ENCODER not in (known := parameters(factory)):
         return rest
     folder = rest.pop(WEIGHTS, None)
     if folder is None and not has_weights():
@@ -38,7 +38,7 @@ def with_reader(factory: Callable[..., object], options: Mapping[str, object]) -
     reader = open_reader(_shipped() if folder is None else Path(str(folder)))
     if _TUNING in known:
         rest[_TUNING] = dict(reader.constants)
-    return {**rest, READING: reader}
+    return {**rest, ENCODER: reader}
 
 
 def _shipped() -> Path:

@@ -21,10 +21,10 @@ from spanjury.orchestration.services.panels import read_segments
 
 # Floors and a ceiling for the default panel, all rows and those of `test`: raise them when it
 # gets better. Precision is of all reported spans, those on faithful texts included.
-LEAST_AUROC = {"all": 0.46, "test": 0.46}
-LEAST_FOUND = {"all": 0.48, "test": 0.38}
-LEAST_PRECISION = {"all": 0.11, "test": 0.11}
-MOST_FLAGGED = {"all": 0.77, "test": 0.77}
+LEAST_AUROC = {"all": 0.49, "test": 0.51}
+LEAST_FOUND = {"all": 0.2, "test": 0.17}
+LEAST_PRECISION = {"all": 0.28, "test": 0.35}
+MOST_FLAGGED = {"all": 0.31, "test": 0.27}
 
 ROWS = read_rows()
 

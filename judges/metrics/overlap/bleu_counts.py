@@ -36,6 +36,7 @@ def bleu_tokens(text: str, tokenizer: Tokenizer) -> Sequence[str]:
     """Cut `text` as sacrebleu's tokenizer of that name does."""
     if tokenizer == "whitespace":
         return text.split()
+    text = text.rstrip()  # as sacrebleu does before it joins words that a line broke
     return (_cut if len(text) > _LONG else _kept_cut)(text, tokenizer)
 
 

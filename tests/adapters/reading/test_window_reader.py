@@ -318,7 +318,7 @@ def test_a_panel_with_a_reader_loads_onnxruntime_only_when_it_reads(folder: Path
         f"made = with_reader(ReaderJudge, {{'weights': {str(folder)!r}}});"
         "heavy = {'onnxruntime', 'tokenizers', 'torch', 'transformers'};"
         "print(sorted(heavy & sys.modules.keys()));"
-        "made['reading'].read([]);"
+        "made['encoder'].read([]);"
         "print(sorted(heavy & sys.modules.keys()))"
     )
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -41,7 +41,7 @@ def segment(output: str, source: str = ARTICLE) -> Segment:
 
 
 async def judged(output: str, words: Mapping[str, Likelihoods], **options: int) -> Report:
-    judge = ReaderJudge(reading=FakeWindowReader(words=words), **options)  # type: ignore[arg-type]  # an option is a number
+    judge = ReaderJudge(encoder=FakeWindowReader(words=words), **options)  # type: ignore[arg-type]  # an option is a number
     return await judge.assess(segment(output), ASPECT)
 
 
@@ -51,22 +51,22 @@ async def one_span(output: str, words: Mapping[str, Likelihoods]) -> ErrorSpan:
 
 
 def test_it_is_a_judge_that_can_rescore_and_says_what_it_cannot_see() -> None:
-    judge = ReaderJudge(reading=FakeWindowReader())
+    judge = ReaderJudge(encoder=FakeWindowReader())
     assert isinstance(judge, Judge)
     assert isinstance(judge, Rescorable)
     assert "arithmetic" in ReaderJudge.blind_spots
 
 
 def test_the_signature_changes_with_options_and_constants() -> None:
-    judge = ReaderJudge(reading=FakeWindowReader())
+    judge = ReaderJudge(encoder=FakeWindowReader())
     others = (replace(judge, max_spans=3), replace(judge, tuning=Tuning(threshold=0.4)))
-    assert judge.signature.startswith("reader|max_spans:8|reading:")
+    assert judge.signature.startswith("reader|max_spans:8|encoder:")
     assert len({judge.signature, *(other.signature for other in others)}) == 3
 
 
 def test_a_negative_limit_is_refused() -> None:
     with pytest.raises(ValueError, match="-1"):
-        ReaderJudge(reading=FakeWindowReader(), max_spans=-1)
+        ReaderJudge(encoder=FakeWindowReader(), max_spans=-1)
 
 
 async def test_a_dropped_negation_is_contradicted_by_the_sentence_that_has_it() -> None:
@@ -131,7 +131,7 @@ async def test_a_word_is_marked_from_the_threshold_on() -> None:
 async def test_a_passage_is_quoted_by_its_clause() -> None:
     long = " and ".join(f"item {number} was put on a shelf of its own" for number in range(2))
     source = f"In the evening {long}, the library will not close in May, and people went home."
-    judge = ReaderJudge(reading=FakeWindowReader(words={"close": contradicted(0.9)}))
+    judge = ReaderJudge(encoder=FakeWindowReader(words={"close": contradicted(0.9)}))
     report = await judge.assess(segment("So the library may close in May.", source), ASPECT)
     (evidence,) = report.spans[0].evidence
     assert evidence.text == "the library will not close in May"
@@ -142,7 +142,7 @@ async def test_a_passage_is_quoted_by_its_clause() -> None:
 async def test_evidence_is_of_the_input_that_has_it() -> None:
     inputs = {"Notes": "Nothing of interest happened on Monday.", "Article": ARTICLE}
     asked = Segment(segment_id="1", output="So the library may close in May.", inputs=inputs)
-    judge = ReaderJudge(reading=FakeWindowReader(words={"close": contradicted(0.9)}))
+    judge = ReaderJudge(encoder=FakeWindowReader(words={"close": contradicted(0.9)}))
     (span,) = (await judge.assess(asked, replace(ASPECT, inputs=None))).spans
     (evidence,) = span.evidence
     assert evidence.input == "Article"
@@ -152,7 +152,7 @@ async def test_evidence_is_of_the_input_that_has_it() -> None:
 async def test_copied_sentences_are_not_read_and_have_nearly_the_best_score() -> None:
     reader = FakeWindowReader(words={"built": contradicted(0.99)})
     copied = "it was  built by MARY EVANS in 1932 and holds 12000 books ."
-    report = await ReaderJudge(reading=reader).assess(segment(copied), ASPECT)
+    report = await ReaderJudge(encoder=reader).assess(segment(copied), ASPECT)
     assert reader.read_windows == []
     assert report.spans == ()
     assert report.score == pytest.approx(5, abs=0.01)
@@ -163,7 +163,7 @@ async def test_copied_sentences_are_not_read_and_have_nearly_the_best_score() ->
 async def test_a_copy_of_what_the_source_denies_is_read() -> None:
     source = "It is not true that the library will close in May."
     reader = FakeWindowReader(words={"close": contradicted(0.9)})
-    report = await ReaderJudge(reading=reader).assess(
+    report = await ReaderJudge(encoder=reader).assess(
         segment("The library will close in May.", source), ASPECT
     )
     assert [span.text for span in report.spans] == ["close"]
@@ -222,7 +222,7 @@ async def test_the_worst_sentence_makes_the_probability_by_its_own_and_its_words
             words = tuple(absent(0.8 if word == "lovely" else 0.1) for word in window.words)
             return WindowReading(words=words, sentence=absent(0.2 if bad else 0.1))
 
-    judge = ReaderJudge(reading=Split(), tuning=Tuning(slope=2.0, intercept=1.0))
+    judge = ReaderJudge(encoder=Split(), tuning=Tuning(slope=2.0, intercept=1.0))
     report = await judge.assess(segment("They hold lovely books. Mary built it."), ASPECT)
     # (log odds of .8 + log odds of .2) / 2 = 0; 1 / (1 + e^-1)
     assert report.error_probability == pytest.approx(0.731058, abs=1e-5)
@@ -245,7 +245,7 @@ async def test_the_gravest_spans_are_reported_and_all_count() -> None:
 @pytest.mark.parametrize("max_spans", [0, 1, 8])
 async def test_an_unchanged_list_keeps_its_score_however_few_are_reported(max_spans: int) -> None:
     words = {"lovely": absent(0.9), "15,000": contradicted(0.9)}
-    judge = ReaderJudge(reading=FakeWindowReader(words=words), max_spans=max_spans)
+    judge = ReaderJudge(encoder=FakeWindowReader(words=words), max_spans=max_spans)
     asked = segment("The library holds lovely books, some 15,000.")
     report = await judge.assess(asked, ASPECT)
     rescoring = await judge.rescore(asked, ASPECT, report.spans)
@@ -255,7 +255,7 @@ async def test_an_unchanged_list_keeps_its_score_however_few_are_reported(max_sp
 
 async def test_the_score_follows_a_changed_list() -> None:
     words = {"lovely": absent(0.9), "15,000": contradicted(0.9)}
-    judge = ReaderJudge(reading=FakeWindowReader(words=words))
+    judge = ReaderJudge(encoder=FakeWindowReader(words=words))
     asked = segment("The library holds lovely books, some 15,000.")
     spans = (await judge.assess(asked, ASPECT)).spans
     graver = [replace(spans[0], severity=5), spans[1]]
@@ -281,7 +281,7 @@ async def test_what_it_cannot_judge_it_abstains_from_and_reads_nothing(
     output: str, source: str, aspect: Aspect, reason: str
 ) -> None:
     reader = FakeWindowReader()
-    judge = ReaderJudge(reading=reader)
+    judge = ReaderJudge(encoder=reader)
     report = await judge.assess(segment(output, source), aspect)
     rescoring = await judge.rescore(segment(output, source), aspect, ())
     assert (report.outcome, report.score) == (Outcome.ABSTAINED, None)
@@ -293,13 +293,13 @@ async def test_what_it_cannot_judge_it_abstains_from_and_reads_nothing(
 async def test_english_with_foreign_names_is_read() -> None:
     reader = FakeWindowReader()
     output = "Rio de Janeiro and the Costa del Sol are not in El Salvador."
-    report = await ReaderJudge(reading=reader).assess(segment(output), ASPECT)
+    report = await ReaderJudge(encoder=reader).assess(segment(output), ASPECT)
     assert report.outcome is Outcome.SCORED
     assert len(reader.read_windows) == 1
 
 
 async def test_an_output_without_words_says_nothing_wrong() -> None:
-    report = await ReaderJudge(reading=FakeWindowReader()).assess(segment("…"), ASPECT)
+    report = await ReaderJudge(encoder=FakeWindowReader()).assess(segment("…"), ASPECT)
     assert (report.spans, round(report.score or 0, 2)) == ((), 5.0)
 
 
@@ -308,7 +308,7 @@ async def test_a_megabyte_is_read_in_bounded_batches_and_found_at_its_end() -> N
     filler = "".join(f"Visitor {number} liked the green garden. " for number in range(27_000))
     output = f"{filler}Mary Evans built a castle."
     reader = FakeWindowReader(words={"castle": absent(0.9)})
-    report = await ReaderJudge(reading=reader).assess(segment(output), ASPECT)
+    report = await ReaderJudge(encoder=reader).assess(segment(output), ASPECT)
     assert len(output) > 1_000_000
     assert [span.text for span in report.spans] == ["castle"]
     assert len(reader.read_windows) == 27_001
@@ -332,7 +332,7 @@ async def test_a_cancelled_assessment_reads_no_further_batch() -> None:
     reader = HeldReader()
     output = "".join(f"Visitor {number} liked the green garden. " for number in range(100))
     async with anyio.create_task_group() as judging:
-        judging.start_soon(ReaderJudge(reading=reader).assess, segment(output), ASPECT)
+        judging.start_soon(ReaderJudge(encoder=reader).assess, segment(output), ASPECT)
         await anyio.to_thread.run_sync(reader.began.wait)
         judging.cancel_scope.cancel()
     reader.go.set()
@@ -342,7 +342,7 @@ async def test_a_cancelled_assessment_reads_no_further_batch() -> None:
 async def test_the_event_loop_goes_on_while_a_text_is_read() -> None:
     reader = HeldReader()
     async with anyio.create_task_group() as judging:
-        judging.start_soon(ReaderJudge(reading=reader).assess, segment("It cost a lot."), ASPECT)
+        judging.start_soon(ReaderJudge(encoder=reader).assess, segment("It cost a lot."), ASPECT)
         await anyio.to_thread.run_sync(reader.began.wait)
         await anyio.lowlevel.checkpoint()
         reader.go.set()
@@ -356,4 +356,4 @@ async def test_a_reader_that_gives_other_readings_costs_the_report() -> None:
             return replace(reading, words=reading.words[1:])
 
     with pytest.raises(JudgeError, match="gave other readings"):
-        await ReaderJudge(reading=Short()).assess(segment("It cost a lot."), ASPECT)
+        await ReaderJudge(encoder=Short()).assess(segment("It cost a lot."), ASPECT)

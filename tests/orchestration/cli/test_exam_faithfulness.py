@@ -149,9 +149,9 @@ def test_judges_that_are_named_stay_as_they_are_named() -> None:
 
 
 def test_a_judge_that_cannot_rescore_is_said_before_it_is_asked(spanjury: Spanjury) -> None:
-    done = spanjury(write("texts.jsonl", TEXTS), "--judge", "grounding", "--aspect", "consistency")
+    done = spanjury(write("texts.jsonl", TEXTS), "--judge", "rouge-1", "--aspect", "consistency")
     assert done.exit_code == 2
-    assert "grounding: cannot say which score follows" in done.output
+    assert "rouge-1: cannot say which score follows" in done.output
 
 
 @pytest.mark.parametrize(

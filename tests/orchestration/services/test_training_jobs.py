@@ -32,8 +32,8 @@ def older() -> Iterator[Example]:
         yield replace(example, target=target_for(example.report, ASPECT.scale))
 
 
-def job(folder: Path, *taught: Example) -> TrainingJob:
-    data = write_set(folder / "set", train=taught)
+def job(folder: Path, *examples: Example) -> TrainingJob:
+    data = write_set(folder / "set", train=examples)
     return training_job(data, base="b", folder=folder / "model", options=TrainingOptions())
 
 

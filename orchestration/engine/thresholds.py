@@ -60,7 +60,18 @@ class Thresholds:
         return f"{self.texts} texts without error of {self.data}"
 
 
-SHIPPED: tuple[Thresholds, ...] = ()
+SHIPPED: tuple[Thresholds, ...] = (
+    Thresholds(
+        judges=frozenset(("grounding",)),
+        beside=frozenset(("form",)),
+        doubtful=0.65,
+        faulty=0.85,
+        doubtful_alarms=0.06,
+        faulty_alarms=0.04,
+        texts=325,
+        data="CLIFF (XSum and CNN/DM) and SummEdits (SciTLDR)",
+    ),
+)
 """The thresholds of the default panel, one entry for each set of judges that state a probability.
 
 Each is measured on the whole panel, and on texts that no judge of it was fitted to.

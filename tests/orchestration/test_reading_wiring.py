@@ -38,7 +38,7 @@ async def test_a_seat_reads_with_the_model_and_the_constants_of_its_folder(folde
     async with open_configured_panel(seat(weights=str(folder), max_spans=2)) as panel:
         judge = panel.seats[0].judge
     assert isinstance(judge, ReaderJudge)
-    assert judge.reading.signature.startswith("onnx|model:mine@")
+    assert judge.encoder.signature.startswith("onnx|model:mine@")
     assert (judge.tuning.threshold, judge.tuning.slope, judge.max_spans) == (0.4, 1.5, 2)
 
 

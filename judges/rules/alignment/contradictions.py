@@ -29,6 +29,8 @@ _CANDIDATES = 3  # sentences of an input that a sentence is compared with
 _LEAST = 2  # words that a sentence must hold to be compared
 _SHARED = 0.4  # share of its words that a sentence of the source must hold
 _COVER = 0.45  # share that must stand in the same order
+_NEIGHBOURS = 5  # words on each side that evidence shows beside what says otherwise
+_WORDS = re.compile(r"\S+")
 _CLOSE = 0.6  # share below which the source must not have the number anywhere else
 _AS_GOOD = 0.05  # how much worse aligned a sentence may be that vouches for the text
 _RECORD = 4  # severity of what belongs to another record
@@ -181,6 +183,7 @@ def _contradiction(
 ) -> Contradiction:
     passage = match.comparison.source.text
     quote = _quoted(passage[difference.source_start : difference.source_end])
+    first, last = _with_neighbours(passage, difference.source_start, difference.source_end)
     return Contradiction(
         start=start + difference.start,
         end=start + difference.end,
@@ -190,8 +193,15 @@ def _contradiction(
         explanation=f"The source says '{quote}'.",
         evidence=Evidence(
             input=match.name,
-            start=match.start,
-            end=match.start + len(passage),
-            text=passage,
+            start=match.start + first,
+            end=match.start + last,
+            text=passage[first:last],
         ),
     )
+
+
+def _with_neighbours(passage: str, start: int, end: int) -> tuple[int, int]:
+    """Widen a place by a few words on both sides, so that it can be understood alone."""
+    before = [word.start() for word in _WORDS.finditer(passage, 0, start)]
+    after = [word.end() for word in _WORDS.finditer(passage, end)]
+    return (before[-_NEIGHBOURS:] or [start])[0], (after[:_NEIGHBOURS] or [end])[-1]

@@ -27,7 +27,7 @@ def banded(quality: float, *, load: float, scale: Scale) -> float:
 
     Examples
     --------
-    >>> [banded(0.5, load=load, scale=Scale()) for load in (0, 1)]
+    >>> [round(banded(0.5, load=load, scale=Scale()), 4) for load in (0, 1)]
     [4.75, 2.3125]
     """
     width = scale.high - scale.low

@@ -49,7 +49,7 @@ def combined_probability(stated: Sequence[float]) -> float | None:
 
     Examples
     --------
-    >>> combined_probability([0.5, 0.9])
+    >>> round(combined_probability([0.5, 0.9]), 6)
     0.75
     """
     if len(stated) < 2:  # noqa: PLR2004

@@ -117,7 +117,7 @@ def key_words(name: str) -> list[str]:
     Examples
     --------
     >>> key_words("hasOutdoor_seating")
-    ['has', 'outdoor', 'seat']
+    ['has', 'outdo', 'seat']
     """
     return [key(word.lower()) for word in _HUMP.split(name) if word]
 

@@ -41,6 +41,7 @@ HEAVY = {
     "orchestration/cli/test_crashes.py": "kills processes",
     "orchestration/cli/test_distil_gate.py": "puts trained judges through whole exams",
     "orchestration/cli/test_distil_road.py": "trains",
+    "orchestration/cli/test_distil_tokens.py": "trains",
     "orchestration/cli/test_distil_train.py": "trains",
     "orchestration/cli/test_doctor.py": "loads every library",
     "orchestration/cli/test_failing_runs.py": "imports LiteLLM and waits for servers",

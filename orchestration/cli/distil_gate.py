@@ -183,8 +183,10 @@ def _job(
     """Read what is there and check what is asked, before any judge works."""
     if model.no_base and (model.base or required.require_over_base):
         raise ConfigError("--no-base leaves nothing for --base and --require-over-base")
-    demanded = required.demands(no_base=model.no_base)
     trained = trained_model.read_trained_model(model.folder)
+    if trained.marks_words and (model.base or required.require_over_base):
+        raise ConfigError("an encoder's base marks nothing: there is no judge to be better than")
+    demanded = required.demands(no_base=model.no_base or trained.marks_words)
     examples = material.material_of(
         trained, model.data, aspects_files=more.aspects_file, limit=more.limit
     )
@@ -217,6 +219,11 @@ def _judges(
     reading: "percent.Reading",
 ) -> "Iterator[tuple[str, config.PanelConfig]]":
     _, given = config.parse_options(f"{gates.JUDGE}:{','.join(model.option)}", what="option")
+    if trained.marks_words:
+        yield gates.DISTILLED, gates.reader_in(model.folder, name=gates.DISTILLED, options=given)
+        if teacher.is_named:
+            yield gates.TEACHER, teacher.panel_config(seed=model.seed)
+        return
     options = {"reading": reading, **given}
     if not model.no_base:
         base = model.base or trained.base

@@ -1,7 +1,7 @@
 """A training set of the token form: texts whose words the source supports or not."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
 
@@ -31,6 +31,9 @@ from spanjury.perturbations.recipe import find_recipe
 
 RECIPE = "reader"
 """Name of the recipe whose damage is learnt from, unless another is asked for."""
+
+_HELD = 10
+"""Pairs for training, for each pair for validation."""
 
 _TASK = "grounding"  # rows of any task do; the splits want one name
 
@@ -167,6 +170,9 @@ def _examples(job: TokenSetJob, rows: Sequence[Row]) -> Iterator[TokenExample]:
     harms, harmless = _harms(job.recipe)
     plan = TwinPlan(harms=harms, harmless=harmless, pairs=job.twins, seed=job.seed)
     yield from twins(rows, plan, clean=clean)
+    if not job.marked:  # what people marked is a better measure of when to stop
+        held = replace(plan, pairs=job.twins // _HELD, split="validation")
+        yield from twins(rows, held, clean=clean)
     yield from record_examples(job.records, seed=job.seed)
 
 

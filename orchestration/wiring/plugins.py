@@ -60,7 +60,7 @@ GROUPS = (
     SOURCES,
     STATISTICS,
 )
-_HANDED = frozenset({"model", "reading", "tuning"})
+_HANDED = frozenset({"encoder", "model", "tuning"})
 """Parameters that no option sets: wiring hands them over."""
 
 

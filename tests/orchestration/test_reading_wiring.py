@@ -85,12 +85,12 @@ async def test_what_is_handed_over_is_no_option(folder: Path) -> None:
 class Plain:
     """Asks for a reader, and for no constants."""
 
-    reading: WindowReader
+    encoder: WindowReader
 
 
 def test_a_judge_without_constants_is_handed_the_reader_alone(folder: Path) -> None:
     made = reading.with_reader(Plain, {"weights": str(folder)})
-    assert made.keys() == {"reading"}
+    assert made.keys() == {"encoder"}
 
 
 def test_the_options_of_other_judges_are_left_as_they_are() -> None:

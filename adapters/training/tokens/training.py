@@ -118,7 +118,8 @@ def _write(job: TokenJob, model: TokenModel, *, card: TokenCard, base: EncoderBa
 def _record(card: TokenCard) -> dict[str, object]:
     """Return what the card says, for programs."""
     return {
-        "base": card.base,
+        "base": card.job.base,
+        "base_identity": card.base,
         "device": card.device,
         "data": asdict(card.job.data),
         "options": asdict(card.job.options),

@@ -21,6 +21,8 @@ BASE, DISTILLED, TEACHER = "base", "distilled", "teacher"
 
 JUDGE = "distilled"
 """Name of the judge that asks by the short prompt."""
+READER = "reader"
+"""Name of the judge that has an encoder mark words."""
 _LOCAL = "local"
 _FOLDER = "gate"
 
@@ -96,6 +98,12 @@ def judge_in(model: str, *, name: str, options: Mapping[str, object]) -> PanelCo
         judge=JUDGE, name=name, model=ModelConfig(name=f"{_LOCAL}/{model}"), options=options
     )
     return PanelConfig(seats=(seat,))
+
+
+def reader_in(folder: Path, *, name: str, options: Mapping[str, object]) -> PanelConfig:
+    """Return the panel of one seat that has the encoder in `folder` mark words."""
+    given = {"weights": str(folder), **options}
+    return PanelConfig(seats=(SeatConfig(judge=READER, name=name, options=given),))
 
 
 async def run_gate(

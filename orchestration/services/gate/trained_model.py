@@ -13,6 +13,7 @@ from spanjury.orchestration.studies.held_out.cases import SeenInTraining
 
 _RECORD = "training.json"
 _MODEL = "config.json"
+_READER = "reader.json"
 _CHECKPOINT = "checkpoint.safetensors"
 _ASPECTS = "aspect of a task"
 _BETWEEN = ": "
@@ -43,6 +44,8 @@ class TrainedModel(BaseModel):
         The training set: its name, a digest, and counts of examples.
     judging
         Layout of its replies; older versions knew one only.
+    marks_words
+        Whether it is of the token form: an encoder, which replies nothing.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -51,6 +54,7 @@ class TrainedModel(BaseModel):
     base_identity: str
     data: _Data
     judging: _Judging = _Judging(layout="score-last")
+    marks_words: bool = False
 
 
 def read_trained_model(folder: Path) -> TrainedModel:
@@ -59,13 +63,15 @@ def read_trained_model(folder: Path) -> TrainedModel:
     Raise `ConfigError` if there is no model, or its training has not ended, and `DataError`
     if there is no record that can be read.
     """
-    if not (folder / _MODEL).is_file():
+    marks_words = (folder / _READER).is_file()
+    if not marks_words and not (folder / _MODEL).is_file():
         if (folder / _CHECKPOINT).is_file():
             raise ConfigError(f"{folder}: training has not ended; `distil train` goes on with it")
         raise ConfigError(f"{folder} holds no model: name a folder that `distil train` has written")
     path = folder / _RECORD
     try:
-        return TrainedModel.model_validate_json(path.read_bytes())
+        trained = TrainedModel.model_validate_json(path.read_bytes())
+        return trained.model_copy(update={"marks_words": marks_words})
     except OSError as error:
         raise DataError(
             f"{path}: cannot be read: {error.strerror}; `distil train` writes it beside a model"

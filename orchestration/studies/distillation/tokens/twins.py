@@ -9,6 +9,7 @@ from numpy.random import Generator, default_rng
 from spanjury.judges.core import Label, Segment
 from spanjury.orchestration.studies.distillation.damaged_text import Harm
 from spanjury.orchestration.studies.distillation.rows import Row
+from spanjury.orchestration.studies.distillation.splits import Split
 from spanjury.orchestration.studies.distillation.tokens.copies import copied_sentence
 from spanjury.orchestration.studies.distillation.tokens.example import LabelledSpan, TokenExample
 from spanjury.perturbations import Case, Damage, NothingToDamageError
@@ -37,7 +38,9 @@ class TwinPlan:
     harms, harmless
         The damage, and changes that harm nothing.
     pairs
-        Number of twins to make for training.
+        Number of twins to make.
+    split
+        Split of the rows that they are made of.
     seed
         Of all draws.
     """
@@ -45,13 +48,14 @@ class TwinPlan:
     harms: Sequence[Harm]
     harmless: Sequence[Harm]
     pairs: int
+    split: Split = "train"
     seed: int
 
 
 def twins(
     rows: Sequence[Row], plan: TwinPlan, *, clean: Container[str] = ()
 ) -> Iterator[TokenExample]:
-    """Yield clean texts, each followed by its damaged twin, drawn from rows for training.
+    """Yield clean texts, each followed by its damaged twin, drawn from the rows of a split.
 
     Of rows that are not known to be supported only the source is used. Fewer twins than asked for
     are made where little can be damaged.
@@ -65,7 +69,7 @@ def twins(
     clean
         Files whose outputs are good.
     """
-    material = _by_dataset(row for row in rows if row.split == "train" and row.segment.inputs)
+    material = _by_dataset(row for row in rows if row.split == plan.split and row.segment.inputs)
     if not material:
         return
     rng = default_rng(plan.seed)
@@ -152,7 +156,7 @@ def _shared(row: Row, number: int) -> Callable[..., TokenExample]:
             input_id=row.input_id,
             inputs=dict(row.segment.inputs),
             group=f"twins {number}",
-            split="train",
+            split=row.split,
             licence=row.licence,
             **own,  # type: ignore[arg-type]  # the callers above name and type them
         )

@@ -1,0 +1,156 @@
+"""The token form from end to end: built, trained, stopped, continued, judging, examined."""
+
+import json
+import signal
+from collections import Counter
+from collections.abc import Callable, Iterator
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+import torch
+from fakes.tiny_encoder import save_encoder
+from typer.testing import CliRunner, Result
+
+from spanjury.judges.core import Label
+from spanjury.orchestration.cli import distil_train
+from spanjury.orchestration.cli.app import app
+from spanjury.orchestration.studies.distillation.tokens.example import TokenExample
+from spanjury.orchestration.studies.distillation.tokens.token_files import read_token_split
+
+DEMO = Path(str(files("spanjury.perturbations"))) / "demo" / "summarization.jsonl"
+SMALL = ("--twins", 12, "--records", 6, "--limit", 12)
+STEPS = ("--max-steps", 6, "--batch-tokens", 2000, "--checkpoint-every", 2, "--no-progress")
+
+Spanjury = Callable[..., Result]
+
+
+@pytest.fixture
+def spanjury(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Spanjury]:
+    """Run the command line in an empty folder, offline, on one core."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("COLUMNS", "120")
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield lambda *args: CliRunner().invoke(app, [str(arg) for arg in args])
+    torch.set_num_threads(before)
+
+
+def write_marked(path: str) -> str:
+    rows = [
+        {
+            "id": "1",
+            "inputs": {"Article": "The mill closed in May. It made paper."},
+            "output": "The mill closed in June.",
+            "supported": False,
+            "spans": [{"start": 19, "end": 23, "text": "June", "kind": "intrinsic"}],
+        },
+        {
+            "id": "2",
+            "inputs": {"Article": "The port reopened."},
+            "output": "The port works again.",
+            "supported": True,
+            "spans": [],
+        },
+        {
+            "id": "3",
+            "inputs": {"Article": "A dog barks."},
+            "output": "A cat sleeps.",
+            "label": "contradiction",
+        },
+        {"id": "4", "inputs": {"Article": "A cow."}, "output": "A cow moos.", "supported": None},
+    ]
+    Path(path).write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return path
+
+
+def built(split: str = "train") -> list[TokenExample]:
+    return list(read_token_split(Path("set"), split))  # type: ignore[arg-type]  # a split's name
+
+
+def test_labels_come_of_people_damage_and_records(spanjury: Spanjury) -> None:
+    marked = write_marked("marked.jsonl")
+    none = ("--validation", 0, "--test", 0, "-o", "set")
+    done = spanjury(
+        *("distil", "build", DEMO, "--form", "tokens", "--from-damage", "--from-spans", marked),
+        *(*SMALL, *none),
+    )
+    assert done.exit_code == 0, done.output
+    examples = built()
+    origins = Counter(example.made_of for example in examples)
+    assert origins == {"people": 3, "copy or clean text": 18, "damage": 18}
+    people = {example.row: example for example in examples if example.made_of == "people"}
+    assert people["1"].spans[0].label is Label.CONTRADICTED
+    assert people["2"].label is Label.SUPPORTED
+    assert (people["3"].label, people["3"].spans) == (Label.CONTRADICTED, ())
+    for clean, damaged in zip(examples[3::2], examples[4::2], strict=True):
+        assert (clean.group, clean.made_of) == (damaged.group, "copy or clean text")
+        assert clean.output != damaged.output
+        assert damaged.spans
+    assert spanjury(*("distil", "build", DEMO, "--form", "tokens")).exit_code == 2
+
+
+def test_rows_that_share_text_with_what_is_measured_on_are_left_out(spanjury: Spanjury) -> None:
+    done = spanjury(
+        *("distil", "build", DEMO, "--form", "tokens", "--from-damage", *SMALL, "-o", "set"),
+        *("--evaluation", DEMO),
+    )
+    assert done.exit_code == 0, done.output
+    assert "left out of summarization: 12" in done.output
+    assert {example.dataset for example in built()} == {"made-up records"}
+
+
+def test_a_panel_labels_by_its_spans(spanjury: Spanjury) -> None:
+    done = spanjury(
+        *("distil", "build", DEMO, "--form", "tokens", "--judge", "grounding", "--no-progress"),
+        *("--aspect", "consistency", "--limit", 8, "--validation", 0, "--test", 0, "-o", "set"),
+    )
+    assert done.exit_code == 0, done.output
+    assert {example.made_of for example in built()} == {"panel"}
+
+
+def test_an_encoder_is_trained_stopped_continued_run_and_examined(
+    spanjury: Spanjury, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = save_encoder(Path("base"))
+    sets = ("--form", "tokens", "--from-damage", *SMALL, "-o", "set")
+    assert spanjury("distil", "build", DEMO, *sets).exit_code == 0
+    training = ("distil", "train", "set", "--base", base, "-o", "model", *STEPS)
+
+    usual = distil_train._Reporter.report
+
+    def interrupt(self: object, progress: object, steps: int, line: str) -> None:
+        usual(self, progress, steps, line)  # type: ignore[arg-type]  # it is one
+        if getattr(progress, "step", 0) == 3:
+            signal.raise_signal(signal.SIGINT)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(distil_train._Reporter, "report", interrupt)
+        done = spanjury(*training)
+    assert done.exit_code == 130, done.output
+    assert "stopped after step 3 of 6" in done.output
+    done = spanjury(*training)
+    assert done.exit_code == 0, done.output
+    assert "going on after step 3" in done.output
+    held = {path.name for path in Path("model").iterdir()}
+    assert {"model.onnx", "tokenizer.json", "reader.json", "README.md", "training.json"} <= held
+    assert not held & {"checkpoint.safetensors", "best.safetensors"}
+    assert spanjury(*training).exit_code == 2
+
+    judged = ("--judge", "distilled:model", "--aspect", "consistency", "--limit", 2)
+    done = spanjury("evaluate", DEMO, *judged, "-o", "results.jsonl", "--no-progress")
+    assert done.exit_code == 0, done.output
+    rows = [json.loads(line) for line in Path("results.jsonl").read_text().splitlines()]
+    assert {row["outcome"] for row in rows} == {"scored"}
+    assert all(0 <= row["error_probability"] <= 1 for row in rows)
+
+    asked = ("--from-damage", "--aspect", "consistency", "--limit", 12, "--test", 0.4, "-o", "held")
+    assert spanjury("distil", "build", DEMO, *asked).exit_code == 0
+    gate = ("distil", "gate", "model", "--data", "held", "--limit", 6, "--no-progress")
+    done = spanjury(*gate, "--require", "reports.parsed>=.9")
+    assert done.exit_code == 0, done.output
+    assert set(json.loads(Path("gate/gate.json").read_text())["judges"]) == {"distilled"}
+    done = spanjury(*gate, "--require-over-base", "spans.f1")
+    assert done.exit_code == 2
+    assert "no judge to be better than" in done.output

@@ -23,7 +23,14 @@ from spanjury.judges.core import (
 from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.reader.copies import copies_of
 from spanjury.judges.reader.findings import findings
-from spanjury.judges.reader.tuning import LEAST, Tuning, score, without_copies, worst_evidence
+from spanjury.judges.reader.tuning import (
+    LEAST,
+    Tuning,
+    is_suspect,
+    score,
+    without_copies,
+    worst_evidence,
+)
 from spanjury.judges.reader.windows import SentenceWindow, sentence_windows
 from spanjury.judges.text.languages import SAMPLE, foreign_language, script
 from spanjury.judges.text.turns import LONG, in_turn
@@ -112,13 +119,14 @@ class ReaderJudge:
         while batch := await in_turn(partial(self._batch, sentences), length=length):
             evidence = max(evidence, worst_evidence(reading for _, reading in batch))
             for window, reading in batch:
-                spans += findings(
-                    window,
-                    reading,
-                    output=segment.output,
-                    inputs=inputs,
-                    threshold=self.tuning.threshold,
-                )
+                if is_suspect(reading, self.tuning):
+                    spans += findings(
+                        window,
+                        reading,
+                        output=segment.output,
+                        inputs=inputs,
+                        threshold=self.tuning.threshold,
+                    )
         return _Read(spans=spans, evidence=evidence, read=sentences.read, copied=sentences.copied)
 
     def _batch(self, sentences: "_Sentences") -> list[tuple[SentenceWindow, WindowReading]]:

@@ -25,6 +25,9 @@ class Tuning:
     ----------
     threshold
         Probability of an error, above 0, from which a word is marked.
+    sentence_threshold
+        The same of a sentence, by the mean of the log odds of the sentence and of its worst word:
+        in one below it no word is marked. 0 to 1, and 0 to mark words in any.
     slope, intercept
         Of the logistic function that makes a probability of `worst_evidence`; a positive slope.
 
@@ -35,12 +38,15 @@ class Tuning:
     """
 
     threshold: float = 0.5
+    sentence_threshold: float = 0.0
     slope: float = 1.0
     intercept: float = 0.0
 
     def __post_init__(self) -> None:
         if not 0.0 < self.threshold <= 1.0:
             raise ValueError(f"threshold must be above 0 and at most 1, got {self.threshold!r}")
+        if not 0.0 <= self.sentence_threshold <= 1.0:
+            raise ValueError(f"sentence_threshold must be 0 to 1, got {self.sentence_threshold!r}")
         if not self.slope > 0.0:
             raise ValueError(f"slope must be positive, got {self.slope!r}")
 
@@ -61,6 +67,12 @@ def without_copies(reading: WindowReading, copied: Sequence[bool]) -> WindowRead
         _SUPPORTED if is_copy else word for word, is_copy in zip(reading.words, copied, strict=True)
     )
     return WindowReading(words=words, sentence=_SUPPORTED if all(copied) else reading.sentence)
+
+
+def is_suspect(reading: WindowReading, tuning: Tuning) -> bool:
+    """Whether the words of a sentence are looked at one by one."""
+    held = 1.0 / (1.0 + exp(-_evidence(reading)))
+    return held >= tuning.sentence_threshold
 
 
 LEAST = log(_SURE / (1.0 - _SURE))

@@ -357,3 +357,23 @@ async def test_a_reader_that_gives_other_readings_costs_the_report() -> None:
 
     with pytest.raises(JudgeError, match="gave other readings"):
         await ReaderJudge(encoder=Short()).assess(segment("It cost a lot."), ASPECT)
+
+
+async def test_words_are_marked_only_in_sentences_that_are_likely_wrong() -> None:
+    encoder = FakeWindowReader(words={"lovely": absent(0.9)})
+    text = segment("It holds lovely books.")
+    # Half the log odds of the sentence and half those of its worst word: the fake reader says of
+    # a sentence what it says of its worst word.
+    (span,) = (
+        await ReaderJudge(encoder=encoder, tuning=Tuning(sentence_threshold=0.85)).assess(
+            text, ASPECT
+        )
+    ).spans
+    assert span.text == "lovely"
+    strict = ReaderJudge(encoder=encoder, tuning=Tuning(sentence_threshold=0.95))
+    assert (await strict.assess(text, ASPECT)).spans == ()
+
+
+def test_a_threshold_of_sentences_out_of_range_is_refused() -> None:
+    with pytest.raises(ValueError, match="sentence_threshold"):
+        Tuning(sentence_threshold=1.5)

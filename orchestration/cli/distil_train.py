@@ -122,6 +122,10 @@ class TokenFlags(Flags, title="Training of the token form"):
     error_weight: Annotated[
         float, Flag("Times that a word with an error counts.", min=0.0, rare=True)
     ] = 2.0
+    kind_dropout: Annotated[
+        float,
+        Flag("Share of sentences learnt from without lexical kinds.", min=0.0, max=0.99, rare=True),
+    ] = 0.0
     patience: Annotated[
         int, Flag("Validations without a lower loss that end training.", min=1, rare=True)
     ] = 3

@@ -1,7 +1,7 @@
 """Windows as word pieces: what the encoder reads, and where each word's label stands."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import torch
@@ -118,6 +118,12 @@ def stacked(windows: Sequence[EncodedWindow], *, device: torch.device) -> Window
     sentences = torch.tensor([one.sentence for one in windows])
     tensors = (tensor.to(device) for tensor in (ids, mask, kinds, labels, words, sentences))
     return WindowBatch(**dict(zip(_FIELDS, tensors, strict=True)))
+
+
+def without_kinds(batch: WindowBatch, dropped: torch.Tensor) -> WindowBatch:
+    """Blank the kinds of the windows that are `dropped`, ``(batch,)``."""
+    kept = (~dropped).to(batch.kinds.device, batch.kinds.dtype)
+    return replace(batch, kinds=batch.kinds * kept[:, None])
 
 
 _FIELDS = ("ids", "mask", "kinds", "labels", "words", "sentences")

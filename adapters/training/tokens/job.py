@@ -25,6 +25,9 @@ class TokenOptions:
         Of AdamW.
     warmup
         Share of the steps in which the rate rises, in ``[0, 1)``.
+    kind_dropout
+        Share of windows that are learnt from without the kinds of their words, in ``[0, 1)``: what
+        can be counted should not stand for what has to be understood.
     error_weight
         Times that a word with an error counts, beside one without.
     batch_tokens
@@ -56,6 +59,7 @@ class TokenOptions:
     head_learning_rate: float = 5e-4
     weight_decay: float = 0.01
     warmup: float = 0.05
+    kind_dropout: float = 0.0
     error_weight: float = 2.0
     batch_tokens: int = 2600
     epochs: int = 1
@@ -69,8 +73,9 @@ class TokenOptions:
     device: str = "auto"
 
     def __post_init__(self) -> None:
-        if not 0 <= self.warmup < 1:
-            raise ValueError(f"warmup must be in [0, 1), got {self.warmup!r}")
+        for name in ("warmup", "kind_dropout"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ValueError(f"{name} must be in [0, 1), got {getattr(self, name)!r}")
         for name in ("learning_rate", "head_learning_rate", "error_weight"):
             if not 0 < getattr(self, name) < float("inf"):
                 raise ValueError(f"{name} must be positive, got {getattr(self, name)!r}")

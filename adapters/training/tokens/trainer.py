@@ -16,7 +16,12 @@ from safetensors.torch import load_file, save_file
 
 from spanjury.adapters.training.checkpoint import CheckpointFile
 from spanjury.adapters.training.job import Progress
-from spanjury.adapters.training.tokens.encoding import EncodedWindow, epoch_batches, stacked
+from spanjury.adapters.training.tokens.encoding import (
+    EncodedWindow,
+    epoch_batches,
+    stacked,
+    without_kinds,
+)
 from spanjury.adapters.training.tokens.job import TokenOptions
 from spanjury.adapters.training.tokens.model import TokenModel, window_loss
 
@@ -120,7 +125,7 @@ class TokenTrainer:
         """Take one step."""
         began = time.monotonic()
         windows = [self.windows[place] for place in self.batches[progress.step]]
-        loss = self._loss(windows)
+        loss = self._loss(windows, kind_dropout=self.options.kind_dropout)
         loss.backward()  # type: ignore[no-untyped-call]  # not annotated
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), _MAX_GRADIENT_NORM)
         share = self._rate(progress.step)
@@ -134,8 +139,10 @@ class TokenTrainer:
         progress.seconds += time.monotonic() - began
         self.tell(progress, "")
 
-    def _loss(self, windows: Sequence[EncodedWindow]) -> torch.Tensor:
+    def _loss(self, windows: Sequence[EncodedWindow], *, kind_dropout: float = 0.0) -> torch.Tensor:
         batch = stacked(windows, device=next(self.model.parameters()).device)
+        if kind_dropout:
+            batch = without_kinds(batch, torch.rand(len(windows)) < kind_dropout)
         return window_loss(self.model, batch, error_weight=self.options.error_weight)
 
     def _rate(self, step: int) -> float:

@@ -17,6 +17,7 @@ from spanjury.adapters.training.tokens.encoding import (
     encode,
     epoch_batches,
     stacked,
+    without_kinds,
 )
 from spanjury.adapters.training.tokens.job import TokenOptions, windows_digest
 from spanjury.adapters.training.tokens.model import TokenModel, find_encoder, window_loss
@@ -127,6 +128,15 @@ def test_a_window_that_is_too_long_loses_the_end_of_its_source(encoder: str) -> 
     (one,) = encode([window], find_encoder(encoder).tokenizer(), limit=20)
     assert len(one.ids) == 20
     assert one.places == (1, 2, 3)
+
+
+def test_kinds_are_blanked_in_the_windows_that_drop_them(encoder: str) -> None:
+    tokenizer = find_encoder(encoder).tokenizer()
+    made = stacked(encode(WINDOWS[:2], tokenizer, limit=64), device=CPU)
+    blanked = without_kinds(made, torch.tensor([True, False]))
+    assert not blanked.kinds[0].any()
+    assert torch.equal(blanked.kinds[1], made.kinds[1])
+    assert torch.equal(blanked.labels, made.labels)
 
 
 def test_an_epoch_has_each_window_once_and_twins_side_by_side() -> None:
@@ -268,7 +278,8 @@ def test_an_encoder_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"epochs": 0}, {"warmup": 1.0}, {"learning_rate": 0.0}, {"seed": -1}]
+    "wrong",
+    [{"epochs": 0}, {"warmup": 1.0}, {"kind_dropout": 1.0}, {"learning_rate": 0.0}, {"seed": -1}],
 )
 def test_options_out_of_range_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):

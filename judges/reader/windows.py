@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import pairwise
-from math import log
+from math import fsum, log
 
 from spanjury.judges.core import Window
 from spanjury.judges.reader.passages import Passage, Passages, passages_of
@@ -143,13 +143,14 @@ def _shared_stems(weights: Mapping[str, float], source: Passages) -> dict[int, s
             shared.setdefault(at, set()).add(stem)
     if len(shared) <= _CANDIDATES:
         return shared
-    sums = {at: sum(weights[stem] for stem in stems) for at, stems in shared.items()}
+    sums = {at: fsum(weights[stem] for stem in stems) for at, stems in shared.items()}
     likeliest = heapq.nlargest(_CANDIDATES, shared, key=lambda at: (sums[at], -at))
     return {at: shared[at] for at in likeliest}
 
 
 def _added(stems: set[str], weights: Mapping[str, float], covered: set[str]) -> float:
-    return sum(weights[stem] * (_AGAIN if stem in covered else 1.0) for stem in stems)
+    # Exact, so that the order of a set, another in each process, decides nothing.
+    return fsum(weights[stem] * (_AGAIN if stem in covered else 1.0) for stem in stems)
 
 
 def _neighbours(taken: set[int], source: Passages, *, room: int) -> set[int]:

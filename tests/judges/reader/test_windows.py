@@ -1,5 +1,9 @@
 """Windows: which passages stand beside a sentence, and how each word relates to them."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -147,6 +151,25 @@ def test_every_token_stands_where_it_says(output: str, source: str) -> None:
 def test_passages_hold_every_token_of_the_source_once(source: str) -> None:
     held = [token for passage in passages_of({"A": source}).passages for token in passage.tokens]
     assert held == tokens(source)
+
+
+def test_windows_are_the_same_in_every_process() -> None:
+    script = (
+        "from spanjury.judges.reader.windows import sentence_windows as cut;"
+        "source = ' '.join(f'Unit {n} sold part {n % 7} to plant {n % 5}.' for n in range(90));"
+        "print(*cut('Plant 3 bought parts 2, 4 and 6 of units 11, 12 and 13.', {'A': source}))"
+    )
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", script],
+            env={**os.environ, "PYTHONHASHSEED": str(seed)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in range(4)
+    }
+    assert len(said) == 1
 
 
 def test_a_megabyte_is_cut_in_time_in_proportion() -> None:

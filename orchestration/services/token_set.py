@@ -1,6 +1,6 @@
 """A training set of the token form: texts whose words the source supports or not."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
@@ -185,8 +185,7 @@ def _harms(recipe: str) -> tuple[list[Harm], list[Harm]]:
     )
 
 
-def training_examples(examples: Iterable[TokenExample]) -> Iterator[TokenExample]:
-    """Yield each example as often as an epoch shows it."""
-    for example in examples:
-        for _ in range(example.copies):
-            yield example
+def training_examples(examples: Sequence[TokenExample]) -> Iterator[TokenExample]:
+    """Yield each example as often as an epoch shows it, its copies far apart."""
+    for turn in range(max((example.copies for example in examples), default=0)):
+        yield from (example for example in examples if example.copies > turn)

@@ -150,7 +150,7 @@ def epoch_batches(
     batches: list[tuple[int, ...]] = []
     for start in range(0, len(drawn), _POOL):
         pool = sorted(drawn[start : start + _POOL], key=lambda run: lengths[run[0]])
-        dealt = _dealt([place for run in pool for place in run], lengths, batch_tokens)
+        dealt = _dealt(pool, lengths, batch_tokens)
         order = torch.randperm(len(dealt), generator=chance).tolist()
         batches += [dealt[place] for place in order]
     return tuple(batches)
@@ -170,15 +170,15 @@ def _runs(groups: Sequence[str]) -> list[list[int]]:
 
 
 def _dealt(
-    places: Sequence[int], lengths: Sequence[int], batch_tokens: int
+    runs: Sequence[Sequence[int]], lengths: Sequence[int], batch_tokens: int
 ) -> list[tuple[int, ...]]:
+    """Fill batches with whole runs; one that is too long for a batch is a batch of its own."""
     dealt: list[tuple[int, ...]] = []
     batch: list[int] = []
-    longest = 0
-    for place in places:
-        longest = max(longest, lengths[place])
-        if batch and longest * (len(batch) + 1) > batch_tokens:
+    for run in runs:
+        longest = max(lengths[place] for place in (*batch, *run))
+        if batch and longest * (len(batch) + len(run)) > batch_tokens:
             dealt.append(tuple(batch))
-            batch, longest = [], lengths[place]
-        batch.append(place)
+            batch = []
+        batch += run
     return [*dealt, tuple(batch)]

@@ -62,10 +62,7 @@ def test_the_passage_that_shares_the_rarest_words_stands_beside_the_sentence() -
     window = only_window(
         "Ida Lund drew the bridge.", f"{padding}Ida Lund drew the plans. {padding}"
     )
-    assert (
-        window.window.source[:5] == ("Ida", "Lund", "drew", "the", "plans")
-        or "plans" in window.window.source
-    )
+    assert "plans" in window.window.source
 
 
 def test_passages_stand_in_the_order_of_the_source() -> None:

@@ -75,11 +75,11 @@ distil-smollm2 folder="smollm2": set-up
 
 # Train the weights of the judge reader on marked texts and on damage: some hours on two cores, minutes on a GPU
 reader folder="reader" data="../shared/data" *options: set-up
-    spanjury distil build {{ data }}/support/clean_summaries.jsonl.gz --form tokens --from-damage --test 0 \
+    spanjury distil build {{ data }}/support/clean_summaries.jsonl.gz --form tokens --from-damage --test 0 --twins 5000 --copies 4 \
         $(printf -- '--from-spans %s ' {{ data }}/support/train_*.jsonl.gz) \
         $(printf -- '--evaluation %s ' {{ data }}/support/dev_*.jsonl.gz {{ data }}/support/eval_*.jsonl.gz {{ data }}/judgements/qags_four_judges.jsonl.gz {{ data }}/scores/summeval_docs.jsonl.gz) \
         -o {{ folder }}/set
-    spanjury distil train {{ folder }}/set --base minilm --epochs 2 --kind-dropout 0.5 --validate-every 500 -o {{ folder }}/model {{ options }}
+    spanjury distil train {{ folder }}/set --base minilm --kind-dropout 0.5 --validate-every 500 --patience 12 -o {{ folder }}/model {{ options }}
 
 # Print the figures of docs/performance.md
 bench *data: set-up

@@ -8,10 +8,12 @@ from contextlib import contextmanager
 from typing import Any
 
 # Ray reads them when it is imported: it must not report its use, and must show what it raises;
-# and under ``uv run`` it would send the working folder to every node and install there again.
+# under ``uv run`` it would send the working folder to every node and install there again; and a
+# thread of its own that outlives a run would connect to a cluster, or start one, all by itself.
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 os.environ.setdefault("RAY_DATA_LOG_LEVEL", "ERROR")
 os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
+os.environ.setdefault("RAY_ENABLE_AUTO_CONNECT", "0")
 
 import ray
 import ray.data

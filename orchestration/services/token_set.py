@@ -53,7 +53,7 @@ class TokenSetJob:
     twins, records
         Pairs of a clean and a damaged text, and of sentences about made-up records, to make.
     copies
-        Times that an epoch shows a text with marked spans.
+        Times that an epoch shows a text of `marked`.
     evaluation
         Files that are measured on: rows whose inputs share runs of eight words with theirs are
         left out.

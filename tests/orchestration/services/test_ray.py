@@ -18,6 +18,7 @@ from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig
 
 # Ours first: it sets what Ray reads when it is imported.
 pytest.importorskip("spanjury.adapters.cluster.ray_engine", reason="Ray is not installed")
+ray = pytest.importorskip("ray", reason="Ray is not installed")
 cluster_utils = pytest.importorskip("ray.cluster_utils", reason="Ray is not installed")
 
 pytestmark = [
@@ -154,6 +155,13 @@ def test_a_run_again_judges_nothing_but_the_chunk_of_a_changed_row(disturbed: Di
     run_on_cluster(disturbed.job, records.append)
     assert {record.chunk: record.judged for record in records if record.judged} == {5: CHUNK_ROWS}
     assert len(disturbed.judge.judged()) == before + CHUNK_ROWS
+
+
+def test_nothing_connects_after_a_run(disturbed: Disturbed) -> None:
+    assert disturbed.records
+    with pytest.raises(Exception, match="Ray has not been started yet"):
+        ray.put("as a thread that outlives the run might")
+    assert not ray.is_initialized()
 
 
 def test_what_is_wrong_is_said_in_one_line(disturbed: Disturbed, tmp_path: Path) -> None:

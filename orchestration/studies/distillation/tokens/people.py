@@ -33,7 +33,7 @@ def examples_of_people(rows: Sequence[Row], *, copies: int) -> Iterator[TokenExa
     rows
         The data.
     copies
-        Times that an epoch shows a row with spans, which are rarer than whole labels.
+        Times that an epoch shows a row.
     """
     for row in rows:
         spans = tuple(_spans(row.segment.gold, row.segment.meta.get("spans")))
@@ -52,7 +52,7 @@ def examples_of_people(rows: Sequence[Row], *, copies: int) -> Iterator[TokenExa
             split=row.split,
             made_of="people",
             licence=row.licence,
-            copies=copies if "label" not in row.segment.meta else 1,
+            copies=copies,
         )
 
 

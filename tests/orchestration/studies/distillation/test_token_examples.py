@@ -117,7 +117,7 @@ def test_a_span_over_a_whole_sentence_says_which_sentence_and_not_which_words() 
 def test_a_row_says_whether_it_is_supported(meta: Mapping[str, object], label: Label) -> None:
     (one,) = examples_of_people([row("It weighs much.", **meta)], copies=3)
     assert (one.label, one.licence) == (label, "MIT")
-    assert one.copies == (1 if "label" in meta else 3)
+    assert one.copies == 3
 
 
 def test_a_row_that_says_nothing_is_passed_over() -> None:

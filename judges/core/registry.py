@@ -5,10 +5,10 @@ command: `Registry.broken` lists it with its package and the reason.
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import EntryPoint, EntryPoints, entry_points
+from importlib.metadata import EntryPoint, distributions
 from typing import Generic, TypeVar, cast
 
 from spanjury.judges.core.errors import PluginError
@@ -20,10 +20,25 @@ OUR_PACKAGE = "spanjury"
 P_co = TypeVar("P_co", covariant=True)
 
 
+_POINTS = "entry_points.txt"
+
+
 @cache
-def _declared(group: str, path: tuple[str, ...]) -> EntryPoints:  # noqa: ARG001  where they lie
-    """Read the entry points of a group, once: each reading opens every package on the path."""
-    return entry_points(group=group)
+def _declared(path: tuple[str, ...]) -> Mapping[str, list[EntryPoint]]:  # noqa: ARG001  where they lie
+    """Read the entry points of all our groups, once: it opens a file of every package.
+
+    Of a package that is installed twice, the one that Python imports counts.
+    """
+    declared: dict[str, list[EntryPoint]] = {}
+    seen: set[str] = set()
+    for package in distributions():
+        # A package that does not name us is not parsed: there are hundreds.
+        if OUR_PACKAGE not in (package.read_text(_POINTS) or "") or package.name in seen:
+            continue
+        seen.add(package.name)
+        for point in package.entry_points:
+            declared.setdefault(point.group, []).append(point)
+    return declared
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +151,7 @@ class Registry(Generic[P_co]):
         return candidates[0]
 
     def _points(self) -> Iterator[EntryPoint]:
-        return iter(_declared(self.group, tuple(sys.path)))
+        return iter(_declared(tuple(sys.path)).get(self.group, ()))
 
     def _described(self, point: EntryPoint) -> Plugin:
         origin = point.dist

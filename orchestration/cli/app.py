@@ -1,6 +1,6 @@
 """The commands, in the order of the help.
 
-Only what reads flags is imported here; what a command does is loaded when it is called, so
+A command is loaded when it is called, and the libraries that it needs when it does its work, so
 that ``--help`` and a mistyped flag answer at once.
 """
 
@@ -10,81 +10,99 @@ import typer
 
 from spanjury.judges.core import VERSION
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.cli import (
-    bench_spans,
-    compare,
-    distil_build,
-    distil_gate,
-    distil_train,
-    doctor,
-    evaluate,
-    exam_compare,
-    exam_discernment,
-    exam_faithfulness,
-    exam_robustness,
-    export,
-    lists,
-    merge,
-    meta,
-    metrics,
-    metrics_score,
-    perturb,
-    resume,
-    runs,
-)
 from spanjury.orchestration.cli.command import CommandGroup, Flag, command
 
 with lazily():
+    from spanjury.orchestration.cli import (
+        bench_spans,
+        compare,
+        distil_build,
+        distil_gate,
+        distil_train,
+        doctor,
+        evaluate,
+        exam_compare,
+        exam_discernment,
+        exam_faithfulness,
+        exam_robustness,
+        export,
+        lists,
+        merge,
+        meta,
+        metrics,
+        metrics_score,
+        perturb,
+        resume,
+        runs,
+    )
     from spanjury.orchestration.wiring import sources
+
+
+_LIST = "list"
 
 
 class _Commands(CommandGroup):
     functions: ClassVar = {
-        "evaluate": evaluate.evaluate,
-        "resume": resume.resume,
-        "rescore": resume.rescore,
-        "export": export.export,
-        "merge": merge.merge,
-        "perturb": perturb.perturb,
-        "meta": meta.meta,
-        "compare": compare.compare,
-        "judges": lists.judges,
-        "aspects": lists.aspects,
-        "tasks": lists.tasks,
-        "plugins": lists.plugins,
-        "doctor": doctor.doctor,
+        "evaluate": lambda: evaluate.evaluate,
+        "resume": lambda: resume.resume,
+        "rescore": lambda: resume.rescore,
+        "export": lambda: export.export,
+        "merge": lambda: merge.merge,
+        "perturb": lambda: perturb.perturb,
+        "meta": lambda: meta.meta,
+        "compare": lambda: compare.compare,
+        "judges": lambda: lists.judges,
+        "aspects": lambda: lists.aspects,
+        "tasks": lambda: lists.tasks,
+        "plugins": lambda: lists.plugins,
+        "doctor": lambda: doctor.doctor,
     }
 
 
 class _Bench(CommandGroup):
-    functions: ClassVar = {"spans": bench_spans.spans}
+    functions: ClassVar = {"spans": lambda: bench_spans.spans}
 
 
 class _Distil(CommandGroup):
     functions: ClassVar = {
-        "build": distil_build.build,
-        "train": distil_train.train,
-        "gate": distil_gate.gate,
+        "build": lambda: distil_build.build,
+        "train": lambda: distil_train.train,
+        "gate": lambda: distil_gate.gate,
     }
 
 
 class _Exam(CommandGroup):
     functions: ClassVar = {
-        "discernment": exam_discernment.discernment,
-        "faithfulness": exam_faithfulness.faithfulness,
-        "robustness": exam_robustness.robustness,
-        "compare": exam_compare.compare,
-        "card": exam_compare.card,
+        "discernment": lambda: exam_discernment.discernment,
+        "faithfulness": lambda: exam_faithfulness.faithfulness,
+        "robustness": lambda: exam_robustness.robustness,
+        "compare": lambda: exam_compare.compare,
+        "card": lambda: exam_compare.card,
     }
 
 
 class _Metrics(CommandGroup):
     functions: ClassVar = {
-        "list": metrics.list_metrics,
-        "card": metrics.card,
-        "score": metrics_score.score,
-        "show": metrics.show,
+        "list": lambda: metrics.list_metrics,
+        "card": lambda: metrics.card,
+        "score": lambda: metrics_score.score,
+        "show": lambda: metrics.show,
     }
+
+
+class _Runs(CommandGroup):
+    """The commands about runs; `list` where none is named."""
+
+    functions: ClassVar = {_LIST: lambda: runs.list_runs, "repair": lambda: runs.repair}
+
+    def parse_args(  # type: ignore[override]  # typer names no wider type of a context
+        self, ctx: typer.Context, args: list[str]
+    ) -> list[str]:
+        """Put `list` before arguments that begin with no command."""
+        asks_help = args[:1] in ([name] for name in self.get_help_option_names(ctx))
+        if not asks_help and args[:1] not in ([name] for name in self.functions):
+            args = [_LIST, *args]
+        return super().parse_args(ctx, args)
 
 
 app = typer.Typer(
@@ -101,13 +119,13 @@ for name, commands, summary in (
     ("distil", _Distil, "Make a small judge of large ones."),
     ("exam", _Exam, "Examine judges."),
     ("metrics", _Metrics, "Classic metrics, from BLEU to BERTScore."),
-    ("runs", runs.Runs, "List runs, or repair the memory of one; the list is the default."),
+    ("runs", _Runs, "List runs, or repair the memory of one; the list is the default."),
 ):
     app.add_typer(
         typer.Typer(cls=commands, rich_markup_mode=None),
         name=name,
         help=summary,
-        no_args_is_help=commands is not runs.Runs,
+        no_args_is_help=commands is not _Runs,
     )
 
 

@@ -134,22 +134,30 @@ class SectionedCommand(TyperCommand):
 
 
 class CommandGroup(TyperGroup):
-    """A group whose commands are made when they are called, as most of them never are."""
+    """A group whose commands are loaded when they are called, as most of them never are.
 
-    functions: ClassVar[Mapping[str, Callable[..., None]]] = {}
+    `functions` holds, by the name of the command, what returns the function.
+    """
+
+    functions: ClassVar[Mapping[str, Callable[[], Callable[..., None]]]] = {}
 
     def __init__(self, **settings: Any) -> None:  # noqa: ANN401  typer's, handed on
         super().__init__(**settings)
-        own = {name: DeferredCommand(name, call) for name, call in self.functions.items()}
+        own = {name: DeferredCommand(name, load) for name, load in self.functions.items()}
         self.commands = {**own, **self.commands}
 
 
 class DeferredCommand(TyperCommand):
-    """The name and the summary of a command; its flags are read when it is called."""
+    """The name of a command, which is loaded when it is called or its summary is asked for."""
 
-    def __init__(self, name: str, function: Callable[..., None]) -> None:
-        super().__init__(name, help=inspect.getdoc(function))
-        self._function = function
+    def __init__(self, name: str, load: Callable[[], Callable[..., None]]) -> None:
+        super().__init__(name)
+        self._load = load
+
+    def get_short_help_str(self, limit: int = 45) -> str:
+        """Return the first sentence of what it does."""
+        self.help = inspect.getdoc(self._load())
+        return str(super().get_short_help_str(limit))
 
     def make_context(self, *args: Any, **extra: Any) -> Any:  # noqa: ANN401  as above
         """Return the context of the command itself."""
@@ -158,7 +166,7 @@ class DeferredCommand(TyperCommand):
     def expanded(self) -> SectionedCommand:
         """Return the command with its flags."""
         alone = typer.Typer(add_completion=False, rich_markup_mode=None)
-        alone.command(self.name, cls=SectionedCommand)(command(self._function))
+        alone.command(self.name, cls=SectionedCommand)(command(self._load()))
         made = typer.main.get_command(alone)
         assert isinstance(made, SectionedCommand)
         return made

@@ -2,13 +2,12 @@
 
 import shlex
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import typer
 
 from spanjury.judges.core import ConfigError, StoreError
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.cli.command import CommandGroup
 from spanjury.orchestration.cli.exits import say
 
 with lazily():
@@ -16,8 +15,6 @@ with lazily():
     from spanjury.orchestration.services import runs as service
     from spanjury.orchestration.wiring import repair as repairing
     from spanjury.orchestration.wiring import runs as run_folders
-
-_LIST = "list"
 
 
 def list_runs(
@@ -73,18 +70,3 @@ def _data_of(run: "run_folders.RunFolder") -> str:
         return str(service.job_of(run).data)
     except ConfigError as error:
         return f"cannot be resumed: {error}"
-
-
-class Runs(CommandGroup):
-    """The commands about runs; `list` where none is named."""
-
-    functions: ClassVar = {_LIST: list_runs, "repair": repair}
-
-    def parse_args(  # type: ignore[override]  # typer names no wider type of a context
-        self, ctx: typer.Context, args: list[str]
-    ) -> list[str]:
-        """Put `list` before arguments that begin with no command."""
-        asks_help = args[:1] in ([name] for name in self.get_help_option_names(ctx))
-        if not asks_help and args[:1] not in ([name] for name in self.functions):
-            args = [_LIST, *args]
-        return super().parse_args(ctx, args)

@@ -2,11 +2,12 @@
 
 import os
 import platform
+import re
 import subprocess
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from importlib.metadata import distributions
+from importlib.metadata import Distribution, distributions
 from importlib.resources import files
 from pathlib import Path
 
@@ -25,6 +26,8 @@ from spanjury.orchestration.wiring.runs import RunFolder
 
 _FORMAT = 1
 _JOB: TypeAdapter[Job] = TypeAdapter(Job)
+_NAME = re.compile(r"^Name: *(\S+)", re.MULTILINE)
+_VERSION = re.compile(r"^Version: *(\S+)", re.MULTILINE)
 _PROMPTS = ("judges/llm", "judges/agent", "orchestration/engine")
 
 
@@ -43,7 +46,7 @@ def manifest_of(job: Job) -> Mapping[str, object]:
         "python": platform.python_version(),
         "machine": f"{platform.platform()}, {os.cpu_count()} cores",
         "git": _git_state(),
-        "packages": {found.name: found.version for found in distributions()},
+        "packages": dict(map(_name_and_version, distributions())),
         "prompts": {name: text for folder in _PROMPTS for name, text in _templates(folder)},
     }
 
@@ -84,6 +87,13 @@ def _templates(folder: str) -> list[tuple[str, str]]:
     found = sorted(templates.iterdir(), key=lambda file: file.name)
     package = f"spanjury.{folder.replace('/', '.')}"
     return [(f"{package}/{file.name}", file.read_text(encoding="utf-8")) for file in found]
+
+
+def _name_and_version(package: Distribution) -> tuple[str, str]:
+    # The first lines suffice: parsing the metadata of hundreds of packages outlasts a short run.
+    text = package.read_text("METADATA") or ""
+    name, version = _NAME.search(text), _VERSION.search(text)
+    return name[1] if name else package.name, version[1] if version else package.version
 
 
 def _git_state() -> Mapping[str, str] | None:

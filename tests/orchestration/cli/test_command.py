@@ -46,7 +46,7 @@ def build(*, fence: Fence, metres: Annotated[int, Flag("Its length.")] = 2) -> N
 
 
 class Commands(CommandGroup):
-    functions: ClassVar = {"build": build}
+    functions: ClassVar = {"build": lambda: build}
 
 
 @pytest.fixture

@@ -17,7 +17,6 @@ import spanjury
         "spanjury.judges.scoring",
         "spanjury.judges.text",
         "spanjury.judges.tasks",
-        "spanjury.judges.agent",
         "spanjury.perturbations",
         "spanjury.stats",
         "spanjury.perturbations.generated",

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from pydantic_ai import Agent, ModelRetry, PromptedOutput, RunContext, UsageLimits
 
-from spanjury.judges.agent import converse
+from spanjury.judges.agent.conversation import converse
 from spanjury.judges.core import (
     ChatModel,
     Consolidation,

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from fakes.chat_model import ScriptedModel
 
-from spanjury.judges.agent import Searcher
+from spanjury.judges.agent.searcher import Searcher
 from spanjury.judges.core import (
     Aspect,
     Finish,

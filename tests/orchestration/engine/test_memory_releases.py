@@ -8,7 +8,7 @@ from fakes.chat_model import ScriptedModel
 from fakes.judges import ASPECT, FixedJudge, segment
 from fakes.memory import DictMemory
 
-from spanjury.judges.agent import Searcher
+from spanjury.judges.agent.searcher import Searcher
 from spanjury.judges.core import (
     Aspect,
     ChatModel,

@@ -1,0 +1,146 @@
+"""The search agent: its tools, the report that it hands in, and what is checked of it.
+
+pydantic-ai takes as long to load as all the rest of a command; only who searches loads this.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field
+from pydantic_ai import (
+    Agent,
+    FunctionToolset,
+    ModelRetry,
+    PromptedOutput,
+    RunContext,
+    Tool,
+    ToolOutput,
+    UsageLimits,
+)
+
+from spanjury.judges.agent.conversation import Conversation, converse
+from spanjury.judges.agent.passages import Passage, best_passages
+from spanjury.judges.agent.prompts import read
+from spanjury.judges.core import MAX_SEVERITY, MIN_SEVERITY, ChatModel, Decoding, Scale
+from spanjury.judges.text import AnswerMark, fence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """Texts and rules that one assessment is checked against.
+
+    Parameters
+    ----------
+    scale
+        The labels that a report may have.
+    mark
+        The mark that a report must repeat.
+    """
+
+    passages: tuple[Passage, ...]
+    hits: int
+    scale: Scale
+    mark: AnswerMark
+
+
+def lookup_tools(*, retries: int) -> FunctionToolset[Evidence]:
+    """Return the tools; a call with bad arguments may be corrected `retries` times."""
+    tools = (search_source, read_passage)
+    return FunctionToolset(
+        [Tool(tool, description=read(tool.__name__), max_retries=retries) for tool in tools]
+    )
+
+
+async def search_source(context: RunContext[Evidence], query: str) -> str:
+    """Find the passages that have most to do with `query`."""
+    found = best_passages(context.deps.passages, query, limit=context.deps.hits)
+    return _fenced(found) if found else read("nothing-found")
+
+
+async def read_passage(context: RunContext[Evidence], number: int) -> str:
+    """Read one passage; `ModelRetry` if there is none of that number."""
+    passages = context.deps.passages
+    if not 1 <= number <= len(passages):
+        raise ModelRetry(f"number: must be 1 to {len(passages)}, got {number}")
+    return _fenced(passages[number - 1 : number])
+
+
+def _fenced(passages: Sequence[Passage]) -> str:
+    return fence({f"{it.header}, passage {it.number}": it.text for it in passages}).text
+
+
+class Finding(BaseModel):  # noqa: D101  the model would be sent it
+    quote: str
+    explanation: str
+    severity: Annotated[int, Field(ge=MIN_SEVERITY, le=MAX_SEVERITY)]
+
+
+class Review(BaseModel):  # noqa: D101  as above
+    errors: list[Finding]
+    rationale: str
+    label: str
+    mark: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchAgent:
+    """An agent with its tools; it may hold many conversations at once."""
+
+    agent: Agent[Evidence, Review]
+    tools: FunctionToolset[Evidence]
+
+    async def review(
+        self,
+        prompt: str,
+        evidence: Evidence,
+        *,
+        model: ChatModel,
+        decoding: Decoding,
+        max_requests: int,
+        max_lookups: int,
+    ) -> Conversation[Review]:
+        """Have `model` search and report; without passages there is nothing to look up.
+
+        Raises `ModelError` if the model gives no reply.
+        """
+        return await converse(
+            self.agent,
+            prompt,
+            model=model,
+            deps=evidence,
+            limits=UsageLimits(request_limit=max_requests, tool_calls_limit=max_lookups),
+            decoding=decoding,
+            toolsets=[self.tools] if evidence.passages else [],
+        )
+
+
+def search_agent(output: Literal["prompted", "tool"], *, retries: int) -> SearchAgent:
+    """Return an agent whose report is sent back up to `retries` times if a check fails."""
+    return SearchAgent(agent=_agent(output, retries=retries), tools=lookup_tools(retries=retries))
+
+
+def _agent(output: Literal["prompted", "tool"], *, retries: int) -> Agent[Evidence, Review]:
+    handed_in = (
+        PromptedOutput(Review, template=False)  # the form stands in the prompt
+        if output == "prompted"
+        else ToolOutput(Review, name="hand_in", description=read("hand_in"))
+    )
+    agent = Agent(
+        output_type=handed_in,
+        deps_type=Evidence,
+        system_prompt=read("system"),
+        retries=retries,
+        name="searcher",
+    )
+
+    @agent.output_validator
+    async def check(context: RunContext[Evidence], review: Review) -> Review:
+        scale = context.deps.scale
+        if scale.value(review.label) is None:
+            raise ModelRetry(f"label: must be one of {', '.join(scale.labels)}")
+        if problem := context.deps.mark.problem(review.mark):
+            raise ModelRetry(problem)
+        return review
+
+    return agent

@@ -130,7 +130,9 @@ def _word_claim(word: Word, index: SourceIndex, *, at: int) -> Claim | None:
     known = index.knows(stem(word.folded))
     meant = SAME.get(word.folded, word.folded)
     day = meant in _DAYS and word.text not in {"march", "may"}
-    known = known or (day and meant in WEEKDAYS and meant in weekdays(index.text))
+    if not known and meant in WEEKDAYS:
+        short = rf"\b{meant[:3].title()}\b"  # "sat", "sun" and "wed" are words
+        known = meant in weekdays(index.text) or bool(re.search(short, index.text))
     return Claim(
         first=at,
         stop=at + 1,

@@ -22,6 +22,14 @@ _MOST_TERMS = 60  # quantities of one unit beyond which any number is some diffe
 _MOST_STATED = 400  # quantities of a source beyond which nothing is derived
 _AGE = 120  # years between two dates that make an age
 _DIGITS = 3  # significant digits that a rounded number may have
+_LEAST = 13  # which no count of a few things makes by chance
+_TIMES = re.compile(
+    r"\b(?:times|each|per|every|apiece|worth"
+    r"|an? (?:second|minute|hour|day|night|week|month|year|head|person|piece))\b",
+    re.IGNORECASE,
+)
+_COMPARED = frozenset(("", "more", "less", "fewer"))  # in place of a unit
+_NEAR = 60  # code points around the numbers of a sentence
 _TIME = frozenset(map(stem, ("year", "years", "aged", "age", "decade", "anniversary")))
 _PARTS: Mapping[float, tuple[str, ...]] = MappingProxyType(
     {
@@ -71,32 +79,75 @@ def is_rounding(value: float, within: Sequence[float]) -> bool:
     )
 
 
-def is_derived(value: float, unit: str, stated: Sequence[Quantity]) -> bool:
-    """Whether `value` is a sum or a difference of quantities of one unit, or an age.
+def is_derived(value: float, unit: str, stated: Sequence[Quantity], *, source: str) -> bool:
+    """Whether `value` follows from quantities of `source`, which are `stated`.
 
-    Quantities of a sentence that have the unit of the number, or none, may also be added
-    all together.
+    It may be a sum or a difference of two quantities of one unit, or of one sentence of which one
+    has the unit; the sum of all in a sentence; an age; or a product, where the source says
+    "each", "a year" or the like.
     """
     if len(stated) > _MOST_STATED:
         return False
     if unit in _TIME and _is_span_of_years(value, stated):
         return True
-    by_place: dict[tuple[str, int], list[float]] = defaultdict(list)
-    for quantity in stated:
-        if quantity.unit and quantity.unit == unit:
-            by_place[unit, -1].append(quantity.value)
-        by_place[quantity.unit, quantity.sentence].append(quantity.value)
-    return any(
-        _combines(value, terms)
-        for (counted, _), terms in by_place.items()
-        if counted == unit or not unit
+    of_unit = [quantity.value for quantity in stated if unit and quantity.unit == unit]
+    return _combines(value, of_unit) or any(
+        _adds_up(value, unit, said) or _multiplies(value, unit, said, stated=stated, source=source)
+        for said in _by_sentence(stated)
     )
 
 
-def _combines(value: float, terms: Sequence[float]) -> bool:
+def _by_sentence(stated: Sequence[Quantity]) -> list[list[Quantity]]:
+    sentences: dict[int, list[Quantity]] = defaultdict(list)
+    for quantity in stated:
+        sentences[quantity.sentence].append(quantity)
+    return [*sentences.values()]
+
+
+def _adds_up(value: float, unit: str, said: Sequence[Quantity]) -> bool:
+    """Whether the quantities of one sentence, but for its years, make `value`."""
+    by_unit: dict[str, list[float]] = defaultdict(list)
+    for quantity in said:
+        by_unit[quantity.unit].append(quantity.value)
+    if any(
+        _combines(value, terms) for other, terms in by_unit.items() if not unit or other == unit
+    ):
+        return True
+    if unit not in by_unit and (unit not in _COMPARED or value < _LEAST):
+        return False
+    counts = [quantity.value for quantity in said if quantity.unit != "year"]
+    return _combines(value, counts, whole=False)
+
+
+def _multiplies(
+    value: float,
+    unit: str,
+    said: Sequence[Quantity],
+    *,
+    stated: Sequence[Quantity],
+    source: str,
+) -> bool:
+    """Whether `value` is so many times a quantity of a sentence that says "each" or the like.
+
+    The other factor stands in the sentence, too, or anywhere if the quantity has the unit.
+    """
+    if value < _LEAST or not _TIMES.search(
+        source, max(0, said[0].start - _NEAR), said[-1].end + _NEAR
+    ):
+        return False
+    return any(
+        _same(one.value * other.value, value)
+        for one in said
+        for other in (stated if unit and one.unit == unit else said)
+        if one is not other
+    )
+
+
+def _combines(value: float, terms: Sequence[float], *, whole: bool = True) -> bool:
+    """Whether two of `terms`, or with `whole` all of them, make `value`."""
     if not 2 <= len(terms) <= _MOST_TERMS:  # noqa: PLR2004
         return False
-    if _same(sum(terms), value):
+    if whole and _same(sum(terms), value):
         return True
     return any(_same(a + b, value) or _same(abs(a - b), value) for a, b in combinations(terms, 2))
 

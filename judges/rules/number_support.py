@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from math import isinf
 
+from spanjury.judges.rules.conversions import is_converted
 from spanjury.judges.rules.derived import is_count, is_derived, is_hedged, is_part, is_rounding
 from spanjury.judges.rules.numbers import SHORT_SCALES, Number
 from spanjury.judges.rules.quantities import other_readings, quantities, readings, unit
@@ -108,7 +109,12 @@ def follows(words: Sequence[Word], index: SourceIndex, *, number: Number, text: 
         return True
     place = words[number.first].start
     said = text[max(words[0].start, place - _BESIDE) : min(words[-1].end, place + _BESIDE)]
-    return is_count(value, said, index.text) or is_derived(value, counted, quantities(index.text))
+    stated = quantities(index.text)
+    return (
+        is_count(value, said, index.text)
+        or is_derived(value, counted, stated, source=index.text)
+        or is_converted(value, counted, stated, source=index.text)
+    )
 
 
 @lru_cache(maxsize=4)

@@ -8,6 +8,7 @@ from itertools import combinations
 from types import MappingProxyType
 
 from spanjury.judges.rules.quantities import Quantity
+from spanjury.judges.text.lexicon import MONTHS
 from spanjury.judges.text.stems import stem
 
 _AT_LEAST = frozenset(("above", "beyond", "exceed", "exceeding", "least", "over", "than", "up"))
@@ -29,6 +30,8 @@ _TIMES = re.compile(
     re.IGNORECASE,
 )
 _COMPARED = frozenset(("", "more", "less", "fewer"))  # in place of a unit
+_MONTHS = frozenset(map(stem, MONTHS))
+_LAST_DAY = 31
 _NEAR = 60  # code points around the numbers of a sentence
 _TIME = frozenset(map(stem, ("year", "years", "aged", "age", "decade", "anniversary")))
 _PARTS: Mapping[float, tuple[str, ...]] = MappingProxyType(
@@ -115,8 +118,14 @@ def _adds_up(value: float, unit: str, said: Sequence[Quantity]) -> bool:
         return True
     if unit not in by_unit and (unit not in _COMPARED or value < _LEAST):
         return False
-    counts = [quantity.value for quantity in said if quantity.unit != "year"]
-    return _combines(value, counts, whole=False)
+    counts = [quantity.value for quantity in said if _counts_things(quantity)]
+    return unit != "percent" and _combines(value, counts, whole=False)
+
+
+def _counts_things(quantity: Quantity) -> bool:
+    """Whether a quantity is neither a share nor a part of a date."""
+    day = quantity.unit in _MONTHS and quantity.value <= _LAST_DAY
+    return not day and quantity.unit not in {"percent", "year"}
 
 
 def _multiplies(

@@ -63,11 +63,16 @@ def _shares(row: Row) -> str:
 
 def _alarms(summary: Summary) -> Iterator[RenderableType]:
     """Say how often the decisions blame a text without error, as far as that is known."""
-    for alarm, _ in summary.alarms.most_common():
+    shares: dict[str, dict[str, float]] = {}
+    for alarm in summary.alarms:
         if alarm.rate is not None:
             graver = "doubtful or faulty" if alarm.decision is Decision.DOUBTFUL else "faulty"
-            words = f"False alarms: of {alarm.measured_on}, {alarm.rate:.0%} were called {graver}."
-            yield Text(words, "dim")
+            shares.setdefault(alarm.measured_on, {})[graver] = alarm.rate
+    for texts, rates in shares.items():
+        called = ", ".join(
+            f"{rate:.0%} {word}" for word, rate in sorted(rates.items(), reverse=True)
+        )
+        yield Text(f"False alarms on {texts}: {called}.", "dim")
     unknown = sum(count for alarm, count in summary.alarms.items() if alarm.rate is None)
     if unknown:
         count = summary.alarms.total()

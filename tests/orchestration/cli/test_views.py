@@ -209,9 +209,8 @@ def test_the_table_shows_the_shares_of_the_decisions_and_their_false_alarms() ->
         result(None, SLOW),
     )
     assert "consistency │ 25% / 50% │ 3.50 │ 80% (4/5)" in view
-    on = "False alarms: of 160 texts without error of made-up summaries,"
-    assert f"{on} 5% were called faulty." in view
-    assert f"{on} 15% were called doubtful or faulty." in view
+    on = "False alarms on 160 texts without error of made-up summaries:"
+    assert f"{on} 5% faulty, 15% doubtful or faulty." in view
     reason = "no threshold was measured for these judges."
     assert f"False-alarm rate not known for 1 of 3 faulty or doubtful: {reason}" in view
     alone = summed(result(3, GOOD, **{**DOUBTFUL, "basis": basis()}))

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
@@ -99,6 +99,11 @@ def read_card(folder: Path) -> ReaderCard:
 def write_card(folder: Path, card: ReaderCard) -> None:
     """Write `card` into `folder`."""
     (folder / CARD).write_bytes(_CARD.dump_json(card, indent=2) + b"\n")
+
+
+def set_constants(folder: Path, constants: Mapping[str, float]) -> None:
+    """Write `constants` into the card in `folder`; raise `ConfigError` if there is none."""
+    write_card(folder, replace(read_card(folder), constants=dict(constants)))
 
 
 def file_digest(file: Path) -> str:

@@ -13,6 +13,7 @@ _BY_SENTENCE, _BY_WORD = 0.5, 0.5
 
 _BEST_WITH_ERRORS = 7 / 8  # of the scale: what is above is of texts without error spans
 _BY_PROBABILITY = 0.5  # how much of a score with errors depends on the probability
+_WITHOUT_ERRORS = 0.1  # the same without errors, where other judges of a panel know the order
 _COSTS = (0.0, 0.1, 0.2, 0.35, 0.6, 1.0)  # of an error by severity
 _UNKNOWN = 3  # severity of an error that has none
 
@@ -71,7 +72,7 @@ def without_copies(reading: WindowReading, copied: Sequence[bool]) -> WindowRead
 
 def is_suspect(reading: WindowReading, tuning: Tuning) -> bool:
     """Whether the words of a sentence are looked at one by one."""
-    held = 1.0 / (1.0 + exp(-_evidence(reading)))
+    held = 1.0 / (1.0 + exp(-sentence_evidence(reading)))
     return held >= tuning.sentence_threshold
 
 
@@ -85,10 +86,11 @@ def worst_evidence(readings: Iterable[WindowReading]) -> float:
     They are a weighted mean of the sentence's own and of its worst word's. Without a sentence
     they are `LEAST`.
     """
-    return max(map(_evidence, readings), default=LEAST)
+    return max(map(sentence_evidence, readings), default=LEAST)
 
 
-def _evidence(reading: WindowReading) -> float:
+def sentence_evidence(reading: WindowReading) -> float:
+    """Return the log odds of an error in one sentence, before they are calibrated."""
     worst = min((word.supported for word in reading.words), default=1.0)
     sentence = _log_odds(1.0 - reading.sentence.supported)
     return _BY_SENTENCE * sentence + _BY_WORD * _log_odds(1.0 - worst)
@@ -102,15 +104,15 @@ def _log_odds(probability: float) -> float:
 def score(spans: Sequence[ErrorSpan], *, probability: float, sentences: int, scale: Scale) -> float:
     """Return the score of a text with these errors and this probability of any.
 
-    Without errors it is in the uppermost eighth of the scale, with errors below it. It falls with
-    the probability, and with the severity and the probability of each error, less so the more
-    sentences there are. More errors never raise it.
+    Without errors it is in the uppermost eighth of the scale, near its end; with errors below it.
+    It falls with the probability, and with the severity and the probability of each error, less so
+    the more sentences there are. More errors never raise it.
     """
     if spans:
         load = fsum(map(_cost, spans)) / sqrt(max(1, sentences))
         share = _BEST_WITH_ERRORS * (1.0 - _BY_PROBABILITY * probability) / (1.0 + load)
     else:
-        share = _BEST_WITH_ERRORS + (1.0 - _BEST_WITH_ERRORS) * (1.0 - probability)
+        share = 1.0 - (1.0 - _BEST_WITH_ERRORS) * _WITHOUT_ERRORS * probability
     return scale.low + (scale.high - scale.low) * share
 
 

@@ -206,7 +206,11 @@ def _train_tokens(
         model.data, base=model.base, folder=model.output, options=tokens.options(training)
     )
     say(f"{len(job.windows)} sentences to learn from, {len(job.validation)} to validate on")
-    return wiring.token_training.train(job, tell=reporter.report, stopped=stop.requested)
+    trained = wiring.token_training.train(job, tell=reporter.report, stopped=stop.requested)
+    if trained.finished:
+        texts = token_train.fit_to_validation(model.data, model.output)
+        say(f"the judge's constants are fitted to it on {texts} texts")
+    return trained
 
 
 class _Reporter:

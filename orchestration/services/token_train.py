@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from spanjury.judges.core import ConfigError, LabelledWindow
+from spanjury.judges.reader.fitting import CheckedText
 from spanjury.judges.reader.windows import Kind
 from spanjury.orchestration.services.token_set import training_examples
 from spanjury.orchestration.studies.distillation.tokens.example import (
@@ -13,6 +14,7 @@ from spanjury.orchestration.studies.distillation.tokens.example import (
 )
 from spanjury.orchestration.studies.distillation.tokens.token_files import read_token_split
 from spanjury.orchestration.studies.distillation.training_set import require_whole, split_file
+from spanjury.orchestration.wiring.reading import fit_constants
 from spanjury.orchestration.wiring.training import (
     DataStatistics,
     TokenJob,
@@ -21,6 +23,7 @@ from spanjury.orchestration.wiring.training import (
 )
 
 _UNKNOWN = "(not named)"
+_LEAST_WORDS = 50  # of a source that a text is judged beside
 
 
 def token_training_job(data: Path, *, base: str, folder: Path, options: TokenOptions) -> TokenJob:
@@ -48,6 +51,26 @@ def token_training_job(data: Path, *, base: str, folder: Path, options: TokenOpt
             licences=sorted({example.licence for example in examples if example.licence}),
         ),
     )
+
+
+def fit_to_validation(data: Path, folder: Path) -> int:
+    """Fit the constants of the judge to the model in `folder`; return on how many texts.
+
+    They are the examples for validation, but for those beside a source as short as a sentence:
+    pairs of inference are not what is judged. Raise `DataError` as `token_training_job` does.
+    """
+    texts = [
+        CheckedText(
+            inputs=example.inputs,
+            output=example.output,
+            faulty=example.label > 0,
+            spans=[(span.start, span.end) for span in example.spans],
+        )
+        for example in read_token_split(data, "validation")
+        if sum(len(text.split()) for text in example.inputs.values()) >= _LEAST_WORDS
+    ]
+    fit_constants(folder, texts)
+    return len(texts)
 
 
 def _windows(examples: Iterable[TokenExample]) -> Iterator[LabelledWindow]:

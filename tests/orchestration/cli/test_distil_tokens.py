@@ -133,6 +133,9 @@ def test_an_encoder_is_trained_stopped_continued_run_and_examined(
     done = spanjury(*training)
     assert done.exit_code == 0, done.output
     assert "going on after step 3" in done.output
+    assert "constants are fitted to it on" in done.output
+    fitted = json.loads(Path("model/reader.json").read_text())["constants"]
+    assert fitted.keys() == {"threshold", "sentence_threshold", "slope", "intercept"}
     held = {path.name for path in Path("model").iterdir()}
     assert {"model.onnx", "tokenizer.json", "reader.json", "README.md", "training.json"} <= held
     assert not held & {"checkpoint.safetensors", "best.safetensors"}

@@ -1,0 +1,152 @@
+"""Fitting: the constants of the judge, from texts whose errors are known."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import exp, fsum
+
+from spanjury.judges.core import WindowReader, WindowReading
+from spanjury.judges.reader.copies import copies_of
+from spanjury.judges.reader.runs import runs
+from spanjury.judges.reader.tuning import Tuning, sentence_evidence, without_copies, worst_evidence
+from spanjury.judges.reader.windows import SentenceWindow, sentence_windows
+
+LEAST = 20
+"""Texts with an error, and texts without, below which nothing is fitted."""
+
+MOST_ALARMS = 0.1
+"""Share of the texts without an error in which words are marked, at most."""
+
+_THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7)
+_STEPS = 50  # of Newton's method, which takes fewer than ten
+_RIDGE = 1e-3  # keeps the slope finite where the evidence tells all texts apart
+_LEAST_SLOPE = 0.05
+
+Interval = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedText:
+    """A text of which is known whether it has an error, and where, if `spans` say so."""
+
+    inputs: Mapping[str, str]
+    output: str
+    faulty: bool
+    spans: Sequence[Interval] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Read:
+    """A text with the reading of each of its sentences."""
+
+    text: CheckedText
+    sentences: Sequence[tuple[SentenceWindow, WindowReading]]
+
+    @property
+    def evidence(self) -> float:
+        return worst_evidence(reading for _, reading in self.sentences)
+
+    def marked(self, threshold: float) -> list[tuple[float, list[Interval]]]:
+        """Return the evidence and the marked intervals of each sentence that has any."""
+        marked = []
+        for window, reading in self.sentences:
+            tokens = window.tokens
+            found = [
+                (tokens[run.first].start, tokens[run.stop - 1].end)
+                for run in runs(tokens, reading.words, threshold=threshold)
+            ]
+            if found:
+                marked.append((sentence_evidence(reading), found))
+        return marked
+
+
+def fitted(encoder: WindowReader, texts: Sequence[CheckedText]) -> Tuning:
+    """Return the constants that fit a model best, judged by texts that it was not trained on.
+
+    The probability is right on average where half of the texts have an error. Of the thresholds
+    of words, each with the sentence threshold that keeps `MOST_ALARMS`, the one is taken whose
+    marks share most characters with the known spans (F1). With fewer than `LEAST` texts of
+    either kind these are the constants of `Tuning` itself.
+    """
+    read = [_read(encoder, text) for text in texts]
+    faulty = [one for one in read if one.text.faulty]
+    clean = [one for one in read if not one.text.faulty]
+    if min(len(faulty), len(clean)) < LEAST:
+        return Tuning()
+    slope, intercept = _logistic([one.evidence for one in faulty], [one.evidence for one in clean])
+    gates = {threshold: _gate(clean, threshold) for threshold in _THRESHOLDS}
+    best = max(_THRESHOLDS, key=lambda threshold: _f1(faulty, threshold, gate=gates[threshold]))
+    return Tuning(
+        threshold=best,
+        sentence_threshold=_held(gates[best]),
+        slope=max(_LEAST_SLOPE, slope),
+        intercept=intercept,
+    )
+
+
+def _read(encoder: WindowReader, text: CheckedText) -> _Read:
+    windows = [*sentence_windows(text.output, text.inputs, skip=copies_of(text.inputs).holds)]
+    readings = encoder.read([window.window for window in windows]) if windows else []
+    sentences = [
+        (window, without_copies(reading, window.copied))
+        for window, reading in zip(windows, readings, strict=True)
+    ]
+    return _Read(text=text, sentences=sentences)
+
+
+def _logistic(faulty: Sequence[float], clean: Sequence[float]) -> tuple[float, float]:
+    """Return slope and intercept of a logistic regression; both kinds count the same in all."""
+    points = [(value, 1.0, 0.5 / len(faulty)) for value in faulty]
+    points += [(value, 0.0, 0.5 / len(clean)) for value in clean]
+    slope, intercept = 0.0, 0.0
+    for _ in range(_STEPS):
+        chances = [(*point, _held(slope * point[0] + intercept)) for point in points]
+        down = fsum(weight * (y - p) * x for x, y, weight, p in chances) - _RIDGE * slope
+        across = fsum(weight * (y - p) for x, y, weight, p in chances)
+        spread = [(x, weight * p * (1 - p)) for x, _, weight, p in chances]
+        xx, x1, one = (fsum(w * x**power for x, w in spread) for power in (2, 1, 0))
+        xx += _RIDGE
+        determinant = xx * one - x1 * x1
+        if determinant <= 0.0:
+            break
+        slope += (one * down - x1 * across) / determinant
+        intercept += (xx * across - x1 * down) / determinant
+    return slope, intercept
+
+
+def _gate(clean: Sequence[_Read], threshold: float) -> float:
+    """Return the least evidence at which so few texts without an error have marked words."""
+    worst = sorted(
+        (max((evidence for evidence, _ in one.marked(threshold)), default=float("-inf")))
+        for one in clean
+    )
+    place = len(worst) - int(MOST_ALARMS * len(worst)) - 1
+    return max(0.0, worst[place] + 1e-6)
+
+
+def _f1(faulty: Sequence[_Read], threshold: float, *, gate: float) -> float:
+    """Return F1 of marked characters over texts whose spans are known."""
+    both = marked = known = 0
+    for one in faulty:
+        if not one.text.spans:
+            continue
+        gold = _characters(one.text.spans)
+        found = _characters(
+            [
+                interval
+                for evidence, intervals in one.marked(threshold)
+                if evidence >= gate
+                for interval in intervals
+            ]
+        )
+        both += len(gold & found)
+        marked += len(found)
+        known += len(gold)
+    return 2 * both / (marked + known) if known else 0.0
+
+
+def _characters(intervals: Sequence[Interval]) -> set[int]:
+    return {at for start, end in intervals for at in range(start, end)}
+
+
+def _held(log_odds: float) -> float:
+    return 1.0 / (1.0 + exp(-max(-700.0, min(700.0, log_odds))))

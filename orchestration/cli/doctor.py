@@ -18,6 +18,7 @@ with lazily():
 
     import anyio
     from rich import table as tables
+    from rich import text as texts
 
     from spanjury.judges import tasks
     from spanjury.orchestration.cli import console, network
@@ -48,28 +49,42 @@ def doctor(
     offline: Annotated[
         bool, Flag("Load everything and judge a sample with the network forbidden.", env=True)
     ] = False,
+    all: Annotated[  # noqa: A002  the flag's name
+        bool, Flag("Load the libraries of models, too, which takes half a minute.")
+    ] = False,
 ) -> None:
-    """Say what is installed, what loads and which models answer.
+    """Say whether all is well, what is installed, what loads and which models answer.
 
     Exits with 1 if a plugin does not load, a model does not answer, or, with --offline,
     the network was touched.
     """
     if offline:
         with network.forbid_network() as watch:
-            rows = [*_installed(), ("offline panel", "works", anyio.run(_judge_sample))]
+            rows = [*_installed(heavy=True), ("offline panel", "works", anyio.run(_judge_sample))]
         rows.append(_network(watch))
     else:
-        rows = list(_installed())
+        rows = list(_installed(heavy=all))
     rows.extend(anyio.run(_ask, name, model_base_url) for name in model)
+    failing = [what for what, state, _ in rows if state == _FAILS]
+    broken = [what for what, state, _ in rows if state == _BROKEN]
+    console.print_view(texts.Text(_verdict(failing, broken), "red" if failing else "green"))
     table = tables.Table("what", "state", "note")
     for what, state, note in rows:
         table.add_row(what, state, note, style="red" if state in {_FAILS, _BROKEN} else "")
     console.print_view(table)
-    if any(state == _FAILS for _, state, _ in rows):
+    if failing:
         raise typer.Exit(ERROR)
 
 
-def _installed() -> Iterator[Finding]:
+def _verdict(failing: list[str], broken: list[str]) -> str:
+    if failing:
+        return f"fails: {', '.join(failing)}"
+    if broken:
+        return f"all of spanjury is well; broken plugins of others: {', '.join(broken)}"
+    return "all is well"
+
+
+def _installed(*, heavy: bool) -> Iterator[Finding]:
     yield "python", platform.python_version(), platform.platform()
     yield "spanjury", VERSION, ""
     for name in _PACKAGES:
@@ -78,7 +93,12 @@ def _installed() -> Iterator[Finding]:
         except metadata.PackageNotFoundError:
             yield name, "absent", "only for --model embedded"
     for group in plugins.GROUPS:
-        yield from _metrics() if group is plugins.METRICS else _loads(group)
+        if group is plugins.METRICS:
+            yield from _metrics()
+        elif group is plugins.MODELS and not heavy:
+            yield group.group, "installed", f"{', '.join(group.names())}; --all loads them"
+        else:
+            yield from _loads(group)
 
 
 def _loads(group: Registry[object]) -> Iterator[Finding]:

@@ -27,8 +27,23 @@ def doctor(monkeypatch: pytest.MonkeyPatch) -> Doctor:
 def test_the_doctor_lists_what_is_installed(doctor: Doctor) -> None:
     done = doctor()
     assert done.exit_code == 0, done.output
+    assert done.output.startswith("all is well\n")
     for word in ("python", "litellm", "spanjury.judges", "grounding", "loads"):
         assert word in done.output
+    assert "--all loads them" in done.output
+
+
+def test_the_libraries_of_models_are_loaded_on_demand() -> None:
+    code = (
+        "import sys; from spanjury.orchestration.cli.app import app;"
+        " app(sys.argv[1:], standalone_mode=False);"
+        " print(sorted({'litellm', 'torch'} & sys.modules.keys()))"
+    )
+    run = [sys.executable, "-c", code, "doctor"]
+    quick = subprocess.run(run, capture_output=True, text=True, check=True)
+    assert quick.stdout.endswith("[]\n"), quick.stdout
+    whole = subprocess.run([*run, "--all"], capture_output=True, text=True, check=True)
+    assert "'litellm'" in whole.stdout.splitlines()[-1]
 
 
 def test_offline_everything_loads_and_judges_without_the_network() -> None:
@@ -65,6 +80,7 @@ def test_a_plugin_that_does_not_load_is_named(
     monkeypatch.setattr(Registry, "get", get)
     done = doctor()
     assert done.exit_code == 1
+    assert done.output.startswith("fails: spanjury.judges: form\n")
     assert "form is broken" in done.output
 
 

@@ -79,7 +79,7 @@ reader folder="reader" data="../shared/data" *options: set-up
         $(printf -- '--from-spans %s ' {{ data }}/support/train_*.jsonl.gz) \
         $(printf -- '--evaluation %s ' {{ data }}/support/dev_*.jsonl.gz {{ data }}/support/eval_*.jsonl.gz {{ data }}/judgements/qags_four_judges.jsonl.gz {{ data }}/scores/summeval_docs.jsonl.gz) \
         -o {{ folder }}/set
-    spanjury distil train {{ folder }}/set --base minilm --kind-dropout 0.5 --validate-every 500 --patience 12 -o {{ folder }}/model {{ options }}
+    spanjury distil train {{ folder }}/set --base minilm --kind-dropout 0.5 --max-steps 4000 --validate-every 400 --patience 12 -o {{ folder }}/model {{ options }}
 
 # Print the figures of docs/performance.md
 bench *data: set-up

@@ -182,7 +182,7 @@ class PanelConfig:
         """The seats, or those of a panel that names none."""
         if self.seats:
             return self.seats
-        names = ("annotator",) if self.models else ("grounding", "form")
+        names = ("annotator",) if self.models else ("grounding", "reader", "form")
         return tuple(SeatConfig(judge=name) for name in names)
 
     @property

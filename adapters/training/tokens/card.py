@@ -15,6 +15,13 @@ from spanjury.adapters.training.tokens.job import TokenJob
 from spanjury.judges.core import VERSION, markdown
 
 
+_LIMITS = (
+    "It reads a sentence at a time, beside the passages of the source that share words with it. What"
+    " follows from arithmetic, from many places together or from knowledge of the world it cannot"
+    " know. `spanjury bench spans` says what it is worth on marked texts."
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenCard:
     """A model card; `base` tells the base encoder from others."""
@@ -37,6 +44,10 @@ class TokenCard:
             "",
             *option_lines(asdict(self.job.options)),
             *result_lines(self.progress, folder),
+            "",
+            "## Limits",
+            "",
+            _LIMITS,
         ]
         (folder / CARD).write_text("\n".join([*lines, ""]), encoding="utf-8")
 

@@ -92,7 +92,7 @@ async def test_what_the_source_lacks_is_never_of_the_highest_severity_and_has_no
 
 
 async def test_where_the_source_shares_no_word_none_is_quoted() -> None:
-    span = await one_span("Penguins swim happily.", {"swim": absent(0.7)})
+    span = await one_span("Penguins swim happily.", {"swim": absent(0.85)})
     assert span.explanation == "Nothing in the source says 'swim'."
     assert span.severity == 2
 
@@ -123,7 +123,13 @@ async def test_the_larger_sum_decides_between_contradicted_and_absent() -> None:
 
 
 async def test_a_word_is_marked_from_the_threshold_on() -> None:
-    words = {"lovely": absent(0.5), "old": absent(0.49)}
+    words = {"lovely": contradicted(0.5), "old": contradicted(0.49)}
+    report = await judged("The library holds old books, lovely ones.", words)
+    assert [span.text for span in report.spans] == ["lovely"]
+
+
+async def test_what_the_source_only_lacks_is_reported_where_it_is_likely() -> None:
+    words = {"lovely": absent(0.8), "old": absent(0.79)}
     report = await judged("The library holds old books, lovely ones.", words)
     assert [span.text for span in report.spans] == ["lovely"]
 
@@ -195,11 +201,11 @@ async def test_with_spans_the_score_is_below_the_top_eighth_and_falls_with_all_t
 ):
     output = "The library holds lovely old books. Some 15,000 cost a lot."
     lists: list[Mapping[str, Likelihoods]] = [
-        {"lovely": absent(0.5)},
-        {"lovely": absent(0.6)},
-        {"lovely": contradicted(0.6)},
-        {"lovely": contradicted(0.6), "lot": contradicted(0.6)},
-        {"lovely": contradicted(0.6), "15,000": contradicted(0.9)},
+        {"lovely": absent(0.8)},
+        {"lovely": absent(0.9)},
+        {"lovely": contradicted(0.9)},
+        {"lovely": contradicted(0.9), "lot": contradicted(0.9)},
+        {"lovely": contradicted(0.9), "15,000": contradicted(0.9)},
     ]
     scores = [(await judged(output, words)).score or 0.0 for words in lists]
     assert scores[0] < 4.5

@@ -1,0 +1,66 @@
+"""The reader that comes with the package: its files fit, and it reads."""
+
+import json
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from spanjury.adapters.reading.card import CARD, MODEL, TOKENIZER
+from spanjury.adapters.reading.onnx_reader import open_reader
+from spanjury.judges.core import ErrorSpan, Segment
+from spanjury.judges.reader.judge import ReaderJudge
+from spanjury.judges.reader.tuning import Tuning
+from spanjury.judges.reader.windows import sentence_windows
+from spanjury.judges.tasks import Catalogue
+
+pytestmark = pytest.mark.anyio
+
+FOLDER = Path(str(files("spanjury.adapters.reading"))) / "weights"
+SOURCE = {
+    "Article": "The public library on Harbour Street will not close this winter. Mayor Ines"
+    " Carvalho said on Monday that the roof had been repaired for 40,000 euros, and that the"
+    " reading room would open again in January."
+}
+MOST_BYTES = 25_000_000
+
+
+async def spans(output: str) -> tuple[ErrorSpan, ...]:
+    reader = open_reader(FOLDER)
+    judge = ReaderJudge(encoder=reader, tuning=Tuning(**reader.constants))
+    aspect = Catalogue.load().aspect("summarization", "consistency")
+    report = await judge.assess(Segment(segment_id="1", output=output, inputs=SOURCE), aspect)
+    assert report.score is not None, report.reason
+    return report.spans
+
+
+def test_it_is_small_and_says_how_it_was_made() -> None:
+    assert sum((FOLDER / name).stat().st_size for name in (MODEL, TOKENIZER, CARD)) < MOST_BYTES
+    card = (FOLDER / "README.md").read_text(encoding="utf-8")
+    for heading in ("## Data", "## Training", "## Limits"):
+        assert heading in card
+    constants = json.loads((FOLDER / CARD).read_text(encoding="utf-8"))["constants"]
+    assert set(constants) == {"threshold", "sentence_threshold", "slope", "intercept"}
+
+
+def test_it_says_the_same_of_a_window_alone_and_among_others() -> None:
+    reader = open_reader(FOLDER)
+    windows = [
+        one.window
+        for text in ("The library stays open.", "Nobody knows why the moon is red tonight.")
+        for one in sentence_windows(text, SOURCE)
+    ]
+    assert reader.read(windows) == [reader.read([window])[0] for window in windows]
+
+
+async def test_it_leaves_a_copy_and_a_paraphrase_alone() -> None:
+    assert not await spans("The public library on Harbour Street will not close this winter.")
+    assert not await spans("The mayor said that the roof had been repaired.")
+
+
+async def test_it_marks_what_the_source_says_nothing_of() -> None:
+    (found, *_) = await spans("A new cinema with six hundred seats will be built in Lisbon.")
+    assert found.interval is not None
+    assert found.probability is not None
+    assert found.probability > 0.5
+    assert "source" in found.explanation

@@ -13,7 +13,7 @@ from spanjury.judges.reader.windows import SentenceWindow, sentence_windows
 LEAST = 20
 """Texts with an error, and texts without, below which nothing is fitted."""
 
-MOST_ALARMS = 0.05
+MOST_ALARMS = 0.03
 """Share of the texts without an error in which words are marked, at most."""
 
 _THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7)

@@ -9,7 +9,7 @@ from spanjury.judges.reader.fitting import LEAST, MOST_ALARMS, CheckedText, fitt
 from spanjury.judges.reader.tuning import Tuning
 
 SOURCE = {"Article": "The ferry sails at noon. It carries cars."}
-ENOUGH = 2 * LEAST
+ENOUGH = 5 * LEAST
 
 
 def text(word: str, *, faulty: bool) -> CheckedText:

@@ -64,9 +64,9 @@ SHIPPED: tuple[Thresholds, ...] = (
     Thresholds(
         judges=frozenset(("grounding", "reader")),
         beside=frozenset(("form",)),
-        doubtful=0.65,
+        doubtful=0.72,
         faulty=0.80,
-        doubtful_alarms=0.145,
+        doubtful_alarms=0.114,
         faulty_alarms=0.058,
         texts=325,
         data="CLIFF (XSum and CNN/DM) and SummEdits (SciTLDR)",

@@ -5,6 +5,7 @@ from dataclasses import replace
 from spanjury.judges.core import ConfigError, Rescorable
 from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig
 from spanjury.orchestration.wiring.plugins import JUDGES, built, parameters
+from spanjury.orchestration.wiring.reading import with_reader
 
 
 def rescorable_panel(panel: PanelConfig) -> PanelConfig:
@@ -29,4 +30,4 @@ def _can_rescore(seat: SeatConfig) -> bool:
     factory = JUDGES.get(seat.judge)
     if "model" in parameters(factory):
         return False
-    return isinstance(built(factory, seat.judge, seat.options), Rescorable)
+    return isinstance(built(factory, seat.judge, with_reader(factory, seat.options)), Rescorable)

@@ -23,7 +23,7 @@ from spanjury.orchestration.services.panels import read_segments
 # gets better. Precision is of all reported spans, those on faithful texts included.
 LEAST_AUROC = {"all": 0.52, "test": 0.53}
 LEAST_FOUND = {"all": 0.2, "test": 0.17}
-LEAST_PRECISION = {"all": 0.34, "test": 0.34}
+LEAST_PRECISION = {"all": 0.3, "test": 0.29}
 MOST_FLAGGED = {"all": 0.24, "test": 0.24}
 
 ROWS = read_rows()

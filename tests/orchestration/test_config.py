@@ -66,7 +66,8 @@ def test_a_missing_panel_file_is_named(tmp_path: Path) -> None:
 
 
 def test_without_seats_models_are_asked_and_without_models_the_offline_judges() -> None:
-    assert [seat.judge for seat in PanelConfig().seats_or_default] == ["grounding", "form"]
+    offline = [seat.judge for seat in PanelConfig().seats_or_default]
+    assert offline == ["grounding", "reader", "form"]
     assert [seat.judge for seat in PanelConfig(models=("m",)).seats_or_default] == ["annotator"]
 
 

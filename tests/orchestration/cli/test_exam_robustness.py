@@ -48,7 +48,7 @@ def test_the_offline_panel_is_examined_and_put_on_its_card(spanjury: Spanjury) -
     assert values()["robustness.repeat"] == 0
     assert values()["robustness.fell"] > 0  # type: ignore[operator]  # it is a number
     rows = [json.loads(line) for line in Path("robustness/attempts.jsonl").read_text().splitlines()]
-    assert {row["judge"] for row in rows} == {"whole panel", "grounding", "form"}
+    assert {row["judge"] for row in rows} == {"whole panel", "grounding", "reader", "form"}
     card = spanjury("card", "robustness", "--require", DEMAND, "-o", "card")
     assert card.exit_code == 0, card.output
     assert "robustness.attack_success.quoted-score" in Path("card/card.md").read_text()

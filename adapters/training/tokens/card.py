@@ -14,11 +14,10 @@ from spanjury.adapters.training.job import Progress
 from spanjury.adapters.training.tokens.job import TokenJob
 from spanjury.judges.core import VERSION, markdown
 
-
 _LIMITS = (
-    "It reads a sentence at a time, beside the passages of the source that share words with it. What"
-    " follows from arithmetic, from many places together or from knowledge of the world it cannot"
-    " know. `spanjury bench spans` says what it is worth on marked texts."
+    "It reads a sentence at a time, beside the passages of the source that share words with it."
+    " What follows from arithmetic, from many places together or from knowledge of the world it"
+    " cannot know. `spanjury bench spans` says what it is worth on marked texts."
 )
 
 

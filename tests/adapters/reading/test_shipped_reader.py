@@ -47,7 +47,7 @@ def test_it_says_the_same_of_a_window_alone_and_among_others() -> None:
     reader = open_reader(FOLDER)
     windows = [
         one.window
-        for text in ("The library stays open.", "Nobody knows why the moon is red tonight.")
+        for text in ("The library stays open.", "Some say that the moon is red tonight.")
         for one in sentence_windows(text, SOURCE)
     ]
     assert reader.read(windows) == [reader.read([window])[0] for window in windows]

@@ -21,6 +21,7 @@ from spanjury.judges.core import (
 from spanjury.orchestration.cli.exits import COVERAGE, ERROR, INTERRUPTED, LIMIT, say
 from spanjury.orchestration.cli.flags.run import ShowFlags
 from spanjury.orchestration.cli.progress import ProgressLines
+from spanjury.orchestration.cli.shown import Shown
 from spanjury.orchestration.cli.view import View
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.progress import Tracker
@@ -148,6 +149,7 @@ class JobSession(_Session):
         self.view = View(
             total=self._total,
             as_json=show.json,
+            shown=Shown.parse(show.show),
             progress=not show.no_progress,
             meter=self.meter,
         )

@@ -12,6 +12,7 @@ from spanjury.orchestration.cli.console import CleanConsole
 from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.progress import ProgressBar, ProgressLines
 from spanjury.orchestration.cli.segment_view import segment_view
+from spanjury.orchestration.cli.shown import Selector, Shown
 from spanjury.orchestration.cli.summary_view import summary_view
 from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.engine.progress import Tracker, spent
@@ -52,6 +53,8 @@ class View:
         How many assessments there will be.
     as_json
         Print each result as a row of JSON Lines in place of the report.
+    shown
+        Which texts are printed; of those that are not, none is made ready to be.
     progress
         Show progress: by a bar where standard error is a terminal, which is drawn below the
         report if that goes to a terminal too; by lines elsewhere.
@@ -63,8 +66,11 @@ class View:
     Results are written to a file beside this; a reader who leaves ends the view, not the run.
     """
 
-    def __init__(self, *, total: int, as_json: bool, progress: bool, meter: Meter) -> None:
+    def __init__(
+        self, *, total: int, as_json: bool, shown: Shown, progress: bool, meter: Meter
+    ) -> None:
         self.summary = Summary()
+        self._selector = Selector(shown=shown)
         self._meter = meter
         self._as_json = as_json
         self._out = _Output()
@@ -106,13 +112,20 @@ class View:
         self._segment.append(result)
 
     def close(self) -> None:
-        """Print the closing tables, and what this go at the run took."""
+        """Print the worst texts, the closing tables, and what this go at the run took."""
         console = self._side if self._as_json else self._out
+        for results in self._selector.at_the_end():
+            console.show(segment_view(results))
         console.show(summary_view(self.summary))
+        if self._selector.shown.kind == "first" and self._selector.left_out:
+            count = self._selector.left_out
+            words = f"{count} more texts: --show all, worst:N or failures shows others"
+            console.show(Text(words, "dim"))
         if words := spent(self._meter):
             console.show(Text(words, "dim"))
 
     def _flush_segment(self) -> None:
         if self._segment:
-            self._out.show(segment_view(self._segment))
+            if self._selector.now(self._segment):
+                self._out.show(segment_view(self._segment))
             self._segment = []

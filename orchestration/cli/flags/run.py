@@ -6,6 +6,7 @@ from typing import Annotated
 
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
+from spanjury.orchestration.cli.shown import Shown
 
 with lazily():
     from spanjury.orchestration.engine import metering, stopping
@@ -77,6 +78,10 @@ class ShowFlags(LogFlags):
     """The flags about the report of a run, and how much of it must have a score."""
 
     json: Annotated[bool, Flag("Print result rows, not a report.", env=True)] = False
+    show: Annotated[
+        str,
+        Flag("Print the texts: first:N, worst:N, failures, all or none.", "WHICH", env=True),
+    ] = "first:3"
     min_coverage: Annotated[
         float,
         Flag(
@@ -87,3 +92,6 @@ class ShowFlags(LogFlags):
             env=True,
         ),
     ] = 0.0
+
+    def __post_init__(self) -> None:
+        Shown.parse(self.show)  # a slip costs nothing before the run is begun

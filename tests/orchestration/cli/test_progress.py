@@ -15,6 +15,7 @@ from rich.console import Console
 
 from spanjury.judges.core import PanelReport, Result, Usage
 from spanjury.orchestration.cli.progress import ProgressBar, ProgressLines
+from spanjury.orchestration.cli.shown import Shown
 from spanjury.orchestration.cli.view import View
 from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.engine.progress import Tracker
@@ -138,7 +139,7 @@ def shown(
         for name in ("stdout", "stderr"):
             monkeypatch.setattr(f"sys.{name}", terminal if name in terminals else outputs.file)
         meter = Meter()
-        view = View(total=1, as_json=as_json, progress=progress, meter=meter)
+        view = View(total=1, as_json=as_json, shown=Shown(), progress=progress, meter=meter)
         with view:
             meter.count(Usage(calls=1, prompt=7, completion=3), price=None)
             view.show(RESULT)

@@ -1,0 +1,77 @@
+"""Which texts a run shows: the first, all, none, those that failed or the worst."""
+
+from bisect import insort
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import inf
+from typing import Literal, cast
+
+from spanjury.judges.core import ConfigError, Result
+
+Kind = Literal["all", "none", "failures", "first", "worst"]
+
+FIRST = 3
+"""Texts that are shown where nothing else is asked for."""
+
+_COUNTED = ("first", "worst")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """What is shown; `count` texts of the kinds ``"first"`` and ``"worst"``."""
+
+    kind: Kind = "first"
+    count: int = FIRST
+
+    @classmethod
+    def parse(cls, text: str) -> "Shown":
+        """Read ``all``, ``none``, ``failures``, ``first:N`` or ``worst:N``.
+
+        Raises `ConfigError` if it is none of these.
+        """
+        kind, _, count = text.partition(":")
+        if kind in _COUNTED and count.isdecimal():
+            return cls(kind=cast("Kind", kind), count=int(count))
+        if kind in {"all", "none", "failures"} and not count:
+            return cls(kind=cast("Kind", kind))
+        raise ConfigError(f"--show takes all, none, failures, first:N or worst:N, not {text!r}")
+
+
+@dataclass(slots=True, kw_only=True)
+class Selector:
+    """Says of each text, with all its results, whether it is shown now, and which ones at the end.
+
+    `left_out` counts the texts that were not shown so far.
+    """
+
+    shown: Shown
+    left_out: int = 0
+    _seen: int = 0
+    _worst: list[tuple[float, int, Sequence[Result]]] = field(default_factory=list)
+
+    def now(self, results: Sequence[Result]) -> bool:
+        """Whether the text of `results` is shown as soon as it is judged."""
+        self._seen += 1
+        scores = [result.report.score for result in results]
+        match self.shown.kind:
+            case "all":
+                return True
+            case "first" if self._seen <= self.shown.count:
+                return True
+            case "failures" if None in scores:
+                return True
+            case "worst":
+                self._keep(
+                    min((score for score in scores if score is not None), default=inf), results
+                )
+        self.left_out += 1
+        return False
+
+    def at_the_end(self) -> list[Sequence[Result]]:
+        """Return the texts with the lowest scores, the worst first."""
+        return [results for _, _, results in self._worst]
+
+    def _keep(self, score: float, results: Sequence[Result]) -> None:
+        if score < inf:
+            insort(self._worst, (score, self._seen, results), key=lambda kept: kept[:2])
+            del self._worst[self.shown.count :]

@@ -19,13 +19,13 @@ def summary_view(summary: Summary) -> RenderableType:
 
 
 def _means(summary: Summary) -> RenderableType:
-    """Show decisions, mean score, coverage, spans and seconds, by aspect and by system."""
+    """Show decisions, mean score, coverage and spans, by aspect and by system."""
     table = Table(title_justify="left", title="Mean scores")
     table.add_column("aspect", overflow="fold")
     with_systems = any(system for _, _, system in summary.rows)
     if with_systems:
         table.add_column("system", overflow="fold")
-    for heading in ("faulty /\ndoubtful", "mean\nscore", "coverage", "spans\n/ text", "seconds"):
+    for heading in ("faulty /\ndoubtful", "mean\nscore", "coverage", "spans\n/ text"):
         table.add_column(heading, justify="right", no_wrap=True)  # names give way, figures do not
     tasks = {task for task, _, _ in summary.rows}
     for (task, aspect), whole in summary.by_aspect().items():
@@ -45,13 +45,12 @@ def _systems(summary: Summary, key: tuple[str, str]) -> dict[str, Row]:
     return {system: row for (*aspect, system), row in summary.rows.items() if (*aspect,) == key}
 
 
-def _cells(row: Row) -> tuple[str, str, str, str, str]:
+def _cells(row: Row) -> tuple[str, str, str, str]:
     return (
         _shares(row),
         "-" if row.mean is None else f"{row.mean:.2f}",
         f"{row.coverage:.0%} ({row.scored}/{row.total})",
         "-" if row.spans_per_text is None else f"{row.spans_per_text:.2f}",
-        f"{row.seconds:.2f}",
     )
 
 

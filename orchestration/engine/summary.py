@@ -12,14 +12,13 @@ class Row:
     """Figures of one aspect of one system, or of all of them.
 
     `scored` of `total` assessments have a score; the mean is over those. `decisions` counts
-    the decisions on them. `seconds` are spent by the seats, which work side by side.
+    the decisions on them.
     """
 
     total: int = 0
     scored: int = 0
     points: float = 0.0
     spans: int = 0
-    seconds: float = 0.0
     decisions: Counter[Decision] = field(default_factory=Counter)
 
     @property
@@ -47,7 +46,6 @@ class Row:
         self.total += 1
         if result.report.decision is not None:
             self.decisions[result.report.decision] += 1
-        self.seconds += sum(seat.seconds for seat in result.report.seats)
         if result.report.score is not None:
             self.scored += 1
             self.points += result.report.score
@@ -117,6 +115,5 @@ class Summary:
             whole.scored += row.scored
             whole.points += row.points
             whole.spans += row.spans
-            whole.seconds += row.seconds
             whole.decisions += row.decisions
         return together

@@ -18,7 +18,7 @@ _COUNTED = ("first", "worst")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """What is shown; `count` texts of the kinds ``"first"`` and ``"worst"``."""
+    """A choice of texts; `count` of the kinds ``"first"`` and ``"worst"``."""
 
     kind: Kind = "first"
     count: int = FIRST

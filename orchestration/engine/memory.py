@@ -98,14 +98,20 @@ class RememberedJudge:
         `StoreError` if the memory cannot be read or written.
         """
         key = self._keys.of(segment, aspect)
-        if (known := self._recalled(key)) is not None:
+        kept = self._kept.get(key, read_report)
+        if (known := self._usable(kept)) is not None:
             return known
-        async with self._kept.turn(key):
+        async with self._kept.turn(key) as has_waited:
+            if has_waited:
+                kept = self._kept.get(key, read_report)
             former = self._keys.former(segment, aspect)
-            if (known := self._recalled(key) or self._recalled(former)) is not None:
+            before = None if former is None else self._kept.get(former, read_report)
+            if (known := self._usable(kept) or self._usable(before)) is not None:
                 return known
+            # An answer that is of no use must not be given once more.
+            fresh = kept is not None and kept.outcome not in UNANSWERED
             try:
-                report = await self._assessed(segment, aspect, fresh=self._was_answered(key))
+                report = await self._assessed(segment, aspect, fresh=fresh)
             except (JudgeError, ModelError) as error:
                 await self.memory.put(key, written(_unscored(error)))
                 raise
@@ -127,14 +133,8 @@ class RememberedJudge:
             return await self._assessed(segment, aspect, fresh=True)
         return report
 
-    def _recalled(self, key: str | None) -> Report | None:
-        report = None if key is None else self._kept.get(key, read_report)
-        return None if report is None or report.outcome in self.again else report
-
-    def _was_answered(self, key: str) -> bool:
-        """Say whether an answer is remembered, which must not be given once more."""
-        report = self._kept.get(key, read_report)
-        return report is not None and report.outcome not in UNANSWERED
+    def _usable(self, kept: Report | None) -> Report | None:
+        return None if kept is None or kept.outcome in self.again else kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,8 +212,8 @@ class RememberedModel:
         key = draw(base)
         if (known := self._recalled(key)) is not None:
             return known
-        async with self._kept.turn(key):
-            if (known := self._recalled(key)) is not None:
+        async with self._kept.turn(key) as has_waited:
+            if has_waited and (known := self._recalled(key)) is not None:
                 return known
             names = former_models(self.signature)
             former = (self._recalled(draw(digest("reply", name, asked))) for name in names)

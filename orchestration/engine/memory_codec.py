@@ -212,12 +212,17 @@ class KeptValues:
         return None
 
     @asynccontextmanager
-    async def turn(self, key: str) -> AsyncIterator[None]:
-        """Wait for the turn at `key`, and hold it inside the context."""
+    async def turn(self, key: str) -> AsyncIterator[bool]:
+        """Wait for the turn at `key`, and hold it inside the context.
+
+        Its value says whether another task held it meanwhile, so that what was looked up before may
+        have changed.
+        """
         lock = self._locks.setdefault(key, Lock(fast_acquire=True))
+        waits = lock.locked()
         try:
             async with lock:
-                yield
+                yield waits
         finally:
             if not lock.locked():  # no other task waits for it
                 self._locks.pop(key, None)

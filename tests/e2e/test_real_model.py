@@ -20,7 +20,9 @@ pytestmark = [pytest.mark.anyio, pytest.mark.e2e]
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FLUENCY = find_aspect("summarization", "fluency")
-SEGMENT = next(s for s in read_segments(EXAMPLES / "summaries.jsonl") if s.system == "system-c")
+BROKEN = "harbour-bridge/system-c"
+"""A text in which `form` finds several errors, whatever the model finds."""
+SEGMENT = next(s for s in read_segments(EXAMPLES / "summaries.jsonl") if s.segment_id == BROKEN)
 
 
 @pytest.fixture

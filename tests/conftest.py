@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 from fakes.logs import forget_handlers
-from hypothesis import is_hypothesis_test, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 # How long an example takes says how busy the machine is; what needs many says so itself.
-settings.register_profile("spanjury", deadline=None, max_examples=40)
+settings.register_profile(
+    "spanjury", deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("spanjury")
 
 QUICK_EXAMPLES = 10

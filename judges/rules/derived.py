@@ -83,7 +83,7 @@ def is_rounding(value: float, within: Sequence[float]) -> bool:
 
 
 def is_derived(value: float, unit: str, stated: Sequence[Quantity], *, source: str) -> bool:
-    """Whether `value` follows from quantities of `source`, which are `stated`.
+    """Whether `value` can be computed from `stated`, the quantities of `source`.
 
     It may be a sum or a difference of two quantities of one unit, or of one sentence of which one
     has the unit; the sum of all in a sentence; an age; or a product, where the source says
@@ -108,7 +108,7 @@ def _by_sentence(stated: Sequence[Quantity]) -> list[list[Quantity]]:
 
 
 def _adds_up(value: float, unit: str, said: Sequence[Quantity]) -> bool:
-    """Whether the quantities of one sentence, but for its years, make `value`."""
+    """Whether `value` is a sum or a difference of quantities in one sentence, years aside."""
     by_unit: dict[str, list[float]] = defaultdict(list)
     for quantity in said:
         by_unit[quantity.unit].append(quantity.value)
@@ -123,7 +123,7 @@ def _adds_up(value: float, unit: str, said: Sequence[Quantity]) -> bool:
 
 
 def _counts_things(quantity: Quantity) -> bool:
-    """Whether a quantity is neither a share nor a part of a date."""
+    """Whether a quantity counts things: it is no percentage, no year and no day of a month."""
     day = quantity.unit in _MONTHS and quantity.value <= _LAST_DAY
     return not day and quantity.unit not in {"percent", "year"}
 
@@ -136,9 +136,9 @@ def _multiplies(
     stated: Sequence[Quantity],
     source: str,
 ) -> bool:
-    """Whether `value` is so many times a quantity of a sentence that says "each" or the like.
+    """Whether `value` is a product of two quantities, one in a sentence with "each" or the like.
 
-    The other factor stands in the sentence, too, or anywhere if the quantity has the unit.
+    The other is in the same sentence, or anywhere if the first has the unit of `value`.
     """
     if value < _LEAST or not _TIMES.search(
         source, max(0, said[0].start - _NEAR), said[-1].end + _NEAR
@@ -153,7 +153,7 @@ def _multiplies(
 
 
 def _combines(value: float, terms: Sequence[float], *, whole: bool = True) -> bool:
-    """Whether two of `terms`, or with `whole` all of them, make `value`."""
+    """Whether `value` is the sum or difference of two `terms`, or with `whole` the sum of all."""
     if not 2 <= len(terms) <= _MOST_TERMS:  # noqa: PLR2004
         return False
     if whole and _same(sum(terms), value):

@@ -50,7 +50,7 @@ class Selector:
     _worst: list[tuple[float, int, Sequence[Result]]] = field(default_factory=list)
 
     def now(self, results: Sequence[Result]) -> bool:
-        """Whether the text of `results` is shown as soon as it is judged."""
+        """Whether to show a text at once, given all its results; counts it as left out if not."""
         self._seen += 1
         scores = [result.report.score for result in results]
         match self.shown.kind:

@@ -10,6 +10,7 @@ no reply at all. How it scores an error list that is not its own: `spanjury.judg
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import Literal
 
 from spanjury.judges.core import (
@@ -29,12 +30,15 @@ from spanjury.judges.core import (
     signature,
 )
 from spanjury.judges.core.code_digest import code_digest
+from spanjury.judges.core.identity_cache import IdentityCache
 from spanjury.judges.core.keys import canonical, digest
 from spanjury.judges.llm.asking import Answer, ask
 from spanjury.judges.llm.error_list import render_errors
 from spanjury.judges.llm.material import Material
-from spanjury.judges.llm.parse import PARSER_VERSION, ParsedReply, located_errors, parse
+from spanjury.judges.llm.parse import PARSER_VERSION, located_errors, parse
+from spanjury.judges.llm.parsed import ParsedReply
 from spanjury.judges.llm.prompt import (
+    Prompt,
     PromptOptions,
     grammar,
     prompt_fingerprint,
@@ -43,7 +47,6 @@ from spanjury.judges.llm.prompt import (
     shown_texts,
 )
 from spanjury.judges.llm.rescore import ForcedPrefix, ScoreForm, continued, rescored, restated
-from spanjury.judges.text import field_mark
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,26 +115,25 @@ class Annotator:
         )
 
     def report_key(self, segment: Segment, aspect: Aspect) -> str:
-        """Return a digest of the prompt, and of what its replies are read with."""
-        mark = field_mark(shown_texts(segment, aspect).values())
-        asked = canonical(self._request(segment, aspect, mark=mark))
-        return digest(asked, canonical(aspect), segment.output)
+        """Return a digest of what the prompt is made of; its words are in the signature."""
+        texts = shown_texts(segment, aspect)
+        return digest(_ASPECTS.of(aspect), *chain.from_iterable(texts.items()))
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Return the model's report; raise `ModelError` if it gives no reply."""
-        texts = shown_texts(segment, aspect).values()
-        mark, material = field_mark(texts), Material(texts)
+        prompt = render(segment, aspect, self._options())
+        material = Material(prompt.texts.values())
         answer = await ask(
             self.model,
-            self._request(segment, aspect, mark=mark),
+            self._request(prompt, aspect),
             read=lambda reply: parse(
                 reply.text,
                 scale=aspect.scale,
                 material=material,
-                mark=mark,
+                mark=prompt.mark,
                 cut=reply.finish is Finish.LENGTH,
             ),
-            reask=partial(reask, mark=mark),
+            reask=partial(reask, mark=prompt.mark),
         )
         return _report(answer, output=segment.output)
 
@@ -161,28 +163,30 @@ class Annotator:
             max_errors=self.max_errors,
         )
 
-    def _request(self, segment: Segment, aspect: Aspect, *, mark: str) -> ChatRequest:
-        options = self._options()
+    def _request(self, prompt: Prompt, aspect: Aspect) -> ChatRequest:
+        bound = grammar(aspect, self._options(), mark=prompt.mark) if self.grammar else ""
         decoding = Decoding(
             temperature=self.temperature,
             seed=self.seed,
             max_tokens=self.max_tokens,
-            grammar=grammar(aspect, options, mark=mark) if self.grammar else "",
+            grammar=bound,
         )
-        return ChatRequest(messages=render(segment, aspect, options), decoding=decoding)
+        return ChatRequest(messages=prompt.messages, decoding=decoding)
 
     def _prefix(self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]) -> ForcedPrefix:
-        texts = shown_texts(segment, aspect).values()
-        mark = field_mark(texts)
-        request = self._request(segment, aspect, mark=mark)
+        prompt = render(segment, aspect, self._options())
+        request = self._request(prompt, aspect)
         words = self.severity == "verbal"
         return ForcedPrefix(
             conversation=request.messages,
-            text=render_errors(spans, words=words, held_to_grammar=self.grammar, mark=mark),
-            form=ScoreForm(aspect=aspect, options=self._options(), mark=mark),
-            material=Material(texts),
+            text=render_errors(spans, words=words, held_to_grammar=self.grammar, mark=prompt.mark),
+            form=ScoreForm(aspect=aspect, options=self._options(), mark=prompt.mark),
+            material=Material(prompt.texts.values()),
             decoding=replace(request.decoding, logprobs=self.alternatives),
         )
+
+
+_ASPECTS = IdentityCache[Aspect, bytes](canonical)
 
 
 def _report(answer: Answer[ParsedReply], *, output: str) -> Report:

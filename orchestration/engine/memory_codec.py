@@ -35,6 +35,7 @@ from spanjury.judges.core import (
     ToolCall,
     Usage,
 )
+from spanjury.judges.core.identity_cache import IdentityCache
 from spanjury.judges.core.keys import asked_about, canonical, digest
 
 log = EventLog()
@@ -46,9 +47,6 @@ _FORMER_STAMP = "|spanjury:0.1.0"
 
 _FORMER_CLIENTS = ("", *(f"|litellm:1.106.{patch}" for patch in range(2, 11)))
 """The part before it: for a model behind LiteLLM, a version of LiteLLM that 0.1.0 accepted."""
-
-_MOST_ASPECTS = 1000
-"""Number of aspects that a judge keeps as text, should each segment come with its own."""
 
 
 def written(said: Report | Rescoring | Reply) -> bytes:
@@ -136,7 +134,7 @@ class ReportKeys:
         self._keyed = judge if isinstance(judge, KeyedJudge) else None
         self._signature = judge.signature
         self._place = place
-        self._aspects: dict[int, tuple[Aspect, bytes]] = {}
+        self._aspects = IdentityCache[Aspect, bytes](canonical)
 
     def of(
         self,
@@ -164,18 +162,7 @@ class ReportKeys:
     def _depends(self, segment: Segment, aspect: Aspect) -> tuple[str | bytes, ...]:
         if self._keyed is not None:
             return (self._keyed.report_key(segment, aspect),)
-        return asked_about(segment, self._text(aspect))
-
-    def _text(self, aspect: Aspect) -> bytes:
-        """Return `aspect` as text: the same few come with every segment."""
-        known = self._aspects.get(id(aspect))  # held here, so that no other gets its id
-        if known is not None:
-            return known[1]
-        if len(self._aspects) >= _MOST_ASPECTS:
-            self._aspects.clear()
-        text = canonical(aspect)
-        self._aspects[id(aspect)] = aspect, text
-        return text
+        return asked_about(segment, self._aspects.of(aspect))
 
 
 @cache

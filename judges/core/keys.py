@@ -11,6 +11,7 @@ from dataclasses import MISSING, Field, fields, is_dataclass
 from enum import Enum
 from functools import cache
 from itertools import chain
+from json.encoder import encode_basestring_ascii as _quoted
 from types import MappingProxyType
 
 from spanjury.judges.core.aspect import Aspect, Task
@@ -70,7 +71,23 @@ def canonical(value: ChatRequest | Aspect | Scale | tuple[ErrorSpan, ...]) -> by
     >>> canonical(Scale(labels=("No", "Yes")))
     b'{"labels": ["No", "Yes"]}'
     """
+    if isinstance(value, ChatRequest) and not (value.tools or value.forced):
+        return _chat(value).encode()
     return json.dumps(value, default=_plain).encode()
+
+
+def _chat(request: ChatRequest) -> str:
+    """Write a plain request as ``json.dumps`` would: there is one for every call of a model."""
+    written = f'{{"messages": [{", ".join(map(_message, request.messages))}]'
+    decoding = json.dumps(_plain(request.decoding))
+    return f'{written}, "prefix": {_quoted(request.prefix)}, "decoding": {decoding}, "tools": []}}'
+
+
+def _message(message: Message) -> str:
+    if message.tool_calls or message.call_id:
+        return json.dumps(message, default=_plain)
+    role, content = _quoted(message.role), _quoted(message.content)
+    return f'{{"role": {role}, "content": {content}, "tool_calls": [], "call_id": ""}}'
 
 
 def asked_about(segment: Segment, aspect: bytes) -> tuple[str | bytes, ...]:

@@ -7,7 +7,7 @@ of the texts shown: a reply that repeats it behind its labels tells its own line
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import count
 
@@ -84,6 +84,7 @@ def named_plainly(texts: Mapping[str, str], *, most_words: int = _MOST_WORDS) ->
     return named
 
 
+@lru_cache(maxsize=256)
 def _is_plain(header: str, *, most_words: int) -> bool:
     short = len(header) <= _LONGEST_NAME and len(header.split()) <= most_words
     return short and _PLAIN_NAME.fullmatch(header) is not None

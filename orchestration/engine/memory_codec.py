@@ -5,14 +5,14 @@ surrogates and the numbers that are not finite, which models and broken judges g
 """
 
 import json
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
 from typing import TypeVar
 
-from anyio import Lock
+from anyio import Event
 
 from spanjury.judges.core import (
     Aspect,
@@ -184,7 +184,7 @@ class KeptValues:
         self._memory = memory
         self._whose = whose
         self._has_warned = False
-        self._locks: dict[str, Lock] = {}
+        self._turns: dict[str, Event | None] = {}
 
     def get(self, key: str, read: Callable[[bytes], T]) -> T | None:
         """Return what `read` makes of the value under `key`; None if it raises `StoreError`."""
@@ -198,21 +198,13 @@ class KeptValues:
         self._warn(key, problem)
         return None
 
-    @asynccontextmanager
-    async def turn(self, key: str) -> AsyncIterator[bool]:
-        """Wait for the turn at `key`, and hold it inside the context.
+    def turn(self, key: str) -> "_Turn":
+        """Return the turn at `key`, to be waited for and held by ``async with``.
 
         Its value says whether another task held it meanwhile, so that what was looked up before may
         have changed.
         """
-        lock = self._locks.setdefault(key, Lock(fast_acquire=True))
-        waits = lock.locked()
-        try:
-            async with lock:
-                yield waits
-        finally:
-            if not lock.locked():  # no other task waits for it
-                self._locks.pop(key, None)
+        return _Turn(self._turns, key)
 
     def _warn(self, key: str, problem: str) -> None:
         if self._has_warned:
@@ -225,3 +217,26 @@ class KeptValues:
             problem=problem,
             remedy="it is asked for again, as is every other such value",
         )
+
+
+class _Turn:
+    """A task's turn at a key; `turns` holds the keys that are taken, and who waits for them."""
+
+    __slots__ = ("_key", "_turns")
+
+    def __init__(self, turns: dict[str, Event | None], key: str) -> None:
+        self._turns = turns
+        self._key = key
+
+    async def __aenter__(self) -> bool:
+        has_waited = False
+        while self._key in self._turns:
+            ended = self._turns[self._key] = self._turns[self._key] or Event()
+            await ended.wait()
+            has_waited = True
+        self._turns[self._key] = None
+        return has_waited
+
+    async def __aexit__(self, *_: object) -> None:
+        if ended := self._turns.pop(self._key):
+            ended.set()

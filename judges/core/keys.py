@@ -11,11 +11,12 @@ from dataclasses import MISSING, Field, fields, is_dataclass
 from enum import Enum
 from functools import cache
 from itertools import chain
-from json.encoder import encode_basestring_ascii as _quoted
+from json.encoder import encode_basestring_ascii
 from types import MappingProxyType
 
 from spanjury.judges.core.aspect import Aspect, Task
 from spanjury.judges.core.chat import ChatRequest, Decoding, Message, ToolCall, ToolSpec
+from spanjury.judges.core.identity_cache import IdentityCache
 from spanjury.judges.core.ports import Judge, KeyedJudge
 from spanjury.judges.core.scale import Scale
 from spanjury.judges.core.segment import Segment
@@ -53,6 +54,10 @@ request that does without it has the key that it always had. Nothing is ever add
 """
 
 
+_CONTROLS = bytes(code for code in range(32) if chr(code) != "\n")
+_LINE_END = r"\n"
+
+
 def digest(*parts: str | bytes) -> str:
     """Return 32 hexadecimal digits: `fingerprint`'s 12 are too few for 10^8 keys."""
     digest = hashlib.blake2b(_LAYOUT, digest_size=16)
@@ -79,7 +84,7 @@ def canonical(value: ChatRequest | Aspect | Scale | tuple[ErrorSpan, ...]) -> by
 def _chat(request: ChatRequest) -> str:
     """Write a plain request as ``json.dumps`` would: there is one for every call of a model."""
     written = f'{{"messages": [{", ".join(map(_message, request.messages))}]'
-    decoding = json.dumps(_plain(request.decoding))
+    decoding = _DECODINGS.of(request.decoding)
     return f'{written}, "prefix": {_quoted(request.prefix)}, "decoding": {decoding}, "tools": []}}'
 
 
@@ -132,6 +137,17 @@ def _fields(kind: type) -> tuple[tuple[str, ...], tuple["Field[object]", ...]]:
     first = _FIRST_FIELDS.get(kind, ())
     later = (field for field in fields(kind) if field.name not in first)
     return first, tuple(sorted(later, key=lambda field: field.name))
+
+
+def _quoted(text: str) -> str:
+    """Write `text` as ``json.dumps`` would, which reads each character slowly."""
+    if not text.isascii() or len(text.encode().translate(None, _CONTROLS)) < len(text):
+        return encode_basestring_ascii(text)
+    text = text.replace("\\", r"\\").replace('"', r"\"")
+    return f'"{text.replace("\n", _LINE_END)}"'
+
+
+_DECODINGS = IdentityCache[Decoding, str](lambda decoding: json.dumps(decoding, default=_plain))
 
 
 def _default(field: "Field[object]") -> object:

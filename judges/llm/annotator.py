@@ -8,7 +8,7 @@ no reply at all. How it scores an error list that is not its own: `spanjury.judg
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from typing import Literal
@@ -89,12 +89,22 @@ class Annotator:
     grammar: bool = False
     rescoring: Literal["auto", "continue", "restate"] = "auto"
     alternatives: int = 0
+    _options: PromptOptions = field(init=False, repr=False, compare=False)
+    _decoding: Decoding = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        self._options()  # a bad option is refused now, not at the first segment
-        Decoding(
-            temperature=self.temperature, max_tokens=self.max_tokens, logprobs=self.alternatives
+        options = PromptOptions(
+            score=self.score,
+            severity=self.severity,
+            rules=self.rules,
+            max_errors=self.max_errors,
         )
+        decoding = Decoding(
+            temperature=self.temperature, seed=self.seed, max_tokens=self.max_tokens
+        )
+        replace(decoding, logprobs=self.alternatives)  # a bad number is refused now
+        object.__setattr__(self, "_options", options)  # the dataclass is frozen
+        object.__setattr__(self, "_decoding", decoding)
 
     @property
     def signature(self) -> str:
@@ -104,7 +114,7 @@ class Annotator:
         return signature(
             "annotator",
             model=self.model.signature,
-            prompt=prompt_fingerprint(self._options()),
+            prompt=prompt_fingerprint(self._options),
             temperature=self.temperature,
             seed=self.seed,
             max_tokens=self.max_tokens,
@@ -121,7 +131,7 @@ class Annotator:
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Return the model's report; raise `ModelError` if it gives no reply."""
-        prompt = render(segment, aspect, self._options())
+        prompt = render(segment, aspect, self._options)
         material = Material(prompt.texts.values())
         answer = await ask(
             self.model,
@@ -155,32 +165,21 @@ class Annotator:
         answer = await restated(self.model, prefix)
         return rescored(answer, spans, method=RescoringMethod.RESTATED, form=prefix.form)
 
-    def _options(self) -> PromptOptions:
-        return PromptOptions(
-            score=self.score,
-            severity=self.severity,
-            rules=self.rules,
-            max_errors=self.max_errors,
-        )
-
     def _request(self, prompt: Prompt, aspect: Aspect) -> ChatRequest:
-        bound = grammar(aspect, self._options(), mark=prompt.mark) if self.grammar else ""
-        decoding = Decoding(
-            temperature=self.temperature,
-            seed=self.seed,
-            max_tokens=self.max_tokens,
-            grammar=bound,
-        )
+        decoding = self._decoding
+        if self.grammar:
+            bound = grammar(aspect, self._options, mark=prompt.mark)
+            decoding = replace(decoding, grammar=bound)
         return ChatRequest(messages=prompt.messages, decoding=decoding)
 
     def _prefix(self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]) -> ForcedPrefix:
-        prompt = render(segment, aspect, self._options())
+        prompt = render(segment, aspect, self._options)
         request = self._request(prompt, aspect)
         words = self.severity == "verbal"
         return ForcedPrefix(
             conversation=request.messages,
             text=render_errors(spans, words=words, held_to_grammar=self.grammar, mark=prompt.mark),
-            form=ScoreForm(aspect=aspect, options=self._options(), mark=prompt.mark),
+            form=ScoreForm(aspect=aspect, options=self._options, mark=prompt.mark),
             material=Material(prompt.texts.values()),
             decoding=replace(request.decoding, logprobs=self.alternatives),
         )

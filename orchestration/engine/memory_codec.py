@@ -5,13 +5,15 @@ surrogates and the numbers that are not finite, which models and broken judges g
 """
 
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
 from typing import TypeVar
 
+import msgspec
 from anyio import Event
 
 from spanjury.judges.core import (
@@ -54,10 +56,20 @@ def written(said: Report | Rescoring | Reply) -> bytes:
 
     Examples
     --------
-    >>> written(Reply(text="Score: Good"))[:40]
-    b'{"text": "Score: Good", "finish": "stop"'
+    >>> written(Reply(text="Score: Good"))[:36]
+    b'{"text":"Score: Good","finish":"stop'
     """
-    return json.dumps(said, default=_plain).encode()
+    if _is_strict(said):
+        with suppress(*_UNFIT):  # surrogates, numbers of other types
+            return _STRICT.encode(said)
+    return _LENIENT.encode(said).encode()
+
+
+def _is_strict(said: Report | Rescoring | Reply) -> bool:
+    """Say whether no number can be infinite or none: strict JSON writes null for them."""
+    if isinstance(said, Report):
+        return said.score is None or math.isfinite(said.score)
+    return isinstance(said, Reply) and not said.logprobs
 
 
 def read_report(value: bytes) -> Report:
@@ -105,20 +117,25 @@ def _reading(what: str) -> Iterator[None]:
 
 def _plain(value: object) -> object:
     """Return a dataclass or a mapping as a dict, a member of an enumeration as its value."""
+    names = _names(type(value))  # type: ignore[arg-type]  # a class is hashable whatever its objects
+    if names:
+        return {name: getattr(value, name) for name in names}
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, Enum):
         return value.value
-    names = _names(type(value))  # type: ignore[arg-type]  # a class is hashable whatever its objects
-    return {name: getattr(value, name) for name in names}
+    raise TypeError(f"JSON cannot hold {type(value).__name__}")
 
 
 @cache
 def _names(kind: type) -> tuple[str, ...]:
-    """Return the names of a dataclass's fields."""
-    if not is_dataclass(kind):
-        raise TypeError(f"JSON cannot hold {kind.__name__}")
-    return tuple(field.name for field in fields(kind))
+    """Return the names of a dataclass's fields; none of another class."""
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
+
+
+_STRICT = msgspec.json.Encoder()
+_UNFIT = (msgspec.MsgspecError, TypeError, ValueError, OverflowError)
+_LENIENT = json.JSONEncoder(default=_plain)
 
 
 class ReportKeys:

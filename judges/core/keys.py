@@ -55,7 +55,6 @@ request that does without it has the key that it always had. Nothing is ever add
 
 
 _CONTROLS = bytes(code for code in range(32) if chr(code) != "\n")
-_LINE_END = r"\n"
 
 
 def digest(*parts: str | bytes) -> str:
@@ -143,8 +142,8 @@ def _quoted(text: str) -> str:
     """Write `text` as ``json.dumps`` would, which reads each character slowly."""
     if not text.isascii() or len(text.encode().translate(None, _CONTROLS)) < len(text):
         return encode_basestring_ascii(text)
-    text = text.replace("\\", r"\\").replace('"', r"\"")
-    return f'"{text.replace("\n", _LINE_END)}"'
+    escaped = text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+    return f'"{escaped}"'
 
 
 _DECODINGS = IdentityCache[Decoding, str](lambda decoding: json.dumps(decoding, default=_plain))

@@ -54,7 +54,7 @@ request that does without it has the key that it always had. Nothing is ever add
 """
 
 
-_CONTROLS = bytes(code for code in range(32) if chr(code) != "\n")
+_CONTROLS = bytes(code for code in (*range(32), 127) if chr(code) != "\n")
 
 
 def digest(*parts: str | bytes) -> str:

@@ -34,6 +34,10 @@ _GATHERING = 0.002
 processor as much as thirty puts."""
 
 
+_MOST_WAITING = 500
+"""Values that may wait for the next commit."""
+
+
 @dataclass(slots=True)
 class _Batch:
     """Values and their checksums that one commit writes, and what came of it."""
@@ -131,6 +135,13 @@ class SqliteMemory:
                 key=key,
                 remedy="it is asked for again, as is every other value that is not what was put",
             )
+
+    async def put_soon(self, key: str, value: bytes) -> None:
+        """Keep `value` with the next commit, or at the end; of many, put it."""
+        if len(self._gathering.rows) < _MOST_WAITING:
+            self._gathering.rows[key] = value, checksum_of(key, value)
+        else:
+            await self.put(key, value)
 
     async def put(self, key: str, value: bytes) -> None:
         """Keep `value`; return once it is synced to disk."""

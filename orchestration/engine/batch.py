@@ -2,9 +2,9 @@
 
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import monotonic
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from anyio import Event, create_task_group
 from anyio.lowlevel import checkpoint
@@ -76,10 +76,33 @@ async def evaluate(
 ) -> None:
     """Assess every pair and hand its result to `write`, in the order of `pairs`.
 
+    Raises as `assess_in_order`, which explains the other parameters, does.
+
     Parameters
     ----------
     panel
         The judges.
+    """
+
+    async def assess(segment: Segment, aspect: Aspect) -> Result:
+        report = await panel.assess(segment, aspect)
+        return Result(segment=segment, aspect=aspect, report=report)
+
+    await assess_in_order(pairs, assess, write=write, workers=workers, stop_token=stop_token)
+
+
+async def assess_in_order(
+    pairs: Iterable[tuple[Segment, Aspect]],
+    assess: Callable[[Segment, Aspect], Awaitable[T]],
+    *,
+    write: Callable[[T], None],
+    workers: int = 8,
+    stop_token: StopToken | None = None,
+) -> None:
+    """Hand what `assess` makes of every pair to `write`, in the order of `pairs`.
+
+    Parameters
+    ----------
     pairs
         Read as they are needed, a bounded number ahead.
     write
@@ -102,7 +125,7 @@ async def evaluate(
     """
     stop_token = stop_token or StopToken()
     with first_error_alone(), stop_token:
-        await _pipe(panel, pairs, write=write, workers=workers, stop_token=stop_token)
+        await _pipe(pairs, assess, write=write, workers=workers, stop_token=stop_token)
     if stop_token.failure is not None:
         raise stop_token.failure
 
@@ -143,25 +166,23 @@ async def each(
 
 
 @dataclass(slots=True)
-class _Slot:
-    """A pair's place in the order of the output."""
+class _Slot(Generic[T]):
+    """A place in the order of the output; `results` holds one result, or none."""
 
-    segment: Segment
-    aspect: Aspect
     is_done: bool = False
-    result: Result | None = None
+    results: list[T] = field(default_factory=list)
 
 
-class _Order:
+class _Order(Generic[T]):
     """Writes results in the order in which their pairs were begun, a bounded number behind.
 
     Whoever completes the result that all others wait for writes those, too.
     """
 
-    def __init__(self, write: Callable[[Result], None], *, most: int) -> None:
+    def __init__(self, write: Callable[[T], None], *, most: int) -> None:
         self._write = write
         self._most = most
-        self._slots: deque[_Slot] = deque()
+        self._slots: deque[_Slot[T]] = deque()
         self._has_failed = False
         self._has_room: Event | None = None  # made for those who wait for room
 
@@ -171,13 +192,13 @@ class _Order:
             self._has_room = self._has_room or Event()
             await self._has_room.wait()
 
-    def begin(self, segment: Segment, aspect: Aspect) -> _Slot:
-        """Give a pair its place."""
-        slot = _Slot(segment, aspect)
+    def begin(self) -> _Slot[T]:
+        """Give the next pair its place."""
+        slot = _Slot[T]()
         self._slots.append(slot)
         return slot
 
-    def finish(self, slot: _Slot) -> None:
+    def finish(self, slot: _Slot[T]) -> None:
         """Write the result in `slot` if those before it are written, and those that waited."""
         slot.is_done = True
         slots = self._slots
@@ -194,10 +215,10 @@ class _Order:
         while self._slots and not self._has_failed:
             self._put(self._slots.popleft())
 
-    def _put(self, slot: _Slot) -> None:
-        if slot.result is not None:  # it has none if the stop token came before its turn
+    def _put(self, slot: _Slot[T]) -> None:
+        for result in slot.results:  # it has none if the stop token came before its turn
             self._has_failed = True
-            self._write(slot.result)
+            self._write(result)
             self._has_failed = False
 
 
@@ -215,10 +236,10 @@ class _Pace:
 
 
 async def _pipe(
-    panel: Panel,
     pairs: Iterable[tuple[Segment, Aspect]],
+    assess: Callable[[Segment, Aspect], Awaitable[T]],
     *,
-    write: Callable[[Result], None],
+    write: Callable[[T], None],
     workers: int,
     stop_token: StopToken,
 ) -> None:
@@ -235,8 +256,11 @@ async def _pipe(
             if stop_token.is_requested:
                 stop_token.interrupted = True
                 return
-            slot = order.begin(*pair)
-            await _judge(slot, panel, stop_token)
+            slot = order.begin()
+            try:
+                slot.results.append(await assess(*pair))
+            except RunFailedError as failure:
+                stop_token.fail(failure)
             order.finish(slot)
 
     try:
@@ -245,15 +269,6 @@ async def _pipe(
                 running.start_soon(work)
     finally:
         order.end()
-
-
-async def _judge(slot: _Slot, panel: Panel, stop_token: StopToken) -> None:
-    try:
-        report = await panel.assess(slot.segment, slot.aspect)
-    except RunFailedError as failure:
-        stop_token.fail(failure)
-    else:
-        slot.result = Result(segment=slot.segment, aspect=slot.aspect, report=report)
 
 
 def _asked_for(catalogue: Catalogue, task: str, aspects: Sequence[str]) -> tuple[Aspect, ...]:

@@ -143,7 +143,10 @@ class ResultWriter:
         Raises `StoreError` if it cannot be written, or holds a number that is not finite; the rows
         before it stay whole.
         """
-        line = _encoded(result)
+        self.append_line(result_line(result))
+
+    def append_line(self, line: bytes) -> None:
+        """Write one row that `result_line` has made; raise `StoreError` if that fails."""
         self._unanswered.note(line)
         self._lines.append(line)
 
@@ -156,8 +159,11 @@ class ResultWriter:
         self._lines.__exit__(kind, error, trace)
 
 
-def _encoded(result: Result) -> bytes:
-    """Return the row as a line of UTF-8; a lone surrogate becomes U+FFFD, one for one."""
+def result_line(result: Result) -> bytes:
+    """Return the row of `result` as a line of UTF-8; a lone surrogate becomes one U+FFFD.
+
+    Raises `StoreError` if it holds a number that is not finite.
+    """
     row = result_row(result)
     if _is_finite(result):
         with suppress(*_UNFIT):  # surrogates, numbers of other types

@@ -101,6 +101,9 @@ class BrokenMemory:
         if self.full:
             raise StoreError("memory.db: the disk is full")
 
+    async def put_soon(self, key: str, value: bytes) -> None:
+        await self.put(key, value)
+
 
 def _panel(*judges: Judge) -> Panel:
     return Panel(

@@ -83,7 +83,7 @@ class Guard:
         self.clock = clock
         self.sleep = sleep
         self._preflight = preflight
-        self._is_fresh = is_fresh
+        self.is_fresh = is_fresh
         self._circuits: dict[Hashable, Circuit] = {}
         self._failure = ""
 
@@ -116,7 +116,7 @@ class Guard:
 
     async def preflight(self, first: "Circuit") -> None:
         """Try `first`, and with it, in a fresh run, all models that were never tried."""
-        others = self._circuits.values() if self._is_fresh and self._preflight else ()
+        others = self._circuits.values() if self.is_fresh and self._preflight else ()
         waiting = [other for other in others if other.is_untried and other is not first]
 
         async def attempt(circuit: Circuit) -> None:

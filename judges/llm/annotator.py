@@ -10,7 +10,6 @@ no reply at all. How it scores an error list that is not its own: `spanjury.judg
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain
 from typing import Literal
 
 from spanjury.judges.core import (
@@ -30,8 +29,6 @@ from spanjury.judges.core import (
     signature,
 )
 from spanjury.judges.core.code_digest import code_digest
-from spanjury.judges.core.identity_cache import IdentityCache
-from spanjury.judges.core.keys import canonical, digest
 from spanjury.judges.llm.asking import Answer, ask
 from spanjury.judges.llm.error_list import render_errors
 from spanjury.judges.llm.material import Material
@@ -40,11 +37,10 @@ from spanjury.judges.llm.parsed import ParsedReply
 from spanjury.judges.llm.prompt import (
     Prompt,
     PromptOptions,
+    PromptWriter,
     grammar,
     prompt_fingerprint,
     reask,
-    render,
-    shown_texts,
 )
 from spanjury.judges.llm.rescore import ForcedPrefix, ScoreForm, continued, rescored, restated
 
@@ -90,6 +86,7 @@ class Annotator:
     rescoring: Literal["auto", "continue", "restate"] = "auto"
     alternatives: int = 0
     _options: PromptOptions = field(init=False, repr=False, compare=False)
+    _prompts: PromptWriter = field(init=False, repr=False, compare=False)
     _decoding: Decoding = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -104,6 +101,7 @@ class Annotator:
         )
         replace(decoding, logprobs=self.alternatives)  # a bad number is refused now
         object.__setattr__(self, "_options", options)  # the dataclass is frozen
+        object.__setattr__(self, "_prompts", PromptWriter(options))
         object.__setattr__(self, "_decoding", decoding)
 
     @property
@@ -125,13 +123,12 @@ class Annotator:
         )
 
     def report_key(self, segment: Segment, aspect: Aspect) -> str:
-        """Return a digest of what the prompt is made of; its words are in the signature."""
-        texts = shown_texts(segment, aspect)
-        return digest(_ASPECTS.of(aspect), *chain.from_iterable(texts.items()))
+        """Return a digest of the prompt, and of what its replies are read with."""
+        return self._prompts.key(segment, aspect)
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Return the model's report; raise `ModelError` if it gives no reply."""
-        prompt = render(segment, aspect, self._options)
+        prompt = self._prompts.write(segment, aspect)
         material = Material(prompt.texts.values())
         answer = await ask(
             self.model,
@@ -173,7 +170,7 @@ class Annotator:
         return ChatRequest(messages=prompt.messages, decoding=decoding)
 
     def _prefix(self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]) -> ForcedPrefix:
-        prompt = render(segment, aspect, self._options)
+        prompt = self._prompts.write(segment, aspect)
         request = self._request(prompt, aspect)
         words = self.severity == "verbal"
         return ForcedPrefix(
@@ -183,9 +180,6 @@ class Annotator:
             material=Material(prompt.texts.values()),
             decoding=replace(request.decoding, logprobs=self.alternatives),
         )
-
-
-_ASPECTS = IdentityCache[Aspect, bytes](canonical)
 
 
 def _report(answer: Answer[ParsedReply], *, output: str) -> Report:

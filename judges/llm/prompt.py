@@ -9,10 +9,12 @@ prompt can use it again for the next aspect of the same segment.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal
 
 from spanjury.judges.core import Aspect, Message, Segment, fingerprint
 from spanjury.judges.core.identity_cache import IdentityCache
+from spanjury.judges.core.keys import canonical, digest
 from spanjury.judges.llm.grades import numbers
 from spanjury.judges.llm.parse import SEVERITY_WORDS
 from spanjury.judges.tasks import describe
@@ -70,40 +72,60 @@ class Prompt:
     messages: tuple[Message, ...]
 
 
-def render(segment: Segment, aspect: Aspect, options: PromptOptions) -> Prompt:
-    """Return the prompt that asks for a report on `aspect` of `segment`."""
-    texts = shown_texts(segment, aspect)
-    fenced, mark = fence(texts), field_mark(texts.values())
-    asked = _FRAMES.of(aspect).of(options, tuple(texts))
-    said = asked.fill({"material": fenced.text, "mark": fenced.mark, "code": mark})
-    messages = (
-        Message(role="system", content=_read("system.txt")),
-        Message(role="user", content=said),
-    )
-    return Prompt(texts=texts, mark=mark, messages=messages)
+class PromptWriter:
+    """Writes the prompts that ask for reports under some options.
 
+    What all segments of an aspect have in common is written once.
+    """
 
-class _Frames:
-    """The prompts on one aspect, up to what every segment puts into them."""
+    def __init__(self, options: PromptOptions) -> None:
+        self._options = options
+        self._frames = IdentityCache[Aspect, dict[tuple[str, ...], _Frame]](lambda _: {})
 
-    def __init__(self, aspect: Aspect) -> None:
-        self._aspect = aspect
-        self._made: dict[tuple[PromptOptions, tuple[str, ...]], Template] = {}
+    def write(self, segment: Segment, aspect: Aspect) -> Prompt:
+        """Return the prompt that asks for a report on `aspect` of `segment`."""
+        texts = shown_texts(segment, aspect)
+        fenced, mark = fence(texts), field_mark(texts.values())
+        about = {"material": fenced.text, "mark": fenced.mark, "code": mark}
+        frame = self._frame(aspect, tuple(texts))
+        messages = (
+            Message(role="system", content=frame.system),
+            Message(role="user", content=frame.user.fill(about)),
+        )
+        return Prompt(texts=texts, mark=mark, messages=messages)
 
-    def of(self, options: PromptOptions, names: tuple[str, ...]) -> Template:
-        """Return the frame that shows texts of these names."""
-        frame = self._made.get((options, names))
+    def key(self, segment: Segment, aspect: Aspect) -> str:
+        """Return a digest of the prompt, of the aspect, and of the texts that it shows."""
+        texts = shown_texts(segment, aspect)
+        frame = self._frame(aspect, tuple(texts))
+        return digest(frame.digest, *chain.from_iterable(texts.items()))
+
+    def _frame(self, aspect: Aspect, names: tuple[str, ...]) -> "_Frame":
+        frames = self._frames.of(aspect)
+        frame = frames.get(names)
         if frame is None:
-            if len(self._made) >= _MOST_FRAMES:  # names come with the data
-                self._made.clear()
-            frame = self._made[options, names] = _frame(self._aspect, options, names)
+            if len(frames) >= _MOST_FRAMES:  # names come with the data
+                frames.clear()
+            frame = frames[names] = _framed(aspect, self._options, names)
         return frame
 
 
-_FRAMES = IdentityCache[Aspect, _Frames](_Frames)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Frame:
+    """The prompts on one aspect, up to the texts; and a digest of both."""
+
+    system: str
+    user: Template
+    digest: str
 
 
-def _frame(aspect: Aspect, options: PromptOptions, names: tuple[str, ...]) -> Template:
+def _framed(aspect: Aspect, options: PromptOptions, names: tuple[str, ...]) -> _Frame:
+    system, user = _read("system.txt"), _asking(aspect, options, names)
+    written = digest(system, *user.pieces, canonical(aspect))
+    return _Frame(system=system, user=user, digest=written)
+
+
+def _asking(aspect: Aspect, options: PromptOptions, names: tuple[str, ...]) -> Template:
     about = {
         "task_description": aspect.task.description,
         "aspect": aspect.name.replace("-", " "),
@@ -126,7 +148,7 @@ def reask(problem: str, *, mark: str) -> Message:
 
 
 def grammar(aspect: Aspect, options: PromptOptions, *, mark: str) -> str:
-    """Return a GBNF grammar of the answers that `render` asks for, with the mark of its texts."""
+    """Return a GBNF grammar of the answers that prompts ask for, with the mark of its texts."""
     words = list(SEVERITY_WORDS) if options.severity == "verbal" else list("12345")
     about = {
         "max_errors": str(options.max_errors),

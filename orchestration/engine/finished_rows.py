@@ -63,9 +63,14 @@ class FinishedRows:
         )
         self._aspects = IdentityCache[Aspect, bytes](canonical)
 
-    def recall(self, segment: Segment, aspect: Aspect) -> FinishedRow | None:
+    def key(self, segment: Segment, aspect: Aspect) -> str:
+        """Return the key of the row of a pair."""
+        about = asked_about(segment, self._aspects.of(aspect))
+        return digest(self._panel, segment.segment_id, *about)
+
+    def recall(self, key: str, segment: Segment, aspect: Aspect) -> FinishedRow | None:
         """Return the finished row of a pair; None if there is none."""
-        line = self._memory.get(self._key(segment, aspect)) if self._may_keep else None
+        line = self._memory.get(key) if self._may_keep else None
         if line is None:
             return None
         try:
@@ -74,17 +79,13 @@ class FinishedRows:
             return None
         return FinishedRow(segment, line, _figures(row, segment, aspect))
 
-    async def keep(self, result: Result, line: bytes) -> None:
+    async def keep(self, key: str, result: Result, line: bytes) -> None:
         """Remember the `line` of `result`, if it is finished.
 
         Raise `StoreError` if the memory cannot be written.
         """
         if self._may_keep and _is_finished(result):
-            await self._memory.put_soon(self._key(result.segment, result.aspect), line)
-
-    def _key(self, segment: Segment, aspect: Aspect) -> str:
-        about = asked_about(segment, self._aspects.of(aspect))
-        return digest(self._panel, segment.segment_id, *about)
+            await self._memory.put_soon(key, line)
 
 
 def _is_finished(result: Result) -> bool:

@@ -239,18 +239,23 @@ def _assessing(
     """Return what makes the row of a pair, or takes it from `memory` if `view` can do with it."""
     finished = None if memory is None else FinishedRows(memory, panel, write=result_line)
 
-    async def assess(segment: Segment, aspect: Aspect) -> _Row:
-        known = None if finished is None or view is None else finished.recall(segment, aspect)
-        wanted = view is None or view.wants(segment)
-        if known is not None and not wanted:
-            return _Row(known.line, known)
+    async def judged(segment: Segment, aspect: Aspect) -> Result:
         report = await panel.assess(segment, aspect)
-        result = Result(segment=segment, aspect=aspect, report=report)
-        if known is not None:
-            return _Row(known.line, result)
-        line = result_line(result)
-        if finished is not None:
-            await finished.keep(result, line)
+        return Result(segment=segment, aspect=aspect, report=report)
+
+    async def assess(segment: Segment, aspect: Aspect) -> _Row:
+        if finished is None:
+            result = await judged(segment, aspect)
+            return _Row(result_line(result), result)
+        wanted = view is None or view.wants(segment)
+        key = finished.key(segment, aspect)
+        row = finished.recall(key, segment, aspect)
+        if row is not None and not wanted:
+            return _Row(row.line, row)
+        result = await judged(segment, aspect)
+        line = row.line if row is not None else result_line(result)
+        if row is None:
+            await finished.keep(key, result, line)
         return _Row(line, result)
 
     return assess

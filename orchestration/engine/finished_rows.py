@@ -53,14 +53,10 @@ class FinishedRows:
         self._memory = memory
         # A model that consolidates may have failed, and an observer is told of every assessment.
         by_rules = isinstance(panel.consolidator, RuleConsolidator)
-        self._may_keep = by_rules and not panel.is_observed
-        modules = (__name__, write.__module__, panel.aggregation.__module__)
-        self._panel = digest(
-            "row",
-            stamped(panel.signature),
-            code_digest(*modules) if self._may_keep else "",
-            *(seat.name for seat in panel.seats),
-        )
+        code = _digest_of(write, panel.aggregation) if by_rules and not panel.is_observed else ""
+        self._may_keep = bool(code)
+        names = (seat.name for seat in panel.seats)
+        self._panel = digest("row", stamped(panel.signature), code, *names)
         self._aspects = IdentityCache[Aspect, bytes](canonical)
 
     def key(self, segment: Segment, aspect: Aspect) -> str:
@@ -86,6 +82,14 @@ class FinishedRows:
         """
         if self._may_keep and _is_finished(result):
             await self._memory.put_soon(key, line)
+
+
+def _digest_of(*functions: Callable[..., object]) -> str:
+    """Return a digest of the code that makes rows; empty if a part of it cannot be read."""
+    try:
+        return code_digest(__name__, *(function.__module__ for function in functions))
+    except (AttributeError, ImportError, ValueError):  # of a notebook, or made by another function
+        return ""
 
 
 def _is_finished(result: Result) -> bool:

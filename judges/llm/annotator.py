@@ -29,6 +29,8 @@ from spanjury.judges.core import (
     signature,
 )
 from spanjury.judges.core.code_digest import code_digest
+from spanjury.judges.core.identity_cache import IdentityCache
+from spanjury.judges.core.keys import canonical, digest
 from spanjury.judges.llm.asking import Answer, ask
 from spanjury.judges.llm.error_list import render_errors
 from spanjury.judges.llm.material import Material
@@ -124,7 +126,8 @@ class Annotator:
 
     def report_key(self, segment: Segment, aspect: Aspect) -> str:
         """Return a digest of the prompt, and of what its replies are read with."""
-        return self._prompts.key(segment, aspect)
+        said = (message.content for message in self._prompts.write(segment, aspect).messages)
+        return digest(*said, _ASPECTS.of(aspect), segment.output)
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Return the model's report; raise `ModelError` if it gives no reply."""
@@ -180,6 +183,9 @@ class Annotator:
             material=Material(prompt.texts.values()),
             decoding=replace(request.decoding, logprobs=self.alternatives),
         )
+
+
+_ASPECTS = IdentityCache[Aspect, bytes](canonical)
 
 
 def _report(answer: Answer[ParsedReply], *, output: str) -> Report:

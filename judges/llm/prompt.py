@@ -9,12 +9,10 @@ prompt can use it again for the next aspect of the same segment.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Literal
 
 from spanjury.judges.core import Aspect, Message, Segment, fingerprint
 from spanjury.judges.core.identity_cache import IdentityCache
-from spanjury.judges.core.keys import canonical, digest
 from spanjury.judges.llm.grades import numbers
 from spanjury.judges.llm.parse import SEVERITY_WORDS
 from spanjury.judges.tasks import describe
@@ -80,49 +78,37 @@ class PromptWriter:
 
     def __init__(self, options: PromptOptions) -> None:
         self._options = options
-        self._frames = IdentityCache[Aspect, dict[tuple[str, ...], _Frame]](lambda _: {})
+        self._frames = IdentityCache[Aspect, dict[tuple[str, ...], Template]](lambda _: {})
+        self._latest: tuple[Segment, Aspect, Prompt] | None = None  # its key is asked for first
 
     def write(self, segment: Segment, aspect: Aspect) -> Prompt:
         """Return the prompt that asks for a report on `aspect` of `segment`."""
+        if self._latest is not None:
+            known, of, prompt = self._latest
+            if known is segment and of is aspect:
+                return prompt
+        prompt = self._written(segment, aspect)
+        self._latest = segment, aspect, prompt
+        return prompt
+
+    def _written(self, segment: Segment, aspect: Aspect) -> Prompt:
         texts = shown_texts(segment, aspect)
         fenced, mark = fence(texts), field_mark(texts.values())
         about = {"material": fenced.text, "mark": fenced.mark, "code": mark}
-        frame = self._frame(aspect, tuple(texts))
         messages = (
-            Message(role="system", content=frame.system),
-            Message(role="user", content=frame.user.fill(about)),
+            Message(role="system", content=_read("system.txt")),
+            Message(role="user", content=self._frame(aspect, tuple(texts)).fill(about)),
         )
         return Prompt(texts=texts, mark=mark, messages=messages)
 
-    def key(self, segment: Segment, aspect: Aspect) -> str:
-        """Return a digest of the prompt, of the aspect, and of the texts that it shows."""
-        texts = shown_texts(segment, aspect)
-        frame = self._frame(aspect, tuple(texts))
-        return digest(frame.digest, *chain.from_iterable(texts.items()))
-
-    def _frame(self, aspect: Aspect, names: tuple[str, ...]) -> "_Frame":
+    def _frame(self, aspect: Aspect, names: tuple[str, ...]) -> Template:
         frames = self._frames.of(aspect)
         frame = frames.get(names)
         if frame is None:
             if len(frames) >= _MOST_FRAMES:  # names come with the data
                 frames.clear()
-            frame = frames[names] = _framed(aspect, self._options, names)
+            frame = frames[names] = _asking(aspect, self._options, names)
         return frame
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Frame:
-    """The prompts on one aspect, up to the texts; and a digest of both."""
-
-    system: str
-    user: Template
-    digest: str
-
-
-def _framed(aspect: Aspect, options: PromptOptions, names: tuple[str, ...]) -> _Frame:
-    system, user = _read("system.txt"), _asking(aspect, options, names)
-    written = digest(system, *user.pieces, canonical(aspect))
-    return _Frame(system=system, user=user, digest=written)
 
 
 def _asking(aspect: Aspect, options: PromptOptions, names: tuple[str, ...]) -> Template:

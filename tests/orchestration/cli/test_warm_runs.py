@@ -73,7 +73,8 @@ def test_a_row_that_was_damaged_in_the_memory_is_made_again_of_what_was_said() -
         asked = len(server.requests)
         with closing(sqlite3.connect("run/memory.sqlite3")) as memory, memory:
             rows = memory.execute(
-                "UPDATE memory SET value = substr(value, 1, 40) WHERE CAST(value AS TEXT) LIKE '{\"id\": %'"
+                "UPDATE memory SET value = substr(value, 1, 40)"
+                " WHERE CAST(value AS TEXT) LIKE '{\"id\": %'"
             )
             assert rows.rowcount == TEXTS
         spanjury("resume", "run")

@@ -109,6 +109,7 @@ def test_another_layout_of_the_prompt_is_asked_and_the_former_one_is_known_still
         assert len(server.requests) == len(ROWS)
         with monkeypatch.context() as newer:
             newer.setattr("spanjury.judges.llm.prompt.fence", laid_out)
+            newer.setattr("spanjury.judges.llm.annotator.code_digest", lambda *_: "newer")
             spanjury("resume", "run")
             assert len(server.requests) == 2 * len(ROWS)
         spanjury("resume", "run")

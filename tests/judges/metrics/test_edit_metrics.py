@@ -7,7 +7,12 @@ from rapidfuzz.distance import Levenshtein
 from sacrebleu.metrics.ter import TER
 
 from spanjury.judges.core import MergeableMetric, Sample
-from spanjury.judges.metrics.edits.character import Character, reordered, shift_cost
+from spanjury.judges.metrics.edits.character import (
+    Character,
+    moved_phrases,
+    phrases_cost,
+    reordered,
+)
 from spanjury.judges.metrics.edits.eed import Eed, _spaced
 from spanjury.judges.metrics.edits.error_rates import Cer, Wer
 from spanjury.judges.metrics.edits.ter import Ter
@@ -126,9 +131,11 @@ def test_words_that_are_alike_are_moved() -> None:
 
 def test_a_phrase_that_goes_back_costs_the_mean_length_of_its_words() -> None:
     before = ["one", "three", "x", "y"]
-    assert shift_cost(before, ["x", "y", "one", "three"]) == 4
-    assert shift_cost(before, before) == 0
-    assert shift_cost(["a", "b", "a"], ["a", "b", "a"]) == 0  # what comes again was not moved
+    assert phrases_cost(moved_phrases(before, ["x", "y", "one", "three"])) == 4
+    assert phrases_cost(moved_phrases(before, before)) == 0
+    assert (
+        phrases_cost(moved_phrases(["a", "b", "a"], ["a", "b", "a"])) == 0
+    )  # what comes again was not moved
 
 
 def test_every_shift_leaves_fewer_words_to_edit() -> None:

@@ -7,6 +7,7 @@ from rapidfuzz.distance import Levenshtein
 from sacrebleu.metrics.ter import TER
 
 from spanjury.judges.core import MergeableMetric, Sample
+from spanjury.judges.metrics.edits import character, eed
 from spanjury.judges.metrics.edits.character import (
     Character,
     moved_phrases,
@@ -19,6 +20,16 @@ from spanjury.judges.metrics.edits.ter import Ter
 
 SAMPLES = varied_samples(250)
 SEVERAL = varied_samples(60, references=3)
+
+
+@pytest.fixture(params=["compiled, if there was a compiler", "in Python"])
+def _both_roads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "in Python":
+        monkeypatch.setattr(eed, "KERNELS", None)
+        monkeypatch.setattr(character, "KERNELS", None)
+
+
+both_roads = pytest.mark.usefixtures("_both_roads")
 
 
 def pair(output: str, reference: str) -> list[Sample]:
@@ -79,6 +90,7 @@ def test_rows_of_shards_add_up_to_the_corpus(metric: MergeableMetric) -> None:
     assert metric.score_statistics(total) == metric.score_corpus(SAMPLES[:60])
 
 
+@both_roads
 @pytest.mark.parametrize(
     ("output", "reference", "rate"),
     [
@@ -100,6 +112,7 @@ def test_character_of_worked_examples(output: str, reference: str, rate: float) 
     assert Character().score_segments(pair(output, reference)) == [pytest.approx(rate)]
 
 
+@both_roads
 @pytest.mark.parametrize(
     ("output", "reference", "rate"),
     [
@@ -121,6 +134,7 @@ def test_character_has_the_values_of_the_authors_program(
     assert Character().score_segments(pair(output, reference)) == [pytest.approx(rate)]
 
 
+@both_roads
 def test_words_that_are_alike_are_moved() -> None:
     output, reference = ["threes", "a", "b"], ["a", "b", "three"]
     assert reordered(output, reference, likeness=0.0) == ["a", "b", "threes"]  # "a b" moves
@@ -147,6 +161,7 @@ def test_every_shift_leaves_fewer_words_to_edit() -> None:
         assert Levenshtein.distance(after, reference) < edits or after == output
 
 
+@both_roads
 def test_long_texts_are_shifted_too_and_very_long_ones_are_not() -> None:
     for count, moves in ((300, True), (2_100, False)):
         words = [f"w{number}" for number in range(count)]
@@ -161,19 +176,20 @@ def slow_eed(output: str, reference: str) -> float:
     output, reference = f" {output} ", f" {reference} "
     visits = [-1] * (len(output) + 1)
     above = [0] + [5] * len(output)
-    for character in reference:
+    for sign in reference:
         row: list[int] = []
         for at, cost in enumerate(above):
-            same = at and output[at - 1] == character
+            same = at and output[at - 1] == sign
             ways = [cost + 5] if not at else [row[-1] + 1, above[at - 1] + 5 * (not same), cost + 5]
             row.append(min(ways))
         nearest = row.index(min(row))
         visits[nearest] += 1
-        above = [min(cost, row[nearest] + 10) for cost in row] if character == " " else row
+        above = [min(cost, row[nearest] + 10) for cost in row] if sign == " " else row
     coverage = 0.3 * sum(abs(visit) for visit in visits)
     return min(1.0, (above[-1] / 5 + coverage) / (len(reference) + coverage))
 
 
+@both_roads
 def test_eed_is_what_its_recurrence_says_for_pairs_of_all_lengths_at_once() -> None:
     samples = [
         Sample(output=_plain(one.output), references=(_plain(one.references[0]),))
@@ -198,6 +214,7 @@ def test_eed_refuses_negative_costs() -> None:
         Eed(rho=-0.1)
 
 
+@both_roads
 @pytest.mark.parametrize(
     ("output", "reference", "score"), [("", "", 0.0), ("a", " ", 1.0), ("", "a", 1.0)]
 )

@@ -9,6 +9,7 @@ References
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from spanjury.judges.core import Sample, signature
 from spanjury.judges.metrics.checks import check_cells, check_least
@@ -77,12 +78,17 @@ class Eed:
             if not is_blank(sample.output) and not is_blank(sample.references[0])
         ]
         order = [at for _, _, at in sorted(pairs, reverse=True)]  # like lengths at once
-        costs = EedCosts.of(alpha=self.alpha, deletion=self.deletion, insertion=self.insertion)
+        costs = _costs(self)
         found = edit_costs([samples[at] for at in order], costs=costs)
         for at, (cost, missed, length) in zip(order, found, strict=True):
             coverage = self.rho * missed  # [1] eq. 2: a place is to be visited once
             scores[at] = min(1.0, (cost / costs.edit + coverage) / (length + coverage))
         return scores
+
+
+@lru_cache(maxsize=16)
+def _costs(options: Eed) -> EedCosts:
+    return EedCosts.of(alpha=options.alpha, deletion=options.deletion, insertion=options.insertion)
 
 
 def edit_costs(samples: Sequence[Sample], *, costs: EedCosts) -> Sequence[tuple[int, int, int]]:

@@ -2,17 +2,20 @@
 
 #include "kernels.h"
 #include <string.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 #ifdef __GNUC__ /* and clang; elsewhere one pair is compared at a time */
 #define HAS_VECTORS
+#if defined(__x86_64__) && !defined(_WIN32) /* the processor is asked as the program runs */
+#define HAS_AVX2
+#include <immintrin.h>
+#elif defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 #endif
 
 #define AT_ONCE 64 /* pairs that are copied */
-#define NARROW_LANES 8
+#define MOST_LANES 16
 #define WIDE_LANES 4
-#define ALIGNED 16 /* bytes of a vector */
+#define ALIGNED 32 /* bytes of a vector */
 #define EFFORT 2.0 /* times as long a bundle takes, at most, as one pair of its extent */
 
 typedef struct {
@@ -96,14 +99,38 @@ static Extent extent_of(const Pair *pairs, int used)
 #ifdef HAS_VECTORS
 #define BUNDLE compare_narrow
 #define CELL int16_t
-#define LANES NARROW_LANES
+#define LANES 8
+#define TARGET
+#ifdef __SSE2__
+#define MINIMUM(one, other) (VECTOR) _mm_min_epi16((__m128i)(one), (__m128i)(other))
+#endif
 #include "eed_lanes.h"
 
 #define BUNDLE compare_wide
 #define CELL int32_t
 #define LANES WIDE_LANES
+#define TARGET
 #include "eed_lanes.h"
 #endif
+
+#ifdef HAS_AVX2
+#define BUNDLE compare_narrow_avx2
+#define CELL int16_t
+#define LANES 16
+#define TARGET __attribute__((target("avx2")))
+#define MINIMUM(one, other) (VECTOR) _mm256_min_epi16((__m256i)(one), (__m256i)(other))
+#include "eed_lanes.h"
+#endif
+
+/* Return how many pairs are compared at once where 16 bits are enough. */
+static int narrow_lanes(void)
+{
+#ifdef HAS_AVX2
+    if (__builtin_cpu_supports("avx2"))
+        return 16;
+#endif
+    return 8;
+}
 
 static int64_t larger(int64_t one, int64_t other)
 {
@@ -132,7 +159,7 @@ static int is_wide(const Pair *pair, const EedCosts *costs)
 static int bundled(const Pair *pairs, Py_ssize_t count)
 {
 #ifdef HAS_VECTORS
-    const int lanes = pairs->is_wide ? WIDE_LANES : NARROW_LANES;
+    const int lanes = pairs->is_wide ? WIDE_LANES : narrow_lanes();
     double cells = 0.0;
     int used = 0;
     for (; used < lanes && used < count && pairs[used].is_wide == pairs->is_wide; used++)
@@ -152,6 +179,10 @@ static void compare(const Pair *pairs, int used, const EedCosts *costs, void *sc
 #ifdef HAS_VECTORS
     else if (pairs->is_wide)
         compare_wide(pairs, used, costs, scratch, results);
+#ifdef HAS_AVX2
+    else if (narrow_lanes() == 16)
+        compare_narrow_avx2(pairs, used, costs, scratch, results);
+#endif
     else
         compare_narrow(pairs, used, costs, scratch, results);
 #endif
@@ -160,7 +191,7 @@ static void compare(const Pair *pairs, int used, const EedCosts *costs, void *sc
 static int compared(const Pair *pairs, int used, const EedCosts *costs, EedResult *results)
 {
     const int is_narrow = used > 1 && !pairs->is_wide;
-    const size_t lanes = used == 1 ? 1 : is_narrow ? NARROW_LANES : WIDE_LANES;
+    const size_t lanes = used == 1 ? 1 : is_narrow ? (size_t)narrow_lanes() : WIDE_LANES;
     /* Of each place and lane a cost, a character and a count of visits. */
     const size_t each = sizeof(uint32_t) + 2 * (is_narrow ? sizeof(int16_t) : sizeof(int32_t));
     const size_t places = (size_t)extent_of(pairs, used).longest + 1;
@@ -215,7 +246,7 @@ static int compare_texts(PyObject *found, const Texts *outputs, const Texts *ref
     if (set_pairs(pairs, outputs, references, costs) < 0)
         return -1;
     for (Py_ssize_t n = 0; n < outputs->count;) {
-        EedResult results[NARROW_LANES] = {{0, 0}};
+        EedResult results[MOST_LANES] = {{0, 0}};
         const int used = bundled(pairs + n, outputs->count - n);
         if (compared(pairs + n, used, costs, results) < 0)
             return -1;

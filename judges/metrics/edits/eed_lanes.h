@@ -1,7 +1,7 @@
 /* Costs of EED for a few pairs of texts side by side, a lane of vectors each.
 
    A template: whoever includes it defines BUNDLE (the function's name), CELL (the type of a
-   cost) and LANES. The recurrence is that of compare_single in eed_kernel.c. */
+   cost), LANES, and TARGET (whose instructions are taken). The recurrence is that of compare_single in eed_kernel.c. */
 
 #define NAME_OF(bundle, part) bundle##_##part
 #define NAME(bundle, part) NAME_OF(bundle, part)
@@ -19,23 +19,23 @@ typedef struct {
     VECTOR sign, clip, corner, left, least, nearest;
 } ROW;
 
-static inline VECTOR PICK(VECTOR which, VECTOR yes, VECTOR no)
+TARGET static inline VECTOR PICK(VECTOR which, VECTOR yes, VECTOR no)
 {
     return (which & yes) | (~which & no);
 }
 
-static inline VECTOR LEAST(VECTOR one, VECTOR other)
+TARGET static inline VECTOR LEAST(VECTOR one, VECTOR other)
 {
-#ifdef __SSE2__
-    if (sizeof(CELL) == 2)
-        return (VECTOR)_mm_min_epi16((__m128i)one, (__m128i)other);
-#endif
+#ifdef MINIMUM
+    return MINIMUM(one, other);
+#else
     return PICK((VECTOR)(one < other), one, other);
+#endif
 }
 
 /* Read the places from one up to another. Those beyond an output's end, which `size` tells if it
    is given, are not visited and lead to none that is. */
-static inline ROW READ(ROW row, VECTOR *above, const VECTOR *ours, Py_ssize_t from, Py_ssize_t to,
+TARGET static inline ROW READ(ROW row, VECTOR *above, const VECTOR *ours, Py_ssize_t from, Py_ssize_t to,
                        const EedCosts *costs, const VECTOR *size)
 {
     const VECTOR none = {0}, edit = none + (CELL)costs->edit;
@@ -58,7 +58,7 @@ static inline ROW READ(ROW row, VECTOR *above, const VECTOR *ours, Py_ssize_t fr
 }
 
 /* Put down each lane's output, character by character, and its size. */
-static void FILL(VECTOR *ours, VECTOR *size, const Pair *pairs, int used)
+TARGET static void FILL(VECTOR *ours, VECTOR *size, const Pair *pairs, int used)
 {
     CELL *cells = (CELL *)ours;
     for (int lane = 0; lane < used; lane++) {
@@ -68,7 +68,7 @@ static void FILL(VECTOR *ours, VECTOR *size, const Pair *pairs, int used)
     }
 }
 
-static void BUNDLE(const Pair *pairs, int used, const EedCosts *costs, void *scratch,
+TARGET static void BUNDLE(const Pair *pairs, int used, const EedCosts *costs, void *scratch,
                    EedResult *results)
 {
     const VECTOR none = {0}, edit = none + (CELL)costs->edit, jump = none + (CELL)costs->jump;
@@ -116,3 +116,5 @@ static void BUNDLE(const Pair *pairs, int used, const EedCosts *costs, void *scr
 #undef BUNDLE
 #undef CELL
 #undef LANES
+#undef TARGET
+#undef MINIMUM

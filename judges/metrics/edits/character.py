@@ -76,7 +76,7 @@ class Character:
 
 def character_edits(
     output: str, reference: str, *, likeness: float
-) -> tuple[int, int, Sequence[tuple[int, int]]]:
+) -> tuple[int, int, list[tuple[int, int]]]:
     """Return characters to edit after all shifts, those of the output, and its phrases.
 
     The phrases are those that were moved back: how many characters and words they have.
@@ -84,9 +84,9 @@ def character_edits(
     before, words = output.split(), reference.split()
     wanted, given = " ".join(words), " ".join(before)
     if given == wanted:
-        return 0, len(given), ()  # the program does not look for words that come again, either
+        return 0, len(given), []  # the program does not look for words that come again, either
     if max(len(before), len(words)) > _LONG:
-        return Levenshtein.distance(given, wanted), len(given), ()
+        return Levenshtein.distance(given, wanted), len(given), []
     after = reordered(before, words, likeness=likeness)
     edits = Levenshtein.distance(" ".join(after), wanted)
     return edits, len(given), moved_phrases(before, after)

@@ -318,7 +318,7 @@ static int shift_words(Search *search, int32_t *spare, int32_t most)
     return failed ? -1 : 0;
 }
 
-/* Number characters in place, and return how many different ones there are. */
+/* Number characters in place, of which some are known, and return how many there are then. */
 static int32_t number_points(uint32_t *points, int32_t size, uint32_t *known, int32_t numbers,
                              Table table)
 {
@@ -335,8 +335,7 @@ static int32_t number_points(uint32_t *points, int32_t size, uint32_t *known, in
     return numbers;
 }
 
-/* Return the edits between two sequences of numbers, of which the one that is wanted has `known`
-   different ones; -1 if there is no memory. */
+/* Return the edits between two sequences of numbers below `known`; -1 if there is no memory. */
 static int32_t edits_between(const int32_t *numbers, int32_t size, const int32_t *others,
                              int32_t length, int32_t known)
 {
@@ -344,6 +343,11 @@ static int32_t edits_between(const int32_t *numbers, int32_t size, const int32_t
         numbers++, others++;
     while (size && length && numbers[size - 1] == others[length - 1])
         size--, length--;
+    if (size > length) { /* there are as many either way, and fewer steps to the longer one */
+        const int32_t *longer = numbers, longest = size;
+        numbers = others, size = length;
+        others = longer, length = longest;
+    }
     Wanted wanted;
     Costs *costs = NULL;
     int32_t edits = -1;
@@ -389,8 +393,8 @@ static int32_t edits_after(const Search *search, Memory memory, Table table)
             after[size++] = all->points[point];
     }
     memset(table.entries, -1, table.slots * sizeof *table.entries);
-    const int32_t numbers = number_points(all->points, length, known, 0, table);
-    number_points(after, size, known, numbers, table);
+    int32_t numbers = number_points(all->points, length, known, 0, table);
+    numbers = number_points(after, size, known, numbers, table);
     edits = edits_between((int32_t *)after, size, (int32_t *)all->points, length, numbers);
     Py_END_ALLOW_THREADS
     if (edits < 0)

@@ -167,6 +167,7 @@ static int bundled(const Pair *pairs, Py_ssize_t count)
     const Extent extent = extent_of(pairs, used);
     return EFFORT * (double)extent.longest * (double)extent.rows < cells ? used : 1;
 #else
+    (void)pairs, (void)count;
     return 1;
 #endif
 }

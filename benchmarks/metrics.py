@@ -11,13 +11,16 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeVar
+from unittest.mock import patch
 from zlib import crc32
 
 import numpy as np
 from benchmarks.metrics_corpus import samples_of
 from benchmarks.metrics_peers import Comparison, Texts, absent_peers, comparisons
 
-from spanjury.judges.core import Sample
+from spanjury.judges.core import Sample, SegmentMetric
+from spanjury.judges.metrics.edits import character, eed
+from spanjury.judges.metrics.edits.native import KERNELS
 from spanjury.judges.metrics.named import NamedMetric
 from spanjury.judges.metrics.scores import measured
 from spanjury.orchestration.wiring.metrics import availability, metric_cards, open_metric
@@ -29,6 +32,7 @@ WORDS = (25, 60)
 WARMING = 10  # pairs
 ROUNDS = 5  # into which the pairs are divided; the best one counts, as others need the machine
 CHUNK = 1000  # samples that metrics measure at a time, as in a run
+SINGLE = 50  # pairs that are measured one by one
 OPTIONS = {"carburacy": ":emissions_kg=0.0004"}
 APART = frozenset({"meteor", "ter"})  # not counted in the panel
 SYSTEMS, DOCUMENTS, DRAWS = 16, 100, 1000
@@ -71,6 +75,44 @@ def _beside(comparison: Comparison, words: int, *, pairs: int) -> tuple[float, f
     return ours, theirs, max(apart for *_, apart in rounds)
 
 
+def compiled(pairs: int) -> None:
+    """Print what is compiled of EED and CharacTER saves, in batches and segment by segment."""
+    if KERNELS is None:
+        print("\nEED and CharacTER were not compiled")
+        return
+    print(f"\n{'us a segment':<24}{'words':>9}{'compiled':>10}{'Python':>9}{'ratio':>8}")
+    for metric in (eed.Eed(), character.Character()):
+        for at_once in (CHUNK, 1):
+            for words in WORDS:
+                count = min(pairs, CHUNK) if at_once > 1 else min(pairs, SINGLE)
+                fast, slow = _both_roads(metric, words, pairs=count, at_once=at_once)
+                name = f"{type(metric).__name__}{'' if at_once > 1 else ', one by one'}"
+                print(f"{name:<24}{words:>9}{fast:>10.1f}{slow:>9.1f}{slow / fast:>7.1f}x")
+
+
+def _both_roads(
+    metric: SegmentMetric, words: int, *, pairs: int, at_once: int
+) -> tuple[float, float]:
+    """Return the least microseconds a segment of several rounds, both ways in turn."""
+    rounds = []
+    for seed in range(1, ROUNDS + 1):
+        samples = samples_of(words=words, pairs=pairs, seed=seed)
+        batches = [samples[start : start + at_once] for start in range(0, pairs, at_once)]
+        work = partial(_scores, metric, batches)
+        fast, found = timed(work)
+        with patch.object(eed, "KERNELS", None), patch.object(character, "KERNELS", None):
+            slow, expected = timed(work)
+        if found != expected:
+            raise ValueError(f"{metric.signature} differs from its values in Python")
+        rounds.append((1e6 * fast / pairs, 1e6 * slow / pairs))
+    fast, slow = map(min, zip(*rounds, strict=True))
+    return fast, slow
+
+
+def _scores(metric: SegmentMetric, batches: Sequence[Sequence[Sample]]) -> list[float]:
+    return [score for batch in batches for score in metric.score_segments(batch)]
+
+
 def panel(pairs: int) -> None:
     """Print what each metric takes that needs no weights, measuring chunk by chunk."""
     metrics = [
@@ -105,11 +147,12 @@ def permutation() -> None:
 
 
 def main() -> None:
-    """Print the three tables."""
+    """Print the four tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=10_000)
     pairs = parser.parse_args().pairs
     compare(pairs)
+    compiled(pairs)
     panel(min(pairs, 2 * CHUNK))
     permutation()
 

@@ -24,10 +24,12 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
 from spanjury.judges.core import Sample, signature
+from spanjury.judges.metrics.edits.native import KERNELS, MOST_CHARACTERS
 
 _SHORT = 100  # words of a text in which every shift is tried
 _TRIED = 50  # shifts that are tried at a time in a longer one
 _LONG = 2_000  # words of a text in which none are shifted
+_REACH = (_SHORT, _LONG, _TRIED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,19 +63,33 @@ class Character:
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
         """Return the rate of each output against its one reference."""
-        return [
-            self._rate(sample.output.split(), sample.references[0].split()) for sample in samples
-        ]
+        return [self._rate(sample.output, sample.references[0]) for sample in samples]
 
-    def _rate(self, output: Sequence[str], reference: Sequence[str]) -> float:
-        wanted, given = " ".join(reference), " ".join(output)
-        if given == wanted:
-            return 0.0  # the program does not look for words that come again, either
-        if max(len(output), len(reference)) > _LONG:
-            return min(1.0, Levenshtein.distance(given, wanted) / max(1, len(given)))
-        after = reordered(output, reference, likeness=self.likeness)
-        edits = Levenshtein.distance(" ".join(after), wanted) + shift_cost(output, after)
-        return min(1.0, edits / max(1, len(given)))
+    def _rate(self, output: str, reference: str) -> float:
+        is_short = len(output) <= MOST_CHARACTERS and len(reference) <= MOST_CHARACTERS
+        if KERNELS is not None and is_short and not self.likeness:
+            edits, length, phrases = KERNELS.character_edits([reference, output], _REACH)
+        else:
+            edits, length, phrases = character_edits(output, reference, likeness=self.likeness)
+        return min(1.0, (edits + phrases_cost(phrases)) / max(1, length))
+
+
+def character_edits(
+    output: str, reference: str, *, likeness: float
+) -> tuple[int, int, list[tuple[int, int]]]:
+    """Return characters to edit after all shifts, those of the output, and its phrases.
+
+    The phrases are those that were moved back: how many characters and words they have.
+    """
+    before, words = output.split(), reference.split()
+    wanted, given = " ".join(words), " ".join(before)
+    if given == wanted:
+        return 0, len(given), []  # the program does not look for words that come again, either
+    if max(len(before), len(words)) > _LONG:
+        return Levenshtein.distance(given, wanted), len(given), []
+    after = reordered(before, words, likeness=likeness)
+    edits = Levenshtein.distance(" ".join(after), wanted)
+    return edits, len(given), moved_phrases(before, after)
 
 
 class _Shift(NamedTuple):
@@ -145,23 +161,30 @@ def _shifts(ours: str, *, alike: Mapping[str, Sequence[int]]) -> Iterator[_Shift
             yield _Shift(start, to, length)
 
 
-def shift_cost(before: Sequence[str], after: Sequence[str]) -> float:
-    """Return what it costs to bring words into their new order: the mean length of each phrase.
+def moved_phrases(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int]]:
+    """Return characters and words of each phrase that words in their new order have further back.
 
-    A phrase is what stands in another place and further back in the new order; words that come
-    forward cost nothing.
+    Words that come forward are in none.
 
     Examples
     --------
-    >>> shift_cost("dd a b".split(), "a b dd".split())
-    2.0
+    >>> moved_phrases("dd e a b".split(), "a b dd e".split())
+    [(3, 2)]
     """
-    cost, at = 0.0, 0
+    phrases, at = [], 0
     while at < len(before):
         length = _run(before, after, at=at)
         if length:
-            cost += sum(map(len, before[at : at + length])) / length
+            phrases.append((sum(map(len, before[at : at + length])), length))
         at += max(1, length)
+    return phrases
+
+
+def phrases_cost(phrases: Iterable[tuple[int, int]]) -> float:
+    """Return what it costs to move phrases back: of each the mean length of its words."""
+    cost = 0.0
+    for characters, words in phrases:  # one by one, as newer Pythons round sums otherwise
+        cost += characters / words
     return cost
 
 

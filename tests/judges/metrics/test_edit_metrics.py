@@ -7,13 +7,29 @@ from rapidfuzz.distance import Levenshtein
 from sacrebleu.metrics.ter import TER
 
 from spanjury.judges.core import MergeableMetric, Sample
-from spanjury.judges.metrics.edits.character import Character, reordered, shift_cost
+from spanjury.judges.metrics.edits import character, eed
+from spanjury.judges.metrics.edits.character import (
+    Character,
+    moved_phrases,
+    phrases_cost,
+    reordered,
+)
 from spanjury.judges.metrics.edits.eed import Eed, _spaced
 from spanjury.judges.metrics.edits.error_rates import Cer, Wer
 from spanjury.judges.metrics.edits.ter import Ter
 
 SAMPLES = varied_samples(250)
 SEVERAL = varied_samples(60, references=3)
+
+
+@pytest.fixture(params=["compiled, if there was a compiler", "in Python"])
+def _both_roads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "in Python":
+        monkeypatch.setattr(eed, "KERNELS", None)
+        monkeypatch.setattr(character, "KERNELS", None)
+
+
+both_roads = pytest.mark.usefixtures("_both_roads")
 
 
 def pair(output: str, reference: str) -> list[Sample]:
@@ -74,6 +90,7 @@ def test_rows_of_shards_add_up_to_the_corpus(metric: MergeableMetric) -> None:
     assert metric.score_statistics(total) == metric.score_corpus(SAMPLES[:60])
 
 
+@both_roads
 @pytest.mark.parametrize(
     ("output", "reference", "rate"),
     [
@@ -95,6 +112,7 @@ def test_character_of_worked_examples(output: str, reference: str, rate: float) 
     assert Character().score_segments(pair(output, reference)) == [pytest.approx(rate)]
 
 
+@both_roads
 @pytest.mark.parametrize(
     ("output", "reference", "rate"),
     [
@@ -116,6 +134,7 @@ def test_character_has_the_values_of_the_authors_program(
     assert Character().score_segments(pair(output, reference)) == [pytest.approx(rate)]
 
 
+@both_roads
 def test_words_that_are_alike_are_moved() -> None:
     output, reference = ["threes", "a", "b"], ["a", "b", "three"]
     assert reordered(output, reference, likeness=0.0) == ["a", "b", "threes"]  # "a b" moves
@@ -126,9 +145,11 @@ def test_words_that_are_alike_are_moved() -> None:
 
 def test_a_phrase_that_goes_back_costs_the_mean_length_of_its_words() -> None:
     before = ["one", "three", "x", "y"]
-    assert shift_cost(before, ["x", "y", "one", "three"]) == 4
-    assert shift_cost(before, before) == 0
-    assert shift_cost(["a", "b", "a"], ["a", "b", "a"]) == 0  # what comes again was not moved
+    assert phrases_cost(moved_phrases(before, ["x", "y", "one", "three"])) == 4
+    assert phrases_cost(moved_phrases(before, before)) == 0
+    assert (
+        phrases_cost(moved_phrases(["a", "b", "a"], ["a", "b", "a"])) == 0
+    )  # what comes again was not moved
 
 
 def test_every_shift_leaves_fewer_words_to_edit() -> None:
@@ -140,6 +161,7 @@ def test_every_shift_leaves_fewer_words_to_edit() -> None:
         assert Levenshtein.distance(after, reference) < edits or after == output
 
 
+@both_roads
 def test_long_texts_are_shifted_too_and_very_long_ones_are_not() -> None:
     for count, moves in ((300, True), (2_100, False)):
         words = [f"w{number}" for number in range(count)]
@@ -154,19 +176,20 @@ def slow_eed(output: str, reference: str) -> float:
     output, reference = f" {output} ", f" {reference} "
     visits = [-1] * (len(output) + 1)
     above = [0] + [5] * len(output)
-    for character in reference:
+    for sign in reference:
         row: list[int] = []
         for at, cost in enumerate(above):
-            same = at and output[at - 1] == character
+            same = at and output[at - 1] == sign
             ways = [cost + 5] if not at else [row[-1] + 1, above[at - 1] + 5 * (not same), cost + 5]
             row.append(min(ways))
         nearest = row.index(min(row))
         visits[nearest] += 1
-        above = [min(cost, row[nearest] + 10) for cost in row] if character == " " else row
+        above = [min(cost, row[nearest] + 10) for cost in row] if sign == " " else row
     coverage = 0.3 * sum(abs(visit) for visit in visits)
     return min(1.0, (above[-1] / 5 + coverage) / (len(reference) + coverage))
 
 
+@both_roads
 def test_eed_is_what_its_recurrence_says_for_pairs_of_all_lengths_at_once() -> None:
     samples = [
         Sample(output=_plain(one.output), references=(_plain(one.references[0]),))
@@ -191,6 +214,7 @@ def test_eed_refuses_negative_costs() -> None:
         Eed(rho=-0.1)
 
 
+@both_roads
 @pytest.mark.parametrize(
     ("output", "reference", "score"), [("", "", 0.0), ("a", " ", 1.0), ("", "a", 1.0)]
 )

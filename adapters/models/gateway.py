@@ -15,6 +15,7 @@ from spanjury.adapters.models.endpoints import Endpoint, Endpoints
 from spanjury.adapters.models.event_loop import Lease
 from spanjury.adapters.models.rates import RateLimit
 from spanjury.judges.core import (
+    BoundedModel,
     ChatModel,
     ChatRequest,
     EventLog,
@@ -67,6 +68,7 @@ class Gateway:
     _circuit: Circuit | None = field(default=None, init=False, repr=False)
     _endpoints: Endpoints = field(init=False, repr=False)
     _rates: RateLimit = field(init=False, repr=False)
+    _is_bounded: bool = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         models = (self.model, *self.replicas)
@@ -79,6 +81,8 @@ class Gateway:
         )
         object.__setattr__(self, "_endpoints", endpoints)  # the dataclass is frozen
         object.__setattr__(self, "_rates", rates)
+        bounded = all(_is_bounded(model, self.options.timeout) for model in models)
+        object.__setattr__(self, "_is_bounded", bounded)
 
     @property
     def signature(self) -> str:
@@ -213,10 +217,17 @@ class Gateway:
             self._circuit.ended(error)
 
     async def _in_time(self, model: ChatModel, request: ChatRequest) -> Reply:
+        if self._is_bounded:
+            return await model.complete(request)
         timeout = self.options.timeout
         with suppress(TimeoutError), anyio.CancelScope(deadline=anyio.current_time() + timeout):
             return await model.complete(request)
         raise ModelTimeoutError(f"{self.signature}: no complete reply within {timeout:g} s")
+
+
+def _is_bounded(model: ChatModel, timeout: float) -> bool:
+    """Say whether `model` ends a call after `timeout` seconds by itself."""
+    return isinstance(model, BoundedModel) and model.timeout <= timeout
 
 
 def _may_be_cured(error: TransientModelError) -> bool:

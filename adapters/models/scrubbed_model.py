@@ -5,12 +5,14 @@ All models are opened behind this one, so that nothing behind it, be it memory, 
 or screen, gets to see a secret.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 
 from spanjury.judges.core import (
     MASK,
+    BoundedModel,
     ChatModel,
     ChatRequest,
     ModelError,
@@ -45,6 +47,11 @@ class ScrubbedModel:
     def price(self) -> TokenPrice | None:
         """The model's own; None where it knows none."""
         return self.model.price if isinstance(self.model, PricedModel) else None
+
+    @property
+    def timeout(self) -> float:
+        """The model's own; infinite where it bounds no time."""
+        return self.model.timeout if isinstance(self.model, BoundedModel) else math.inf
 
     async def complete(self, request: ChatRequest) -> Reply:
         """Return the model's reply without secrets; raise what it raises, without them too."""

@@ -63,6 +63,7 @@ from spanjury.judges.core.metric_card import MetricCard
 from spanjury.judges.core.model_options import ModelOptions
 from spanjury.judges.core.ports import (
     Aggregation,
+    BoundedModel,
     ChatModel,
     Consolidator,
     ForthrightJudge,
@@ -119,6 +120,7 @@ __all__ = [
     "VERSION",
     "Aggregation",
     "Aspect",
+    "BoundedModel",
     "ChatModel",
     "ChatRequest",
     "ClosedModelError",

@@ -59,12 +59,11 @@ _CONTROLS = bytes(code for code in (*range(32), 127) if chr(code) != "\n")
 
 def digest(*parts: str | bytes) -> str:
     """Return 32 hexadecimal digits: `fingerprint`'s 12 are too few for 10^8 keys."""
-    digest = hashlib.blake2b(_LAYOUT, digest_size=16)
+    whole = [_LAYOUT]
     for part in parts:
         data = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
-        digest.update(len(data).to_bytes(8, "big"))
-        digest.update(data)
-    return digest.hexdigest()
+        whole += (len(data).to_bytes(8, "big"), data)
+    return hashlib.blake2b(b"".join(whole), digest_size=16).hexdigest()
 
 
 def canonical(value: ChatRequest | Aspect | Scale | tuple[ErrorSpan, ...]) -> bytes:

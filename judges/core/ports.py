@@ -99,6 +99,16 @@ class PricedModel(ChatModel, Protocol):
         ...
 
 
+@runtime_checkable
+class BoundedModel(ChatModel, Protocol):
+    """A model that bounds the time of its own calls."""
+
+    @property
+    def timeout(self) -> float:
+        """Return the seconds after which a call raises `ModelTimeoutError`; may be infinite."""
+        ...
+
+
 class Memory(Protocol):
     """Keep the replies of judges and models, so that none is asked for twice."""
 

@@ -147,6 +147,8 @@ class _Secrets:
 
     def places(self, text: str) -> list[tuple[int, int]]:
         """Return where secrets stand in `text`."""
+        if not self.exact:  # then there are no forms of any, either
+            return []
         folded = _letters_of(text)
         lower = text.casefold() if self.exact else ""
         if not any(form in folded for form in self.forms) and not any(

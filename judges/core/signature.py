@@ -19,12 +19,11 @@ def fingerprint(*texts: str) -> str:
     >>> fingerprint("a", "b") == fingerprint("ab")
     False
     """
-    digest = hashlib.sha256()
+    whole: list[bytes] = []
     for text in texts:
         data = text.encode("utf-8", "surrogatepass")
-        digest.update(len(data).to_bytes(8, "big"))
-        digest.update(data)
-    return digest.hexdigest()[:12]
+        whole += (len(data).to_bytes(8, "big"), data)
+    return hashlib.sha256(b"".join(whole)).hexdigest()[:12]
 
 
 def signature(name: str, /, **parts: object) -> str:

@@ -36,7 +36,8 @@ _RESTS = (
 )
 _MINIMAX = r"\] *(?=~!?b[\[\]])|\[ *(?=e~\[)"  # ]~b]system, [e~[
 _TOKEN = re.compile(rf"[<＜] *(?=(?:{_RESTS}))|\[ *(?=/?(?:{_BRACKETED})\])|{_MINIMAX}")
-_BEGINS = "<＜[]"
+_TOKENS_BEGIN = "<＜[]"
+_TAGS_BEGIN = "<＜"
 _REASONING = re.compile(
     r"([<＜])( *)(?=/?(?:think|thinking|thought|reasoning)[>＞])", re.IGNORECASE
 )
@@ -56,8 +57,10 @@ def split_tokens(text: str, *, reasoning: bool = True) -> str:
     >>> split_tokens("So it ends.<|im_end|> [INST] < |x|>")
     'So it ends.< |im_end|> [ INST] <  |x|>'
     """
-    apart = _TOKEN.sub(lambda token: f"{token[0]} ", text) if _holds(_TOKEN, text) else text
-    if not reasoning or not _holds(_REASONING, apart):
+    apart = text
+    if _holds(_TOKEN, text, begins=_TOKENS_BEGIN):
+        apart = _TOKEN.sub(lambda token: f"{token[0]} ", text)
+    if not reasoning or not _holds(_REASONING, apart, begins=_TAGS_BEGIN):
         return apart
     return _REASONING.sub(lambda tag: f"{tag[0]} ", apart)
 
@@ -73,9 +76,9 @@ def join_tokens(text: str) -> str:
     return _TOKEN.sub(lambda token: token[0][:-1] if len(token[0]) > 1 else token[0], text)
 
 
-def _holds(pattern: re.Pattern[str], text: str) -> bool:
+def _holds(pattern: re.Pattern[str], text: str, *, begins: str) -> bool:
     """Say whether `pattern` matches anywhere: a search of its own reads each character slowly."""
-    for begin in _BEGINS:
+    for begin in begins:
         place = text.find(begin)
         while place >= 0:
             if pattern.match(text, place):

@@ -51,7 +51,7 @@ class FinishedRows:
 
     def __init__(self, memory: Memory, panel: Panel, *, write: Callable[[Result], bytes]) -> None:
         self._memory = memory
-        # A model that consolidates may have failed, and an observer is told of every assessment.
+        # A model that consolidates may have failed, and an observer watches every assessment.
         by_rules = isinstance(panel.consolidator, RuleConsolidator)
         code = _digest_of(write, panel.aggregation) if by_rules and not panel.is_observed else ""
         self._may_keep = bool(code)

@@ -9,9 +9,8 @@ the judge on its panel, and the number of the draw within the assessment.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar, Token
 from dataclasses import KW_ONLY, dataclass, field
 
 from spanjury.judges.core import (
@@ -125,7 +124,7 @@ class RememberedJudge:
         That happens when failures are to be tried again, and the report made of the replies is
         not known any more because the judge reads them in another way now.
         """
-        with _assessing(place=self.place, fresh=fresh) as assessment:
+        with _Assessing(place=self.place, fresh=fresh) as assessment:
             report = await self.judge.assess(segment, aspect)
         again = self.again - UNANSWERED
         # Anything but a report, as a plugin's judge may return, is refused by the panel.
@@ -162,7 +161,7 @@ class RememberedRescorable(RememberedJudge):
             if known is not None and known.report.outcome not in self.again:
                 return known
             fresh = known is not None and known.report.outcome not in UNANSWERED
-            with _assessing(place=self.place, fresh=fresh):
+            with _Assessing(place=self.place, fresh=fresh):
                 rescoring = await self.judge.rescore(segment, aspect, spans)
             if type(rescoring.report) is Report:
                 await self.memory.put(key, written(rescoring))
@@ -296,12 +295,19 @@ def _under_way() -> _Assessment:
     return _ASSESSMENT.get() or _Assessment()
 
 
-@contextmanager
-def _assessing(*, place: str, fresh: bool) -> Iterator[_Assessment]:
+class _Assessing:
     """Have models know that whatever they are asked inside belongs to one assessment."""
-    assessment = _Assessment(place=place, fresh=fresh)
-    outer = _ASSESSMENT.set(assessment)
-    try:
-        yield assessment
-    finally:
-        _ASSESSMENT.reset(outer)
+
+    __slots__ = ("_assessment", "_outer")
+
+    def __init__(self, *, place: str, fresh: bool) -> None:
+        self._assessment = _Assessment(place=place, fresh=fresh)
+        self._outer: Token[_Assessment | None] | None = None
+
+    def __enter__(self) -> _Assessment:
+        self._outer = _ASSESSMENT.set(self._assessment)
+        return self._assessment
+
+    def __exit__(self, *_: object) -> None:
+        assert self._outer is not None
+        _ASSESSMENT.reset(self._outer)

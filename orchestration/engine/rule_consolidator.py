@@ -141,6 +141,8 @@ def _severity(span: ErrorSpan) -> int:
 
 
 def _importance(cluster: _Cluster) -> tuple[int, int]:
+    if len(cluster.members) == 1:
+        return _severity(cluster.members[0][1]), 1
     return max(_severity(span) for _, span in cluster.members), len(cluster.members)
 
 
@@ -150,6 +152,8 @@ def _position(cluster: _Cluster) -> tuple[bool, int, int]:
 
 
 def _longest(cluster: _Cluster) -> ErrorSpan:
+    if len(cluster.members) == 1:
+        return cluster.members[0][1]
     return max((span for _, span in cluster.members), key=lambda span: len(span.text))
 
 

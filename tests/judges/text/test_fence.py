@@ -39,19 +39,12 @@ def test_a_text_full_of_forged_marks_is_digested_twice_and_no_more(
     digested = 0
     real = hashlib.sha256
 
-    class Counting:
-        def __init__(self) -> None:
-            self._digest = real()
+    def counting(data: bytes) -> object:
+        nonlocal digested
+        digested += len(data)
+        return real(data)
 
-        def update(self, data: bytes) -> None:
-            nonlocal digested
-            digested += len(data)
-            self._digest.update(data)
-
-        def hexdigest(self) -> str:
-            return self._digest.hexdigest()
-
-    monkeypatch.setattr(hashlib, "sha256", Counting)
+    monkeypatch.setattr(hashlib, "sha256", counting)
     fenced = fence(texts)
     assert 0 < digested < 3 * sum(map(len, texts.values()))
     assert not any(mark in text for mark in fenced.marks for text in texts.values())

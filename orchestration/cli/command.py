@@ -24,6 +24,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.models import ParameterInfo
 
 from spanjury.orchestration.cli.exits import exits
+from spanjury.orchestration.cli.flag_values import take_plainly
 
 _METAVARS: Mapping[object, str] = {int: "N", str: "NAME", Path: "FILE"}
 _MORE = ", more"
@@ -169,6 +170,8 @@ class DeferredCommand(TyperCommand):
         alone.command(self.name, cls=SectionedCommand)(command(self._load()))
         made = typer.main.get_command(alone)
         assert isinstance(made, SectionedCommand)
+        for flag in made.params:
+            take_plainly(flag)
         return made
 
 

@@ -4,16 +4,18 @@ typer makes a validator of pydantic for every flag of a command, given or not. T
 and to make these would be a fifth of a short run, most of it for flags that nobody gave.
 """
 
-from collections.abc import Callable
-from functools import partial
-from typing import Any, Literal, get_args, get_origin
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, Self, get_args, get_origin
 
 
-def take_plainly(flag: Any) -> None:  # noqa: ANN401  typer does not name its type of a flag
-    """Have `flag` ask typer's validator only for a value that must be converted or checked."""
-    make = getattr(flag, "get_runtime_param", None)
-    if make is not None:  # earlier versions of typer make no validators
-        flag.get_runtime_param = partial(_PlainValues, flag.type_descriptor.annotation, make)
+def plainly_taken(flags: Sequence[Any]) -> list[Any]:
+    """Have `flags` ask typer's validators only for values that must be converted or checked."""
+    for flag in flags:
+        make = getattr(flag, "get_runtime_param", None)
+        # Earlier versions of typer make no validators.
+        if make is not None and not isinstance(make, _PlainValues):
+            flag.get_runtime_param = _PlainValues(flag.type_descriptor.annotation, make)
+    return list(flags)
 
 
 class _PlainValues:
@@ -23,12 +25,16 @@ class _PlainValues:
         self._kind = kind
         self._make = make
 
-    def coerce(self, value: object, param: Any, ctx: Any) -> object:  # noqa: ANN401  as above
+    def __call__(self) -> Self:
+        """Return what has the method `coerce`, as typer asks for it."""
+        return self
+
+    def coerce(self, value: object, param: Any, ctx: Any) -> object:  # noqa: ANN401  typer's
         """Return `value` as the command takes it; raise as typer does if it does not fit."""
         if value is None:
             return () if param.multiple or param.nargs == -1 else None
         # The default is our own, so that there is nothing to check.
-        if _is_plain(value, self._kind) or (not callable(value) and value is param.default):
+        if _is_plain(value, self._kind) or value is param.default:
             return value
         return self._make().coerce(value, param=param, ctx=ctx)
 

@@ -65,6 +65,10 @@ _HANDED = frozenset({"encoder", "model", "tuning"})
 """Parameters that no option sets: wiring hands them over."""
 
 
+_LIVING = frozenset({"encoder", "model"})
+"""Parameters whose values are no data."""
+
+
 def built(factory: Callable[..., object], name: str, options: Mapping[str, object]) -> object:
     """Call a plugin's factory with its options, each checked against its annotation.
 
@@ -92,9 +96,11 @@ def _validated(
 ) -> dict[str, object]:
     known = parameters(factory)
     checked = dict(options)
-    for option in checked.keys() - {"model"}:
+    for option in checked.keys() - _LIVING:
         if isinstance(known[option].annotation, str):
             continue  # a type whose name is known to type checkers only
+        if type(checked[option]) is known[option].annotation:
+            continue  # to load what checks it would take longer than a short run
         try:
             adapter: pydantic.TypeAdapter[object] = pydantic.TypeAdapter(known[option].annotation)
             checked[option] = adapter.validate_python(checked[option])

@@ -16,7 +16,6 @@ from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.engine.memory import remembered
 from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.engine.panel import Panel, Seat
-from spanjury.orchestration.engine.span_score import SpanScore, span_score
 from spanjury.orchestration.engine.thresholds import SHIPPED
 from spanjury.orchestration.wiring.checks import (
     checked_aggregation,
@@ -43,6 +42,7 @@ from spanjury.orchestration.wiring.reading import with_reader
 from spanjury.orchestration.wiring.trained import judging_options
 
 with lazily():
+    from spanjury.orchestration.engine import span_score as span_scores
     from spanjury.orchestration.wiring import metrics
 
 __all__ = ["open_configured_panel"]
@@ -145,14 +145,14 @@ async def _consolidator(config: PanelConfig, models: Models) -> Consolidator:
     return checked_consolidator(built(factory, name, options), name)
 
 
-def _span_score(spec: str) -> SpanScore | None:
+def _span_score(spec: str) -> "span_scores.SpanScore | None":
     name, options = parse_options(spec, what="score")
     if spec == "aggregate":
         return None
     if name != "from-spans":
         raise ConfigError(f"score {spec!r}: expected aggregate, from-spans or from-spans:option=…")
-    made = built(span_score, name, options)
-    assert isinstance(made, SpanScore)
+    made = built(span_scores.span_score, name, options)
+    assert isinstance(made, span_scores.SpanScore)
     return made
 
 

@@ -1,7 +1,7 @@
 """Values of flags: those that need no conversion are taken as they are.
 
 typer makes a validator of pydantic for every flag of a command, given or not. To load pydantic
-and to make these would be a fifth of a short run, most of it for flags that nobody gave.
+and to make these would be a fifth of a short run, most of it for flags that are not given.
 """
 
 from collections.abc import Callable, Sequence

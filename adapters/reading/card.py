@@ -1,13 +1,17 @@
 """The folder of a window reader: its files, and `reader.json`, which says how to run them."""
 
 import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-
-from pydantic import TypeAdapter, ValidationError
+from typing import Any
 
 from spanjury.judges.core import ConfigError, Likelihoods, fingerprint
+from spanjury.judges.core.lazy import Once, lazily
+
+with lazily():
+    import pydantic
 
 CARD, MODEL, TOKENIZER = "reader.json", "model.onnx", "tokenizer.json"
 
@@ -75,7 +79,7 @@ class ReaderCard:
         )
 
 
-_CARD = TypeAdapter(ReaderCard)
+_CARD = Once(lambda: pydantic.TypeAdapter(ReaderCard))
 
 
 def is_reader(folder: Path) -> bool:
@@ -87,18 +91,33 @@ def read_card(folder: Path) -> ReaderCard:
     """Read the card in `folder`; raise `ConfigError` if there is none that fits."""
     file = folder / CARD
     try:
-        return _CARD.validate_json(file.read_bytes())
+        content = file.read_bytes()
+        return _plain_card(content) or _CARD.get().validate_json(content)
     except OSError as error:
         raise ConfigError(f"{folder} holds no reader: {error}") from error
-    except ValidationError as error:
+    except pydantic.ValidationError as error:
         problem = error.errors(include_url=False)[0]
         place = ".".join(str(part) for part in problem["loc"])
         raise ConfigError(f"{file} does not fit: {place}: {problem['msg']}") from error
 
 
+def _plain_card(content: bytes) -> ReaderCard | None:
+    """Return the card if all in it is as it must be, which needs no validator to see."""
+    try:
+        values: Any = json.loads(content)
+        card = ReaderCard(**{**values, "classes": tuple(values["classes"])})
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None
+    texts = (card.name, card.version, *card.classes, *card.files, *card.files.values())
+    numbers = {type(card.max_length), type(card.format)}
+    is_plain = all(type(text) is str for text in texts) and numbers == {int}
+    constants = all(type(value) is float for value in card.constants.values())
+    return card if is_plain and constants else None
+
+
 def write_card(folder: Path, card: ReaderCard) -> None:
     """Write `card` into `folder`."""
-    (folder / CARD).write_bytes(_CARD.dump_json(card, indent=2) + b"\n")
+    (folder / CARD).write_bytes(_CARD.get().dump_json(card, indent=2) + b"\n")
 
 
 def set_constants(folder: Path, constants: Mapping[str, float]) -> None:

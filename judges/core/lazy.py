@@ -14,9 +14,9 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from importlib.abc import MetaPathFinder
+from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
-from importlib.util import LazyLoader, find_spec
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Generic, TypeVar
 
@@ -99,6 +99,52 @@ class Once(Generic[T]):
         return self._made[0] if self._made else None
 
 
+class _WaitingModule(ModuleType):
+    """A module whose code runs when one of its names is first used, by whichever thread."""
+
+    def __getattribute__(self, name: str) -> object:
+        spec: ModuleSpec = ModuleType.__getattribute__(self, "__spec__")
+        # Who imports a module that is there already asks for its specification, and uses nothing.
+        if name != "__spec__":
+            with spec.loader_state.lock:
+                spec.loader_state.execute(self)
+        value: object = ModuleType.__getattribute__(self, name)
+        return value
+
+
+class _Waiting(Loader):
+    """Loads a module that is executed when it is used, by the loader that Python has for it."""
+
+    def __init__(self, loader: Loader) -> None:
+        self.lock = threading.RLock()  # who executes the module may use it meanwhile
+        self._loader = loader
+        self._begun = False
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        """Create the module as Python would."""
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Have the module wait."""
+        spec = module.__spec__
+        assert spec is not None
+        spec.loader, spec.loader_state = self._loader, self
+        module.__loader__ = self._loader
+        module.__class__ = _WaitingModule
+
+    def execute(self, module: ModuleType) -> None:
+        """Execute the module unless that is done or under way; the caller holds the lock."""
+        if self._begun:
+            return
+        self._begun = True
+        try:
+            self._loader.exec_module(module)
+        except BaseException:
+            self._begun = False  # the next to use it tries again
+            raise
+        module.__class__ = ModuleType
+
+
 class _LazyFinder(MetaPathFinder):
     """Finds modules where Python does, and has them executed when they are first used."""
 
@@ -108,7 +154,7 @@ class _LazyFinder(MetaPathFinder):
         """Return the specification of a module whose loader waits."""
         spec = PathFinder.find_spec(fullname, path, target)
         if spec is not None and spec.loader is not None:
-            spec.loader = LazyLoader(spec.loader)
+            spec.loader = _Waiting(spec.loader)
         return spec
 
 
@@ -116,8 +162,9 @@ class _LazyFinder(MetaPathFinder):
 def lazily() -> Iterator[None]:
     """Execute the modules that the block imports only when one of their names is used.
 
-    In the block stand whole modules, as ``from package import module``: a name that is taken
-    out of a module uses it. Type checkers and the layer check read these imports as any other.
+    In the block stand whole modules, as ``from package import module`` or ``import library``: a
+    name that is taken out of a module uses it. Type checkers and the layer check read these
+    imports as any other.
     """
     finder = _LazyFinder()
     sys.meta_path.insert(0, finder)

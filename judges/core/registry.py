@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import EntryPoint, distributions
+from importlib.metadata import Distribution, EntryPoint, distributions
 from typing import Generic, TypeVar, cast
 
 from spanjury.judges.core.errors import PluginError
@@ -39,6 +39,12 @@ def _declared(path: tuple[str, ...]) -> Mapping[str, list[EntryPoint]]:  # noqa:
         for point in package.entry_points:
             declared.setdefault(point.group, []).append(point)
     return declared
+
+
+@cache
+def _package(origin: Distribution | None) -> tuple[str, str]:
+    """Return name and version of a package; to ask it reads all that it says of itself."""
+    return (origin.name, origin.version) if origin else ("", "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,11 +160,7 @@ class Registry(Generic[P_co]):
         return iter(_declared(tuple(sys.path)).get(self.group, ()))
 
     def _described(self, point: EntryPoint) -> Plugin:
-        origin = point.dist
+        name, version = _package(point.dist)
         return Plugin(
-            group=self.group,
-            name=point.name,
-            origin=origin.name if origin else "",
-            version=origin.version if origin else "",
-            target=point.value,
+            group=self.group, name=point.name, origin=name, version=version, target=point.value
         )

@@ -6,11 +6,13 @@ from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
-from pydantic import TypeAdapter, ValidationError
-
 from spanjury.judges.core import MetricCard, PluginError
+from spanjury.judges.core.lazy import Once, lazily
 
-_CARD: TypeAdapter[MetricCard] = TypeAdapter(MetricCard)
+with lazily():
+    import pydantic
+
+_CARD = Once(lambda: pydantic.TypeAdapter(MetricCard))
 
 
 def read_cards(package: str) -> dict[str, MetricCard]:
@@ -37,10 +39,10 @@ def _card(file: str, text: str) -> MetricCard:
     name = file.removesuffix(".toml")
     try:
         values = tomllib.loads(text)
-        return _CARD.validate_python({"name": name, "family": name, **values})
+        return _CARD.get().validate_python({"name": name, "family": name, **values})
     except tomllib.TOMLDecodeError as error:
         raise PluginError(f"{file} is not a TOML file: {error}") from error
-    except ValidationError as error:
+    except pydantic.ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"]))
         raise PluginError(f"{file}: {where}: {first['msg']}") from error

@@ -5,9 +5,6 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated
-
-from pydantic import AliasChoices, Field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,9 +30,7 @@ class Curve:
     0.8
     """
 
-    penalties: Annotated[
-        tuple[float, ...], Field(validation_alias=AliasChoices("penalties", "losses"))
-    ]
+    penalties: tuple[float, ...]
     shares: tuple[float, ...]
 
     def __post_init__(self) -> None:

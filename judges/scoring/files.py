@@ -1,13 +1,17 @@
 """A map in a file: a few lines of JSON, so that it can be read, kept and cited."""
 
+import json
 from pathlib import Path
 
-from pydantic import TypeAdapter, ValidationError
-
 from spanjury.judges.core import ConfigError, StoreError
+from spanjury.judges.core.former_names import with_todays_names
+from spanjury.judges.core.lazy import Once, lazily
 from spanjury.judges.scoring.span_map import SpanMap
 
-_MAP: TypeAdapter[SpanMap] = TypeAdapter(SpanMap)
+with lazily():
+    import pydantic
+
+_MAP = Once(lambda: pydantic.TypeAdapter(SpanMap))
 
 
 def read_map(path: Path) -> SpanMap:
@@ -16,13 +20,25 @@ def read_map(path: Path) -> SpanMap:
     Raises `ConfigError` if the file cannot be read or holds no such map.
     """
     try:
-        return _MAP.validate_json(path.read_bytes(), extra="forbid")
+        return _MAP.get().validate_python(_todays(json.loads(path.read_bytes())), extra="forbid")
     except OSError as error:
         raise ConfigError(f"the map {path} cannot be read: {error}") from error
-    except ValidationError as error:
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"the map {path} does not fit: Invalid JSON: {error}") from error
+    except pydantic.ValidationError as error:
         problem = error.errors(include_url=False)[0]
         place = ".".join(map(str, problem["loc"]))
         raise ConfigError(f"the map {path} does not fit: {place} {problem['msg']}") from error
+
+
+def _todays(values: object) -> object:
+    """Return the table of a map with the names of today in it and in its parts."""
+    table = with_todays_names(values, {"loss": "penalty"})
+    parts = {"penalty": {"worth": "weights"}, "curve": {"losses": "penalties"}}
+    if not isinstance(table, dict):
+        return table
+    inner = {name: with_todays_names(table[name], parts[name]) for name in parts & table.keys()}
+    return {**table, **inner}
 
 
 def write_map(span_map: SpanMap, path: Path) -> None:
@@ -31,6 +47,6 @@ def write_map(span_map: SpanMap, path: Path) -> None:
     Raises `StoreError` if it cannot be written.
     """
     try:
-        path.write_bytes(_MAP.dump_json(span_map, indent=2) + b"\n")
+        path.write_bytes(_MAP.get().dump_json(span_map, indent=2) + b"\n")
     except OSError as error:
         raise StoreError(f"the map cannot be written to {path}: {error}") from error

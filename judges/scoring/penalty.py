@@ -8,9 +8,7 @@ each sum and product as the computer rounds it, so that it needs no tolerance.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
-
-from pydantic import AliasChoices, Field
+from typing import Literal
 
 from spanjury.judges.core import (
     MAX_SEVERITY,
@@ -66,9 +64,7 @@ class SpanPenalty:
     rest: float = 0.2
     unknown: int = 3
     placeless: bool | None = None
-    weights: Annotated[
-        tuple[float, ...], Field(validation_alias=AliasChoices("weights", "worth"))
-    ] = (1.0, 2.0, 3.0, 4.0, 4.0)
+    weights: tuple[float, ...] = (1.0, 2.0, 3.0, 4.0, 4.0)
 
     def __post_init__(self) -> None:
         if self.by not in {"sentence", "error"}:

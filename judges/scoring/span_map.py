@@ -2,9 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Annotated
-
-from pydantic import AliasChoices, Field
 
 from spanjury.judges.core import Aspect, ErrorSpan, Report, fingerprint, signature
 from spanjury.judges.scoring.curve import Curve
@@ -32,9 +29,7 @@ class SpanMap:
         penalty of the gravest error.
     """
 
-    penalty: Annotated[SpanPenalty, Field(validation_alias=AliasChoices("penalty", "loss"))] = (
-        field(default_factory=SpanPenalty)
-    )
+    penalty: SpanPenalty = field(default_factory=SpanPenalty)
     curve: Curve | None = None
 
     @property

@@ -1,8 +1,10 @@
 """The catalogue: every task and every aspect that can be asked for, by name."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib.resources import files
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 
@@ -54,14 +56,17 @@ class Catalogue:
             If a file cannot be read, or declares something unknown, incomplete or
             contradictory; the message names the file, the table and the key.
         """
-        shelves: dict[str, _Shelf] = {}
-        names = Names()
-        for table in _task_tables(extra):
+        return _built_in().extended(map(Table.read, extra))
+
+    def extended(self, roots: Iterable[Table]) -> "Catalogue":
+        """Return the catalogue with what some files declare on top of it."""
+        shelves, names = dict(self._shelves), self._names
+        for table in chain.from_iterable(map(_task_tables, roots)):
             known = names.get(table.name)
             shelf = _shelf(table, known=shelves[known] if known else None)
             shelves[shelf.task.name] = shelf
             names = names.claimed({shelf.task.name: table})
-        return cls(_shelves=MappingProxyType(shelves), _names=names)
+        return Catalogue(_shelves=MappingProxyType(shelves), _names=names)
 
     def tasks(self) -> tuple[Task, ...]:
         """Return all tasks, sorted by name."""
@@ -84,20 +89,25 @@ class Catalogue:
         return self._shelves[self._names.find(task, what="task")]
 
 
-def _task_tables(extra: tuple[Path, ...]) -> Iterator[Table]:
-    for root in (*_built_in(), *map(Table.read, extra)):
-        root.only("tasks")
-        tables = root.tables("tasks")
-        if not tables:
-            raise root.error("tasks", problem="is missing or empty; expected [tasks.NAME] tables")
-        yield from tables
+def _task_tables(root: Table) -> tuple[Table, ...]:
+    root.only("tasks")
+    tables = root.tables("tasks")
+    if not tables:
+        raise root.error("tasks", problem="is missing or empty; expected [tasks.NAME] tables")
+    return tables
 
 
-def _built_in() -> Iterator[Table]:
+@cache
+def _built_in() -> Catalogue:
+    """Read the tasks of the package, once: no caller can change what it has."""
     folder = files("spanjury.judges.tasks")
-    for file in sorted(folder.iterdir(), key=lambda file: file.name):
-        if file.name.endswith(".toml"):
-            yield Table.parse(file.read_bytes(), file=file.name)
+    found = sorted(folder.iterdir(), key=lambda file: file.name)
+    tables = (
+        Table.parse(file.read_bytes(), file=file.name)
+        for file in found
+        if file.name.endswith(".toml")
+    )
+    return Catalogue(_shelves=MappingProxyType({}), _names=Names()).extended(tables)
 
 
 def _shelf(table: Table, *, known: _Shelf | None) -> _Shelf:

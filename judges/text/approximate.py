@@ -10,10 +10,11 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
 
-from rapidfuzz import fuzz
-from rapidfuzz.distance import LCSseq
-
+from spanjury.judges.core.lazy import lazily
 from spanjury.judges.text.words import joined
+
+with lazily():
+    import rapidfuzz
 
 MIN_SIMILARITY = 0.8
 """Least share of characters, ``2 * common / (len(quote) + len(passage))``, that a quote
@@ -69,7 +70,9 @@ class Haystack:
         """Return the place of a short `quote` by comparing it with every window."""
         low, high = max(0, within[0]), min(len(self.text), within[1])
         if high - low > len(quote):
-            window = fuzz.partial_ratio_alignment(quote, self.text[low:high], score_cutoff=ratio)
+            window = rapidfuzz.fuzz.partial_ratio_alignment(
+                quote, self.text[low:high], score_cutoff=ratio
+            )
             if window is None:
                 return None
             high = min(high, low + window.dest_end + _MARGIN)
@@ -192,7 +195,7 @@ def _densest(quote: str, window: str) -> tuple[_Seed, _Seed] | None:
     Stray characters before and after the passage cost more than they bring.
     """
     core, start, best, score = None, (0, 0), 0.0, 0.0
-    for piece in LCSseq.opcodes(quote, window):
+    for piece in rapidfuzz.distance.LCSseq.opcodes(quote, window):
         if piece.tag == "equal":
             if score <= 0:
                 score, start = 0.0, (piece.src_start, piece.dest_start)
@@ -209,7 +212,7 @@ def _common(left: str, right: str) -> int:
     """Return how many characters two strings have in common in order, at least."""
     pieces = max(len(left), len(right)) // (2 * _BLOCK) + 1
     return sum(
-        LCSseq.similarity(
+        rapidfuzz.distance.LCSseq.similarity(
             left[len(left) * piece // pieces : len(left) * (piece + 1) // pieces],
             right[len(right) * piece // pieces : len(right) * (piece + 1) // pieces],
         )

@@ -24,6 +24,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.models import ParameterInfo
 
 from spanjury.orchestration.cli.exits import exits
+from spanjury.orchestration.cli.flag_values import plainly_taken
 
 _METAVARS: Mapping[object, str] = {int: "N", str: "NAME", Path: "FILE"}
 _MORE = ", more"
@@ -112,6 +113,12 @@ class _HelpWriter(Protocol):
 class SectionedCommand(TyperCommand):
     """A command whose help has sections, and shows either what many need or everything."""
 
+    def get_params(  # type: ignore[override]  # typer names no wider type of a context
+        self, ctx: typer.Context
+    ) -> list[Any]:
+        """Return the flags, none of which loads a validator for what needs none."""
+        return plainly_taken(super().get_params(ctx))
+
     def format_options(  # type: ignore[override]  # typer names no wider type of a context
         self, ctx: typer.Context, formatter: _HelpWriter
     ) -> None:
@@ -145,6 +152,12 @@ class CommandGroup(TyperGroup):
         super().__init__(**settings)
         own = {name: DeferredCommand(name, load) for name, load in self.functions.items()}
         self.commands = {**own, **self.commands}
+
+    def get_params(  # type: ignore[override]  # as above
+        self, ctx: typer.Context
+    ) -> list[Any]:
+        """Return the flags, none of which loads a validator for what needs none."""
+        return plainly_taken(super().get_params(ctx))
 
 
 class DeferredCommand(TyperCommand):

@@ -10,9 +10,11 @@ from rich.table import Table
 from rich.text import Text
 
 from spanjury.judges.core import shown, shown_json
+from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.exits import say
-from spanjury.orchestration.report.document import Report
-from spanjury.orchestration.report.terminal import report_view
+
+with lazily():
+    from spanjury.orchestration.cli import report_view as reports
 
 _PICTURES = frozenset({".png", ".svg"})
 
@@ -59,9 +61,9 @@ def print_view(view: RenderableType) -> None:
     CleanConsole().print(view)
 
 
-def print_report(report: Report) -> None:
+def print_report(report: "reports.Report") -> None:
     """Print a report as tables."""
-    print_view(report_view(report))
+    print_view(reports.report_view(report))
 
 
 def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

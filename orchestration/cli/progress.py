@@ -1,58 +1,18 @@
-"""Progress of a run on the screen: a bar on a terminal, elsewhere a line now and then.
+"""Progress of a run where there is no terminal: a line now and then.
 
-Both measure when they show, in a thread of their own: a result costs them nothing.
+It is measured when it is shown, in a thread of its own: a result costs nothing.
 """
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
-from rich.console import Console, RenderableType
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskProgressColumn, TextColumn
-from rich.text import Text
-
 from spanjury.orchestration.engine.progress import Tracker
 
-_REDRAWS = 2.0
-"""Redraws of a bar in a second."""
 _EVERY = 10.0
 """Seconds between two lines."""
-
-
-class ProgressBar(Progress):
-    """A bar for ``with``, and below it the figures that a bar has no place for.
-
-    Parameters
-    ----------
-    tracker
-        Measures the progress.
-    console
-        A terminal; what else is printed there must be printed by the same console.
-    """
-
-    def __init__(self, tracker: Tracker, *, console: Console) -> None:
-        self._tracker = tracker  # the next line measures already
-        super().__init__(
-            TextColumn("judged"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TaskProgressColumn(),
-            console=console,
-            refresh_per_second=_REDRAWS,
-            transient=True,
-        )
-        self.add_task("judged", total=tracker.total)
-
-    def get_renderables(self) -> Iterable[RenderableType]:
-        """Measure, and yield the bar and the line of figures."""
-        progress = self._tracker.progress()
-        for task in self.task_ids:
-            self.update(task, completed=progress.done)
-        yield from super().get_renderables()
-        if progress.figures:
-            yield Text(progress.figures, style="dim", overflow="ellipsis", no_wrap=True)
 
 
 class ProgressLines:

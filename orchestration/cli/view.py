@@ -10,9 +10,10 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from spanjury.judges.core import Result, Segment, shown_json
+from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.console import CleanConsole
 from spanjury.orchestration.cli.exits import say
-from spanjury.orchestration.cli.progress import ProgressBar, ProgressLines
+from spanjury.orchestration.cli.progress import ProgressLines
 from spanjury.orchestration.cli.segment_view import segment_view
 from spanjury.orchestration.cli.shown import Selector, Shown
 from spanjury.orchestration.cli.summary_view import summary_view
@@ -21,6 +22,9 @@ from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.engine.progress import Tracker, spent
 from spanjury.orchestration.engine.summary import Summary
 from spanjury.orchestration.wiring.results import result_row
+
+with lazily():
+    from spanjury.orchestration.cli import progress_bar
 
 
 class _Output(CleanConsole):
@@ -86,9 +90,11 @@ class View:
         if not self._side.is_watched:
             return ProgressLines(tracker, write=say)
         if not self._out.is_terminal:
-            return ProgressBar(tracker, console=self._side)
+            return progress_bar.ProgressBar(tracker, console=self._side)
         # Rows of JSON on a terminal are printed past a bar, not above it.
-        return nullcontext() if self._as_json else ProgressBar(tracker, console=self._out)
+        return (
+            nullcontext() if self._as_json else progress_bar.ProgressBar(tracker, console=self._out)
+        )
 
     def __enter__(self) -> Self:
         self._progress.__enter__()

@@ -39,11 +39,14 @@ from spanjury.judges.core import (
     signature,
     stamped,
 )
+from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.engine.aggregation import far_from_all
 from spanjury.orchestration.engine.decision import decide, decision_signature
 from spanjury.orchestration.engine.report_checks import checked_report
-from spanjury.orchestration.engine.span_score import SpanScore
 from spanjury.orchestration.engine.thresholds import Thresholds
+
+with lazily():
+    from spanjury.orchestration.engine import span_score as span_scores
 
 log = EventLog()
 
@@ -115,7 +118,7 @@ class Panel:
     aggregation: Aggregation
     aggregation_name: str
     consolidator: Consolidator
-    span_score: SpanScore | None = None
+    span_score: "span_scores.SpanScore | None" = None
     thresholds: tuple[Thresholds, ...] = ()
     observer: Observer = unobserved
     signature: str = field(init=False)

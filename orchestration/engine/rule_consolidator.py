@@ -11,8 +11,6 @@ The task is that of OpeNLGauge's consolidator (section 4); the rules are ours.
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from rapidfuzz import fuzz, utils
-
 from spanjury.judges.core import (
     Consolidation,
     ErrorSpan,
@@ -21,7 +19,11 @@ from spanjury.judges.core import (
     signature,
 )
 from spanjury.judges.core.code_digest import code_digest
+from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.engine.span_support import highest_probability, joined_evidence
+
+with lazily():
+    import rapidfuzz
 
 _SAME_PLACE = 0.5
 """Share of the shorter interval that two spans must have in common."""
@@ -121,7 +123,10 @@ def _same_place(one: ErrorSpan, other: ErrorSpan) -> bool:
     if one.interval is None or other.interval is None:
         if one.interval != other.interval:
             return False
-        return fuzz.ratio(one.text, other.text, processor=utils.default_process) >= _SAME_QUOTE
+        return (
+            rapidfuzz.fuzz.ratio(one.text, other.text, processor=rapidfuzz.utils.default_process)
+            >= _SAME_QUOTE
+        )
     (start, end), (other_start, other_end) = one.interval, other.interval
     shared = min(end, other_end) - max(start, other_start)
     return shared >= _SAME_PLACE * min(end - start, other_end - other_start)
@@ -130,8 +135,8 @@ def _same_place(one: ErrorSpan, other: ErrorSpan) -> bool:
 def _same_wording(one: ErrorSpan, other: ErrorSpan) -> bool:
     if one.category and one.category == other.category:
         return True
-    alike = fuzz.token_set_ratio(
-        one.explanation, other.explanation, processor=utils.default_process
+    alike = rapidfuzz.fuzz.token_set_ratio(
+        one.explanation, other.explanation, processor=rapidfuzz.utils.default_process
     )
     return alike >= _SAME_WORDING
 

@@ -13,7 +13,7 @@ from spanjury.orchestration.studies.agreement.spans.measures import (
     NO_CATEGORIES,
     renamed,
 )
-from spanjury.orchestration.wiring.results import ResultSpans, SeatWork, read_result_spans
+from spanjury.orchestration.wiring.read_results import ResultSpans, SeatWork, read_result_spans
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,13 +5,11 @@ import platform
 import re
 import subprocess
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from importlib.metadata import Distribution, distributions
 from importlib.resources import files
 from pathlib import Path
-
-from pydantic import TypeAdapter, ValidationError
 
 from spanjury.judges.core import (
     VERSION,
@@ -21,11 +19,16 @@ from spanjury.judges.core import (
     hide,
     is_secret_name,
 )
+from spanjury.judges.core.lazy import Once, lazily
 from spanjury.orchestration.services.evaluate import Job
+from spanjury.orchestration.wiring.config import with_todays_models
 from spanjury.orchestration.wiring.runs import RunFolder
 
+with lazily():
+    import pydantic
+
 _FORMAT = 1
-_JOB: TypeAdapter[Job] = TypeAdapter(Job)
+_JOB = Once(lambda: pydantic.TypeAdapter(Job))
 _NAME = re.compile(r"^Name: *(\S+)", re.MULTILINE)
 _VERSION = re.compile(r"^Version: *(\S+)", re.MULTILINE)
 _PROMPTS = ("judges/llm", "judges/agent", "orchestration/engine")
@@ -36,7 +39,10 @@ def manifest_of(job: Job) -> Mapping[str, object]:
 
     Raise `ConfigError` if the job holds a secret, which must not be stored.
     """
-    values = _JOB.dump_python(job, mode="json")
+    try:
+        values = _plain(job)
+    except TypeError:  # an option or a judge of some other kind
+        values = _JOB.get().dump_python(job, mode="json")
     _check_secrets(values, ())
     return {
         "format": _FORMAT,
@@ -59,11 +65,30 @@ def read_job(manifest: Mapping[str, object]) -> Job:
     if manifest.get("format") != _FORMAT:
         raise StoreError(f"the manifest has format {manifest.get('format')!r}, expected {_FORMAT}")
     try:
-        return _JOB.validate_python(manifest.get("job"))
-    except ValidationError as error:
+        return _JOB.get().validate_python(_with_todays_models(manifest.get("job")))
+    except pydantic.ValidationError as error:
         problem = error.errors(include_url=False)[0]
         place = ".".join(map(str, problem["loc"]))
         raise StoreError(f"the manifest has no valid job: {place}: {problem['msg']}") from error
+
+
+def _with_todays_models(job: object) -> object:
+    if isinstance(job, Mapping) and isinstance(panel := job.get("panel"), Mapping):
+        return {**job, "panel": with_todays_models(panel)}
+    return job
+
+
+def _plain(value: object) -> object:
+    """Return `value` as pydantic writes it into JSON, without loading it; raise `TypeError`."""
+    if value is None or type(value) in {bool, int, float, str}:
+        return value
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {name: _plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return list(map(_plain, value))
+    return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}  # type: ignore[arg-type]  # raises as it should
 
 
 def _check_secrets(value: object, names: tuple[str, ...]) -> None:

@@ -11,7 +11,7 @@ from spanjury.orchestration.services.metric_scores import (
     read_metric_scores,
 )
 from spanjury.orchestration.studies.agreement.ratings import Scorer
-from spanjury.orchestration.wiring.results import read_result_scores
+from spanjury.orchestration.wiring.read_results import read_result_scores
 
 PANEL = "panel"
 """Name of a panel of several seats."""

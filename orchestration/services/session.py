@@ -8,15 +8,17 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from spanjury.judges.core import UNANSWERED, Memory, Outcome, RunStoppedError
+from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken, Work, run_in_time
-from spanjury.orchestration.studies.generation import TextGenerator
-from spanjury.orchestration.studies.judging import OpenPanel
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
 from spanjury.orchestration.wiring.models import Guard, guard_of, open_generator
 from spanjury.orchestration.wiring.panels import open_configured_panel
 from spanjury.orchestration.wiring.runs import open_memory
+
+with lazily():
+    from spanjury.orchestration.studies import generation, judging
 
 T = TypeVar("T")
 
@@ -69,13 +71,13 @@ class RunSession:
             silent=silent,
         )
 
-    def opener(self, panel: PanelConfig) -> OpenPanel:
+    def opener(self, panel: PanelConfig) -> "judging.OpenPanel":
         """Return what opens `panel` once a draw."""
         return lambda draw: self.open_panel(panel, draw=draw)
 
-    def generator(self, model: ModelConfig) -> TextGenerator:
+    def generator(self, model: ModelConfig) -> "generation.TextGenerator":
         """Return `model` as a generator of texts, asked, counted and remembered as a judge's is."""
-        return TextGenerator(
+        return generation.TextGenerator(
             name=model.name,
             open=partial(
                 open_generator, model, memory=self.memory, meter=self.meter, guard=self.guard

@@ -4,17 +4,8 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Literal
-
-from pydantic import (
-    AliasChoices,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    TypeAdapter,
-    ValidationError,
-    with_config,
-)
+from types import MappingProxyType
+from typing import ClassVar, Literal, TypeVar, cast
 
 from spanjury.judges.core import (
     MASK,
@@ -26,7 +17,14 @@ from spanjury.judges.core import (
     is_secret_name,
     scrub,
 )
+from spanjury.judges.core.former_names import with_todays_names
+from spanjury.judges.core.lazy import Once, lazily
 from spanjury.orchestration.wiring.reading import WEIGHTS, is_reader
+
+with lazily():
+    import pydantic
+
+T = TypeVar("T")
 
 __all__ = [
     "EMBEDDED",
@@ -36,6 +34,7 @@ __all__ = [
     "parse_options",
     "parse_seat",
     "read_panel_file",
+    "with_todays_models",
 ]
 
 EMBEDDED = "embedded"
@@ -52,10 +51,11 @@ _IN_A_FOLDER = ModelOptions(max_connections=32, timeout=600.0)
 _READER, _DISTILLED = "reader", "distilled"
 """Judges that may be named with a folder that holds a reader."""
 
-_STRICT = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+_STRICT: Mapping[str, object] = MappingProxyType(
+    {"extra": "forbid", "arbitrary_types_allowed": True}
+)
 
 
-@with_config(_STRICT)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelConfig:
     """A model and how it is reached; `ModelOptions` explains the numbers.
@@ -78,12 +78,10 @@ class ModelConfig:
         If a base URL is not an address, or holds what looks like a secret.
     """
 
+    __pydantic_config__: ClassVar = _STRICT
+
     name: str
-    client: Annotated[
-        Literal["lean"] | None,
-        BeforeValidator(lambda name: "lean" if name == "fast" else name),
-        Field(validation_alias=AliasChoices("client", "via")),
-    ] = None
+    client: Literal["lean"] | None = None
     price: TokenPrice | None = None
     base_url: str | tuple[str, ...] | None = None
     max_connections: int | None = None
@@ -123,7 +121,6 @@ class ModelConfig:
             raise ConfigError(f"model {self.name!r}: {error}") from error
 
 
-@with_config(_STRICT)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatConfig:
     """One seat of a panel.
@@ -140,13 +137,14 @@ class SeatConfig:
         Options of the judge by name.
     """
 
+    __pydantic_config__: ClassVar = _STRICT
+
     judge: str | Judge
     name: str = ""
     model: ModelConfig | str | None = None
     options: Mapping[str, object] = field(default_factory=dict)
 
 
-@with_config(_STRICT)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PanelConfig:
     """A panel.
@@ -168,6 +166,8 @@ class PanelConfig:
     seed
         For every judge that takes a seed and names none.
     """
+
+    __pydantic_config__: ClassVar = _STRICT
 
     seats: tuple[SeatConfig, ...] = ()
     models: tuple[ModelConfig | str, ...] = ()
@@ -199,7 +199,7 @@ class PanelConfig:
         return 2 * self.connections
 
 
-_PANEL = TypeAdapter(PanelConfig)
+_PANEL = Once(lambda: pydantic.TypeAdapter(PanelConfig))
 
 
 def read_panel_file(path: Path) -> PanelConfig:
@@ -213,11 +213,31 @@ def read_panel_file(path: Path) -> PanelConfig:
     """
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
-        return _PANEL.validate_python(values)
+        return _PANEL.get().validate_python(with_todays_models(values))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(f"the panel file {path} cannot be read: {error}") from error
-    except ValidationError as error:
+    except pydantic.ValidationError as error:
         raise ConfigError(f"the panel file {path} does not fit: {_first_problem(error)}") from error
+
+
+def with_todays_models(values: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the table of a panel, whose models may be described as they were before."""
+    tables = {**values}
+    if isinstance(models := values.get("models"), list | tuple):
+        tables["models"] = list(map(_todays_model, models))
+    if isinstance(seats := values.get("seats"), list | tuple):
+        tables["seats"] = [_with_todays_model(seat, "model") for seat in seats]
+    return _with_todays_model(tables, "consolidate_model")
+
+
+def _with_todays_model(table: T, key: str) -> T:
+    if not isinstance(table, Mapping) or key not in table:
+        return table
+    return cast("T", {**table, key: _todays_model(table[key])})
+
+
+def _todays_model(model: object) -> object:
+    return with_todays_names(model, {"via": "client"}, texts={"fast": "lean"})
 
 
 def _usual_options(name: str) -> ModelOptions:
@@ -289,7 +309,7 @@ def _value(text: str) -> object:
     return value
 
 
-def _first_problem(error: ValidationError) -> str:
+def _first_problem(error: "pydantic.ValidationError") -> str:
     problem = error.errors(include_url=False)[0]
     place = ".".join(str(part) for part in problem["loc"])
     got = MASK if is_secret_name(place) else scrub(repr(problem["input"]))

@@ -21,10 +21,9 @@ from pathlib import Path
 
 from spanjury.adapters.models.circuit import PROBE, Guard
 from spanjury.adapters.models.event_loop import Lease
-from spanjury.adapters.models.gateway import Gateway
-from spanjury.adapters.models.scrubbed_model import ScrubbedModel
 from spanjury.adapters.telemetry.tracing import Tracing, find_tracing
 from spanjury.judges.core import ChatModel, Memory, ModelOpener, TokenPrice, address_of
+from spanjury.judges.core.lazy import lazily
 from spanjury.judges.text import defused
 from spanjury.orchestration.engine.memory import RememberedModel, SilentModel
 from spanjury.orchestration.engine.metering import Meter
@@ -32,6 +31,10 @@ from spanjury.orchestration.engine.stopping import FailurePolicy
 from spanjury.orchestration.wiring.checks import checked_model
 from spanjury.orchestration.wiring.config import ModelConfig
 from spanjury.orchestration.wiring.plugins import MODELS
+
+with lazily():
+    from spanjury.adapters.models import gateway as gateways
+    from spanjury.adapters.models import scrubbed_model
 
 __all__ = ["PROBE", "Guard", "Models", "guard_of", "open_generator", "open_model"]
 
@@ -48,7 +51,7 @@ _OPENAI_LIKE = frozenset(
 
 
 @asynccontextmanager
-async def open_model(model: ModelConfig) -> AsyncIterator[Gateway]:
+async def open_model(model: ModelConfig) -> "AsyncIterator[gateways.Gateway]":
     """Open a model behind the gateway, which bounds, times and retries its calls.
 
     Raise `ConfigError` if nothing can open a model of that name, or its address is nowhere
@@ -62,11 +65,12 @@ async def open_model(model: ModelConfig) -> AsyncIterator[Gateway]:
             for at in (replace(options, base_url=address_of(url)) for url in model.base_urls)
         ]
         first, *replicas = (
-            ScrubbedModel(checked_model(at_server, model.name)) for at_server in opened
+            scrubbed_model.ScrubbedModel(checked_model(at_server, model.name))
+            for at_server in opened
         )
         lease = Lease()
         stack.callback(lease.end)
-        yield Gateway(first, options=options, replicas=tuple(replicas), lease=lease)
+        yield gateways.Gateway(first, options=options, replicas=tuple(replicas), lease=lease)
 
 
 def _opener(model: ModelConfig) -> tuple[ModelOpener, str]:
@@ -125,8 +129,8 @@ class Models:
         return self.open[model]
 
     def _guarded(
-        self, gateway: Gateway, model: ModelConfig, *, price: TokenPrice | None
-    ) -> Gateway:
+        self, gateway: "gateways.Gateway", model: ModelConfig, *, price: TokenPrice | None
+    ) -> "gateways.Gateway":
         """Put the guard's circuit before `gateway`, for as long as the model is open."""
         if self.guard is None:
             return gateway

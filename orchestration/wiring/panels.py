@@ -12,10 +12,10 @@ from spanjury.judges.core import (
     Memory,
     Outcome,
 )
+from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.engine.memory import remembered
 from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.engine.panel import Panel, Seat, unobserved
-from spanjury.orchestration.engine.span_score import SpanScore, span_score
 from spanjury.orchestration.engine.thresholds import SHIPPED
 from spanjury.orchestration.wiring.checks import (
     checked_aggregation,
@@ -29,7 +29,6 @@ from spanjury.orchestration.wiring.config import (
     SeatConfig,
     parse_options,
 )
-from spanjury.orchestration.wiring.metrics import open_metric_judge
 from spanjury.orchestration.wiring.models import Guard, Models
 from spanjury.orchestration.wiring.plugins import (
     AGGREGATIONS,
@@ -41,6 +40,10 @@ from spanjury.orchestration.wiring.plugins import (
 )
 from spanjury.orchestration.wiring.reading import with_reader
 from spanjury.orchestration.wiring.trained import judging_options
+
+with lazily():
+    from spanjury.orchestration.engine import span_score as span_scores
+    from spanjury.orchestration.wiring import metrics
 
 __all__ = ["open_configured_panel"]
 
@@ -110,7 +113,7 @@ async def _seats(seat: SeatConfig, config: PanelConfig, models: Models) -> list[
     if not isinstance(seat.judge, str):
         return [Seat(name=seat.name or type(seat.judge).__name__, judge=seat.judge)]
     if seat.judge in METRICS.names() and seat.judge not in JUDGES.names():
-        measuring = open_metric_judge(seat.judge, seat.options)
+        measuring = metrics.open_metric_judge(seat.judge, seat.options)
         return [Seat(name=seat.name or seat.judge, judge=measuring)]
     factory = JUDGES.get(seat.judge)
     options = with_reader(factory, _with_seed(factory, seat.options, config.seed))
@@ -142,14 +145,14 @@ async def _consolidator(config: PanelConfig, models: Models) -> Consolidator:
     return checked_consolidator(built(factory, name, options), name)
 
 
-def _span_score(spec: str) -> SpanScore | None:
+def _span_score(spec: str) -> "span_scores.SpanScore | None":
     name, options = parse_options(spec, what="score")
     if spec == "aggregate":
         return None
     if name != "from-spans":
         raise ConfigError(f"score {spec!r}: expected aggregate, from-spans or from-spans:option=…")
-    made = built(span_score, name, options)
-    assert isinstance(made, SpanScore)
+    made = built(span_scores.span_score, name, options)
+    assert isinstance(made, span_scores.SpanScore)
     return made
 
 

@@ -6,9 +6,6 @@ A plugin's options are the parameters of the factory that its entry point names.
 import inspect
 from collections.abc import Callable, Mapping
 
-from pydantic import TypeAdapter, ValidationError
-from pydantic.errors import PydanticSchemaGenerationError
-
 from spanjury.judges.core import (
     Aggregation,
     ConfigError,
@@ -17,7 +14,11 @@ from spanjury.judges.core import (
     PluginError,
     Source,
 )
+from spanjury.judges.core.lazy import lazily
 from spanjury.judges.core.registry import Registry
+
+with lazily():
+    import pydantic
 
 __all__ = [
     "AGGREGATIONS",
@@ -64,6 +65,10 @@ _HANDED = frozenset({"encoder", "model", "tuning"})
 """Parameters that no option sets: wiring hands them over."""
 
 
+_LIVING = frozenset({"encoder", "model"})
+"""Parameters whose values are no data."""
+
+
 def built(factory: Callable[..., object], name: str, options: Mapping[str, object]) -> object:
     """Call a plugin's factory with its options, each checked against its annotation.
 
@@ -91,15 +96,17 @@ def _validated(
 ) -> dict[str, object]:
     known = parameters(factory)
     checked = dict(options)
-    for option in checked.keys() - {"model"}:
+    for option in checked.keys() - _LIVING:
         if isinstance(known[option].annotation, str):
             continue  # a type whose name is known to type checkers only
+        if type(checked[option]) is known[option].annotation:
+            continue  # to load what checks it would take longer than a short run
         try:
-            adapter: TypeAdapter[object] = TypeAdapter(known[option].annotation)
+            adapter: pydantic.TypeAdapter[object] = pydantic.TypeAdapter(known[option].annotation)
             checked[option] = adapter.validate_python(checked[option])
-        except PydanticSchemaGenerationError:
+        except pydantic.PydanticSchemaGenerationError:
             continue  # a type of the plugin's own: the plugin checks it
-        except ValidationError as error:
+        except pydantic.ValidationError as error:
             problem = error.errors(include_url=False)[0]["msg"]
             raise ConfigError(
                 f"option {option!r} of {name!r}: {problem}, got {checked[option]!r}"

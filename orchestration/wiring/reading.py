@@ -5,12 +5,13 @@ from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
 
-from spanjury.adapters.reading.card import is_reader, set_constants
-from spanjury.adapters.reading.onnx_reader import open_reader
 from spanjury.judges.core import ConfigError
-from spanjury.judges.reader.fitting import CheckedText, fitted
-from spanjury.judges.reader.tuning import Tuning
+from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.wiring.plugins import parameters
+
+with lazily():
+    from spanjury.adapters.reading import card, onnx_reader
+    from spanjury.judges.reader import fitting, tuning
 
 __all__ = ["ENCODER", "WEIGHTS", "fit_constants", "has_weights", "is_reader", "with_reader"]
 
@@ -22,7 +23,12 @@ _TUNING = "tuning"
 
 def has_weights() -> bool:
     """Say whether the package brings a reader."""
-    return is_reader(_shipped())
+    return card.is_reader(_shipped())
+
+
+def is_reader(folder: Path) -> bool:
+    """Say whether `folder` holds a window reader."""
+    return card.is_reader(folder)
 
 
 def with_reader(factory: Callable[..., object], options: Mapping[str, object]) -> dict[str, object]:
@@ -38,20 +44,29 @@ def with_reader(factory: Callable[..., object], options: Mapping[str, object]) -
     folder = rest.pop(WEIGHTS, None)
     if folder is None and not has_weights():
         raise ConfigError(f"this package brings no reader: name one by {WEIGHTS}=FOLDER")
-    reader = open_reader(_shipped() if folder is None else Path(str(folder)))
+    reader = onnx_reader.open_reader(_shipped() if folder is None else Path(str(folder)))
     if _TUNING in known:
-        rest[_TUNING] = dict(reader.constants)
+        wanted = known[_TUNING].annotation
+        rest[_TUNING] = _tuning(reader.constants, wanted=wanted)
     return {**rest, ENCODER: reader}
 
 
-def fit_constants(folder: Path, texts: Sequence[CheckedText]) -> Tuning:
+def _tuning(constants: Mapping[str, float], *, wanted: object) -> object:
+    """Return the constants as the judge takes them; what does not fit is refused with the rest."""
+    try:
+        return tuning.Tuning(**constants) if wanted is tuning.Tuning else dict(constants)
+    except (TypeError, ValueError):
+        return dict(constants)
+
+
+def fit_constants(folder: Path, texts: "Sequence[fitting.CheckedText]") -> "tuning.Tuning":
     """Fit the judge's constants to the reader in `folder`, write them there, and return them.
 
     Raise `ConfigError` if there is no reader, and `JudgeError` if it cannot read.
     """
-    tuning = fitted(open_reader(folder), texts)
-    set_constants(folder, asdict(tuning))
-    return tuning
+    made = fitting.fitted(onnx_reader.open_reader(folder), texts)
+    card.set_constants(folder, asdict(made))
+    return made
 
 
 def _shipped() -> Path:

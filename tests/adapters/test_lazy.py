@@ -2,12 +2,17 @@
 
 import subprocess
 import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from spanjury.adapters import plots
 from spanjury.judges.core import ConfigError
-from spanjury.judges.core.lazy import library, require
+from spanjury.judges.core.lazy import lazily, library, require
 
 DRAW = """
 import sys
@@ -54,3 +59,52 @@ def test_there_is_no_module_of_any_other_name() -> None:
 
 def test_a_loaded_library_is_the_library() -> None:
     assert library("json", extra="none") is sys.modules["json"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder from which modules are imported, and forgotten afterwards."""
+    monkeypatch.syspath_prepend(tmp_path)
+    yield tmp_path
+    for name in ("waits", "fails_once"):
+        sys.modules.pop(name, None)
+
+
+def imported_lazily(name: str) -> ModuleType:
+    with lazily():
+        return import_module(name)
+
+
+def test_a_module_waits_however_often_it_is_imported(folder: Path) -> None:
+    (folder / "waits.py").write_text("import sys\nsys.waits_ran = True\nvalue = 1\n")
+    imported_lazily("waits")
+    waiting = imported_lazily("waits")
+    assert not hasattr(sys, "waits_ran")
+    try:
+        assert waiting.value == 1
+        assert type(waiting) is ModuleType
+    finally:
+        del sys.waits_ran  # type: ignore[attr-defined]  # the module has just made it
+
+
+def test_threads_that_use_a_waiting_module_together_find_it_whole(folder: Path) -> None:
+    (folder / "waits.py").write_text(
+        "import threading\nfirst = 1\nthreading.Event().wait(0.2)\nlast = 2\n"
+    )
+    waiting = imported_lazily("waits")
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(lambda _: waiting.last, range(4))) == [2] * 4
+
+
+def test_a_module_that_failed_is_executed_again_at_the_next_use(folder: Path) -> None:
+    (folder / "fails_once.py").write_text(
+        "import sys\nif not hasattr(sys, 'failed_once'):\n"
+        "    sys.failed_once = True\n    raise RuntimeError('at first')\nvalue = 3\n"
+    )
+    failing = imported_lazily("fails_once")
+    try:
+        with pytest.raises(RuntimeError, match="at first"):
+            _ = failing.value
+        assert failing.value == 3
+    finally:
+        del sys.failed_once  # type: ignore[attr-defined]  # as above

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spanjury.adapters.files.reading import checked_rows, rows
 from spanjury.adapters.files.reading.rows import parse_row
 from spanjury.judges.core import DataError, ErrorSpan, Located, Segment
 
@@ -271,3 +272,27 @@ def test_what_was_got_is_quoted_in_short() -> None:
 def test_a_score_that_is_no_number_is_refused(score: float) -> None:
     with pytest.raises(DataError, match=r"human\.fluency: got .*, expected a finite number"):
         parse_row({"output": "x", "human": {"fluency": score}}, line=1)
+
+
+@given(
+    row=st.dictionaries(KEYS, VALUES, max_size=6) | segments().map(row_of),
+    output=TEXTS | st.integers(),
+    scores=VALUES | st.dictionaries(NAMES, SCORES | st.integers() | st.booleans()),
+)
+def test_a_plain_row_is_read_as_the_validator_reads_it(
+    row: dict[str, object], output: object, scores: object
+) -> None:
+    native = rows._native({**row, "output": output, "human": scores, "spans": None})
+    plain = rows._plain_segment(native, line=7)
+    if plain is not None:
+        checked = checked_rows.checked_row(native, row=native, line=7)
+        assert plain == checked
+        assert repr(plain) == repr(checked)  # 1 is not 1.0
+
+
+def test_rows_as_most_are_need_no_validator() -> None:
+    row = {"id": 3, "source": "A.", "output": "B.", "scores": {"fluency": 4}, "more": None}
+    plain = rows._plain_segment(rows._native(row), line=1)
+    assert plain is not None
+    assert plain == checked_rows.checked_row(rows._native(row), row=row, line=1)
+    assert plain.human == {"fluency": {"": 4.0}}

@@ -30,7 +30,7 @@ T = TypeVar("T")
 def read_jsonl(
     path: Path, /, *, columns: ColumnMap = AS_NAMED, limits: DataLimits = USUAL
 ) -> Iterator[Segment | DataError]:
-    """Read a file with one JSON object a line, as `rows.Row` describes it.
+    """Read a file with one JSON object a line, as `checked_rows.Row` describes it.
 
     The file is UTF-8 with or without a byte order mark, plain or gzip; `columns` says what the
     keys of its rows are called. Yields one segment or fault for each line that is not blank, in

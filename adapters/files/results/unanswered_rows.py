@@ -12,15 +12,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import ValidationError
-
-from spanjury.adapters.files.results.result_rows import (
-    ResultLine,
-    RowOutcomes,
-    read_lines,
-    read_results,
-)
 from spanjury.judges.core import UNANSWERED, DataError, Outcome
+from spanjury.judges.core.lazy import lazily
+
+with lazily():
+    import pydantic
+
+    from spanjury.adapters.files.results import result_rows
 
 _WORDS = tuple(f'"{outcome.value}"'.encode() for outcome in sorted(UNANSWERED))
 """One of them is in every row that lacks an answer, and in few others."""
@@ -33,7 +31,7 @@ class _Lack:
     scored: bool
     seats: frozenset[str]
 
-    def costs(self, old: RowOutcomes) -> bool:
+    def costs(self, old: "result_rows.RowOutcomes") -> bool:
         """Say whether `old` has a score that the row lacks."""
         if old.outcome is Outcome.SCORED and not self.scored:
             return True
@@ -70,13 +68,21 @@ class UnansweredRows:
 
     def objection(self, old: Path) -> str:
         """Say which scores of the results file `old` the new rows would cost; empty for none."""
-        return self._objection(read_results(old, RowOutcomes)) if self._lacks else ""
+        return (
+            self._objection(result_rows.read_results(old, result_rows.RowOutcomes))
+            if self._lacks
+            else ""
+        )
 
     def objection_of(self, old: Iterable[bytes], *, name: str) -> str:
         """Say the same of a results file called `name` that is open already."""
-        return self._objection(read_lines(old, RowOutcomes, name=name)) if self._lacks else ""
+        return (
+            self._objection(result_rows.read_lines(old, result_rows.RowOutcomes, name=name))
+            if self._lacks
+            else ""
+        )
 
-    def _objection(self, old: Iterable[ResultLine[RowOutcomes]]) -> str:
+    def _objection(self, old: "Iterable[result_rows.ResultLine[result_rows.RowOutcomes]]") -> str:
         try:
             losses = self._losses(old)
             first = next(losses, None)
@@ -86,8 +92,8 @@ class UnansweredRows:
         return "" if first is None else _words(*first, count=count)
 
     def _losses(
-        self, old: Iterable[ResultLine[RowOutcomes]]
-    ) -> Iterator[tuple[RowOutcomes, _Lack]]:
+        self, old: "Iterable[result_rows.ResultLine[result_rows.RowOutcomes]]"
+    ) -> "Iterator[tuple[result_rows.RowOutcomes, _Lack]]":
         for _, row in old:
             lack = self._lacks.get(_digest(row), None if self._has_answer else _NO_ANSWER)
             if lack is not None and lack.costs(row):
@@ -109,35 +115,35 @@ def _better(old: bytes, new: bytes) -> bytes:
     if not row or not lack:
         return new
     try:
-        was = RowOutcomes.model_validate_json(old)
-    except ValidationError:
+        was = result_rows.RowOutcomes.model_validate_json(old)
+    except pydantic.ValidationError:
         return new
     return old if _digest(was) == _digest(row) and lack.costs(was) else new
 
 
-def _read(line: bytes) -> RowOutcomes | None:
+def _read(line: bytes) -> "result_rows.RowOutcomes | None":
     """Return the row in `line` if it may lack an answer: most need not be read."""
     if not any(word in line for word in _WORDS):
         return None
     try:
-        return RowOutcomes.model_validate_json(line)
-    except ValidationError:  # other readers of the row say so
+        return result_rows.RowOutcomes.model_validate_json(line)
+    except pydantic.ValidationError:  # other readers of the row say so
         return None
 
 
-def _lack(row: RowOutcomes) -> _Lack | None:
+def _lack(row: "result_rows.RowOutcomes") -> _Lack | None:
     seats = frozenset(seat.judge for seat in row.seats if seat.outcome in UNANSWERED)
     if not seats and row.outcome not in UNANSWERED:
         return None
     return _Lack(scored=row.outcome is Outcome.SCORED, seats=seats)
 
 
-def _digest(row: RowOutcomes) -> bytes:
+def _digest(row: "result_rows.RowOutcomes") -> bytes:
     name = json.dumps([row.id, row.system, row.task, row.aspect]).encode()
     return hashlib.blake2b(name, digest_size=16).digest()
 
 
-def _words(first: RowOutcomes, lack: _Lack, *, count: int) -> str:
+def _words(first: "result_rows.RowOutcomes", lack: _Lack, *, count: int) -> str:
     rows = "1 row has a score" if count == 1 else f"{count} rows have scores"
     system = f" of {first.system!r}" if first.system else ""
     silent = ", ".join(sorted(lack.seats)) or "the panel"

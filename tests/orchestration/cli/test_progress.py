@@ -14,7 +14,8 @@ from fakes.judges import ASPECT, segment
 from rich.console import Console
 
 from spanjury.judges.core import PanelReport, Result, Usage
-from spanjury.orchestration.cli.progress import ProgressBar, ProgressLines
+from spanjury.orchestration.cli.progress import ProgressLines
+from spanjury.orchestration.cli.progress_bar import ProgressBar
 from spanjury.orchestration.cli.shown import Shown
 from spanjury.orchestration.cli.view import View
 from spanjury.orchestration.engine.metering import Meter

@@ -1,0 +1,54 @@
+"""Values of a row, as users write them in one of several ways, in the one way that we know."""
+
+import json
+from types import MappingProxyType
+
+INPUT_HEADER = "Input"
+"""The header of an input that comes as a plain text."""
+OTHER_NAMES = MappingProxyType(
+    {"input": "inputs", "source": "inputs", "reference": "references", "scores": "human"}
+)
+"""Other names of a key; the first of them counts, and only where the key itself is absent."""
+
+
+def as_text(identity: object) -> object:
+    """Write a number as a text; True and False are no numbers here."""
+    if isinstance(identity, int | float) and not isinstance(identity, bool):
+        return str(identity)
+    return identity
+
+
+def by_header(inputs: object) -> object:
+    """Render every input; one that comes without a header gets the usual one."""
+    if isinstance(inputs, str | list):
+        return {INPUT_HEADER: rendered(inputs)}
+    if isinstance(inputs, dict):
+        return {header: rendered(text) for header, text in inputs.items() if text is not None}
+    return inputs
+
+
+def as_list(references: object) -> object:
+    """Take a single text for a list of one."""
+    return [references] if isinstance(references, str) else references
+
+
+def by_rater(human: object) -> object:
+    """Give a bare score the rater ``""`` and drop what has no rating."""
+    if not isinstance(human, dict):
+        return human
+    rated = {}
+    for aspect, scores in human.items():
+        by_rater = scores if isinstance(scores, dict) else {"": scores}
+        given = {rater: score for rater, score in by_rater.items() if score is not None}
+        if given:
+            rated[aspect] = given
+    return rated
+
+
+def rendered(value: object) -> str:
+    """Write an input as text: the turns of a list on lines of their own, else as JSON."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and all(isinstance(turn, str) for turn in value):
+        return "\n".join(value)
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

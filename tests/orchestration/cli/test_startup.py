@@ -1,0 +1,94 @@
+"""Modules that a short command leaves unloaded, of which each costs it time."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAM = """
+import json, os, sys
+from types import ModuleType
+from spanjury.orchestration.cli import main
+try:
+    main()
+except SystemExit as end:
+    assert not end.code, end.code
+loaded = {name for name, module in sys.modules.items() if type(module) is ModuleType}
+print(json.dumps(sorted(loaded & set(json.loads(os.environ['WATCHED'])))), file=sys.stderr)
+"""
+ENCODER = {"numpy", "onnxruntime", "tokenizers", "spanjury.adapters.reading.onnx_reader"}
+OTHERS = {
+    "aiohttp",
+    "httpx",
+    "litellm",
+    "openai",
+    "opentelemetry",
+    "pydantic",
+    "pydantic_ai",
+    "rapidfuzz",
+    "rich.progress",
+    "scipy",
+    "spanjury.adapters.files.results.result_rows",
+    "spanjury.adapters.models.gateway",
+    "spanjury.judges.llm.parse",
+    "spanjury.judges.metrics.judge",
+    "spanjury.judges.reader.fitting",
+    "spanjury.judges.scoring",
+    "spanjury.orchestration.report.document",
+    "spanjury.orchestration.studies.generation",
+    "spanjury.orchestration.wiring.training_record",
+}
+SOURCE = "The bridge opened in 1932. It is 503 metres long and carries eight lanes of traffic."
+
+
+def loaded(names: set[str], *arguments: str, home: Path) -> list[str]:
+    """Return which of `names` a command loads."""
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=home,
+        env={**os.environ, "XDG_DATA_HOME": str(home), "WATCHED": json.dumps(sorted(names))},
+    )
+    assert done.returncode == 0, done.stderr
+    found: list[str] = json.loads(done.stderr.splitlines()[-1])
+    return found
+
+
+def write_row(folder: Path, output: str) -> None:
+    """Write a file of one row."""
+    row = {"id": 1, "task": "summarization", "inputs": {"Article": SOURCE}, "output": output}
+    (folder / "one.jsonl").write_text(json.dumps(row))
+
+
+def test_rules_on_one_row_load_no_validator_no_encoder_and_no_model(tmp_path: Path) -> None:
+    write_row(tmp_path, "The bridge opened in 1930.")
+    judges = ["--judge", "grounding", "--judge", "form"]
+    assert loaded(ENCODER | OTHERS, "evaluate", "one.jsonl", *judges, home=tmp_path) == []
+
+
+def test_the_default_panel_loads_the_encoder_and_nothing_else(tmp_path: Path) -> None:
+    write_row(tmp_path, "A bridge that opened in 1932 has ten lanes.")
+    found = loaded(ENCODER | OTHERS, "evaluate", "one.jsonl", home=tmp_path)
+    assert set(found) == ENCODER
+
+
+def test_the_default_panel_loads_no_encoder_for_what_is_copied(tmp_path: Path) -> None:
+    write_row(tmp_path, "The bridge opened in 1932.")
+    found = loaded(ENCODER | OTHERS, "evaluate", "one.jsonl", home=tmp_path)
+    assert found == ["spanjury.adapters.reading.onnx_reader"]
+
+
+def test_the_list_of_judges_loads_no_numbers_and_no_clients(tmp_path: Path) -> None:
+    heavy = {"aiohttp", "httpx", "litellm", "numpy", "openai", "pydantic_ai", "rapidfuzz", "scipy"}
+    assert loaded(heavy, "judges", home=tmp_path) == []
+
+
+@pytest.mark.parametrize("command", ["--help", "evaluate --help", "tasks", "aspects"])
+def test_help_and_lists_load_no_validator(command: str, tmp_path: Path) -> None:
+    names = {"pydantic", "numpy", "anyio", "asyncio"}
+    assert loaded(names, *command.split(), home=tmp_path) == []

@@ -46,6 +46,7 @@ _COUNTED = re.compile(
     re.IGNORECASE,
 )
 _MONEY = re.compile(r"[$£€](?=\d)")
+_MONTH_DAYS = tuple(str(day) for day in range(1, 29))
 _LONGEST_SHIFT = 15  # years
 
 
@@ -101,9 +102,8 @@ def _dates(mask: str) -> Iterator[Choice]:
         names = _DAYS if found in _DAYS else _MONTHS
         yield Choice(*match.span(), tuple(name for name in names if name != found))
     for match in _DAY_NUMBER.finditer(mask):
-        days = (str(day) for day in range(1, 29))
         found = match[str(match.lastgroup)]
-        others = tuple(day for day in days if day != found)
+        others = tuple(day for day in _MONTH_DAYS if day != found)
         yield Choice(*match.span(str(match.lastgroup)), others)
     for match in _YEAR.finditer(mask):
         year = int(match["year"])

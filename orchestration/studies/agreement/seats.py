@@ -294,13 +294,14 @@ def _alone(ratings: Ratings, table: SeatTable, settings: Settings) -> list[float
 def _aggregations(ratings: Ratings, table: SeatTable, settings: Settings) -> tuple[Agreement, ...]:
     """Compare aggregations as if each were a scorer."""
     names = tuple(Scorer(name=name, scores={}) for name in _AGGREGATIONS)
-    scores = np.full((len(names), *ratings.human.shape), np.nan)
-    places = np.nonzero(~np.isnan(table.scores).all(axis=0))
+    flat = table.scores.reshape(len(table.scores), -1)
+    (places,) = np.nonzero(~np.isnan(flat).all(axis=0))
     given = [
-        tuple(score for score in one if not math.isnan(score))
-        for one in table.scores[(slice(None), *places)].T.tolist()
+        tuple(score for score in one if not math.isnan(score)) for one in flat[:, places].T.tolist()
     ]
+    scores = np.full((len(names), flat.shape[1]), np.nan)
     for aggregated, by in zip(scores, _AGGREGATIONS.values(), strict=True):
         known = {one: by(one) for one in dict.fromkeys(given)}  # few differ, of many outputs
         aggregated[places] = [known[one] for one in given]
+    scores = scores.reshape(len(names), *ratings.human.shape)
     return agreements(replace(ratings, scorers=names, scores=scores), settings)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import chain
 
 from numpy.random import Generator
@@ -96,7 +97,12 @@ def change_date(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     return struck(sorted(_dates(masked(text))), rng, k=k, what="parts of dates")
 
 
-def _dates(mask: str) -> Iterator[Choice]:
+@lru_cache(maxsize=16)  # of a few texts, which several rules look at
+def _dates(mask: str) -> tuple[Choice, ...]:
+    return tuple(_parts_of_dates(mask))
+
+
+def _parts_of_dates(mask: str) -> Iterator[Choice]:
     for match in chain(_WEEKDAY.finditer(mask), _MONTH_NAME.finditer(mask)):
         found = match.group()
         names = _DAYS if found in _DAYS else _MONTHS

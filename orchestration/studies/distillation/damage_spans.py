@@ -63,7 +63,9 @@ def damage_spans(
         return ()
     words = [match.span() for match in _WORD.finditer(damaged.text)]
     omitted = [strike for strike in strikes if _is_omission(strike, damaged.text)]
-    placed = [_marked(strike, damaged.text, words) for strike in strikes if strike not in omitted]
+    marks = [_marked(strike, damaged.text, words) for strike in strikes if strike not in omitted]
+    omitted += [mark.strikes[0] for mark in marks if mark.start == mark.end]  # no word is left
+    placed = [mark for mark in marks if mark.start < mark.end]
     spans = [_span(mark, damaged.text, words=words, rng=rng) for mark in _merged(placed)]
     return (*spans, *(_omission(strike, rng) for strike in omitted))
 

@@ -129,7 +129,7 @@ def test_a_sentence_that_is_omitted_has_no_place() -> None:
 
 
 def test_what_is_taken_out_of_a_text_that_keeps_no_word_has_no_place() -> None:
-    (harm,) = only("delete-word-run")
+    harm = next(one for one in harms_of("full") if one.rule == "delete-word-run")
     strike = Strike(start=0, end=0, was="No", harm=harm)
     damaged = DamagedText(text="...", strikes=(strike,))
     (span,) = damage_spans(damaged, damaged.strikes, generator_for(1, "test", "a"))

@@ -1,16 +1,13 @@
 """Perturbed pairs: clean texts, each beside the text that a perturbation makes of it."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
-from dataclasses import KW_ONLY, dataclass, field, replace
-from itertools import chain
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import overload
 
 from spanjury.judges.core import ErrorSpan, Located, PerturbationError, Segment
 from spanjury.perturbations.edits import Damage
 from spanjury.perturbations.generated import GeneratedPerturbation
+from spanjury.perturbations.others import other_texts
 from spanjury.perturbations.perturbation import (
     Case,
     Level,
@@ -97,7 +94,7 @@ def perturbed_pairs(
     """
     cases = [
         case_of(segment, others=others)
-        for segment, others in zip(segments, _others(segments), strict=True)
+        for segment, others in zip(segments, other_texts(segments), strict=True)
     ]
     for condition in conditions:
         for segment, case in zip(segments, cases, strict=True):
@@ -147,51 +144,6 @@ def _pair(
             f"{condition.name} cannot damage {segment.segment_id!r}: {error}"
         ) from error
     return pair_of(segment, condition, damage=damage)
-
-
-def _others(segments: Sequence[Segment]) -> Iterator[Sequence[str]]:
-    """Yield for each segment the outputs for other inputs of its task."""
-    outputs: defaultdict[str, list[str]] = defaultdict(list)
-    alike: defaultdict[object, list[int]] = defaultdict(list)
-    places = []
-    for segment in segments:
-        beside = outputs[segment.task]
-        same_input = alike[segment.task, frozenset(segment.inputs.items())]
-        places.append((segment.task, len(beside), same_input))
-        same_input.append(len(beside))
-        beside.append(segment.output)
-    for task, place, same_input in places:
-        yield _Others(outputs[task], place=place, same_input=frozenset(same_input))
-
-
-@dataclass(frozen=True, slots=True)
-class _Others(Sequence[str]):
-    """The outputs of a task, but for those of one input: from the next one on, and round.
-
-    They are kept once for the whole task, and put in this order where a rule looks at them,
-    which few rules do.
-    """
-
-    outputs: Sequence[str]
-    _: KW_ONLY
-    place: int
-    same_input: AbstractSet[int]
-
-    def __len__(self) -> int:
-        return len(self.outputs) - len(self.same_input)
-
-    def __iter__(self) -> Iterator[str]:
-        order = chain(range(self.place + 1, len(self.outputs)), range(self.place))
-        return (self.outputs[index] for index in order if index not in self.same_input)
-
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[str]: ...
-
-    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
-        return tuple(self)[index]
 
 
 def _gold(damage: Damage, condition: Condition) -> tuple[ErrorSpan, ...]:

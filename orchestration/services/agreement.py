@@ -10,7 +10,7 @@ from typing import TypeVar
 from anyio import CapacityLimiter, create_task_group, to_process, to_thread
 
 from spanjury.judges.core import ConfigError, DataError, Segment, first_error_alone
-from spanjury.orchestration.services.annotators import Annotator, read_annotators, span_tasks
+from spanjury.orchestration.services.annotators import Annotator, read_judged, span_tasks
 from spanjury.orchestration.services.panels import read_segments
 from spanjury.orchestration.services.scorers import read_scorers
 from spanjury.orchestration.studies.agreement.findings import (
@@ -105,21 +105,21 @@ def collect(job: MetaJob) -> Collected:
             f"{job.human}: no row has people's scores or error spans (the keys are 'human' and "
             "'spans')"
         )
-    annotators = read_annotators(job.results)
-    _refuse_strange(job.aspects, known, annotators if gold else ())
+    judged = read_judged(job.results)
+    _refuse_strange(job.aspects, known, judged.annotators if gold else ())
     wanted = [aspect for aspect in job.aspects or known if aspect in known]
     collected = Collected(
-        ratings=_compared(segments, read_scorers(job.results), wanted),
+        ratings=_compared(segments, read_scorers(job.results, judges=judged.scorers), wanted),
         spans=tuple(
             span_tasks(
                 segments,
-                annotators,
+                judged.annotators,
                 gold=gold,
                 aspects=job.aspects,
                 categories=category_map(job.categories, gold=gold),
             )
         ),
-        annotators=tuple(annotators),
+        annotators=judged.annotators,
         gold=gold,
         lengths={one.segment_id: len(one.output) for one in segments},
     )

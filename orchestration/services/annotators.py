@@ -1,12 +1,14 @@
-"""Annotators from files: panels and seats that marked errors in a run, and what that took."""
+"""Annotators from files: panels and seats that marked errors in a run, their work and scores."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from spanjury.judges.core import DataError, ErrorSpan, Segment
 from spanjury.orchestration.services.metric_scores import are_metric_scores
-from spanjury.orchestration.services.scorers import PANEL, names_apart, results_file
+from spanjury.orchestration.services.scorers import PANEL, JudgeScores, names_apart, results_file
+from spanjury.orchestration.studies.agreement.ratings import Scorer
 from spanjury.orchestration.studies.agreement.spans.aspect import SpanTask, top_rated_texts
 from spanjury.orchestration.studies.agreement.spans.gold import Found, Gold
 from spanjury.orchestration.studies.agreement.spans.measures import (
@@ -41,16 +43,31 @@ class Annotator:
     tokens: float
 
 
-def read_annotators(paths: Iterable[Path]) -> list[Annotator]:
-    """Read the spans of panels and their seats; scores of metrics are skipped.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """The content of results files, each read once.
+
+    Parameters
+    ----------
+    scorers
+        Path -> the panel and the seats of its run, as scorers whose names are the files' own.
+    """
+
+    annotators: tuple[Annotator, ...]
+    scorers: Mapping[Path, Sequence[Scorer]]
+
+
+def read_judged(paths: Iterable[Path]) -> Judged:
+    """Read the spans and scores of panels and their seats; scores of metrics are skipped.
 
     Raise `DataError` if a file cannot be read.
     """
     files = [(path, file) for path in paths if not are_metric_scores(file := results_file(path))]
-    found = [(path, key, one) for path, file in files for key, one in _work(file).items()]
+    runs = {path: _run(file, name=str(path)) for path, file in files}
+    found = [(path, key, one) for path, _ in files for key, one in runs[path].work.items()]
     names = names_apart([(path, *key) for path, key, _ in found])
     marking = {(path, key[0]) for path, key, one in found if any(one.spans.values())}
-    return [
+    annotators = tuple(
         Annotator(
             name=name,
             is_panel=key[0] == PANEL,
@@ -61,7 +78,10 @@ def read_annotators(paths: Iterable[Path]) -> list[Annotator]:
             tokens=one.tokens / len(one.spans),
         )
         for name, (path, key, one) in zip(names, found, strict=True)
-    ]
+    )
+    return Judged(
+        annotators=annotators, scorers={path: run.scores.scorers() for path, run in runs.items()}
+    )
 
 
 def span_tasks(
@@ -112,16 +132,25 @@ class _Work:
     tokens: int = 0
 
 
-def _work(file: Path) -> dict[tuple[str, str], _Work]:
-    """Collect the work of each name on each aspect."""
+class _Run(NamedTuple):
+    """A results file: the work of each name on each aspect, and all scores."""
+
+    work: Mapping[tuple[str, str], _Work]
+    scores: JudgeScores
+
+
+def _run(file: Path, *, name: str) -> _Run:
+    """Read a results file once."""
     found: dict[tuple[str, str], _Work] = {}
+    scores = JudgeScores(run=name)
     for row in read_result_spans(file):
-        for name, (spans, work) in _by_name(row).items():
-            one = found.setdefault((name, row.aspect), _Work())
-            one.spans[row.segment_id] = spans
+        scores.add(row.scores)
+        for judge, (spans, work) in _by_name(row).items():
+            one = found.setdefault((judge, row.scores.aspect), _Work())
+            one.spans[row.scores.segment_id] = spans
             one.seconds += work.seconds
             one.tokens += work.tokens
-    return found
+    return _Run(found, scores)
 
 
 def _by_name(row: ResultSpans) -> dict[str, tuple[tuple[ErrorSpan, ...] | None, SeatWork]]:

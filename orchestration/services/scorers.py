@@ -1,9 +1,10 @@
 """Scorers from files: the metrics of a file of scores, the panel and its seats of a run."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 from spanjury.judges.core import DataError
 from spanjury.orchestration.services.metric_scores import (
@@ -11,16 +12,24 @@ from spanjury.orchestration.services.metric_scores import (
     read_metric_scores,
 )
 from spanjury.orchestration.studies.agreement.ratings import Scorer
-from spanjury.orchestration.wiring.read_results import read_result_scores
+from spanjury.orchestration.wiring.read_results import ResultScores, read_result_scores
 
 PANEL = "panel"
 """Name of a panel of several seats."""
+NO_JUDGES: Mapping[Path, Sequence[Scorer]] = MappingProxyType({})
 
 
-def read_scorers(paths: Iterable[Path]) -> list[Scorer]:
+def read_scorers(
+    paths: Sequence[Path], *, judges: Mapping[Path, Sequence[Scorer]] = NO_JUDGES
+) -> list[Scorer]:
     """Read the scorers in some files.
 
     Raise `DataError` if a file cannot be read, or there is no score in any.
+
+    Parameters
+    ----------
+    judges
+        Path -> the scorers of a run that was read before; its file is not read again.
 
     Returns
     -------
@@ -28,7 +37,11 @@ def read_scorers(paths: Iterable[Path]) -> list[Scorer]:
         Of a run the panel and each seat, aspect by aspect; a single seat is the panel.
         `names_apart` makes their names differ.
     """
-    found = [(path, scorer) for path in paths for scorer in _read(path)]
+    found = [
+        (path, scorer)
+        for path in paths
+        for scorer in (judges[path] if path in judges else _read(path))
+    ]
     if not any(scorer.scores for _, scorer in found):
         raise DataError("there is no score in " + ", ".join(map(str, paths)))
     names = names_apart([(path, scorer.name, scorer.aspect) for path, scorer in found])
@@ -58,9 +71,44 @@ def results_file(path: Path) -> Path:
     return path / "results.jsonl" if path.is_dir() else path
 
 
-def _read(path: Path) -> Iterator[Scorer]:
+class JudgeScores:
+    """The scores of a run, collected row by row."""
+
+    def __init__(self, *, run: str) -> None:
+        self._run = run
+        self._scorers: dict[tuple[str, str], Scorer] = {}
+        self._scores: defaultdict[tuple[str, str], dict[str, float]] = defaultdict(dict)
+
+    def add(self, row: ResultScores) -> None:
+        """Take the scores of one row."""
+        is_panel = len(row.seats) != 1
+        by_name = {PANEL: row.score, **row.seats} if is_panel else row.seats
+        for name, score in by_name.items():
+            key = name, row.aspect
+            if key not in self._scorers:
+                self._scorers[key] = Scorer(
+                    name=name,
+                    scores=self._scores[key],
+                    aspect=row.aspect,
+                    signature=row.signature,
+                    run=self._run if is_panel and name in row.seats else "",
+                )
+            if score is not None:
+                self._scores[key][row.segment_id] = score
+
+    def scorers(self) -> tuple[Scorer, ...]:
+        """Return the panel and each seat, aspect by aspect; a single seat is the panel."""
+        return tuple(self._scorers.values())
+
+
+def _read(path: Path) -> Iterable[Scorer]:
     file = results_file(path)
-    return _metrics(file) if are_metric_scores(file) else _judges(file, run=str(path))
+    if are_metric_scores(file):
+        return _metrics(file)
+    scores = JudgeScores(run=str(path))
+    for row in read_result_scores(file):
+        scores.add(row)
+    return scores.scorers()
 
 
 def _metrics(path: Path) -> Iterator[Scorer]:
@@ -75,24 +123,3 @@ def _metrics(path: Path) -> Iterator[Scorer]:
                 lower_is_better=described.better == "lower",
                 signature=described.signature,
             )
-
-
-def _judges(path: Path, *, run: str) -> Iterator[Scorer]:
-    scorers: dict[tuple[str, str], Scorer] = {}
-    scores: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
-    for row in read_result_scores(path):
-        is_panel = len(row.seats) != 1
-        by_name = {PANEL: row.score, **row.seats} if is_panel else row.seats
-        for name, score in by_name.items():
-            key = name, row.aspect
-            if key not in scorers:
-                scorers[key] = Scorer(
-                    name=name,
-                    scores=scores[key],
-                    aspect=row.aspect,
-                    signature=row.signature,
-                    run=run if is_panel and name in row.seats else "",
-                )
-            if score is not None:
-                scores[key][row.segment_id] = score
-    yield from scorers.values()

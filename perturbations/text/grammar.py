@@ -1,7 +1,7 @@
 """Breaches of English grammar: agreement, tense, articles, prepositions."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from types import MappingProxyType
 
@@ -127,7 +127,7 @@ def wrong_prepositions(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     return struck(list(_misfits(tokens(text))), rng, k=k, what="prepositions")
 
 
-def _misfits(words: list[Token]) -> Iterator[Choice]:
+def _misfits(words: Sequence[Token]) -> Iterator[Choice]:
     known = table("prepositions")
     for word, after in pairwise(words):
         if word.lower in known and after.before:

@@ -1,6 +1,7 @@
 """Whether a text is English, for rules that know no other language."""
 
 import re
+from functools import lru_cache
 
 from spanjury.perturbations.perturbation import NothingToDamageError
 
@@ -30,15 +31,21 @@ def require_english(text: str) -> None:
     Italian, Portuguese, Dutch, Scandinavian, Polish and Turkish ones together; a short text
     with neither, such as a name, passes if its letters are Latin.
     """
+    if objection := _objection(text):
+        raise NothingToDamageError(objection)
+
+
+@lru_cache(maxsize=16)  # of a few texts, which many rules ask about
+def _objection(text: str) -> str:
+    """Return why `text` is not English; empty if it is."""
     found = [word.lower() for word in _WORD.findall(text)]
     if not found:
-        raise NothingToDamageError("there is no word in the text")
+        return "there is no word in the text"
     letters = "".join(found)
-    if len(_LATIN.findall(letters)) <= _MOSTLY * len(letters):
-        raise NothingToDamageError("the text is not English: most letters are not Latin")
+    if not letters.isascii() and len(_LATIN.findall(letters)) <= _MOSTLY * len(letters):
+        return "the text is not English: most letters are not Latin"
     english = sum(word in _ENGLISH for word in found)
     foreign = sum(word in _FOREIGN for word in found)
     if english <= foreign and (foreign or len(found) >= _FEW):
-        raise NothingToDamageError(
-            f"the text is not English: {english} English function words, {foreign} of others"
-        )
+        return f"the text is not English: {english} English function words, {foreign} of others"
+    return ""

@@ -1,10 +1,11 @@
 """Texts out of place: another item's, a wrong ending, a sentence from elsewhere, the source."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from numpy.random import Generator
 
 from spanjury.perturbations.edits import Edit
+from spanjury.perturbations.others import OtherTexts
 from spanjury.perturbations.perturbation import Case, NothingToDamageError, case_perturbation
 from spanjury.perturbations.text.aspects import GROUNDING, OVERALL
 from spanjury.perturbations.text.passages import Passage, inserted_after, passages
@@ -89,10 +90,17 @@ def copied_source(case: Case, _: Generator) -> list[Edit]:
 def _shuffled(case: Case, rng: Generator) -> Iterator[str]:
     """Return what may stand in for the text, in random order."""
     _require_text(case)
-    others = [other for other in case.others if other.strip() and other != case.text]
+    others = _unlike(case.others, case.text)
     if not others:
         raise NothingToDamageError("there is no other text to take from")
-    return (others[index] for index in rng.permutation(len(others)).tolist())
+    return (others[int(index)] for index in rng.permutation(len(others)))
+
+
+def _unlike(others: Sequence[str], text: str) -> Sequence[str]:
+    """Return those that hold words, and not the same as `text`."""
+    if isinstance(others, OtherTexts):
+        return others.unlike(text)
+    return [other for other in others if other.strip() and other != text]
 
 
 def _require_text(case: Case) -> None:

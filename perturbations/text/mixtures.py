@@ -29,7 +29,7 @@ from spanjury.perturbations.text.grammar import (
 )
 from spanjury.perturbations.text.language import require_english
 from spanjury.perturbations.text.numbers import change_date, change_number
-from spanjury.perturbations.text.places import too_few
+from spanjury.perturbations.text.places import TooFewError, too_few
 
 _GRAMMAR = (break_agreement, change_tense, wrong_prepositions, drop_articles)
 _DETAILS = (fictional_entity, change_number, change_date)
@@ -71,12 +71,16 @@ def _mixed(text: str, rng: Generator, *, rules: Sequence[Perturbation], k: int) 
 
 def _most(rule: Perturbation, text: str, rng: Generator, *, k: int) -> list[Edit]:
     """Return as many edits by one rule as there can be, but no more than `k`, shuffled."""
-    for wanted in range(k, 0, -1):
+    wanted = k
+    while wanted > 0:
         try:
-            edits = list(rule.damage(Case(text=text), rng, k=wanted).edits)
+            edits = rule.damage(Case(text=text), rng, k=wanted).edits
+        except TooFewError as error:  # nothing was drawn yet, as for all above `found`
+            wanted = min(wanted - 1, error.found)
         except NothingToDamageError:
-            continue
-        return [edits[index] for index in rng.permutation(len(edits)).tolist()]
+            wanted -= 1
+        else:
+            return [edits[index] for index in rng.permutation(len(edits)).tolist()]
     return []
 
 

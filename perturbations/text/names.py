@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from spanjury.judges.text import sentences
@@ -27,7 +28,8 @@ class Name(NamedTuple):
     sort: Sort
 
 
-def names(text: str) -> list[Name]:
+@lru_cache(maxsize=16)  # of a few texts, which several rules look at
+def names(text: str) -> tuple[Name, ...]:
     """Find the names of `text`, in order.
 
     Capitals tell, so a word that begins a sentence counts only if it is a known name, one of
@@ -44,10 +46,10 @@ def names(text: str) -> list[Name]:
         for words, titled in _pieces(run, firsts, inner)
     ]
     surnames = {name.text.split()[-1] for name in found if name.sort == "person"}
-    return [
+    return tuple(
         name._replace(sort="person") if name.sort == "other" and name.text in surnames else name
         for name in found
-    ]
+    )
 
 
 def _runs(mask: str) -> Iterator[list[re.Match[str]]]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import chain
 
 from numpy.random import Generator
@@ -46,6 +47,7 @@ _COUNTED = re.compile(
     re.IGNORECASE,
 )
 _MONEY = re.compile(r"[$£€](?=\d)")
+_MONTH_DAYS = tuple(str(day) for day in range(1, 29))
 _LONGEST_SHIFT = 15  # years
 
 
@@ -95,15 +97,19 @@ def change_date(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     return struck(sorted(_dates(masked(text))), rng, k=k, what="parts of dates")
 
 
-def _dates(mask: str) -> Iterator[Choice]:
+@lru_cache(maxsize=16)  # of a few texts, which several rules look at
+def _dates(mask: str) -> tuple[Choice, ...]:
+    return tuple(_parts_of_dates(mask))
+
+
+def _parts_of_dates(mask: str) -> Iterator[Choice]:
     for match in chain(_WEEKDAY.finditer(mask), _MONTH_NAME.finditer(mask)):
         found = match.group()
         names = _DAYS if found in _DAYS else _MONTHS
         yield Choice(*match.span(), tuple(name for name in names if name != found))
     for match in _DAY_NUMBER.finditer(mask):
-        days = (str(day) for day in range(1, 29))
         found = match[str(match.lastgroup)]
-        others = tuple(day for day in days if day != found)
+        others = tuple(day for day in _MONTH_DAYS if day != found)
         yield Choice(*match.span(str(match.lastgroup)), others)
     for match in _YEAR.finditer(mask):
         year = int(match["year"])

@@ -104,9 +104,17 @@ def chosen(n: int, rng: Generator, *, k: int, what: str, apart: bool = False) ->
     return drawn + np.arange(k)
 
 
-def too_few(what: str, *, found: int, needed: int) -> NothingToDamageError:
+class TooFewError(NothingToDamageError):
+    """There are `found` places or texts, fewer than are needed."""
+
+    def __init__(self, what: str, *, found: int, needed: int) -> None:
+        super().__init__(f"too few {what} ({found} of {needed} needed)")
+        self.found = found
+
+
+def too_few(what: str, *, found: int, needed: int) -> TooFewError:
     """Return the error that says that `needed` places or texts are needed and few were found."""
-    return NothingToDamageError(f"too few {what} ({found} of {needed} needed)")
+    return TooFewError(what, found=found, needed=needed)
 
 
 def require_count(k: int, *, least: int = 1) -> None:

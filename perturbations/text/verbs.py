@@ -1,7 +1,7 @@
 """English verbs: their forms, and where a sentence has a finite one."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
@@ -61,7 +61,8 @@ class Found(NamedTuple):
     tense: Literal["past", "present"]
 
 
-def tokens(text: str) -> list[Token]:
+@lru_cache(maxsize=16)  # of a few texts, which many rules look at
+def tokens(text: str) -> tuple[Token, ...]:
     """Return the words of `text`, each with those up to three before it, the nearest last."""
     found: list[Token] = []
     for match in WORD.finditer(masked(text)):
@@ -70,7 +71,7 @@ def tokens(text: str) -> list[Token]:
             before = (*found[-1].before, found[-1].lower)[-_REACH:]
         word = match.group().replace("’", "'")
         found.append(Token(match.start(), match.end(), match.group(), word.lower(), before))
-    return found
+    return tuple(found)
 
 
 @cache

@@ -149,15 +149,7 @@ def read_result_scores(path: Path) -> Iterator[ResultScores]:
     and line.
     """
     for _, row in read_results(path, _ScoredRow):
-        yield ResultScores(
-            segment_id=row.id,
-            system=row.system,
-            aspect=row.aspect,
-            signature=row.signature,
-            score=row.score,
-            seats={seat.judge: seat.score for seat in row.seats},
-            spans=len(row.spans),
-        )
+        yield _scores(row)
 
 
 class SeatWork(NamedTuple):
@@ -170,17 +162,18 @@ class SeatWork(NamedTuple):
 
 
 class ResultSpans(NamedTuple):
-    """Spans of a panel and its seats on one aspect of one segment; None without a score."""
+    """Scores and spans of a panel and its seats on one aspect of one segment.
 
-    segment_id: str
-    aspect: str
+    Spans are None without a score.
+    """
+
+    scores: ResultScores
     spans: tuple[ErrorSpan, ...] | None
     seats: Mapping[str, tuple[ErrorSpan, ...] | None]
     work: Mapping[str, SeatWork]
 
 
-class _MarkedSeat(BaseModel):
-    judge: str
+class _MarkedSeat(_ScoredSeat):
     outcome: Outcome
     spans: tuple[ErrorSpan, ...]
     usage: Usage
@@ -188,21 +181,21 @@ class _MarkedSeat(BaseModel):
 
 
 class _MarkedRow(ResultName):
+    score: float | None
     outcome: Outcome
     spans: tuple[ErrorSpan, ...]
     seats: tuple[_MarkedSeat, ...]
 
 
 def read_result_spans(path: Path) -> Iterator[ResultSpans]:
-    """Yield the spans of each row of a results file.
+    """Yield the scores and spans of each row of a results file.
 
     Raises `DataError` if the file cannot be read, or a line of it is not a result row; names file
     and line.
     """
     for _, row in read_results(path, _MarkedRow):
         yield ResultSpans(
-            segment_id=row.id,
-            aspect=row.aspect,
+            scores=_scores(row),
             spans=_marked(row.outcome, row.spans),
             seats={seat.judge: _marked(seat.outcome, seat.spans) for seat in row.seats},
             work={
@@ -210,6 +203,18 @@ def read_result_spans(path: Path) -> Iterator[ResultSpans]:
                 for seat in row.seats
             },
         )
+
+
+def _scores(row: _ScoredRow | _MarkedRow) -> ResultScores:
+    return ResultScores(
+        segment_id=row.id,
+        system=row.system,
+        aspect=row.aspect,
+        signature=row.signature,
+        score=row.score,
+        seats={seat.judge: seat.score for seat in row.seats},
+        spans=len(row.spans),
+    )
 
 
 def _marked(outcome: Outcome, spans: tuple[ErrorSpan, ...]) -> tuple[ErrorSpan, ...] | None:

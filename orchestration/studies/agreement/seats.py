@@ -1,5 +1,6 @@
 """Seats: the judges of one panel, their agreement with one another, and the gain of each."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -293,14 +294,14 @@ def _alone(ratings: Ratings, table: SeatTable, settings: Settings) -> list[float
 def _aggregations(ratings: Ratings, table: SeatTable, settings: Settings) -> tuple[Agreement, ...]:
     """Compare aggregations as if each were a scorer."""
     names = tuple(Scorer(name=name, scores={}) for name in _AGGREGATIONS)
-    scores = np.array([_aggregated(table.scores, by) for by in _AGGREGATIONS.values()])
+    flat = table.scores.reshape(len(table.scores), -1)
+    (places,) = np.nonzero(~np.isnan(flat).all(axis=0))
+    given = [
+        tuple(score for score in one if not math.isnan(score)) for one in flat[:, places].T.tolist()
+    ]
+    scores = np.full((len(names), flat.shape[1]), np.nan)
+    for aggregated, by in zip(scores, _AGGREGATIONS.values(), strict=True):
+        known = {one: by(one) for one in dict.fromkeys(given)}  # few differ, of many outputs
+        aggregated[places] = [known[one] for one in given]
+    scores = scores.reshape(len(names), *ratings.human.shape)
     return agreements(replace(ratings, scorers=names, scores=scores), settings)
-
-
-def _aggregated(scores: FloatArray, by: Callable[[Sequence[float]], float]) -> FloatArray:
-    """Aggregate the scores of each output, those that are there."""
-    aggregated = np.full(scores.shape[1:], np.nan)
-    for output in zip(*np.nonzero(~np.isnan(scores).all(axis=0)), strict=True):
-        given = scores[(slice(None), *output)]
-        aggregated[output] = by(given[~np.isnan(given)].tolist())
-    return aggregated

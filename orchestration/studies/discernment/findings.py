@@ -1,6 +1,6 @@
 """Findings: the evaluation of an exam, condition by condition."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -189,11 +189,14 @@ def evaluate_scores(
         )
 
     detected = _detections(score_arrays, conditions, scales=scales, settings=settings)
+    by_condition: defaultdict[str, list[PerturbedPair | Skipped]] = defaultdict(list)
+    for pair in pairs:
+        by_condition[pair.condition].append(pair)
     findings = tuple(
         _finding(
             condition,
             described(damaged, condition),
-            [one for one in pairs if one.condition == condition.name],
+            by_condition[condition.name],
             differences=differences,
             detected=found,
             judgements=judgements,

@@ -9,10 +9,12 @@ one of which is drawn.
 
 import re
 import tomllib
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from operator import itemgetter
 from types import MappingProxyType
 from typing import Literal
 
@@ -25,6 +27,7 @@ _Interval = tuple[int, int]
 _ChangeKind = Literal["changed", "added", "removed"]
 
 _WORD = re.compile(r"\w+(?:['’.,-]\w+)*")
+_START, _END = itemgetter(0), itemgetter(1)
 _NEIGHBOURS = 6
 """Number of words that a quotation may be widened by to be found again."""
 
@@ -60,7 +63,9 @@ def damage_spans(
         return ()
     words = [match.span() for match in _WORD.finditer(damaged.text)]
     omitted = [strike for strike in strikes if _is_omission(strike, damaged.text)]
-    placed = [_marked(strike, damaged.text, words) for strike in strikes if strike not in omitted]
+    marks = [_marked(strike, damaged.text, words) for strike in strikes if strike not in omitted]
+    omitted += [mark.strikes[0] for mark in marks if mark.start == mark.end]  # no word is left
+    placed = [mark for mark in marks if mark.start < mark.end]
     spans = [_span(mark, damaged.text, words=words, rng=rng) for mark in _merged(placed)]
     return (*spans, *(_omission(strike, rng) for strike in omitted))
 
@@ -84,7 +89,7 @@ def _marked(strike: Strike, text: str, words: Sequence[_Interval]) -> _Mark:
     start, end = _trimmed(strike, text)
     kind: _ChangeKind = "changed"
     if start < end:
-        touched = [(first, last) for first, last in words if first < end and start < last]
+        touched = words[bisect_right(words, start, key=_END) : bisect_left(words, end, key=_START)]
         if not strike.was.strip() and all(start <= a and b <= end for a, b in touched):
             kind = "added"
     elif not (touched := _cut_into(strike, text, words)):
@@ -169,12 +174,12 @@ def _unmistakable(mark: _Mark, text: str, words: Sequence[_Interval]) -> _Interv
     for turn in range(_NEIGHBOURS):
         if text.count(text[start:end]) == 1:
             break
-        before = [first for first, _ in words if first < start][-1:]
-        after = [last for _, last in words if last > end][:1]
-        if before and (turn % 2 == 0 or not after):
-            (start,) = before
-        elif after:
-            (end,) = after
+        before = bisect_left(words, start, key=_START)
+        after = bisect_right(words, end, key=_END)
+        if before and (turn % 2 == 0 or after == len(words)):
+            start = words[before - 1][0]
+        elif after < len(words):
+            end = words[after][1]
     return start, end
 
 

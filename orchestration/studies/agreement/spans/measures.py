@@ -115,9 +115,12 @@ def category_map(pairs: Iterable[str], *, gold: Gold | None) -> dict[str, str]:
 
 def renamed(spans: Iterable[ErrorSpan], categories: Mapping[str, str]) -> tuple[ErrorSpan, ...]:
     """Return `spans` with the gold categories that theirs mean; others are kept."""
+    if not categories:
+        return tuple(spans)
     return tuple(
-        replace(span, category=categories.get(_folded(span.category), span.category))
+        replace(span, category=meaning) if meaning is not None else span
         for span in spans
+        for meaning in (categories.get(_folded(span.category)),)
     )
 
 

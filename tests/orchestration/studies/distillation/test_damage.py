@@ -12,7 +12,13 @@ from spanjury.judges.core import PerturbationError
 from spanjury.judges.llm.parse import located_errors
 from spanjury.judges.llm.verdict_first import read_verdict
 from spanjury.orchestration.studies.distillation.damage import DamagePlan, damage_examples
-from spanjury.orchestration.studies.distillation.damaged_text import Harm, damaged_by
+from spanjury.orchestration.studies.distillation.damage_spans import damage_spans
+from spanjury.orchestration.studies.distillation.damaged_text import (
+    DamagedText,
+    Harm,
+    Strike,
+    damaged_by,
+)
 from spanjury.orchestration.studies.distillation.examples import Example
 from spanjury.orchestration.studies.distillation.rows import rows_of
 from spanjury.orchestration.studies.distillation.targets import Targets
@@ -120,6 +126,15 @@ def test_a_sentence_that_is_omitted_has_no_place() -> None:
     assert (span.interval, span.text) == (None, "")
     assert any(part in span.explanation for part in ("Ann Lee", "300", "happy"))
     assert 'Location: ""' in example.target
+
+
+def test_what_is_taken_out_of_a_text_that_keeps_no_word_has_no_place() -> None:
+    harm = next(one for one in harms_of("full") if one.rule == "delete-word-run")
+    strike = Strike(start=0, end=0, was="No", harm=harm)
+    damaged = DamagedText(text="...", strikes=(strike,))
+    (span,) = damage_spans(damaged, damaged.strikes, generator_for(1, "test", "a"))
+    assert (span.start, span.end, span.text) == (None, None, "")
+    assert "No" in span.explanation
 
 
 def test_what_stands_twice_is_quoted_with_its_neighbours() -> None:

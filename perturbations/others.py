@@ -1,0 +1,146 @@
+"""The other texts of a task, from which a rule may take: those that have another input.
+
+They are kept once for the whole task. A rule that takes any of them asks for `unlike`, whose cost
+in Python does not depend on how many there are.
+"""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from itertools import chain
+from typing import TypeVar, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanjury.judges.core import Segment
+
+T = TypeVar("T", bound=Hashable)
+_Codes = NDArray[np.intp]
+_UNKNOWN = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Task:
+    """The outputs of a task.
+
+    Parameters
+    ----------
+    text_codes
+        Text -> its number.
+    texts, inputs
+        Of each output the number of its text and of its inputs.
+    holds_words
+        Whether each output is more than blanks.
+    """
+
+    outputs: Sequence[str]
+    _: KW_ONLY
+    text_codes: Mapping[str, int]
+    texts: _Codes
+    inputs: _Codes
+    holds_words: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OtherTexts(Sequence[str]):
+    """The outputs for other inputs than that of one text: from the next one on, and round."""
+
+    task: _Task = field(repr=False)
+    _: KW_ONLY
+    place: int
+
+    def __len__(self) -> int:
+        return int(np.count_nonzero(self._has_other_input()))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._at(np.flatnonzero(self._has_other_input())))
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[str]: ...
+
+    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
+        return self._at(np.flatnonzero(self._has_other_input()))[index]
+
+    def unlike(self, text: str) -> Sequence[str]:
+        """Return those that hold words, and not the same as `text`."""
+        task = self.task
+        same = task.texts == task.text_codes.get(text, _UNKNOWN)
+        return self._at(np.flatnonzero(self._has_other_input() & task.holds_words & ~same))
+
+    def _has_other_input(self) -> NDArray[np.bool_]:
+        inputs = self.task.inputs
+        other: NDArray[np.bool_] = inputs != inputs[self.place]
+        return other
+
+    def _at(self, places: _Codes) -> Sequence[str]:
+        return _Picked(self.task.outputs, places, first=int(np.searchsorted(places, self.place)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Picked(Sequence[str]):
+    """Some outputs, in the order of the data from the `first` one on, and round."""
+
+    outputs: Sequence[str]
+    places: _Codes
+    _: KW_ONLY
+    first: int
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def __iter__(self) -> Iterator[str]:
+        order = chain(self.places[self.first :].tolist(), self.places[: self.first].tolist())
+        return map(self.outputs.__getitem__, order)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[str]: ...
+
+    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
+        if isinstance(index, slice):
+            return tuple(self)[index]
+        count = len(self.places)
+        if not -count <= index < count:
+            raise IndexError(index)
+        return self.outputs[int(self.places[(self.first + index) % count])]
+
+
+def other_texts(segments: Iterable[Segment]) -> Iterator[OtherTexts]:
+    """Yield for each segment the outputs for other inputs of its task."""
+    by_task: defaultdict[str, list[Segment]] = defaultdict(list)
+    places = []
+    for segment in segments:
+        beside = by_task[segment.task]
+        places.append((segment.task, len(beside)))
+        beside.append(segment)
+    tasks = {name: _task(beside) for name, beside in by_task.items()}
+    for name, place in places:
+        yield OtherTexts(tasks[name], place=place)
+
+
+def _task(segments: Sequence[Segment]) -> _Task:
+    outputs = [segment.output for segment in segments]
+    text_codes = _numbered(outputs)
+    inputs = [frozenset(segment.inputs.items()) for segment in segments]
+    return _Task(
+        outputs,
+        text_codes=text_codes,
+        texts=_coded(outputs, text_codes),
+        inputs=_coded(inputs, _numbered(inputs)),
+        holds_words=np.array([bool(output.strip()) for output in outputs], dtype=np.bool_),
+    )
+
+
+def _numbered(things: Iterable[T]) -> dict[T, int]:
+    """Return thing -> its number, from 0 on."""
+    return {thing: number for number, thing in enumerate(dict.fromkeys(things))}
+
+
+def _coded(things: Sequence[T], numbers: Mapping[T, int]) -> _Codes:
+    return np.array([numbers[thing] for thing in things], dtype=np.intp)

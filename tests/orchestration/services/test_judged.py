@@ -1,0 +1,81 @@
+"""Results of a run, read once: who marked errors, and the scores of the panel and its seats."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from fakes.result_files import USAGE, result, write_results
+
+from spanjury.judges.core import DataError, ErrorSpan, PanelReport, Report, SeatReport
+from spanjury.orchestration.services.annotators import read_judged
+from spanjury.orchestration.services.scorers import read_scorers
+
+OMISSION = ErrorSpan(text="", explanation="The date is missing.", severity=2)
+
+
+def panel(scores: tuple[float, ...]) -> PanelReport:
+    seats = tuple(
+        SeatReport(
+            seat=f"seat {number}",
+            signature="s",
+            seconds=2.0,
+            report=Report(score=score, spans=(OMISSION,) if score < 5 else (), usage=USAGE),
+        )
+        for number, score in enumerate(scores)
+    )
+    return PanelReport(score=sum(scores) / len(scores), signature="p", spans=(), seats=seats)
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    path = tmp_path / "results.jsonl"
+    reports = {"a": panel((5, 3)), "b": panel((2, 2))}
+    write_results(path, [replace(result(name), report=one) for name, one in reports.items()])
+    return path
+
+
+def test_scorers_of_a_run_that_was_read_need_its_file_no_more(results: Path) -> None:
+    alone = read_scorers([results])
+    judged = read_judged([results])
+    results.unlink()
+    assert read_scorers([results], judges=judged.scorers) == alone
+    assert {(one.name, tuple(one.scores.items())) for one in alone} == {
+        ("panel", (("a", 4.0), ("b", 2.0))),
+        ("seat 0", (("a", 5.0), ("b", 2.0))),
+        ("seat 1", (("a", 3.0), ("b", 2.0))),
+    }
+
+
+def test_annotators_are_the_panel_and_its_seats_with_what_a_text_took(results: Path) -> None:
+    found = {one.name: one for one in read_judged([results]).annotators}
+    assert [*found] == ["panel", "seat 0", "seat 1"]
+    assert [found[name].marks for name in found] == [False, True, True]
+    assert found["seat 0"].spans == {"a": (), "b": (OMISSION,)}
+    assert [found[name].seconds for name in found] == [4.0, 2.0, 2.0]
+
+
+def test_a_file_that_is_named_twice_is_two_runs_of_the_same_scores(results: Path) -> None:
+    twice = [results, results]
+    judged = read_judged(twice)
+    assert len(judged.annotators) == 6
+    assert read_scorers(twice, judges=judged.scorers) == read_scorers(twice)
+
+
+def test_scores_of_metrics_are_left_to_the_scorers(results: Path) -> None:
+    scores = results.with_name("scores.jsonl")
+    scores.write_text(
+        '{"format": "spanjury metric scores 1", "spanjury": "0", "rows": 1, "metrics": '
+        '{"bleu": {"signature": "b", "better": "higher", "corpus": null}}}\n'
+        '{"id": "a", "scores": {"bleu": 0.5}}\n'
+    )
+    judged = read_judged([scores, results])
+    assert [*judged.scorers] == [results]
+    found = read_scorers([scores, results], judges=judged.scorers)
+    assert [one.name for one in found] == ["bleu", "panel", "seat 0", "seat 1"]
+
+
+def test_a_results_file_without_a_score_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    path.write_text("")
+    with pytest.raises(DataError, match="there is no score in"):
+        read_scorers([path], judges=read_judged([path]).scorers)

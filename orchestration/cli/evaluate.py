@@ -182,10 +182,8 @@ def _cluster_job(
         "--order": rows.order != "file",
         "--output": kept.output is not None,
         "--no-memory": kept.no_memory,
-        "--max-cost": job.limits.max_cost is not None,
-        "--max-tokens-total": job.limits.max_tokens is not None,
-        "--max-seconds": job.limits.max_seconds is not None,
         "--json": show.json,
+        "--show": show.show not in {ShowFlags().show, "none"},
     }
     if given := [flag for flag, is_given in refused.items() if is_given]:
         raise ConfigError(f"--engine ray does not go with {', '.join(given)}")
@@ -200,6 +198,7 @@ def _cluster_job(
         aspects_files=job.aspects_files,
         limit=job.limit,
         skip_bad_rows=job.skip_bad_rows,
+        limits=job.limits,
         failures=job.failures,
         address=machines.ray_address,
         most_workers=machines.ray_workers,

@@ -24,6 +24,8 @@ from spanjury.judges.core import (
 from spanjury.orchestration.services.evaluate import Job
 from spanjury.orchestration.wiring.runs import RunFolder
 
+CLUSTER = "cluster"
+"""The part of a manifest that only runs on a cluster have: its machines, and its shards."""
 _FORMAT = 1
 _JOB: TypeAdapter[Job] = TypeAdapter(Job)
 _NAME = re.compile(r"^Name: *(\S+)", re.MULTILINE)
@@ -36,7 +38,14 @@ def manifest_of(job: Job) -> Mapping[str, object]:
 
     Raise `ConfigError` if the job holds a secret, which must not be stored.
     """
-    values = _JOB.dump_python(job, mode="json")
+    return manifest_of_values(_JOB.dump_python(job, mode="json"))
+
+
+def manifest_of_values(values: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the manifest of a run that begins now, whose job has the plain `values`.
+
+    Raise `ConfigError` if there is a secret in them, which must not be stored.
+    """
     _check_secrets(values, ())
     return {
         "format": _FORMAT,
@@ -54,8 +63,14 @@ def manifest_of(job: Job) -> Mapping[str, object]:
 def read_job(manifest: Mapping[str, object]) -> Job:
     """Return the job that `manifest` describes.
 
-    Raise `StoreError` if it describes none, or was written in a format that is not known.
+    Raise `StoreError` if it describes none, or was written in a format that is not known; raise
+    `ConfigError` if it is that of a run on a cluster.
     """
+    if CLUSTER in manifest:
+        raise ConfigError(
+            "it is a run on a cluster: the command by which it was begun (spanjury evaluate DATA"
+            " --engine ray --run-dir FOLDER …) goes on with it"
+        )
     if manifest.get("format") != _FORMAT:
         raise StoreError(f"the manifest has format {manifest.get('format')!r}, expected {_FORMAT}")
     try:

@@ -22,13 +22,14 @@ from spanjury.judges.core import (
     Usage,
 )
 from spanjury.judges.tasks import Catalogue
-from spanjury.orchestration.services.cluster import (
+from spanjury.orchestration.services.cluster_job import (
     ChunkRecord,
-    ChunkWorker,
     ClusterJob,
     chunk_json,
-    read_record,
+    read_end,
 )
+from spanjury.orchestration.services.cluster_ledger import Ledger
+from spanjury.orchestration.services.cluster_worker import ChunkWorker
 from spanjury.orchestration.services.evaluate import Job, run
 from spanjury.orchestration.wiring.cluster import ShardFolder, cut_chunks
 from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig
@@ -62,9 +63,17 @@ def judged(tmp_path: Path) -> Callable[..., list[ChunkRecord]]:
     def judge_rows(job: ClusterJob, rows: list[Any] = ROWS) -> list[ChunkRecord]:
         data = tmp_path / "rows.jsonl"
         data.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-        worker = ChunkWorker(job, Catalogue.load(*job.aspects_files))
-        chunks = cut_chunks(str(data), rows=4)
-        return [read_record(worker(chunk_json(chunk))) for chunk in chunks]
+        ledger = Ledger(job.limits)
+
+        async def ask(note: str) -> str:
+            return ledger(note)
+
+        worker = ChunkWorker(job, Catalogue.load(*job.aspects_files), ask)
+        ends = [read_end(worker(chunk_json(chunk))) for chunk in cut_chunks(str(data), rows=4)]
+        for end in ends:
+            if end.failure is not None:
+                raise end.failure.raised()
+        return [end.record for end in ends]
 
     return judge_rows
 
@@ -168,7 +177,7 @@ def test_what_was_not_answered_is_judged_again_and_nothing_else(
     ("damage", "again"),
     [
         (lambda _: b"", 4),
-        (lambda shard: shard[:-9], 4),
+        (lambda shard: shard[:-9], 1),
         (lambda shard: shard.replace(b'{"id": "1"', b'{"id": "9"'), 1),
         (lambda shard: shard.replace(b'{"id": "1"', b'["id": "1"'), 1),
     ],

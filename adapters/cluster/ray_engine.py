@@ -19,7 +19,6 @@ import ray
 import ray.data
 from ray.actor import ActorHandle
 from ray.exceptions import RayError
-from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from spanjury.judges.core import ConfigError, EvaluationError
 
@@ -31,6 +30,9 @@ _MOST_TASKS = 10_000
 
 _PATIENCE = 10.0
 """Seconds to reach a cluster; Ray itself would knock for minutes."""
+
+_HEAD = "node:__internal_head__"
+"""A resource that Ray gives to the head node alone."""
 
 _LOCAL = "local"
 _ITEM = "item"
@@ -86,14 +88,11 @@ class RayCluster:
         return int(ray.cluster_resources().get("CPU", 1))  # type: ignore[no-untyped-call]  # Ray's
 
     def share(self, make: Callable[[], Worker]) -> Shared:
-        """Make a worker that all others may ask, beside the driver; it takes no core.
+        """Make a worker that all others may ask; it takes no core.
 
-        If it is lost, so is what it knew: it is not started again.
+        It is on the head node, without which there is no cluster: what it knows is lost with it.
         """
-        here = NodeAffinitySchedulingStrategy(
-            node_id=ray.get_runtime_context().get_node_id(), soft=True
-        )
-        single = ray.remote(_Single).options(num_cpus=0, scheduling_strategy=here)
+        single = ray.remote(_Single).options(num_cpus=0, resources={_HEAD: 0.001})
         return Shared(single.remote(make))  # type: ignore[arg-type]  # to Ray it may be a class
 
     def map(

@@ -1,6 +1,6 @@
 """The ledger of a run on a cluster: the spending of all workers, and the stop that ends them all.
 
-It is one object, beside the driver. A worker asks it before each chunk, once a second and, where
+It is one object, on the head node. A worker asks it before each chunk, once a second and, where
 cost or tokens are limited, after each call: before whoever made the call begins anything else.
 So the limits hold for all workers together, and the run exceeds them by what is under way at
 that moment, on one machine or on many. Calls that end at about the same time are reported

@@ -2,7 +2,7 @@
 
 import tempfile
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -86,7 +86,8 @@ class ChunkWorker:
         except EvaluationError as raised:
             error = raised
         if error is not None:
-            portal.call(self._ask, stop_note(str(error), grace=GRACE))
+            with suppress(EvaluationError):  # it may be the ledger that is lost
+                portal.call(self._ask, stop_note(str(error), grace=GRACE))
         end = ChunkEnd(record=self._with_cost(record), failure=Failure.of(error) if error else None)
         return end_json(end)
 

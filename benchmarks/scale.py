@@ -1,11 +1,11 @@
 """The curve of the command itself: CPU a row, memory and files of `spanjury evaluate`, by rows.
 
-Run as ``python -m benchmarks.scale [ROWS ...] [--case NAME] [--million] [--folder FOLDER]``; 10^3,
+Run as ``python -m benchmarks.scale [ROWS ...] [--case NAME] [--million] [--folder FOLDER]``: 10^3,
 10^4 and 10^5 rows if none are named, and with ``--million`` 10^6 for the trivial judge and its warm
 re-run, which takes 6 GB in FOLDER. A row has an article of 2,400 characters and one aspect. Each
-figure is of a process of its own, of user and system time; what a run of hardly a row takes
-is the start, which is taken off the CPU a row. The model is a stub in another process that answers at
-once, with two errors. Linux only.
+figure is of a process of its own, its user and system time; the start, which is what a run of
+hardly a row takes, is taken off the CPU a row. The model is a stub in another process that answers
+at once, with two errors. Linux only.
 """
 
 import argparse

@@ -73,9 +73,10 @@ class Ledger:
         Those of the run; its time begins now.
     """
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._seconds = limits.max_seconds
-        self._begun = time.monotonic()
+        self._clock = clock
+        self._begun = clock()
         self._meter = Meter(limits=limits, stop=self._request)
         self._reason = ""
         self._end = math.inf
@@ -87,7 +88,7 @@ class Ledger:
             self._meter.count(spent.usage, price=spent.price)
         if read.stop is not None:
             self._request(read.stop.reason, grace=read.stop.grace)
-        now = time.monotonic()
+        now = self._clock()
         if self._seconds is not None and now - self._begun >= self._seconds:
             self._request(f"{self._seconds:g} seconds are over", grace=GRACE)
         return _STOP.dump_json(self._stop(now)).decode()
@@ -95,7 +96,7 @@ class Ledger:
     def _request(self, reason: str, grace: float | None = None) -> None:
         self._reason = self._reason or reason
         if grace is not None:
-            self._end = min(self._end, time.monotonic() + grace)
+            self._end = min(self._end, self._clock() + grace)
 
     def _stop(self, now: float) -> Stop | None:
         if not self._reason:

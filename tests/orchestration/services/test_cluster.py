@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +12,17 @@ from fakes.judges import FixedJudge
 from fakes.noting_judge import NotingJudge
 
 from spanjury.judges.core import (
+    Aspect,
     ConfigError,
     DataError,
     EvaluationError,
     Judge,
+    ModelRefusedError,
     ModelTimeoutError,
     Outcome,
+    ParseError,
+    Report,
+    Segment,
     StoreError,
     Usage,
 )
@@ -237,3 +242,70 @@ def test_our_errors_end_the_run_as_themselves(
     with pytest.raises(EvaluationError, match=problem) as raised:
         judged(replace(job, **change))
     assert type(raised.value) is kind
+
+
+def test_rows_that_were_judged_when_another_failed_are_kept(
+    job: ClusterJob, judge: NotingJudge, judged: Judged
+) -> None:
+    full = replace(job, panel=panel_of(FullDisk(judge=judge, at="2")))
+    with pytest.raises(StoreError, match="disk full"):
+        judged(full)
+    (partial,) = Path(job.folder, "shards").glob("*.jsonl")  # the second chunk was not begun
+    ids = [row["id"] for row in without_seconds(partial.read_text())]
+    assert ids == ["0", "1"]
+    assert judge.judged() == ids
+    again = judged(replace(full, panel=panel_of(FullDisk(judge=judge, at=""))))
+    assert [record.judged for record in again] == [2, 4]
+    assert judge.judged() == [row["id"] for row in ROWS]
+    assert [row["id"] for row in without_seconds(partial.read_text())] == ["0", "1", "2", "3"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FullDisk:
+    """A judge that judges as another, but for the row at which the disk is full."""
+
+    judge: NotingJudge
+    at: str
+
+    @property
+    def signature(self) -> str:
+        return self.judge.signature
+
+    async def assess(self, segment: Segment, aspect: Aspect) -> Report:
+        if segment.segment_id == self.at:
+            raise StoreError("disk full")
+        if self.at and segment.segment_id > self.at:
+            await anyio.sleep_forever()
+        return await self.judge.assess(segment, aspect)
+
+
+def test_failing_rows_are_as_in_any_run(tmp_path: Path, job: ClusterJob, judged: Judged) -> None:
+    panel = panel_of(Failing(), FixedJudge(says=Report(score=3)))
+    records = judged(replace(job, panel=panel))
+    output = tmp_path / "results.jsonl"
+    alone = Job(data=tmp_path / "rows.jsonl", panel=panel, output=output, aspects=("fluency",))
+    anyio.run(run, alone, lambda _: None)
+    shards = "".join(shard(job, record).read_text() for record in records)
+    rows = without_seconds(shards)
+    assert rows == without_seconds(output.read_text())
+    outcomes = [row["seats"][0]["outcome"] for row in rows]
+    assert outcomes == ["scored", "timed_out", "refused", "unparseable"] * 2
+
+
+@dataclass(frozen=True, slots=True)
+class Failing:
+    """A judge that fails in another way at each of four rows."""
+
+    signature: str = "failing"
+
+    async def assess(self, segment: Segment, aspect: Aspect) -> Report:
+        del aspect
+        failures = (
+            None,
+            ModelTimeoutError("too late"),
+            ModelRefusedError("not that"),
+            ParseError("no score", reply="Well."),
+        )
+        if (failure := failures[int(segment.segment_id) % 4]) is not None:
+            raise failure
+        return Report(score=4)

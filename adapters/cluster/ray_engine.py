@@ -34,6 +34,9 @@ _PATIENCE = 10.0
 _HEAD = "node:__internal_head__"
 """A resource that Ray gives to the head node alone."""
 
+_RETRIES = 3
+"""Attempts more to reach a worker that is shared."""
+
 _LOCAL = "local"
 _ITEM = "item"
 
@@ -91,8 +94,11 @@ class RayCluster:
         """Make a worker that all others may ask; it takes no core.
 
         It is on the head node, without which there is no cluster: what it knows is lost with it.
+        Where the network fails for a moment, it may be given an item twice.
         """
-        single = ray.remote(_Single).options(num_cpus=0, resources={_HEAD: 0.001})
+        single = ray.remote(_Single).options(
+            num_cpus=0, resources={_HEAD: 0.001}, max_task_retries=_RETRIES
+        )
         return Shared(single.remote(make))  # type: ignore[arg-type]  # to Ray it may be a class
 
     def map(

@@ -21,6 +21,7 @@ with lazily():
     from spanjury.orchestration.engine import sharding
     from spanjury.orchestration.services import cluster, runs
     from spanjury.orchestration.services import evaluate as service
+    from spanjury.orchestration.wiring import cluster as cluster_files
     from spanjury.orchestration.wiring import runs as run_folders
 
 
@@ -95,6 +96,12 @@ class ClusterFlags(Flags, title="Cluster"):
     ray_workers: Annotated[
         int | None,
         Flag("Panels at the same time; one a core by default.", min=1, env=True, rare=True),
+    ] = None
+    ray_chunk_rows: Annotated[
+        int | None,
+        Flag(
+            "Rows of a chunk, and of its shard; 64 by default.", "ROWS", min=1, env=True, rare=True
+        ),
     ] = None
 
 
@@ -202,4 +209,5 @@ def _cluster_job(
         failures=job.failures,
         address=machines.ray_address,
         most_workers=machines.ray_workers,
+        chunk_rows=machines.ray_chunk_rows or cluster_files.CHUNK_ROWS,
     )

@@ -1,6 +1,7 @@
 """The work of one process of a cluster: to judge chunks, and write the shard of each."""
 
 import tempfile
+import weakref
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
@@ -71,6 +72,8 @@ class ChunkWorker:
         self._panel: Panel | None = None
         self._meter = WorkerMeter(limits=job.limits, ask=ask)
         self._before = (Usage(), 0.0)
+        # At the end of the process its threads stand still, and closing would wait for them.
+        weakref.finalize(self, self._stack.close)
 
     def __call__(self, chunk: str) -> str:
         """Judge the chunk that `chunk_json` wrote; return what `read_end` reads.

@@ -33,6 +33,7 @@ def ray_cluster() -> Iterator[Cluster]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        patch.setenv("RAY_raylet_start_wait_time_s", "120")  # the machine may be busy
         patch.delenv("RAY_ADDRESS", raising=False)
         head = {"num_cpus": 0, "include_dashboard": False, "_system_config": _ALERT, **SMALL}
         cluster = utils.Cluster(initialize_head=True, head_node_args=head)

@@ -1,6 +1,8 @@
 """The work of a cluster's worker, without a cluster."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -309,3 +311,30 @@ class Failing:
         if (failure := failures[int(segment.segment_id) % 4]) is not None:
             raise failure
         return Report(score=4)
+
+
+WORKER = """
+import sys
+from spanjury.judges.tasks import Catalogue
+from spanjury.orchestration.services.cluster_job import ClusterJob, chunk_json, read_end
+from spanjury.orchestration.services.cluster_worker import ChunkWorker
+from spanjury.orchestration.wiring.cluster import cut_chunks
+from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig
+
+async def ask(note):
+    return "null"
+
+panel = PanelConfig(seats=(SeatConfig(judge="form"),))
+job = ClusterJob(data=sys.argv[1], panel=panel, folder=sys.argv[2], aspects=("fluency",))
+worker = ChunkWorker(job, Catalogue.load(), ask)
+(chunk,) = cut_chunks(job.data)
+print(read_end(worker(chunk_json(chunk))).record.judged)
+"""
+
+
+@pytest.mark.heavy
+def test_the_process_of_a_worker_comes_to_its_end(job: ClusterJob) -> None:
+    Path(job.data).write_text("".join(f"{json.dumps(row)}\n" for row in ROWS))
+    command = [sys.executable, "-c", WORKER, job.data, job.folder]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{len(ROWS)}\n", "")

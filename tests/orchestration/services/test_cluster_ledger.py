@@ -138,12 +138,12 @@ def test_the_first_reason_is_kept_and_the_shortest_grace() -> None:
 
 
 def test_a_stop_that_comes_before_the_ledger_reaches_it() -> None:
-    stop, told = ClusterStop(), list[str]()
+    stop, notes = ClusterStop(), list[str]()
     stop.request("interrupted", grace=10.0)
-    stop.attach(told.append)
-    assert told == [stop_note("interrupted", grace=10.0)]
+    stop.attach(notes.append)
+    assert notes == [stop_note("interrupted", grace=10.0)]
     stop.request("interrupted", grace=0.0)
-    assert told[1:] == [stop_note("interrupted", grace=0.0)]
+    assert notes[1:] == [stop_note("interrupted", grace=0.0)]
 
 
 def test_a_worker_that_reports_nothing_hears_of_the_stop(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -76,15 +76,14 @@ def run_on_cluster(
     with ray_engine.on_ray(job.address) as cluster:
         _keep_manifest(job, folder, {**cluster.facts, "shards": len(chunks)})
         ledger = cluster.share(partial(Ledger, job.limits))
-        if stop_token is not None:
-            stop_token.attach(ledger.tell)
         make = partial(
             ChunkWorker,
             replace(job, folder=folder.url),
             Catalogue.load(*job.aspects_files),
             ledger.ask,
         )
-        with closing(cluster.map(make, chunks, most_workers=job.most_workers)) as ends:
+        ends = cluster.map(make, chunks, most_workers=job.most_workers)
+        with (stop_token or ClusterStop()).passed_on(ledger.tell), closing(ends):
             for end in map(read_end, ends):
                 progress.add(end)
                 show(end.record)

@@ -9,7 +9,8 @@ together: the rate of reports does not grow with that of the calls.
 
 import math
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import anyio
@@ -111,13 +112,17 @@ def stop_note(reason: str, *, grace: float = math.inf) -> str:
     return _NOTE.dump_json(_Note(stop=stop)).decode()
 
 
+def _ignore(_: str) -> None:
+    """Pass nothing on: the ledger is not there yet, or not any longer."""
+
+
 class ClusterStop(StopToken):
     """The stop token of the driver, which passes a request on to the ledger."""
 
     def __init__(self) -> None:
         super().__init__()
         self._note = ""
-        self._tell: Callable[[str], None] = lambda _: None
+        self._tell: Callable[[str], None] = _ignore
 
     def request(self, reason: str, *, grace: float = math.inf) -> None:
         """Stop all workers; the first reason is kept."""
@@ -125,11 +130,16 @@ class ClusterStop(StopToken):
         self._note = stop_note(self.reason, grace=grace)
         self._tell(self._note)
 
-    def attach(self, tell: Callable[[str], None]) -> None:
-        """Pass requests on by `tell` from now on, and what was requested before."""
+    @contextmanager
+    def passed_on(self, tell: Callable[[str], None]) -> Iterator[None]:
+        """Pass requests on by `tell` as long as this lasts, and what was requested before."""
         self._tell = tell
         if self._note:
             tell(self._note)
+        try:
+            yield
+        finally:
+            self._tell = _ignore
 
 
 class WorkerMeter(Meter):

@@ -140,9 +140,10 @@ def test_the_first_reason_is_kept_and_the_shortest_grace() -> None:
 def test_a_stop_that_comes_before_the_ledger_reaches_it() -> None:
     stop, notes = ClusterStop(), list[str]()
     stop.request("interrupted", grace=10.0)
-    stop.attach(notes.append)
-    assert notes == [stop_note("interrupted", grace=10.0)]
-    stop.request("interrupted", grace=0.0)
+    with stop.passed_on(notes.append):
+        assert notes == [stop_note("interrupted", grace=10.0)]
+        stop.request("interrupted", grace=0.0)
+    stop.request("interrupted", grace=0.0)  # when there is no ledger any longer
     assert notes[1:] == [stop_note("interrupted", grace=0.0)]
 
 

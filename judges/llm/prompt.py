@@ -7,17 +7,27 @@ prompt can use it again for the next aspect of the same segment.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from spanjury.judges.core import Aspect, Message, Segment, fingerprint
+from spanjury.judges.core.identity_cache import IdentityCache
 from spanjury.judges.llm.grades import numbers
 from spanjury.judges.llm.parse import SEVERITY_WORDS
 from spanjury.judges.tasks import describe
-from spanjury.judges.text import fence, field_mark, fill_template, named_plainly, read_template
+from spanjury.judges.text import (
+    Template,
+    fence,
+    field_mark,
+    fill_template,
+    named_plainly,
+    read_template,
+    template,
+)
 
 _PACKAGE = "spanjury.judges.llm"
+_MOST_FRAMES = 100
 _TEMPLATES = ("system.txt", "annotate.txt", "rules.txt", "reask.txt", "report.gbnf")
 
 
@@ -41,23 +51,65 @@ def shown_texts(segment: Segment, aspect: Aspect) -> dict[str, str]:
     return {**inputs, aspect.task.output_header: segment.output}
 
 
-def render(segment: Segment, aspect: Aspect, options: PromptOptions) -> tuple[Message, ...]:
-    """Return the conversation that asks for a report on `aspect` of `segment`.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """A request for a report.
 
-    The labels of the report carry the `field_mark` of the texts.
+    Parameters
+    ----------
+    texts
+        The texts shown, by their names, the output last.
+    mark
+        The `field_mark` of the texts, which the labels of the report carry.
+    messages
+        The conversation that shows them.
     """
+
+    texts: Mapping[str, str]
+    mark: str
+    messages: tuple[Message, ...]
+
+
+def render(segment: Segment, aspect: Aspect, options: PromptOptions) -> Prompt:
+    """Return the prompt that asks for a report on `aspect` of `segment`."""
     texts = shown_texts(segment, aspect)
-    output = aspect.task.output_header
-    fenced = fence(texts)
+    fenced, mark = fence(texts), field_mark(texts.values())
+    asked = _FRAMES.of(aspect).of(options, tuple(texts))
+    said = asked.fill({"material": fenced.text, "mark": fenced.mark, "code": mark})
+    messages = (
+        Message(role="system", content=_read("system.txt")),
+        Message(role="user", content=said),
+    )
+    return Prompt(texts=texts, mark=mark, messages=messages)
+
+
+class _Frames:
+    """The prompts on one aspect, up to what every segment puts into them."""
+
+    def __init__(self, aspect: Aspect) -> None:
+        self._aspect = aspect
+        self._made: dict[tuple[PromptOptions, tuple[str, ...]], Template] = {}
+
+    def of(self, options: PromptOptions, names: tuple[str, ...]) -> Template:
+        """Return the frame that shows texts of these names."""
+        frame = self._made.get((options, names))
+        if frame is None:
+            if len(self._made) >= _MOST_FRAMES:  # names come with the data
+                self._made.clear()
+            frame = self._made[options, names] = _frame(self._aspect, options, names)
+        return frame
+
+
+_FRAMES = IdentityCache[Aspect, _Frames](_Frames)
+
+
+def _frame(aspect: Aspect, options: PromptOptions, names: tuple[str, ...]) -> Template:
     about = {
         "task_description": aspect.task.description,
-        "material": fenced.text,
-        "mark": fenced.mark,
-        "code": field_mark(texts.values()),
         "aspect": aspect.name.replace("-", " "),
         "description": describe(aspect),
-        "everything": f"the {' and the '.join(texts)}",
-        "output": output,
+        "everything": f"the {' and the '.join(names)}",
+        "output": aspect.task.output_header,
         "severity": _read(f"severity-{options.severity}.txt"),
         "severity_form": _severity_form(options),
         "score": _score(aspect, options),
@@ -65,10 +117,7 @@ def render(segment: Segment, aspect: Aspect, options: PromptOptions) -> tuple[Me
         "max_errors": str(options.max_errors),
     }
     rules = f"{_fill('rules.txt', about)}\n\n" if options.rules else ""
-    return (
-        Message(role="system", content=_read("system.txt")),
-        Message(role="user", content=_fill("annotate.txt", {**about, "rules": rules})),
-    )
+    return template(_PACKAGE, "annotate.txt").filled_in_part({**about, "rules": rules})
 
 
 def reask(problem: str, *, mark: str) -> Message:

@@ -80,7 +80,7 @@ def test_whatever_a_header_says_stands_inside_the_fence_or_is_a_short_name(
 def prompts(header: str) -> str:
     asked = Segment(segment_id="a", output="Fine.", inputs={header: "Source.", "Article": "More."})
     messages = (
-        *render(asked, ASPECT, PromptOptions()),
+        *render(asked, ASPECT, PromptOptions()).messages,
         *ask_for_score(asked, ASPECT, steps=our_steps(asked, ASPECT)),
         *messages_for(asked, ASPECT),
     )

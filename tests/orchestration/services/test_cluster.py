@@ -315,26 +315,36 @@ class Failing:
 
 WORKER = """
 import sys
+from contextlib import asynccontextmanager
 from spanjury.judges.tasks import Catalogue
+from spanjury.orchestration.services import cluster_worker
 from spanjury.orchestration.services.cluster_job import ClusterJob, chunk_json, read_end
-from spanjury.orchestration.services.cluster_worker import ChunkWorker
 from spanjury.orchestration.wiring.cluster import cut_chunks
 from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig
+
+open_panel = cluster_worker.open_configured_panel
+
+@asynccontextmanager
+async def noted(*args, **options):
+    async with open_panel(*args, **options) as panel:
+        yield panel
+    print("closed")
 
 async def ask(note):
     return "null"
 
+cluster_worker.open_configured_panel = noted
 panel = PanelConfig(seats=(SeatConfig(judge="form"),))
 job = ClusterJob(data=sys.argv[1], panel=panel, folder=sys.argv[2], aspects=("fluency",))
-worker = ChunkWorker(job, Catalogue.load(), ask)
+worker = cluster_worker.ChunkWorker(job, Catalogue.load(), ask)
 (chunk,) = cut_chunks(job.data)
 print(read_end(worker(chunk_json(chunk))).record.judged)
 """
 
 
 @pytest.mark.heavy
-def test_the_process_of_a_worker_comes_to_its_end(job: ClusterJob) -> None:
+def test_a_worker_closes_its_panel_when_its_process_ends(job: ClusterJob) -> None:
     Path(job.data).write_text("".join(f"{json.dumps(row)}\n" for row in ROWS))
     command = [sys.executable, "-c", WORKER, job.data, job.folder]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (0, f"{len(ROWS)}\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{len(ROWS)}\nclosed\n", "")

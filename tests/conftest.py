@@ -54,6 +54,7 @@ HEAVY = {
     "orchestration/services/test_chaos.py": "breaks servers a thousand times",
     "orchestration/services/test_faults.py": "waits for servers",
     "orchestration/services/test_ray.py": "starts a cluster",
+    "orchestration/services/test_ray_command.py": "starts a cluster",
     "orchestration/studies/test_faithfulness_record.py": "replays the reports of a paper",
 }
 

@@ -3,7 +3,7 @@
 import logging
 import os
 import socket
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,6 +17,7 @@ os.environ.setdefault("RAY_ENABLE_AUTO_CONNECT", "0")
 
 import ray
 import ray.data
+from ray.actor import ActorHandle
 from ray.exceptions import RayError
 
 from spanjury.judges.core import ConfigError, EvaluationError
@@ -30,36 +31,108 @@ _MOST_TASKS = 10_000
 _PATIENCE = 10.0
 """Seconds to reach a cluster; Ray itself would knock for minutes."""
 
+_HEAD = "node:__internal_head__"
+"""A resource that Ray gives to the head node alone."""
+
+_RETRIES = 3
+"""Attempts more to reach a worker that is shared."""
+
 _LOCAL = "local"
 _ITEM = "item"
 
 
-def map_on_ray(
-    make: Callable[[], Worker],
-    items: Sequence[str],
-    *,
-    address: str | None = None,
-    most_workers: int | None = None,
-) -> Generator[str, None, None]:
-    """Yield what workers make of `items`, as soon as it is made, in any order.
+@contextmanager
+def on_ray(address: str | None = None) -> Iterator["RayCluster"]:
+    """Connect to the cluster at `address`, for as long as the context lasts.
 
-    Each worker takes a core. Those of a node that is lost are started again where there is room,
-    which is at the end of the work at the latest, and do once more what they had at hand. Where
-    Ray is connected already, that connection is used, and kept.
-
-    `make` is called on the machine where the worker works; it and what it holds must pickle.
     Without an address, the cluster is that of the environment variable ``RAY_ADDRESS``, or else
-    one of this machine alone that lives as long as the generator. By default there is a worker for
-    each core.
+    one of this machine alone that lives as long as the context. Where Ray is connected already,
+    that connection is used, and kept.
 
-    Raises `ConfigError` if no cluster answers at the address. Raises `EvaluationError` if the
-    cluster gives up, or a worker raises.
+    Raises `ConfigError` if no cluster answers at the address.
     """
     with _connected(address or os.environ.get("RAY_ADDRESS") or _LOCAL):
+        yield RayCluster()
+
+
+class Shared:
+    """A worker that all others of a cluster may ask; it does one thing after the other."""
+
+    def __init__(self, actor: ActorHandle[Any]) -> None:
+        self._actor = actor
+
+    async def ask(self, item: str) -> str:
+        """Give it `item`, at once, and return what it makes of that.
+
+        Raises `EvaluationError` if it was lost.
+        """
         try:
-            yield from _mapped(make, items, most_workers=most_workers)
+            return str(await self._actor.work.remote(item))
         except RayError as error:
-            raise EvaluationError(f"Ray gave up: {_last_line(error)}") from error
+            raise _gave_up(error) from error
+
+    def tell(self, item: str) -> None:
+        """Give it `item`, from any thread, and do not wait."""
+        self._actor.work.remote(item)
+
+
+class RayCluster:
+    """The cluster that this process is connected to; `on_ray` makes it."""
+
+    @property
+    def facts(self) -> Mapping[str, object]:
+        """Ray's version, and the nodes and cores that there are now."""
+        nodes = [node for node in ray.nodes() if node["Alive"]]  # type: ignore[no-untyped-call]  # Ray's
+        return {"ray": ray.__version__, "nodes": len(nodes), "cores": self.cores}
+
+    @property
+    def cores(self) -> int:
+        """The cores of all nodes."""
+        return int(ray.cluster_resources().get("CPU", 1))  # type: ignore[no-untyped-call]  # Ray's
+
+    def share(self, make: Callable[[], Worker]) -> Shared:
+        """Make a worker that all others may ask; it takes no core.
+
+        It is on the head node, without which there is no cluster: what it knows is lost with it.
+        Where the network fails for a moment, it may be given an item twice.
+        """
+        single = ray.remote(_Single).options(
+            num_cpus=0, resources={_HEAD: 0.001}, max_task_retries=_RETRIES
+        )
+        return Shared(single.remote(make))  # type: ignore[arg-type]  # to Ray it may be a class
+
+    def map(
+        self,
+        make: Callable[[], Worker],
+        items: Sequence[str],
+        *,
+        most_workers: int | None = None,
+    ) -> Generator[str, None, None]:
+        """Yield what workers make of `items`, as soon as it is made, in any order.
+
+        Each worker takes a core. Those of a node that is lost are started again where there is
+        room, which is at the end of the work at the latest, and do once more what they had at hand.
+
+        `make` is called on the machine where the worker works; it and what it holds must pickle.
+        By default there is a worker for each core.
+
+        Raises `EvaluationError` if the cluster gives up, or a worker raises.
+        """
+        most = min(most_workers or self.cores, self.cores)
+        try:
+            yield from _mapped(make, items, first_workers=most, most_workers=most_workers)
+        except RayError as error:
+            raise _gave_up(error) from error
+
+
+class _Single:
+    """The actor of a worker that is shared."""
+
+    def __init__(self, make: Callable[[], Worker]) -> None:
+        self._work = make()
+
+    def work(self, item: str) -> str:
+        return self._work(item)
 
 
 class _Actor:
@@ -73,10 +146,13 @@ class _Actor:
 
 
 def _mapped(
-    make: Callable[[], Worker], items: Sequence[str], *, most_workers: int | None
+    make: Callable[[], Worker],
+    items: Sequence[str],
+    *,
+    first_workers: int,
+    most_workers: int | None,
 ) -> Iterator[str]:
     ray.data.DataContext.get_current().enable_progress_bars = False
-    cores = int(ray.cluster_resources().get("CPU", 1))  # type: ignore[no-untyped-call]  # Ray's
     rows = [{_ITEM: item} for item in items]
     tasks = ray.data.from_items(rows, override_num_blocks=min(len(rows), _MOST_TASKS))
     done = tasks.map_batches(
@@ -87,7 +163,7 @@ def _mapped(
         compute=ray.data.ActorPoolStrategy(
             min_size=1,  # so that who is idle makes room for a worker that was lost
             max_size=most_workers,
-            initial_size=max(1, min(most_workers or cores, cores, len(rows))),
+            initial_size=max(1, min(first_workers, len(rows))),
             max_tasks_in_flight_per_actor=1,  # none waits at a worker that may be lost
         ),
     )
@@ -121,6 +197,10 @@ def _knock(address: str) -> None:
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if port.isdigit():
         socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE).close()
+
+
+def _gave_up(error: RayError) -> EvaluationError:
+    return EvaluationError(f"Ray gave up: {_last_line(error)}")
 
 
 def _last_line(error: Exception) -> str:

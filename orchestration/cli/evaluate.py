@@ -21,6 +21,7 @@ with lazily():
     from spanjury.orchestration.engine import sharding
     from spanjury.orchestration.services import cluster, runs
     from spanjury.orchestration.services import evaluate as service
+    from spanjury.orchestration.wiring import cluster as cluster_files
     from spanjury.orchestration.wiring import runs as run_folders
 
 
@@ -95,6 +96,12 @@ class ClusterFlags(Flags, title="Cluster"):
     ray_workers: Annotated[
         int | None,
         Flag("Panels at the same time; one a core by default.", min=1, env=True, rare=True),
+    ] = None
+    ray_chunk_rows: Annotated[
+        int | None,
+        Flag(
+            "Rows of a chunk, and of its shard; 64 by default.", "ROWS", min=1, env=True, rare=True
+        ),
     ] = None
 
 
@@ -182,10 +189,8 @@ def _cluster_job(
         "--order": rows.order != "file",
         "--output": kept.output is not None,
         "--no-memory": kept.no_memory,
-        "--max-cost": job.limits.max_cost is not None,
-        "--max-tokens-total": job.limits.max_tokens is not None,
-        "--max-seconds": job.limits.max_seconds is not None,
         "--json": show.json,
+        "--show": show.show not in {ShowFlags().show, "none"},
     }
     if given := [flag for flag, is_given in refused.items() if is_given]:
         raise ConfigError(f"--engine ray does not go with {', '.join(given)}")
@@ -200,7 +205,9 @@ def _cluster_job(
         aspects_files=job.aspects_files,
         limit=job.limit,
         skip_bad_rows=job.skip_bad_rows,
+        limits=job.limits,
         failures=job.failures,
         address=machines.ray_address,
         most_workers=machines.ray_workers,
+        chunk_rows=machines.ray_chunk_rows or cluster_files.CHUNK_ROWS,
     )

@@ -1,6 +1,7 @@
 """`spanjury runs`: list runs, and repair the memory of one."""
 
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -30,7 +31,8 @@ def list_runs(
     damaged: list[str] = []
     for run in run_folders.RunFolder.among(home):
         try:
-            begun, data = str(run.manifest().get("begun")), _data_of(run)
+            manifest = run.manifest()
+            begun, data = str(manifest.get("begun")), _data_of(manifest)
         except StoreError as error:  # must not hide the others
             damaged.append(str(error))
             rows.append((run.path.name, "", "", "damaged"))
@@ -64,9 +66,12 @@ def repair(
         say(f"go on with: spanjury resume {shlex.quote(str(run))}")
 
 
-def _data_of(run: "run_folders.RunFolder") -> str:
+def _data_of(manifest: Mapping[str, object]) -> str:
     """Return the data of a run; one that cannot be resumed must not hide the others."""
+    job = manifest.get("job")
+    if service.CLUSTER in manifest and isinstance(job, Mapping):
+        return str(job.get("data"))
     try:
-        return str(service.job_of(run).data)
+        return str(service.read_job(manifest).data)
     except ConfigError as error:
         return f"cannot be resumed: {error}"

@@ -39,15 +39,15 @@ _BY_SIGNAL = 128
 _SIGNALS = {signal.SIGINT: "interrupted", signal.SIGTERM: "asked to end"}
 
 
-class _Session:
+class Session:
     """A count of calls, which stops judges at a limit or a signal.
 
     The first signal lets what is under way come to its end, the second does not, and a third
     has its usual effect.
     """
 
-    def __init__(self, limits: Limits) -> None:
-        self.stop_token = StopToken()
+    def __init__(self, limits: Limits, *, stop_token: StopToken | None = None) -> None:
+        self.stop_token = stop_token or StopToken()
         self.meter = Meter(limits=limits, stop=self.stop_token.request)
         self._signal = 0
 
@@ -131,7 +131,7 @@ def require_coverage(coverage: float, *, at_least: float) -> None:
         raise typer.Exit(COVERAGE)
 
 
-class JobSession(_Session):
+class JobSession(Session):
     """A job with all that shows it, stops it and keeps it."""
 
     def __init__(
@@ -229,7 +229,7 @@ class JobSession(_Session):
             say(f"go on with: spanjury resume {shlex.quote(str(run))}")
 
 
-class ExamSession(_Session):
+class ExamSession(Session):
     """An exam that shows how far it is.
 
     It is called with every result of the exam.

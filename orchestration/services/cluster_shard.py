@@ -69,24 +69,21 @@ def rows_of(shard: bytes) -> list[bytes]:
     return [row + b"\n" for row in shard.split(b"\n")[:-1]]
 
 
-def kept_rows(
-    shard: bytes | None, pairs: Pairs, *, signature: str, again: frozenset[Outcome]
-) -> list[bytes | None]:
-    """Return for each pair its row in `shard`, or None if it must be judged.
+def aligned_rows(shard: bytes | None, pairs: Pairs, *, signature: str) -> list[bytes | None]:
+    """Return for each pair its row in `shard`, or None if there is none.
 
-    That is so if the panel or a seat came to one of the outcomes `again`, or the row is
-    not that of the pair: the shard was damaged.
+    That is so if the pair was not judged before the run was stopped, or the shard was damaged.
     """
-    rows = rows_of(shard or b"")
-    if len(rows) != len(pairs):
-        return [None] * len(pairs)
-    kept: list[bytes | None] = []
-    for row, (segment, aspect) in zip(rows, pairs, strict=True):
-        read = _read(row)
-        expected = (segment.segment_id, aspect.name, signature)
-        is_kept = read is not None and _named(read) == expected and not again & _outcomes(read)
-        kept.append(row if is_kept else None)
-    return kept
+    rows: dict[tuple[str, str, str], bytes] = {}
+    for row in rows_of(shard or b""):
+        if (read := _read(row)) is not None:
+            rows[_named(read)] = row
+    return [rows.get((segment.segment_id, aspect.name, signature)) for segment, aspect in pairs]
+
+
+def is_kept(row: bytes, *, again: frozenset[Outcome]) -> bool:
+    """Say whether neither the panel nor a seat came to one of the outcomes `again`."""
+    return not again & _outcomes(_ROW.validate_json(row))
 
 
 def outcomes_of(rows: Iterable[bytes]) -> Mapping[Outcome, int]:

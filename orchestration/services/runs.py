@@ -27,6 +27,8 @@ from spanjury.orchestration.wiring.runs import RunFolder
 with lazily():
     import pydantic
 
+CLUSTER = "cluster"
+"""The part of a manifest that only runs on a cluster have: its machines, and its shards."""
 _FORMAT = 1
 _JOB = Once(lambda: pydantic.TypeAdapter(Job))
 _NAME = re.compile(r"^Name: *(\S+)", re.MULTILINE)
@@ -40,9 +42,17 @@ def manifest_of(job: Job) -> Mapping[str, object]:
     Raise `ConfigError` if the job holds a secret, which must not be stored.
     """
     try:
-        values = _plain(job)
+        values: Mapping[str, object] = _plain_fields(job)
     except TypeError:  # an option or a judge of some other kind
         values = _JOB.get().dump_python(job, mode="json")
+    return manifest_of_values(values)
+
+
+def manifest_of_values(values: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the manifest of a run that begins now, whose job has the plain `values`.
+
+    Raise `ConfigError` if there is a secret in them, which must not be stored.
+    """
     _check_secrets(values, ())
     return {
         "format": _FORMAT,
@@ -60,8 +70,14 @@ def manifest_of(job: Job) -> Mapping[str, object]:
 def read_job(manifest: Mapping[str, object]) -> Job:
     """Return the job that `manifest` describes.
 
-    Raise `StoreError` if it describes none, or was written in a format that is not known.
+    Raise `StoreError` if it describes none, or was written in a format that is not known; raise
+    `ConfigError` if it is that of a run on a cluster.
     """
+    if CLUSTER in manifest:
+        raise ConfigError(
+            "it is a run on a cluster: the command by which it was begun (spanjury evaluate DATA"
+            " --engine ray --run-dir FOLDER …) goes on with it"
+        )
     if manifest.get("format") != _FORMAT:
         raise StoreError(f"the manifest has format {manifest.get('format')!r}, expected {_FORMAT}")
     try:
@@ -88,6 +104,10 @@ def _plain(value: object) -> object:
         return {name: _plain(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
         return list(map(_plain, value))
+    return _plain_fields(value)
+
+
+def _plain_fields(value: object) -> dict[str, object]:
     return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}  # type: ignore[arg-type]  # raises as it should
 
 

@@ -1,6 +1,7 @@
 """A run on many machines: the cluster, the shards of the data, and their results merged."""
 
 from spanjury.adapters.cluster import ray_engine
+from spanjury.adapters.files.places import find_place
 from spanjury.adapters.files.reading.chunks import CHUNK_ROWS, Chunk, cut_chunks, read_chunk
 from spanjury.adapters.files.results.merging import find_parts, merge_parts
 from spanjury.adapters.files.results.shards import ShardFolder
@@ -13,6 +14,7 @@ __all__ = [
     "ShardFolder",
     "cut_chunks",
     "find_parts",
+    "find_place",
     "merge_parts",
     "ray_engine",
     "read_chunk",

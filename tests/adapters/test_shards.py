@@ -70,3 +70,29 @@ def test_a_folder_that_cannot_be_made_is_reported(tmp_path: Path) -> None:
     (tmp_path / "run").write_text("a file")
     with pytest.raises(StoreError, match="shards: cannot be written"):
         ShardFolder(str(tmp_path / "run")).create()
+
+
+def test_a_manifest_is_read_as_written_and_the_ones_before_stay(folder: ShardFolder) -> None:
+    assert folder.manifest() is None
+    for number in range(3):
+        folder.keep_manifest({"job": {"limit": number}, "machine": "Größe"})
+    assert folder.manifest() == {"job": {"limit": 2}, "machine": "Größe"}
+    assert sorted(files(folder)) == ["run-1.json", "run-2.json", "run.json"]
+    assert b'"limit": 0' in content(f"{folder.url}/run-1.json")
+
+
+def test_a_manifest_that_is_torn_counts_for_nothing_and_is_set_aside(folder: ShardFolder) -> None:
+    place = find_place(folder.url).below("run.json")
+    place.files.pipe_file(place.path, b'{"job"')
+    assert folder.manifest() is None
+    folder.keep_manifest({"job": {}})
+    assert content(f"{folder.url}/run-1.json") == b'{"job"'
+
+
+def test_a_run_is_marked_as_done_and_as_begun_again(folder: ShardFolder) -> None:
+    for _ in range(2):
+        folder.mark(done=False)
+        assert files(folder) == []
+        folder.mark(done=True)
+        folder.mark(done=True)
+        assert files(folder) == ["done"]

@@ -1,26 +1,31 @@
 """Results that many machines write side by side: a shard a chunk, in one folder."""
 
+import json
 import os
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import IO
 
 from spanjury.adapters.files.line_writer import REFUSED, refusal
 from spanjury.adapters.files.places import Place, find_place, words_of
 from spanjury.adapters.files.results.unanswered_rows import UnansweredRows
-from spanjury.judges.core import StoreError
+from spanjury.adapters.files.strict_json import parse_json
+from spanjury.judges.core import DataError, StoreError
 
 _BLOCK = 2**20
+_MANIFEST = "run.json"
+_DONE = "done"
 
 
 @dataclass(frozen=True, slots=True)
 class ShardFolder:
-    """A folder with ``shards/KEY.jsonl`` for each chunk that is done, and the joined results.
+    """A folder with ``shards/KEY.jsonl`` for each chunk, the joined results and ``run.json``.
 
-    A shard is there as a whole or not at all; one that is written again is replaced.
+    A file is there as it was written or not at all; a shard that is written again is replaced.
 
     Every machine that works on it must see it at `url`, a path or a URL.
     """
@@ -57,6 +62,48 @@ class ShardFolder:
         """Write a shard; raise `StoreError` if it cannot be written."""
         with _replacing(self._shard(key)) as file:
             file.write(rows)
+
+    def manifest(self) -> Mapping[str, object] | None:
+        """Return the manifest of the run, or None if there is none that can be read."""
+        file = self._place.below(_MANIFEST)
+        try:
+            with _storing(file, what="read"):
+                read = parse_json(bytes(file.files.cat_file(file.path)).decode())
+        except (StoreError, DataError):
+            return None
+        return read if isinstance(read, dict) else None
+
+    def keep_manifest(self, manifest: Mapping[str, object]) -> None:
+        """Write the manifest; the last one stays, under the first free number.
+
+        Raises `StoreError` if it cannot be written.
+        """
+        file = self._place.below(_MANIFEST)
+        with _storing(file):
+            there = file.files.exists(file.path) and bytes(file.files.cat_file(file.path))
+            others = (self._place.below(f"run-{number}.json") for number in count(1))
+            free = next(other for other in others if not other.files.exists(other.path))
+        for place, text in (
+            (free, there),
+            (file, f"{json.dumps(manifest, ensure_ascii=False, indent=1)}\n".encode()),
+        ):
+            if text:
+                with _replacing(place) as written:
+                    written.write(text)
+
+    def mark(self, *, done: bool) -> None:
+        """Note that the run is begun, or has come to its end.
+
+        Raises `StoreError` if the folder cannot be written.
+        """
+        mark = self._place.below(_DONE)
+        if done:
+            with _replacing(mark):
+                pass
+            return
+        with _storing(mark):
+            if mark.files.exists(mark.path):
+                mark.files.rm_file(mark.path)
 
     def join(self, keys: Iterable[str]) -> None:
         """Write the rows of all `keys`, in that order, to `results`.

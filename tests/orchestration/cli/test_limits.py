@@ -228,3 +228,13 @@ def test_rows_of_one_source_are_judged_in_turn(spanjury: Spanjury) -> None:
     ids = [json.loads(line)["id"] for line in Path("results.jsonl").read_text().splitlines()]
     assert "".join(sources[int(row_id)] for row_id in ids) == "aaabbbcc"
     assert ids == sorted(ids, key=lambda row_id: (sources[int(row_id)], int(row_id)))
+
+
+@pytest.mark.parametrize("flags", [("--show", "all"), ("--json",), ("--order", "source")])
+def test_a_cluster_refuses_flags_that_it_cannot_follow(
+    spanjury: Spanjury, flags: tuple[str, ...]
+) -> None:
+    refused = spanjury("evaluate", "rows.jsonl", "--engine", "ray", "--run-dir", "run", *flags)
+    assert refused.exit_code == 2
+    assert f"--engine ray does not go with {flags[0]}" in refused.output
+    assert not Path("run").exists()

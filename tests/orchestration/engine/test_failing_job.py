@@ -32,12 +32,9 @@ from spanjury.orchestration.engine.batch import evaluate
 from spanjury.orchestration.engine.panel import Panel, Seat
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
 from spanjury.orchestration.engine.stopping import FailurePolicy
-from spanjury.orchestration.services.cluster import (
-    ChunkWorker,
-    ClusterJob,
-    chunk_json,
-    read_record,
-)
+from spanjury.orchestration.services.cluster_job import ClusterJob, chunk_json, read_end
+from spanjury.orchestration.services.cluster_ledger import Ledger
+from spanjury.orchestration.services.cluster_worker import ChunkWorker
 from spanjury.orchestration.services.evaluate import Job, run
 from spanjury.orchestration.wiring.cluster import ShardFolder, cut_chunks
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
@@ -209,10 +206,20 @@ def test_a_worker_of_a_cluster_ends_the_run_as_well(tmp_path: Path) -> None:
             folder=str(tmp_path / "run"),
             aspects=("fluency",),
         )
-        worker = ChunkWorker(cluster_job, Catalogue.load())
-        for chunk in cut_chunks(str(job.data), rows=10):
-            with pytest.raises(RunFailedError, match="cannot be used"):
-                read_record(worker(chunk_json(chunk)))
+        ledger = Ledger(cluster_job.limits)
+
+        async def ask(note: str) -> str:
+            return ledger(note)
+
+        worker = ChunkWorker(cluster_job, Catalogue.load(), ask)
+        first, *others = (
+            read_end(worker(chunk_json(chunk))) for chunk in cut_chunks(str(job.data), rows=10)
+        )
+        assert first.failure is not None
+        with pytest.raises(RunFailedError, match="cannot be used"):
+            raise first.failure.raised()
+        assert others
+        assert all("cannot be used" in end.record.stopped for end in others)
         assert len(server.requests) == 1
 
 

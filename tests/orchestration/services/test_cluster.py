@@ -1,8 +1,10 @@
 """The work of a cluster's worker, without a cluster."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,23 +14,29 @@ from fakes.judges import FixedJudge
 from fakes.noting_judge import NotingJudge
 
 from spanjury.judges.core import (
+    Aspect,
     ConfigError,
     DataError,
     EvaluationError,
     Judge,
+    ModelRefusedError,
     ModelTimeoutError,
     Outcome,
+    ParseError,
+    Report,
+    Segment,
     StoreError,
     Usage,
 )
 from spanjury.judges.tasks import Catalogue
-from spanjury.orchestration.services.cluster import (
+from spanjury.orchestration.services.cluster_job import (
     ChunkRecord,
-    ChunkWorker,
     ClusterJob,
     chunk_json,
-    read_record,
+    read_end,
 )
+from spanjury.orchestration.services.cluster_ledger import Ledger
+from spanjury.orchestration.services.cluster_worker import ChunkWorker
 from spanjury.orchestration.services.evaluate import Job, run
 from spanjury.orchestration.wiring.cluster import ShardFolder, cut_chunks
 from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig
@@ -62,9 +70,17 @@ def judged(tmp_path: Path) -> Callable[..., list[ChunkRecord]]:
     def judge_rows(job: ClusterJob, rows: list[Any] = ROWS) -> list[ChunkRecord]:
         data = tmp_path / "rows.jsonl"
         data.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-        worker = ChunkWorker(job, Catalogue.load(*job.aspects_files))
-        chunks = cut_chunks(str(data), rows=4)
-        return [read_record(worker(chunk_json(chunk))) for chunk in chunks]
+        ledger = Ledger(job.limits)
+
+        async def ask(note: str) -> str:
+            return ledger(note)
+
+        worker = ChunkWorker(job, Catalogue.load(*job.aspects_files), ask)
+        ends = [read_end(worker(chunk_json(chunk))) for chunk in cut_chunks(str(data), rows=4)]
+        for end in ends:
+            if end.failure is not None:
+                raise end.failure.raised()
+        return [end.record for end in ends]
 
     return judge_rows
 
@@ -168,7 +184,7 @@ def test_what_was_not_answered_is_judged_again_and_nothing_else(
     ("damage", "again"),
     [
         (lambda _: b"", 4),
-        (lambda shard: shard[:-9], 4),
+        (lambda shard: shard[:-9], 1),
         (lambda shard: shard.replace(b'{"id": "1"', b'{"id": "9"'), 1),
         (lambda shard: shard.replace(b'{"id": "1"', b'["id": "1"'), 1),
     ],
@@ -228,3 +244,107 @@ def test_our_errors_end_the_run_as_themselves(
     with pytest.raises(EvaluationError, match=problem) as raised:
         judged(replace(job, **change))
     assert type(raised.value) is kind
+
+
+def test_rows_that_were_judged_when_another_failed_are_kept(
+    job: ClusterJob, judge: NotingJudge, judged: Judged
+) -> None:
+    full = replace(job, panel=panel_of(FullDisk(judge=judge, at="2")))
+    with pytest.raises(StoreError, match="disk full"):
+        judged(full)
+    (partial,) = Path(job.folder, "shards").glob("*.jsonl")  # the second chunk was not begun
+    ids = [row["id"] for row in without_seconds(partial.read_text())]
+    assert ids == ["0", "1"]
+    assert judge.judged() == ids
+    again = judged(replace(full, panel=panel_of(FullDisk(judge=judge, at=""))))
+    assert [record.judged for record in again] == [2, 4]
+    assert judge.judged() == [row["id"] for row in ROWS]
+    assert [row["id"] for row in without_seconds(partial.read_text())] == ["0", "1", "2", "3"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FullDisk:
+    """A judge that judges as another, but for the row at which the disk is full."""
+
+    judge: NotingJudge
+    at: str
+
+    @property
+    def signature(self) -> str:
+        return self.judge.signature
+
+    async def assess(self, segment: Segment, aspect: Aspect) -> Report:
+        if segment.segment_id == self.at:
+            raise StoreError("disk full")
+        if self.at and segment.segment_id > self.at:
+            await anyio.sleep_forever()
+        return await self.judge.assess(segment, aspect)
+
+
+def test_failing_rows_are_as_in_any_run(tmp_path: Path, job: ClusterJob, judged: Judged) -> None:
+    panel = panel_of(Failing(), FixedJudge(says=Report(score=3)))
+    records = judged(replace(job, panel=panel))
+    output = tmp_path / "results.jsonl"
+    alone = Job(data=tmp_path / "rows.jsonl", panel=panel, output=output, aspects=("fluency",))
+    anyio.run(run, alone, lambda _: None)
+    shards = "".join(shard(job, record).read_text() for record in records)
+    rows = without_seconds(shards)
+    assert rows == without_seconds(output.read_text())
+    outcomes = [row["seats"][0]["outcome"] for row in rows]
+    assert outcomes == ["scored", "timed_out", "refused", "unparseable"] * 2
+
+
+@dataclass(frozen=True, slots=True)
+class Failing:
+    """A judge that fails in another way at each of four rows."""
+
+    signature: str = "failing"
+
+    async def assess(self, segment: Segment, aspect: Aspect) -> Report:
+        del aspect
+        failures = (
+            None,
+            ModelTimeoutError("too late"),
+            ModelRefusedError("not that"),
+            ParseError("no score", reply="Well."),
+        )
+        if (failure := failures[int(segment.segment_id) % 4]) is not None:
+            raise failure
+        return Report(score=4)
+
+
+WORKER = """
+import sys
+from contextlib import asynccontextmanager
+from spanjury.judges.tasks import Catalogue
+from spanjury.orchestration.services import cluster_worker
+from spanjury.orchestration.services.cluster_job import ClusterJob, chunk_json, read_end
+from spanjury.orchestration.wiring.cluster import cut_chunks
+from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig
+
+open_panel = cluster_worker.open_configured_panel
+
+@asynccontextmanager
+async def noted(*args, **options):
+    async with open_panel(*args, **options) as panel:
+        yield panel
+    print("closed")
+
+async def ask(note):
+    return "null"
+
+cluster_worker.open_configured_panel = noted
+panel = PanelConfig(seats=(SeatConfig(judge="form"),))
+job = ClusterJob(data=sys.argv[1], panel=panel, folder=sys.argv[2], aspects=("fluency",))
+worker = cluster_worker.ChunkWorker(job, Catalogue.load(), ask)
+(chunk,) = cut_chunks(job.data)
+print(read_end(worker(chunk_json(chunk))).record.judged)
+"""
+
+
+@pytest.mark.heavy
+def test_a_worker_closes_its_panel_when_its_process_ends(job: ClusterJob) -> None:
+    Path(job.data).write_text("".join(f"{json.dumps(row)}\n" for row in ROWS))
+    command = [sys.executable, "-c", WORKER, job.data, job.folder]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{len(ROWS)}\nclosed\n", "")

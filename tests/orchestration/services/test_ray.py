@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import anyio
 import pytest
 from fakes.noting_judge import NotingJudge
+from fakes.ray_cluster import SMALL, Cluster, ray_cluster
 
 from spanjury.judges.core import ConfigError, EvaluationError
 from spanjury.orchestration.services.cluster import ChunkRecord, ClusterJob, run_on_cluster
@@ -19,7 +20,6 @@ from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig
 # Ours first: it sets what Ray reads when it is imported.
 pytest.importorskip("spanjury.adapters.cluster.ray_engine", reason="Ray is not installed")
 ray = pytest.importorskip("ray", reason="Ray is not installed")
-cluster_utils = pytest.importorskip("ray.cluster_utils", reason="Ray is not installed")
 
 pytestmark = [
     pytest.mark.ray,
@@ -36,19 +36,6 @@ ROWS = [
 ]
 CHUNK_ROWS = 20
 CHUNKS = len(ROWS) // CHUNK_ROWS
-SMALL = {"object_store_memory": 100_000_000}
-# A dead node is known as such after three seconds, not after twenty.
-ALERT = {"health_check_period_ms": 500, "health_check_failure_threshold": 6}
-
-
-class Cluster(Protocol):
-    """The part of Ray's test cluster that is used; Ray has no types."""
-
-    address: str
-
-    def add_node(self, **options: object) -> object: ...
-
-    def remove_node(self, node: object, *, allow_graceful: bool) -> None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,17 +50,8 @@ class Disturbed:
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
-    """Start a head that judges nothing; its nodes import what this process does."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
-        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-        patch.delenv("RAY_ADDRESS", raising=False)
-        head = {"num_cpus": 0, "include_dashboard": False, "_system_config": ALERT, **SMALL}
-        cluster = cluster_utils.Cluster(initialize_head=True, head_node_args=head)
-        try:
-            yield cluster
-        finally:
-            cluster.shutdown()
+    with ray_cluster() as cluster:
+        yield cluster
 
 
 @pytest.fixture(scope="module")

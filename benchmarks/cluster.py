@@ -1,0 +1,143 @@
+"""The parts of a run on a cluster: cutting, a worker's row, the ledger and joining.
+
+Run as ``python -m benchmarks.cluster [ROWS]``, 10,000 if none are named. Rows are those of
+`benchmarks.scale`, judged by a judge that says the same of everything; each figure is CPU time of
+a process of its own, without Ray. With ``--ray`` the round trip to the ledger is measured on a
+cluster of this machine.
+"""
+
+import argparse
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import anyio
+from benchmarks.batch_process import apart, spending
+from benchmarks.batch_rows import write_rows
+from benchmarks.batch_runs import TrivialJudge
+
+from spanjury.judges.tasks import Catalogue
+from spanjury.orchestration.engine.metering import Limits
+from spanjury.orchestration.services.cluster_job import ClusterJob, chunk_json, read_end
+from spanjury.orchestration.services.cluster_ledger import Ledger
+from spanjury.orchestration.services.cluster_worker import ChunkWorker
+from spanjury.orchestration.wiring.cluster import ShardFolder, cut_chunks, ray_engine
+from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig
+
+CHUNK_ROWS = (64, 1024)
+NOTE = (
+    '{"spent":[{"usage":{"calls":3,"prompt":3300,"cached":0,"completion":300,"reasoning":0},'
+    '"price":{"prompt":1e-6,"completion":4e-6,"cached":null}}]}'
+)
+NOTES = 20_000
+TRIPS = 1_000
+
+
+def job_in(folder: Path, chunk_rows: int) -> ClusterJob:
+    """Return a job on the rows in `folder`."""
+    return ClusterJob(
+        data=str(folder / "rows.jsonl"),
+        panel=PanelConfig(seats=(SeatConfig(judge=TrivialJudge()),)),
+        folder=str(folder / f"run-{chunk_rows}"),
+        aspects=("consistency",),
+        chunk_rows=chunk_rows,
+    )
+
+
+def cut(folder: Path, chunk_rows: int) -> float:
+    """Return the CPU seconds of cutting the rows into chunks."""
+    job = job_in(folder, chunk_rows)
+    with spending() as spent:
+        count = sum(1 for _ in map(chunk_json, cut_chunks(job.data, rows=chunk_rows)))
+    assert count
+    return spent.cpu
+
+
+def judge(folder: Path, chunk_rows: int) -> float:
+    """Return the CPU seconds of a worker's work, after the first chunk; join all shards."""
+    job = job_in(folder, chunk_rows)
+    ledger = Ledger(job.limits)
+
+    async def ask(note: str) -> str:
+        return ledger(note)
+
+    shards = ShardFolder(job.folder)
+    shards.create()
+    worker = ChunkWorker(job, Catalogue.load(), ask)
+    chunks = [*map(chunk_json, cut_chunks(job.data, rows=chunk_rows))]
+    keys = [read_end(worker(chunks[0])).record.key]
+    with spending() as spent:
+        keys += [read_end(worker(chunk)).record.key for chunk in chunks[1:]]
+    (folder / f"keys-{chunk_rows}").write_text("\n".join(keys))
+    return spent.cpu * len(chunks) / max(1, len(chunks) - 1)
+
+
+def again(folder: Path, chunk_rows: int) -> float:
+    """Return the CPU seconds of a worker that finds all its shards done."""
+    return judge(folder, chunk_rows)
+
+
+def join(folder: Path, chunk_rows: int) -> float:
+    """Return the CPU seconds of joining the shards that `judge` wrote."""
+    shards = ShardFolder(job_in(folder, chunk_rows).folder)
+    keys = (folder / f"keys-{chunk_rows}").read_text().split()
+    with spending() as spent:
+        shards.join(keys)
+    return spent.cpu
+
+
+def note() -> float:
+    """Return the CPU seconds of the ledger's work on a note."""
+    ledger = Ledger(Limits(max_cost=1e9))
+    with spending() as spent:
+        for _ in range(NOTES):
+            ledger(NOTE)
+    return spent.cpu / NOTES
+
+
+def trips() -> tuple[float, float]:
+    """Return the seconds of a note's way to the ledger and back, and CPU seconds of who asks."""
+
+    async def ask(ledger: "ray_engine.Shared") -> None:
+        for _ in range(TRIPS):
+            await ledger.ask(NOTE)
+
+    with ray_engine.on_ray() as cluster:
+        ledger = cluster.share(partial(Ledger, Limits(max_cost=1e9)))
+        anyio.run(ledger.ask, NOTE)
+        begun = time.perf_counter()
+        with spending() as spent:
+            anyio.run(ask, ledger)
+        return (time.perf_counter() - begun) / TRIPS, spent.cpu / TRIPS
+
+
+def main() -> None:
+    """Print the parts."""
+    parser = argparse.ArgumentParser(description="Measure the parts of a run on a cluster.")
+    parser.add_argument("rows", nargs="?", type=int, default=10_000, metavar="ROWS")
+    parser.add_argument("--ray", action="store_true", help="also on Ray")
+    options = parser.parse_args()
+    parts: dict[str, Callable[[Path, int], float]] = {
+        "cut": cut,
+        "worker": judge,
+        "worker, again": again,
+        "join": join,
+    }
+    with TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        write_rows(folder / "rows.jsonl", options.rows)
+        print(f"{'µs of CPU a row':<20}" + "".join(f"{rows:>6} a chunk" for rows in CHUNK_ROWS))
+        for name, part in parts.items():
+            seconds = (apart(part, folder, chunk_rows) for chunk_rows in CHUNK_ROWS)
+            figures = "".join(f"{each / options.rows * 1e6:>14.1f}" for each in seconds)
+            print(f"{name:<20}{figures}", flush=True)
+    print(f"ledger: {apart(note) * 1e6:.0f} µs of CPU a note")
+    if options.ray:
+        took, cpu = apart(trips)
+        print(f"ledger on Ray: {took * 1e6:.0f} µs there and back, {cpu * 1e6:.0f} µs of CPU")
+
+
+if __name__ == "__main__":
+    main()

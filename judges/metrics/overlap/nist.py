@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 
 from spanjury.judges.core import Sample, signature
 from spanjury.judges.metrics.checks import check_choice, check_least
-from spanjury.judges.metrics.overlap.bleu_counts import TOKENIZERS, Tokenizer, bleu_tokens
-from spanjury.judges.metrics.words.ids import Ids, flat_ids, ranked
+from spanjury.judges.metrics.corpus import Corpus
+from spanjury.judges.metrics.overlap.bleu_counts import TOKENIZERS, Tokenizer, bleu_cut
+from spanjury.judges.metrics.words.cuts import NumberedTexts, numbered
+from spanjury.judges.metrics.words.ids import Ids, ranked
 
 _Floats = NDArray[np.float64]
 # Two thirds of the references' length halve the score: [1] section 4.
@@ -55,20 +57,17 @@ class Nist:
 
     def score_corpus(self, samples: Sequence[Sample], /) -> float:
         """Return the score of all outputs together."""
-        texts = [
-            bleu_tokens(text.lower() if self.lowercase else text, self.tokenize)
-            for sample in samples
-            for text in (sample.output, *sample.references)
-        ]
-        sizes = np.array([1 + len(sample.references) for sample in samples])
+        corpus = Corpus.of(samples)
+        cut = bleu_cut(self.tokenize, lowercase=self.lowercase)
+        texts = corpus.once(numbered, side="compared", cut=cut)
+        sizes = np.array([1 + len(sample.references) for sample in corpus])
         return _nist(texts, np.repeat(np.arange(sizes.size), sizes), max_order=self.max_order)
 
 
-def _nist(texts: Sequence[Sequence[str]], samples: Ids, *, max_order: int) -> float:
+def _nist(texts: NumberedTexts, samples: Ids, *, max_order: int) -> float:
     """Score texts: of each of `samples` first the output, and then its references."""
-    lengths = np.array([*map(len, texts)], dtype=np.int64)
+    lengths, words, owners = texts.sizes, texts.ids, texts.owners
     is_output = np.diff(samples, prepend=-1) > 0
-    words, owners = flat_ids(texts), np.repeat(np.arange(lengths.size), lengths)
     vocabulary = 1 + int(words.max(initial=0))
     # There is one n-gram of no words, as often as the references have words.
     grams, frequency = np.zeros_like(words), np.array([lengths[~is_output].sum()])

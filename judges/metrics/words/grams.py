@@ -81,6 +81,75 @@ def batch_gram_counts(tokens: Ids, sizes: Ids, *, order: int) -> Ids:
     return counts
 
 
+def distinct_grams(tokens: Ids, sizes: Ids, *, order: int) -> Ids:
+    """Count the distinct n-grams of each text, n of 1 to `order`.
+
+    Parameters
+    ----------
+    tokens, sizes
+        As for `batch_gram_counts`, but for the shape ``(texts,)`` of `sizes`.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape ``(texts, order)``.
+
+    Examples
+    --------
+    >>> distinct_grams(np.array([5, 6, 5, 6]), np.array([3, 1]), order=2).tolist()
+    [[2, 2], [1, 0]]
+    """
+    counts = np.empty((len(sizes), order), dtype=np.int64)
+    start = 0
+    for texts in _batches(sizes):
+        end = start + int(sizes[texts].sum())
+        counts[texts] = _distinct(tokens[start:end], sizes[texts], order=order)
+        start = end
+    return counts
+
+
+def _distinct(tokens: Ids, sizes: Ids, *, order: int) -> Ids:
+    """Sort the longest n-grams of all texts once, as `_shared` does."""
+    counts = np.zeros((sizes.size, order), dtype=np.int64)
+    if not tokens.size:
+        return counts
+    tokens = dense_ids(tokens) + 1
+    width = int(tokens.max()).bit_length()
+    if sizes.size.bit_length() + width * order > _BITS:
+        owners = np.repeat(np.arange(sizes.size), sizes)
+        for n, found in enumerate(gram_counts(tokens, owners, max_order=order)):
+            counts[:, n] = np.bincount(found.texts, minlength=sizes.size)
+        return counts
+    of, whole = _packed(tokens, sizes, order=order, width=width)
+    grams = (of << (width * order)) | whole
+    grams.sort()
+    apart = grams[1:] ^ grams[:-1]
+    new: NDArray[np.bool_] = np.ones(grams.size, dtype=np.bool_)
+    for n in range(order):
+        shift = width * (order - 1 - n)
+        np.greater_equal(apart, 1 << shift, out=new[1:])
+        numbers = grams[new]
+        numbers = numbers[(numbers >> shift) & ((1 << width) - 1) != 0]
+        counts[:, n] = np.bincount(numbers >> (width * order), minlength=sizes.size)
+    return counts
+
+
+def _packed(tokens: Ids, lengths: Ids, *, order: int, width: int) -> tuple[Ids, Ids]:
+    """Return of each token the text, and it with those after it as one number.
+
+    That has `order` times `width` bits; they are 0 where the text is at its end.
+    """
+    of = np.repeat(np.arange(lengths.size), lengths)
+    places = np.arange(tokens.size) + of * (order - 1)
+    padded = np.zeros(tokens.size + lengths.size * (order - 1) + order, dtype=np.int64)
+    padded[places] = tokens
+    whole = padded.copy()
+    for n in range(1, order):
+        whole = whole << width
+        whole[:-n] |= padded[n:]
+    return of, whole[places]
+
+
 def _batches(sizes: Ids) -> Iterator[slice]:
     """Divide pairs into runs that together have a limited number of tokens, or are one pair."""
     ends = np.cumsum(sizes)
@@ -109,15 +178,8 @@ def _shared(tokens: Ids, sizes: Ids, *, order: int) -> Ids:
             return np.array([shared_by_order(tokens[: ends[0]], tokens[ends[0] :], order=order)])
         pairs = zip(np.split(tokens, ends[1:-1:2]), sizes, strict=True)
         return np.vstack([_shared(pair, size[None], order=order) for pair, size in pairs])
-    of = np.repeat(np.arange(lengths.size), lengths)
-    places = np.arange(tokens.size) + of * (order - 1)
-    padded = np.zeros(tokens.size + lengths.size * (order - 1) + order, dtype=np.int64)
-    padded[places] = tokens
-    whole = padded.copy()
-    for n in range(1, order):
-        whole = whole << width
-        whole[:-n] |= padded[n:]
-    grams = ((of >> 1) << (width * order + 1)) | (whole[places] << 1) | (of & 1)
+    of, whole = _packed(tokens, lengths, order=order, width=width)
+    grams = ((of >> 1) << (width * order + 1)) | (whole << 1) | (of & 1)
     grams.sort()
     return _shared_by_order(grams, order=order, width=width, pairs=len(sizes))
 

@@ -25,6 +25,8 @@ from pathlib import Path
 from typing import Final
 
 from spanjury.judges.core import ConfigError
+from spanjury.judges.metrics.words.by_word import ByWord
+from spanjury.judges.metrics.words.cuts import Cut
 
 FIT: Final = "cmudict-1"
 """Names the fit; another one gives other numbers."""
@@ -39,7 +41,6 @@ _PLAIN = str.maketrans(
 )
 # From a word on until a stop; the group holds a letter iff there are three words or more.
 _SENTENCE = re.compile(r"\b\w[^.!?\s]*+(?:(?:\s[^.!?\w]*+\w[^.!?\s]*+)\s[^.!?\w]*+(\w))?+[^.!?]*+")
-_KEPT = 1 << 16  # words
 _VARIANT = re.compile(r"\(\d+\)$")
 
 
@@ -96,6 +97,10 @@ def word_list(text: str) -> list[str]:
     return _MARK.sub("", text).lower().split()
 
 
+READABLE_CUT: Final = Cut(words=word_list, plain="in lower case")
+"""`word_list` as the cut of a corpus."""
+
+
 def sentence_count(text: str) -> int:
     """Count what stops end, but for what has only one or two words; never below 1.
 
@@ -137,23 +142,16 @@ def read_dictionary(path: str) -> Mapping[str, int]:
     return syllables
 
 
-class Syllables(dict[str, int]):
-    """The syllables of a word of a `word_list`, counted when first asked for.
+class Syllables(ByWord[int]):
+    """The syllables of a word of a `word_list`.
 
     A word that is not in the `dictionary`, a file that `read_dictionary` reads, is counted by its
     spelling (`syllable_count`). An empty path stands for no dictionary.
     """
 
     def __init__(self, *, dictionary: str = "") -> None:
-        super().__init__()
-        self._known = read_dictionary(dictionary) if dictionary else {}
-
-    def __missing__(self, word: str) -> int:
-        if len(self) >= _KEPT:
-            self.clear()
-        count = self._known.get(word) or syllable_count(word)
-        self[word] = count
-        return count
+        known = read_dictionary(dictionary) if dictionary else {}
+        super().__init__(lambda word: known.get(word) or syllable_count(word))
 
 
 @lru_cache(maxsize=4)

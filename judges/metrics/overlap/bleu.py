@@ -9,7 +9,6 @@ References
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 
 from spanjury.judges.core import Sample, signature
 from spanjury.judges.metrics.checks import check_choice, check_least
@@ -23,6 +22,7 @@ from spanjury.judges.metrics.overlap.bleu_counts import (
     match_rows,
 )
 from spanjury.judges.metrics.reductions import SummedRows
+from spanjury.judges.metrics.versions import version
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

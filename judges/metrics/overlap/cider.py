@@ -164,10 +164,10 @@ def _similarities(corpus: Corpus, *, units: Units, max_order: int) -> tuple[_Flo
         weights = found.counts * _rarity(found, texts=texts)[found.grams]
         squares = np.bincount(found.texts, weights=weights**2, minlength=texts.lengths.size)
         norms = np.sqrt(squares[texts.outputs] * squares[texts.references])
-        for sums, of in zip(_products(found, weights, texts=texts), (total, clipped), strict=True):
-            of += np.divide(
-                sums[texts.references], norms, out=np.zeros(norms.size), where=norms > 0.0
-            )
+        norms[norms == 0.0] = np.inf
+        whole, least = _products(found, weights, texts=texts)
+        total += whole[texts.references] / norms
+        clipped += least[texts.references] / norms
     return total / max_order, clipped / max_order
 
 

@@ -9,7 +9,6 @@ References
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +17,7 @@ from spanjury.judges.core import Sample, signature
 from spanjury.judges.metrics.checks import check_choice, check_least
 from spanjury.judges.metrics.corpus import Corpus
 from spanjury.judges.metrics.overlap.bleu_counts import TOKENIZERS, Tokenizer, bleu_cut
+from spanjury.judges.metrics.versions import version
 from spanjury.judges.metrics.words.cuts import NumberedTexts, numbered
 from spanjury.judges.metrics.words.ids import Ids, ranked
 

@@ -8,13 +8,13 @@ References
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 
 import numpy as np
 
 from spanjury.judges.core import Sample, signature
 from spanjury.judges.metrics.checks import check_least
 from spanjury.judges.metrics.corpus import Corpus
+from spanjury.judges.metrics.versions import version
 from spanjury.judges.metrics.words.cuts import NumberedTexts, pairs_of, ranges
 from spanjury.judges.metrics.words.grams import batch_gram_counts
 from spanjury.judges.metrics.words.ids import Ids

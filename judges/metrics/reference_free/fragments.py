@@ -7,7 +7,7 @@ References
 """
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import ClassVar
 
@@ -140,18 +140,12 @@ def _fragments(corpus: Corpus, *, tokens: Tokens) -> list[tuple[Sequence[int], i
     """Return the lengths of the fragments, and of the output, sample by sample."""
     outputs, sources = _both_sides(corpus, tokens=tokens)
     longest, doubtful = longest_matches(outputs, sources)
+    found = [_taken(matches.tolist()) for matches in replace(outputs, ids=longest).apart]
     if doubtful.size:
         ours, theirs = outputs.apart, sources.apart
-    unsure, found, end = frozenset(doubtful.tolist()), [], 0
-    matches: list[int] = longest.tolist()
-    for place, words in enumerate(outputs.sizes.tolist()):
-        start, end = end, end + words
-        found.append(
-            (fragment_lengths(ours[place].tolist(), theirs[place].tolist()), words)
-            if place in unsure
-            else (_taken(matches[start:end]), words)
-        )
-    return found
+    for place in doubtful.tolist():
+        found[place] = fragment_lengths(ours[place].tolist(), theirs[place].tolist())
+    return [*zip(found, outputs.sizes.tolist(), strict=True)]
 
 
 def _taken(longest: Sequence[int]) -> list[int]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -181,6 +182,7 @@ def _word_letters(word: str) -> int:
     return len(word) - word.count("'")
 
 
+@lru_cache(maxsize=32)
 def _signature(name: str, *, dictionary: str) -> str:
     """Tell the content of the dictionary, not its place."""
     entries = str(sorted(read_dictionary(dictionary).items())) if dictionary else ""

@@ -125,9 +125,7 @@ class Nid:
         return [*map(float, np.minimum(1.0, values))]
 
 
-def _distinct_shares(
-    samples: Sequence[Sample], *, tokens: Tokens, order: int
-) -> list[float]:
+def _distinct_shares(samples: Sequence[Sample], *, tokens: Tokens, order: int) -> list[float]:
     """Divide distinct n-grams by n-grams; 0 without any."""
     distinct, runs = run_counts(Corpus.of(samples), tokens=tokens, order=order)
     shares: list[float] = (distinct / np.maximum(1, runs)).tolist()

@@ -23,6 +23,8 @@ Plain = Literal["as it is", "in lower case"]
 Side = Literal["outputs", "references", "sources", "compared"]
 """Texts of a corpus; "compared" are of each sample the output, and then its references."""
 
+_FEW = 8  # samples that are cut one by one sooner than the arithmetic is set up
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cut:
@@ -74,7 +76,8 @@ class NumberedTexts:
     @property
     def apart(self) -> list[Ids]:
         """The words of each text."""
-        return np.split(self.ids, np.cumsum(self.sizes))[:-1]
+        ends = np.cumsum(self.sizes).tolist()
+        return [self.ids[start:end] for start, end in zip([0, *ends], ends, strict=False)]
 
     def summed(self, values: Ids) -> Ids:
         """Return for each text the sum of `values`, one for each word of all texts."""
@@ -102,7 +105,7 @@ def ranges(starts: Ids, sizes: Ids) -> Ids:
 
 def numbered(corpus: Corpus, *, side: Side, cut: Cut) -> NumberedTexts:
     """Return the words of the texts of one side; ask for it by `Corpus.once`."""
-    if cut.looks_across(corpus.once(texts_of, side=side)):
+    if len(corpus) <= _FEW or cut.looks_across(corpus.once(texts_of, side=side)):
         return _one_by_one(corpus, cut.words, side=side)
     return _piece_by_piece(corpus, cut, side=side)
 
@@ -139,12 +142,6 @@ def _one_by_one(
     corpus: Corpus, words: Callable[[str], Sequence[str]], *, side: Side
 ) -> NumberedTexts:
     """Cut each different text as a whole."""
-    if side == "compared":
-        return _compared(
-            corpus,
-            _one_by_one(corpus, words, side="outputs"),
-            _one_by_one(corpus, words, side="references"),
-        )
     texts = corpus.once(texts_of, side=side)
     places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
     known = corpus.once(_numbers)
@@ -158,9 +155,7 @@ def _one_by_one(
     return found.taken(np.array([*map(places.__getitem__, texts)], dtype=np.int64))
 
 
-def _compared(
-    corpus: Corpus, outputs: NumberedTexts, references: NumberedTexts
-) -> NumberedTexts:
+def _compared(corpus: Corpus, outputs: NumberedTexts, references: NumberedTexts) -> NumberedTexts:
     """Put the references of each sample behind its output."""
     both = NumberedTexts(
         ids=np.concatenate((outputs.ids, references.ids)),

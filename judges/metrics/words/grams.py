@@ -114,8 +114,11 @@ def _distinct(tokens: Ids, sizes: Ids, *, order: int) -> Ids:
     if not tokens.size:
         return counts
     tokens = dense_ids(tokens) + 1
+    room = _BITS - sizes.size.bit_length()
+    if int(tokens.max()).bit_length() * order > room:
+        tokens = _numbered_within(tokens, sizes) + 1
     width = int(tokens.max()).bit_length()
-    if sizes.size.bit_length() + width * order > _BITS:
+    if width * order > room:
         owners = np.repeat(np.arange(sizes.size), sizes)
         for n, found in enumerate(gram_counts(tokens, owners, max_order=order)):
             counts[:, n] = np.bincount(found.texts, minlength=sizes.size)
@@ -170,9 +173,12 @@ def _shared(tokens: Ids, sizes: Ids, *, order: int) -> Ids:
     if not tokens.size:
         return np.zeros((len(sizes), order), dtype=np.int64)
     tokens = dense_ids(tokens) + 1
-    width = int(tokens.max()).bit_length()
     lengths = sizes.ravel()
-    if len(sizes).bit_length() + width * order > _BITS:  # an alphabet of any size
+    room = _BITS - len(sizes).bit_length()
+    if int(tokens.max()).bit_length() * order > room:  # so that equal ones need be in a pair only
+        tokens = _numbered_within(tokens, sizes.sum(axis=1)) + 1
+    width = int(tokens.max()).bit_length()
+    if width * order > room:  # an alphabet of any size
         ends = np.cumsum(lengths)
         if len(sizes) == 1:
             return np.array([shared_by_order(tokens[: ends[0]], tokens[ends[0] :], order=order)])
@@ -182,6 +188,14 @@ def _shared(tokens: Ids, sizes: Ids, *, order: int) -> Ids:
     grams = ((of >> 1) << (width * order + 1)) | (whole << 1) | (of & 1)
     grams.sort()
     return _shared_by_order(grams, order=order, width=width, pairs=len(sizes))
+
+
+def _numbered_within(tokens: Ids, sizes: Ids) -> Ids:
+    """Number the tokens of each of some runs from 0."""
+    owners = np.repeat(np.arange(sizes.size), sizes)
+    ranks, _ = ranked(owners * (1 + int(tokens.max())) + tokens)
+    lowest = np.minimum.reduceat(ranks, (np.cumsum(sizes) - sizes)[sizes > 0])
+    return ranks - np.repeat(lowest, sizes[sizes > 0])
 
 
 def _shared_by_order(grams: Ids, *, order: int, width: int, pairs: int) -> Ids:

@@ -114,7 +114,7 @@ class Chrf(SummedRows):
             )
         ]
         if self.word_order:
-            words = pairs.once(numbered, side="compared", cut=_cut(lowercase=self.lowercase))
+            words = pairs.once(numbered, side="compared", cut=word_cut(lowercase=self.lowercase))
             sizes = words.sizes.reshape(-1, 2)
             counts.append(batch_gram_counts(words.ids, sizes, order=self.word_order))
         table = np.concatenate(counts, axis=1)
@@ -145,7 +145,8 @@ def _character_counts(corpus: Corpus, *, order: int, lowercase: bool, whitespace
 
 
 @lru_cache(maxsize=2)
-def _cut(*, lowercase: bool) -> Cut:
+def word_cut(*, lowercase: bool) -> Cut:
+    """Return how the words of chrF++ are cut, as the cut of a corpus."""
     if lowercase:
         return Cut(words=lambda text: _words(text.lower()), plain="in lower case")
     return Cut(words=_words, plain="as it is")

@@ -141,10 +141,9 @@ def _fragments(corpus: Corpus, *, tokens: Tokens) -> list[tuple[Sequence[int], i
     outputs, sources = _both_sides(corpus, tokens=tokens)
     longest, doubtful = longest_matches(outputs, sources)
     found = [_taken(matches.tolist()) for matches in replace(outputs, ids=longest).apart]
-    if doubtful.size:
-        ours, theirs = outputs.apart, sources.apart
     for place in doubtful.tolist():
-        found[place] = fragment_lengths(ours[place].tolist(), theirs[place].tolist())
+        ours, theirs = (texts.taken(np.array([place])) for texts in (outputs, sources))
+        found[place] = fragment_lengths(ours.ids.tolist(), theirs.ids.tolist())
     return [*zip(found, outputs.sizes.tolist(), strict=True)]
 
 

@@ -137,4 +137,5 @@ def _certainty(texts: NumberedTexts) -> FloatArray:
     (found,) = gram_counts(texts.ids, texts.owners, max_order=1)
     counts = found.counts
     weights = counts * np.log(counts)
-    return np.bincount(found.texts, weights=weights, minlength=texts.sizes.size)
+    sums = np.bincount(found.texts, weights=weights, minlength=texts.sizes.size)
+    return sums.astype(np.float64)

@@ -222,10 +222,15 @@ def _piece_by_piece(corpus: Corpus, cut: Cut, *, side: Side) -> NumberedTexts:
         single = np.arange(1 + int(pieces.numbers.max(initial=-1)))
     else:
         single = corpus.once(_lowered, side=side)
-    whole = pieces.plain
-    if cut.but:
-        whole = whole & [piece.lower() not in cut.but for piece in pieces.strings]
-    rest = np.flatnonzero(~whole)
+    single_words = zip(pieces.strings, pieces.plain.tolist(), strict=True)
+    rest = np.array(
+        [
+            place
+            for place, (piece, plain) in enumerate(single_words)
+            if not plain or (cut.but and piece.lower() in cut.but)
+        ],
+        dtype=np.int64,
+    )
     made = _kept(cut.words)
     words = [made[pieces.strings[place]] for place in rest.tolist()]
     more = np.fromiter(map(known.__getitem__, chain.from_iterable(words)), dtype=np.int64)

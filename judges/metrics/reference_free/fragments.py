@@ -15,7 +15,7 @@ import numpy as np
 
 from spanjury.judges.core import Sample, signature
 from spanjury.judges.metrics.corpus import Corpus
-from spanjury.judges.metrics.words.cuts import NumberedTexts, numbered, ranges
+from spanjury.judges.metrics.words.cuts import FEW, NumberedTexts, numbered, ranges
 from spanjury.judges.metrics.words.ids import Ids, contained, in_order, ranked
 from spanjury.judges.metrics.words.word_grams import Tokens, check_tokens, words_cut
 
@@ -139,7 +139,11 @@ def _both_sides(corpus: Corpus, *, tokens: Tokens) -> tuple[NumberedTexts, Numbe
 def _fragments(corpus: Corpus, *, tokens: Tokens) -> list[tuple[Sequence[int], int]]:
     """Return the lengths of the fragments, and of the output, sample by sample."""
     outputs, sources = _both_sides(corpus, tokens=tokens)
-    longest, doubtful = longest_matches(outputs, sources)
+    longest, doubtful = (
+        longest_matches(outputs, sources)
+        if len(corpus) > FEW
+        else (np.ones_like(outputs.ids), np.arange(len(corpus)))
+    )
     found = [_taken(matches.tolist()) for matches in replace(outputs, ids=longest).apart]
     for place in doubtful.tolist():
         ours, theirs = (texts.taken(np.array([place])) for texts in (outputs, sources))

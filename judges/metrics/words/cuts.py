@@ -23,7 +23,7 @@ Plain = Literal["as it is", "in lower case"]
 Side = Literal["outputs", "references", "sources", "compared"]
 """Texts of a corpus; "compared" are of each sample the output, and then its references."""
 
-_FEW = 8  # samples that are cut one by one sooner than the arithmetic is set up
+FEW = 8  # samples that are cut one by one sooner than the arithmetic is set up
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +105,7 @@ def ranges(starts: Ids, sizes: Ids) -> Ids:
 
 def numbered(corpus: Corpus, *, side: Side, cut: Cut) -> NumberedTexts:
     """Return the words of the texts of one side; ask for it by `Corpus.once`."""
-    if len(corpus) <= _FEW or cut.looks_across(corpus.once(texts_of, side=side)):
+    if len(corpus) <= FEW or cut.looks_across(corpus.once(texts_of, side=side)):
         return _one_by_one(corpus, cut.words, side=side)
     return _piece_by_piece(corpus, cut, side=side)
 

@@ -246,7 +246,7 @@ class GramCounts:
 
     @property
     def distinct(self) -> int:
-        """How many n-grams there are, those across the border of two texts among them."""
+        """The number of n-grams, those across the border of two texts among them."""
         return self.beginnings.size
 
 

@@ -83,7 +83,7 @@ class RougeOptions:
 
     @property
     def cut_words(self) -> Cut:
-        """How the texts of a corpus are cut."""
+        """The way in which the texts of a corpus are cut."""
         return _rouge_cut(self.script, stem=self.stem)
 
     def words(self, text: str) -> Sequence[str]:

@@ -11,7 +11,7 @@ from spanjury.judges.metrics.words.grams import distinct_grams
 from spanjury.judges.metrics.words.ids import Ids, ranked
 from spanjury.judges.metrics.words.word_grams import Tokens, words_cut
 
-_USUAL = 3  # words of the longest runs that metrics ask for unless they are told
+_USUAL = 3  # words of the longest runs that metrics ask for by default
 
 
 def run_counts(corpus: Corpus, *, tokens: Tokens, order: int) -> tuple[Ids, Ids]:

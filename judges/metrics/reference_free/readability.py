@@ -127,14 +127,17 @@ class ColemanLiau:
     def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
         """Return values from -39.52 on; an output without words has 0."""
         corpus = Corpus.of(samples)
-        words = corpus.once(numbered, side="outputs", cut=READABLE_CUT).sizes.tolist()
-        found = zip(words, corpus.once(_letters), corpus.once(_sentences), strict=True)
-        return [_grade(*counts) if counts[0] else 0.0 for counts in found]
+        found = zip(corpus, corpus.once(_sentences), strict=True)
+        return [_grade(sample.output, sentences=many) for sample, many in found]
 
 
-def _grade(words: int, letters: int, sentences: int) -> float:
+def _grade(text: str, *, sentences: int) -> float:
     """Work the formula out, [1] of `ColemanLiau`."""
-    return 0.0588 * (100.0 * letters / words) - 0.296 * (100.0 * sentences / words) - 15.8
+    words = word_list(text)  # of one text sooner cut than put together from its pieces
+    if not words:
+        return 0.0
+    letters = 100.0 * letter_count(text, words=words) / len(words)
+    return 0.0588 * letters - 0.296 * (100.0 * sentences / len(words)) - 15.8
 
 
 def _counted(corpus: Corpus, *, dictionary: str) -> list[_Counts]:
@@ -165,21 +168,6 @@ def _of_words(corpus: Corpus, count: Callable[[str], int]) -> Ids:
 
 def _sentences(corpus: Corpus) -> list[int]:
     return [*map(sentence_count, corpus.once(texts_of, side="outputs"))]
-
-
-def _letters(corpus: Corpus) -> list[int]:
-    """Count letters and digits of each output."""
-    texts = corpus.once(numbered, side="outputs", cut=READABLE_CUT)
-    letters: list[int] = texts.summed(_of_words(corpus, _word_letters)).tolist()
-    return [
-        # In other scripts words in lower case may have more letters than they had.
-        count if text.isascii() else letter_count(text, words=word_list(text))
-        for count, text in zip(letters, corpus.once(texts_of, side="outputs"), strict=True)
-    ]
-
-
-def _word_letters(word: str) -> int:
-    return len(word) - word.count("'")
 
 
 @lru_cache(maxsize=32)

@@ -1,4 +1,4 @@
-"""What is known of a word, worked out when it is first asked for and kept for a while."""
+"""Values of words, each worked out when it is first asked for and kept for a while."""
 
 from collections.abc import Callable
 from typing import TypeVar

@@ -168,7 +168,7 @@ def _compared(corpus: Corpus, outputs: NumberedTexts, references: NumberedTexts)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Pieces:
-    """What stands between blanks in the texts of a side, and which different pieces there are.
+    """Pieces that stand between blanks in the texts of a side, and which different pieces there are.
 
     Parameters
     ----------

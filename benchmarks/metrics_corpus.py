@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from spanjury.judges.core import Sample
 
@@ -14,20 +15,34 @@ _OFTEN = 1.0 / np.arange(3, 3 + len(_LETTERS))
 _WORDS = 5_000
 _KEPT, _REPLACED, _DROPPED, _DOUBLED = 0.75, 0.12, 0.08, 0.05
 _SENTENCE, _PHRASE = 12, 4  # words
+_Words = NDArray[np.str_]
 _SOURCE = 3  # times as long as the reference that it holds
 
 
-def samples_of(*, words: int, pairs: int, seed: int = 1) -> list[Sample]:
+def samples_of(
+    *, words: int, pairs: int, seed: int = 1, language: int | None = None, new: bool = False
+) -> list[Sample]:
     """Return outputs of about `words` words with one reference and a source.
 
     Words are drawn as often as Zipf's law has it. An output is its reference with words
     replaced, dropped and doubled, and in every third pair a phrase moved to the end.
+
+    Parameters
+    ----------
+    seed, language
+        What is drawn, and from which vocabulary; None for one that no other seed has.
+    new
+        Whether hardly any word stands in two samples, which is no text that anyone writes.
     """
     rng = np.random.default_rng(seed)
-    vocabulary = np.array([*_vocabulary(rng)])
-    chances = 1.0 / np.arange(2, 2 + len(vocabulary))
-    chances /= chances.sum()
-    drawn = rng.choice(vocabulary, size=(pairs, _SOURCE, words), p=chances)
+    if new:
+        vocabulary = _new_words(rng, pairs * words)
+        drawn = _new_words(rng, pairs * _SOURCE * words).reshape(pairs, _SOURCE, words)
+    else:
+        own = rng if language is None else np.random.default_rng(language)
+        vocabulary = np.array([*_vocabulary(own)])
+        chances = 1.0 / np.arange(2, 2 + len(vocabulary))
+        drawn = rng.choice(vocabulary, size=(pairs, _SOURCE, words), p=chances / chances.sum())
     return [
         Sample(
             output=_sentences(_edited(parts[0].tolist(), vocabulary, rng, moved=place % 3 == 0)),
@@ -44,9 +59,18 @@ def _vocabulary(rng: Generator) -> Iterator[str]:
         yield "".join(rng.choice(_LETTERS, size=length, p=_OFTEN / _OFTEN.sum()))
 
 
+def _new_words(rng: Generator, count: int) -> _Words:
+    """Return words of six letters and more, so that hardly two of them are equal."""
+    lengths = 6 + rng.poisson(2.0, size=count)
+    ends = np.cumsum(lengths)
+    letters = "".join(rng.choice(_LETTERS, size=ends[-1], p=_OFTEN / _OFTEN.sum()))
+    words = [letters[end - length : end] for end, length in zip(ends, lengths, strict=True)]
+    return np.array(words)
+
+
 def _edited(
     words: list[str],
-    vocabulary: np.ndarray[tuple[int], np.dtype[np.str_]],
+    vocabulary: _Words,
     rng: Generator,
     *,
     moved: bool,

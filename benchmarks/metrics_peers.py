@@ -66,13 +66,17 @@ Work = Callable[[Texts], Sequence[float]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Two ways to the same values, how many times as fast ours is to be, and on what at most."""
+    """Two ways to the same values, how many times as fast ours is to be, and on what at most.
+
+    `new` is for texts in which hardly any word comes twice.
+    """
 
     name: str
     ours: Work
     theirs: Work
     bar: float
     pairs: int | None = None
+    new: bool = False
 
 
 def comparisons() -> Iterator[Comparison]:
@@ -159,12 +163,14 @@ def _readability() -> Iterator[Comparison]:
     # It would download a pronouncing dictionary; without one it hyphenates, so that values differ.
     _count_syllables.get_cmudict = lambda _: None
     for name, metric in _READABILITY:
-        yield Comparison(
-            name=f"{type(metric).__name__}, textstat",
-            ours=_segments(metric),
-            theirs=_textstat(getattr(textstat, name)),
-            bar=7,
-        )
+        for new in (False, True):
+            yield Comparison(
+                name=f"{type(metric).__name__}{', new words' if new else ''}, textstat",
+                ours=_segments(metric),
+                theirs=_textstat(getattr(textstat, name)),
+                bar=7,
+                new=new,
+            )
 
 
 def _textstat(score: Callable[[str], float]) -> Work:

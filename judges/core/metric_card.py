@@ -59,6 +59,9 @@ class MetricCard:
     runs
         Where it may run: "native" code that frees the interpreter, "python" that does not,
         a "model" that is loaded once, or a "process" with an environment of its own.
+    shares
+        Whether it takes its words from `Corpus`, so that it is measured in one go with others
+        that do.
     requires
         Modules that must be there.
     extra
@@ -95,6 +98,7 @@ class MetricCard:
     limits: str
     empty: str
     runs: Runs
+    shares: bool = False
     requires: tuple[str, ...] = ()
     extra: str = ""
     weights: bool = False

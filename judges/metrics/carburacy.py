@@ -3,12 +3,12 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from statistics import fmean, pvariance
 
 from rouge_score_rs import RougeScorer
 
 from spanjury.judges.core import ConfigError, Sample, signature
+from spanjury.judges.metrics.versions import version
 
 _TYPES = ("rouge1", "rouge2", "rougeL")
 

@@ -7,7 +7,6 @@ import math
 import statistics
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from itertools import islice
 from typing import Literal, Protocol, get_args, runtime_checkable
 
@@ -19,6 +18,7 @@ from spanjury.judges.core import (
     Sample,
     SegmentMetric,
 )
+from spanjury.judges.metrics.corpus import Corpus, all_pairs
 
 Choice = Literal["best", "mean", "worst"]
 Reduction = Choice | Callable[[Sequence[float]], float]
@@ -60,11 +60,7 @@ def over_references(
             raise MetricError(f"sample {index} has no reference, and {card.name} needs one")
     if card.references == "many":
         return list(metric.score_segments(samples))
-    pairs = [
-        replace(sample, references=(reference,))
-        for sample in samples
-        for reference in sample.references
-    ]
+    pairs = Corpus.of(samples).once(all_pairs)
     scores = metric.score_segments(pairs)
     sizes = [len(sample.references) for sample in samples]
     is_choice = reduction in ("best", "worst")

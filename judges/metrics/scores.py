@@ -17,6 +17,7 @@ from spanjury.judges.core import (
     Sample,
     SegmentMetric,
 )
+from spanjury.judges.metrics.corpus import Corpus
 from spanjury.judges.metrics.named import NamedMetric
 from spanjury.judges.metrics.reductions import RowMetric, over_references
 from spanjury.stats.arrays import FloatArray
@@ -94,6 +95,14 @@ def measured(named: NamedMetric, samples: Sequence[Sample]) -> Part:
                 f"metric {named.name!r} gave {len(rows)} scores for {len(samples)} texts"
             )
     return part
+
+
+def measured_together(
+    metrics: Sequence[NamedMetric], samples: Sequence[Sample]
+) -> tuple[Part, ...]:
+    """Let metrics measure the same samples; what one of them makes of the texts, the next finds."""
+    shared = Corpus.of(samples) if len(metrics) > 1 else samples
+    return tuple([measured(named, shared) for named in metrics])
 
 
 def _measured(named: NamedMetric, samples: Sequence[Sample]) -> Part:

@@ -14,7 +14,11 @@ Runs = Literal["native", "python", "model", "process"]
 
 
 def card(
-    *, runs: Runs = "python", references: References = "none", needs_source: bool = False
+    *,
+    runs: Runs = "python",
+    references: References = "none",
+    needs_source: bool = False,
+    shares: bool = False,
 ) -> MetricCard:
     return MetricCard(
         name="it",
@@ -35,6 +39,7 @@ def card(
         limits="many",
         empty="0",
         runs=runs,
+        shares=shares,
     )
 
 

@@ -9,13 +9,13 @@ References
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import ClassVar
 
 from rapidfuzz.distance import Levenshtein
 
 from spanjury.judges.core import Sample, signature
 from spanjury.judges.metrics.reductions import SummedRows
+from spanjury.judges.metrics.versions import version
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.metadata import version
 from itertools import count
 from typing import NamedTuple
 
@@ -26,6 +25,7 @@ from sacrebleu.tokenizers.tokenizer_ter import TercomTokenizer
 from spanjury.judges.core import Sample, signature
 from spanjury.judges.metrics.edits.band_alignments import BandAlignment, band_alignment
 from spanjury.judges.metrics.reductions import SummedRows
+from spanjury.judges.metrics.versions import version
 
 _LONGEST, _FAR = 10, 50  # words of a phrase, and how far it is moved
 _TRIED = 1000  # shifts; the search then ends without the one that it was at

@@ -8,8 +8,7 @@ References
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from importlib.metadata import version
+from dataclasses import dataclass
 
 from spanjury.judges.core import Sample, signature
 from spanjury.judges.metrics.checks import check_choice, check_least
@@ -23,6 +22,7 @@ from spanjury.judges.metrics.overlap.bleu_counts import (
     match_rows,
 )
 from spanjury.judges.metrics.reductions import SummedRows
+from spanjury.judges.metrics.versions import version
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,8 +110,9 @@ class SacreBleu(SummedRows):
 
     def statistics(self, samples: Sequence[Sample], /) -> list[list[float]]:
         """Return lengths, matches and totals; see `match_rows`."""
-        read = [*map(_in_lower_case, samples)] if self.lowercase else samples
-        return match_rows(read, order=self.max_order, tokenizer=self.tokenize)
+        return match_rows(
+            samples, order=self.max_order, tokenizer=self.tokenize, lowercase=self.lowercase
+        )
 
     def score_rows(self, rows: Sequence[Sequence[float]], /) -> list[float]:
         """Return the BLEU of each row of `statistics`, with the effective order."""
@@ -128,8 +129,3 @@ class SacreBleu(SummedRows):
         """Return the words of a text as they stand there, and as they are compared."""
         words = bleu_tokens(text.lower() if self.lowercase else text, self.tokenize)
         return words, words
-
-
-def _in_lower_case(sample: Sample) -> Sample:
-    references = tuple(reference.lower() for reference in sample.references)
-    return replace(sample, output=sample.output.lower(), references=references)

@@ -4,7 +4,8 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
-from functools import lru_cache
+from dataclasses import replace
+from functools import lru_cache, partial
 from typing import Literal, get_args
 
 import bleuscore
@@ -14,8 +15,9 @@ from sacrebleu.tokenizers.tokenizer_intl import TokenizerV14International
 from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
 
 from spanjury.judges.core import Sample
+from spanjury.judges.metrics.corpus import Corpus
+from spanjury.judges.metrics.words.cuts import Cut, Plain, pairs_of
 from spanjury.judges.metrics.words.grams import batch_gram_counts
-from spanjury.judges.metrics.words.ids import flat_ids
 from spanjury.judges.metrics.words.tokens import without_lone_surrogates
 from spanjury.judges.metrics.words.word_grams import words_13a
 
@@ -25,7 +27,6 @@ Tokenizer = Literal["13a", "char", "intl", "whitespace", "zh"]
 TOKENIZERS: tuple[Tokenizer, ...] = get_args(Tokenizer)
 
 _FLOOR = 0.1  # matches that "floor" puts for none
-_LONG, _KEPT = 20_000, 8_192  # code points of a text whose words are not kept, and texts
 _ADDED = 1  # matches and n-grams that "add-k" adds above order 1
 _SEPARATORS = re.compile(r"[\x1c-\x1f]")  # blanks to Python, and so to sacrebleu
 # They keep nothing but a cache of their own.
@@ -37,10 +38,31 @@ def bleu_tokens(text: str, tokenizer: Tokenizer) -> Sequence[str]:
     if tokenizer == "whitespace":
         return text.split()
     text = text.rstrip()  # as sacrebleu does before it joins words that a line broke
-    return (_cut if len(text) > _LONG else _kept_cut)(text, tokenizer)
+    if tokenizer == "13a":
+        words = words_13a(text)
+        return bleuscore.tokenizer_13a(_native(text)) if words is None else words
+    cut: str = _CUTTERS[tokenizer](text.rstrip())
+    return cut.split()
 
 
-def match_rows(samples: Sequence[Sample], *, order: int, tokenizer: Tokenizer) -> list[list[float]]:
+@lru_cache(maxsize=16)
+def bleu_cut(tokenizer: Tokenizer, *, lowercase: bool = False) -> Cut:
+    """Return `bleu_tokens`, of texts in lower case if so, as the cut of a corpus."""
+    words = partial(_lowered_tokens if lowercase else bleu_tokens, tokenizer=tokenizer)
+    if tokenizer not in {"13a", "whitespace"}:
+        return Cut(words=words)
+    plain: Plain = "in lower case" if lowercase else "as it is"
+    # By "13a", "<skipped>" is left out, and then words are joined that a line broke at a hyphen.
+    return Cut(words=words, plain=plain, across=("-\n", ">\n"))
+
+
+def _lowered_tokens(text: str, tokenizer: Tokenizer) -> Sequence[str]:
+    return bleu_tokens(text.lower(), tokenizer)
+
+
+def match_rows(
+    samples: Sequence[Sample], *, order: int, tokenizer: Tokenizer, lowercase: bool = False
+) -> list[list[float]]:
     """Count each output against all its references together.
 
     Returns
@@ -50,17 +72,25 @@ def match_rows(samples: Sequence[Sample], *, order: int, tokenizer: Tokenizer) -
         two, the shorter), then the matching n-grams of order 1 to `order`, then the output's
         n-grams.
     """
-    if any(len(sample.references) > 1 for sample in samples):
+    return Corpus.of(samples).once(_rows, order=order, tokenizer=tokenizer, lowercase=lowercase)
+
+
+def _rows(
+    corpus: Corpus, *, order: int, tokenizer: Tokenizer, lowercase: bool
+) -> list[list[float]]:
+    if any(len(sample.references) > 1 for sample in corpus):
+        samples = [*map(_in_lower_case, corpus)] if lowercase else corpus
         return [_matches(sample, order=order, tokenizer=tokenizer) for sample in samples]
-    texts = [
-        bleu_tokens(text, tokenizer)
-        for sample in samples
-        for text in (sample.output, sample.references[0])
-    ]
-    sizes = np.array([*map(len, texts)], dtype=np.int64).reshape(-1, 2)
-    counts = batch_gram_counts(flat_ids(texts), sizes, order=order)
+    pairs = pairs_of(corpus, cut=bleu_cut(tokenizer, lowercase=lowercase))
+    sizes = pairs.sizes.reshape(-1, 2)
+    counts = batch_gram_counts(pairs.ids, sizes, order=order)
     rows: list[list[float]] = np.hstack((sizes, counts[:, :, 2], counts[:, :, 0])).tolist()
     return rows
+
+
+def _in_lower_case(sample: Sample) -> Sample:
+    references = tuple(reference.lower() for reference in sample.references)
+    return replace(sample, output=sample.output.lower(), references=references)
 
 
 def bleu_score(
@@ -89,17 +119,6 @@ def bleu_score(
     brevity = min(0.0, 1.0 - closest / length)
     logs = math.fsum(math.log(precision) for precision in precisions)
     return min(1.0, math.exp(brevity + logs / len(precisions)))
-
-
-def _cut(text: str, tokenizer: Tokenizer) -> Sequence[str]:
-    if tokenizer == "13a":
-        words = words_13a(text)
-        return bleuscore.tokenizer_13a(_native(text)) if words is None else words
-    cut: str = _CUTTERS[tokenizer](text.rstrip())
-    return cut.split()
-
-
-_kept_cut = lru_cache(maxsize=_KEPT)(_cut)
 
 
 def _native(text: str) -> str:

@@ -11,15 +11,18 @@ References
 import string
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 
 import numpy as np
 
 from spanjury.judges.core import Sample, signature
 from spanjury.judges.metrics.checks import check_least
+from spanjury.judges.metrics.corpus import Corpus, all_pairs, first_pairs
 from spanjury.judges.metrics.reductions import SummedRows
+from spanjury.judges.metrics.words.cuts import Cut, numbered, texts_of
 from spanjury.judges.metrics.words.grams import batch_gram_counts
-from spanjury.judges.metrics.words.ids import Ids, character_ids, flat_ids
+from spanjury.judges.metrics.words.ids import Ids, character_ids
 from spanjury.judges.metrics.words.tokens import is_blank
 
 _PUNCTUATION = frozenset(string.punctuation)
@@ -72,10 +75,11 @@ class Chrf(SummedRows):
 
         The last number is 1 for an output that is not blank.
         """
-        pairs = [
-            (sample.output, reference) for sample in samples for reference in sample.references
-        ]
-        rows = iter(self._rows(pairs))
+        corpus = Corpus.of(samples)
+        found = self._rows(corpus)
+        if corpus.once(first_pairs) is corpus:
+            return found
+        rows = iter(found)
         return [
             max(islice(rows, len(sample.references)), key=self.score_statistics)
             if len(sample.references) > 1
@@ -88,30 +92,39 @@ class Chrf(SummedRows):
         if not any(total):
             return 100.0
         orders = zip(total[:-1:3], total[1::3], total[2::3], strict=True)
-        shares = [(match / own, match / other) for own, other, match in orders if own and other]
-        precision = sum(share[0] for share in shares)
-        recall = sum(share[1] for share in shares)
+        precision, recall, held = 0.0, 0.0, 0
+        for own, other, match in orders:
+            if own and other:
+                precision, recall, held = precision + match / own, recall + match / other, held + 1
         if not precision + recall:
             return 0.0
         weight = self.beta**2  # [1] eq. 1, of the means over the orders that there are
         score = (1.0 + weight) * precision * recall / (weight * precision + recall)
-        return min(100.0, 100.0 * score / len(shares))
+        return min(100.0, 100.0 * score / held)
 
-    def _rows(self, pairs: Sequence[tuple[str, str]]) -> list[list[float]]:
-        texts = [text.lower() if self.lowercase else text for pair in pairs for text in pair]
-        characters = [*map(self._characters, texts)]
-        counts = [_counts(character_ids("".join(characters)), characters, order=self.char_order)]
+    def _rows(self, corpus: Corpus) -> list[list[float]]:
+        """Return a row for each pair of an output and a reference."""
+        pairs = corpus.once(all_pairs)
+        counts = [
+            pairs.once(
+                _character_counts,
+                order=self.char_order,
+                lowercase=self.lowercase,
+                whitespace=self.whitespace,
+            )
+        ]
         if self.word_order:
-            words = [*map(_words, texts)]
-            counts.append(_counts(flat_ids(words), words, order=self.word_order))
+            words = pairs.once(numbered, side="compared", cut=word_cut(lowercase=self.lowercase))
+            sizes = words.sizes.reshape(-1, 2)
+            counts.append(batch_gram_counts(words.ids, sizes, order=self.word_order))
         table = np.concatenate(counts, axis=1)
         # As in sacrebleu, an order that the reference has no n-gram of does not count.
         table[:, :, 0] *= table[:, :, 1] > 0
-        rows = table.reshape(len(pairs), 3 * table.shape[1]).tolist()
-        return [[*row, int(not is_blank(text))] for row, text in zip(rows, texts[::2], strict=True)]
-
-    def _characters(self, text: str) -> str:
-        return text if self.whitespace else "".join(text.split())
+        written = np.array([not is_blank(sample.output) for sample in pairs])
+        rows: list[list[float]] = np.column_stack(
+            (table.reshape(len(pairs), 3 * table.shape[1]), written)
+        ).tolist()
+        return rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,9 +134,22 @@ class ChrfPlusPlus(Chrf):
     word_order: int = 2
 
 
-def _counts(tokens: Ids, texts: Sequence[Sequence[str]], *, order: int) -> Ids:
+def _character_counts(corpus: Corpus, *, order: int, lowercase: bool, whitespace: bool) -> Ids:
+    texts = corpus.once(texts_of, side="compared")
+    if lowercase:
+        texts = [text.lower() for text in texts]
+    if not whitespace:
+        texts = ["".join(text.split()) for text in texts]
     sizes = np.array([*map(len, texts)], dtype=np.int64).reshape(-1, 2)
-    return batch_gram_counts(tokens, sizes, order=order)
+    return batch_gram_counts(character_ids("".join(texts)), sizes, order=order)
+
+
+@lru_cache(maxsize=2)
+def word_cut(*, lowercase: bool) -> Cut:
+    """Return how the words of chrF++ are cut, as the cut of a corpus."""
+    if lowercase:
+        return Cut(words=lambda text: _words(text.lower()), plain="in lower case")
+    return Cut(words=_words, plain="as it is")
 
 
 def _words(text: str) -> list[str]:

@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 
 from spanjury.judges.core import Sample, signature
 from spanjury.judges.metrics.checks import check_choice, check_least
+from spanjury.judges.metrics.corpus import Corpus
+from spanjury.judges.metrics.words.cuts import numbered
 from spanjury.judges.metrics.words.grams import GramCounts, gram_counts
-from spanjury.judges.metrics.words.ids import Ids, flat_ids
-from spanjury.judges.metrics.words.tokens import CUTS, Cut, tokens
+from spanjury.judges.metrics.words.ids import Ids
+from spanjury.judges.metrics.words.tokens import UNITS, Units, units_cut
 
 _Floats = NDArray[np.float64]
 _BEST = 10.0  # [1] section 8 for CIDEr-D; its authors' program has it for both
@@ -38,11 +40,11 @@ class Cider:
     """
 
     max_order: int = 4
-    tokenize: Cut = "words"
+    tokenize: Units = "words"
 
     def __post_init__(self) -> None:
         check_least("max_order", self.max_order, least=1)
-        check_choice("tokenize", self.tokenize, choices=CUTS)
+        check_choice("tokenize", self.tokenize, choices=UNITS)
 
     @property
     def signature(self) -> str:
@@ -51,8 +53,7 @@ class Cider:
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
         """Return one score an output; it depends on the references of all samples."""
-        texts = ComparedTexts.read(samples, cut=self.tokenize)
-        alike = similarities(texts, max_order=self.max_order, clip=False)
+        texts, (alike, _) = _compared(samples, units=self.tokenize, max_order=self.max_order)
         return texts.means(alike, best=_BEST)
 
 
@@ -68,11 +69,11 @@ class CiderD:
 
     max_order: int = 4
     sigma: float = 6.0
-    tokenize: Cut = "words"
+    tokenize: Units = "words"
 
     def __post_init__(self) -> None:
         check_least("max_order", self.max_order, least=1)
-        check_choice("tokenize", self.tokenize, choices=CUTS)
+        check_choice("tokenize", self.tokenize, choices=UNITS)
         if not self.sigma > 0.0:
             raise ValueError(f"sigma must be above 0, got {self.sigma!r}")
 
@@ -85,9 +86,8 @@ class CiderD:
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
         """Return one score an output; it depends on the references of all samples."""
-        texts = ComparedTexts.read(samples, cut=self.tokenize)
         # [1] section 8: what the output repeats beyond the reference is clipped.
-        alike = similarities(texts, max_order=self.max_order, clip=True)
+        texts, (_, alike) = _compared(samples, units=self.tokenize, max_order=self.max_order)
         apart = texts.lengths[texts.outputs] - texts.lengths[texts.references]
         return texts.means(alike * np.exp(-(apart**2) / (2.0 * self.sigma**2)), best=_BEST)
 
@@ -119,16 +119,15 @@ class ComparedTexts:
         return self.firsts[self.references]
 
     @classmethod
-    def read(cls, samples: Sequence[Sample], *, cut: Cut) -> Self:
-        """Cut and number all texts of `samples`."""
-        texts = [tokens(text, cut) for one in samples for text in (one.output, *one.references)]
-        sizes = np.array([1 + len(one.references) for one in samples], dtype=np.int64)
-        lengths = np.array([len(words) for words in texts], dtype=np.int64)
+    def read(cls, corpus: Corpus, *, units: Units) -> Self:
+        """Cut and number all texts of a corpus."""
+        texts = corpus.once(numbered, side="compared", cut=units_cut(units))
+        sizes = np.array([1 + len(sample.references) for sample in corpus], dtype=np.int64)
         firsts = np.repeat(np.cumsum(sizes) - sizes, sizes)
         return cls(
-            words=flat_ids(texts),
-            owners=np.repeat(np.arange(len(texts)), lengths),
-            lengths=lengths,
+            words=texts.ids,
+            owners=texts.owners,
+            lengths=texts.sizes,
             samples=np.repeat(np.arange(sizes.size), sizes),
             firsts=firsts,
             references=np.flatnonzero(firsts != np.arange(firsts.size)),
@@ -145,19 +144,31 @@ class ComparedTexts:
         return [float(mean) for mean in best * np.bincount(of, weights=scores) / np.bincount(of)]
 
 
-def similarities(texts: ComparedTexts, *, max_order: int, clip: bool) -> _Floats:
+def _compared(
+    samples: Sequence[Sample], *, units: Units, max_order: int
+) -> tuple[ComparedTexts, tuple[_Floats, _Floats]]:
+    """Return the texts of a batch, and how alike they are; counted once for both metrics."""
+    corpus = Corpus.of(samples)
+    texts = ComparedTexts.read(corpus, units=units)
+    return texts, corpus.once(_similarities, units=units, max_order=max_order)
+
+
+def _similarities(corpus: Corpus, *, units: Units, max_order: int) -> tuple[_Floats, _Floats]:
     """Return for each pair the cosine of its texts' n-grams by tf-idf, a mean over the orders.
 
-    With `clip`, what an output has more often than the reference counts as often as there.
+    In the second, what an output has more often than the reference counts as often as there.
     """
-    total = np.zeros(texts.references.size)
+    texts = ComparedTexts.read(corpus, units=units)
+    total, clipped = np.zeros(texts.references.size), np.zeros(texts.references.size)
     for found in gram_counts(texts.words, texts.owners, max_order=max_order):
         weights = found.counts * _rarity(found, texts=texts)[found.grams]
         squares = np.bincount(found.texts, weights=weights**2, minlength=texts.lengths.size)
         norms = np.sqrt(squares[texts.outputs] * squares[texts.references])
-        sums = _products(found, weights, texts=texts, clip=clip)[texts.references]
-        total += np.divide(sums, norms, out=np.zeros(norms.size), where=norms > 0.0)
-    return total / max_order
+        norms[norms == 0.0] = np.inf
+        whole, least = _products(found, weights, texts=texts)
+        total += whole[texts.references] / norms
+        clipped += least[texts.references] / norms
+    return total / max_order, clipped / max_order
 
 
 def _rarity(found: GramCounts, *, texts: ComparedTexts) -> _Floats:
@@ -172,15 +183,22 @@ def _rarity(found: GramCounts, *, texts: ComparedTexts) -> _Floats:
     return rarity
 
 
-def _products(found: GramCounts, weights: _Floats, *, texts: ComparedTexts, clip: bool) -> _Floats:
-    """Return the sum for each text, as a reference, of its weights times its output's."""
+def _products(
+    found: GramCounts, weights: _Floats, *, texts: ComparedTexts
+) -> tuple[_Floats, _Floats]:
+    """Return the sum for each text, as a reference, of its weights times its output's.
+
+    In the second, no weight of the output is above that of the reference.
+    """
     many = texts.lengths.size
     theirs = np.flatnonzero(texts.firsts[found.texts] != found.texts)
     keys = found.grams * many + found.texts
     wanted = found.grams[theirs] * many + texts.firsts[found.texts[theirs]]
     at = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
     shared = np.where(keys[at] == wanted, weights[at], 0.0)
-    own = weights[theirs]
-    if clip:
-        shared = np.minimum(shared, own)
-    return np.bincount(found.texts[theirs], weights=shared * own, minlength=many).astype(np.float64)
+    of, own = found.texts[theirs], weights[theirs]
+    whole, clipped = (
+        np.bincount(of, weights=ours * own, minlength=many).astype(np.float64)
+        for ours in (shared, np.minimum(shared, own))
+    )
+    return whole, clipped

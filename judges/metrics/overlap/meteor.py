@@ -11,7 +11,6 @@ References
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.metadata import version
 from pathlib import Path
 
 import nltk.data
@@ -21,6 +20,7 @@ from nltk.translate.meteor_score import meteor_score
 from spanjury.judges.core import ConfigError, Sample, signature
 from spanjury.judges.metrics.checks import check_choice, check_least
 from spanjury.judges.metrics.overlap.bleu_counts import TOKENIZERS, Tokenizer, bleu_tokens
+from spanjury.judges.metrics.versions import version
 from spanjury.judges.metrics.words.tokens import is_blank
 from spanjury.judges.metrics.words.wordnet import WordNet, find_wordnet, read_wordnet
 

@@ -9,15 +9,18 @@ References
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spanjury.judges.core import Sample, signature
 from spanjury.judges.metrics.checks import check_choice, check_least
-from spanjury.judges.metrics.overlap.bleu_counts import TOKENIZERS, Tokenizer, bleu_tokens
-from spanjury.judges.metrics.words.ids import Ids, flat_ids, ranked
+from spanjury.judges.metrics.corpus import Corpus
+from spanjury.judges.metrics.overlap.bleu_counts import TOKENIZERS, Tokenizer, bleu_cut
+from spanjury.judges.metrics.versions import version
+from spanjury.judges.metrics.words.cuts import NumberedTexts, numbered
+from spanjury.judges.metrics.words.grams import GramCounts, gram_counts
+from spanjury.judges.metrics.words.ids import Ids
 
 _Floats = NDArray[np.float64]
 # Two thirds of the references' length halve the score: [1] section 4.
@@ -55,37 +58,33 @@ class Nist:
 
     def score_corpus(self, samples: Sequence[Sample], /) -> float:
         """Return the score of all outputs together."""
-        texts = [
-            bleu_tokens(text.lower() if self.lowercase else text, self.tokenize)
-            for sample in samples
-            for text in (sample.output, *sample.references)
-        ]
-        sizes = np.array([1 + len(sample.references) for sample in samples])
+        corpus = Corpus.of(samples)
+        cut = bleu_cut(self.tokenize, lowercase=self.lowercase)
+        texts = corpus.once(numbered, side="compared", cut=cut)
+        sizes = np.array([1 + len(sample.references) for sample in corpus])
         return _nist(texts, np.repeat(np.arange(sizes.size), sizes), max_order=self.max_order)
 
 
-def _nist(texts: Sequence[Sequence[str]], samples: Ids, *, max_order: int) -> float:
+def _nist(texts: NumberedTexts, samples: Ids, *, max_order: int) -> float:
     """Score texts: of each of `samples` first the output, and then its references."""
-    lengths = np.array([*map(len, texts)], dtype=np.int64)
+    lengths = texts.sizes
     is_output = np.diff(samples, prepend=-1) > 0
-    words, owners = flat_ids(texts), np.repeat(np.arange(lengths.size), lengths)
-    vocabulary = 1 + int(words.max(initial=0))
     # There is one n-gram of no words, as often as the references have words.
-    grams, frequency = np.zeros_like(words), np.array([lengths[~is_output].sum()])
+    frequency = np.array([float(lengths[~is_output].sum())])
     precisions, closest = 0.0, 0
-    for order in range(1, max_order + 1):
-        ends = words[order - 1 :]
-        beginnings = grams[: ends.size]
-        grams, count = ranked(beginnings * vocabulary + ends)
-        whole = np.flatnonzero(owners[: ends.size] == owners[order - 1 :])  # within a text
-        of, found = owners[whole], grams[whole]
-        theirs = ~is_output[of]
-        before, frequency = frequency, np.bincount(found[theirs], minlength=count)
-        weights = np.zeros(count)
-        known = found[theirs]
-        weights[known] = np.log2(before[beginnings[whole[theirs]]] / frequency[known])
-        held = samples[of[~theirs]] * count + found[~theirs]
-        values = _values(held, of[theirs] * count + known, samples=samples, weights=weights)
+    found_by_order = gram_counts(texts.ids, texts.owners, max_order=max_order)
+    for order, found in enumerate(found_by_order, start=1):
+        theirs = np.flatnonzero(~is_output[found.texts])
+        before, frequency = (
+            frequency,
+            np.bincount(
+                found.grams[theirs], weights=found.counts[theirs], minlength=found.distinct
+            ),
+        )
+        known = np.flatnonzero(frequency)
+        weights = np.zeros(found.distinct)
+        weights[known] = np.log2(before[found.beginnings[known]] / frequency[known])
+        values = _values(found, samples=samples, is_output=is_output, weights=weights)
         best = _best(values, lengths, samples=samples, is_output=is_output)
         total = np.maximum(0, lengths[is_output] - order + 1).sum()
         precisions += _share(values[best].sum(), total)
@@ -93,20 +92,21 @@ def _nist(texts: Sequence[Sequence[str]], samples: Ids, *, max_order: int) -> fl
     return precisions * _brevity(_share(max_order * int(lengths[is_output].sum()), closest))
 
 
-def _values(outputs: Ids, references: Ids, *, samples: Ids, weights: _Floats) -> _Floats:
-    """Return what each text, as a reference, shares with its output, by the weights of n-grams.
-
-    Numbers are those of n-grams, plus their count times that of the sample, or of the text.
-    """
-    ours, often = np.unique(outputs, return_counts=True)
-    theirs, as_often = np.unique(references, return_counts=True)
+def _values(
+    found: GramCounts, *, samples: Ids, is_output: NDArray[np.bool_], weights: _Floats
+) -> _Floats:
+    """Return what each text, as a reference, shares with its output, by the weights of n-grams."""
+    many = 1 + int(samples.max(initial=0))
+    keys, from_output = found.grams * many + samples[found.texts], is_output[found.texts]
+    ours, theirs = np.flatnonzero(from_output), np.flatnonzero(~from_output)
     if not ours.size:
         return np.zeros(samples.size)
-    texts, grams = np.divmod(theirs, weights.size)
-    wanted = samples[texts] * weights.size + grams
-    at = np.minimum(np.searchsorted(ours, wanted), ours.size - 1)
-    shared = np.where(ours[at] == wanted, np.minimum(often[at], as_often), 0)
-    values = np.bincount(texts, weights=weights[grams] * shared, minlength=samples.size)
+    known, wanted = keys[ours], keys[theirs]
+    at = ours[np.minimum(np.searchsorted(known, wanted), ours.size - 1)]
+    often = np.minimum(found.counts[at], found.counts[theirs])
+    shared = np.where(keys[at] == wanted, often, 0)
+    gains = weights[found.grams[theirs]] * shared
+    values = np.bincount(found.texts[theirs], weights=gains, minlength=samples.size)
     return values.astype(np.float64)
 
 

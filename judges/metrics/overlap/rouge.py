@@ -9,7 +9,6 @@ References
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.metadata import version
 from typing import ClassVar, Literal
 
 from rapidfuzz.distance import LCSseq
@@ -17,6 +16,7 @@ from rouge_score_rs import RougeScorer
 
 from spanjury.judges.core import Sample, signature
 from spanjury.judges.metrics.checks import check_cells
+from spanjury.judges.metrics.versions import version
 from spanjury.judges.metrics.words.ids import token_ids
 from spanjury.judges.metrics.words.rouge_tokens import (
     MEASURES,

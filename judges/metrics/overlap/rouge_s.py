@@ -8,14 +8,16 @@ References
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 
 import numpy as np
 
 from spanjury.judges.core import Sample, signature
 from spanjury.judges.metrics.checks import check_least
+from spanjury.judges.metrics.corpus import Corpus
+from spanjury.judges.metrics.versions import version
+from spanjury.judges.metrics.words.cuts import NumberedTexts, pairs_of, ranges
 from spanjury.judges.metrics.words.grams import batch_gram_counts
-from spanjury.judges.metrics.words.ids import Ids, flat_ids
+from spanjury.judges.metrics.words.ids import Ids
 from spanjury.judges.metrics.words.rouge_tokens import RougeOptions
 from spanjury.judges.metrics.words.tokens import is_blank
 
@@ -56,9 +58,8 @@ class RougeS(RougeOptions):
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
         """Return the overlap of each output with its one reference."""
-        texts = [text for sample in samples for text in (sample.output, sample.references[0])]
-        words = [self.words(text) for text in texts]
-        numbers, sizes = self._pairs(flat_ids(words), np.array([*map(len, words)], dtype=np.int64))
+        texts = pairs_of(Corpus.of(samples), cut=self.cut_words)
+        numbers, sizes = self._pairs(texts)
         counts = batch_gram_counts(numbers, sizes.reshape(-1, 2), order=1)
         return [
             1.0
@@ -70,21 +71,23 @@ class RougeS(RougeOptions):
     def _score(self, output: int, reference: int, shared: int) -> float:
         return self.measured(shared / max(1, output), shared / max(1, reference))
 
-    def _pairs(self, words: Ids, lengths: Ids) -> tuple[Ids, Ids]:
+    def _pairs(self, texts: NumberedTexts) -> tuple[Ids, Ids]:
         """Return the pairs of each text, text by text, as numbers, and how many these are.
 
         Single words are pairs with nothing.
         """
-        longest = int(lengths.max(initial=0)) - 1
+        longest = int(texts.sizes.max(initial=0)) - 1
         furthest = longest if self.skip == _UNLIMITED else min(self.skip + 1, longest)
-        owners = np.repeat(np.arange(lengths.size), lengths)
-        following = np.cumsum(lengths)[owners] - np.arange(words.size) - 1
-        at = np.arange(words.size)
-        parts, of = ([words << 31], [owners]) if self.unigrams else ([words[:0]], [owners[:0]])
-        for apart in range(1, furthest + 1):
-            at = at[following[at] >= apart]
-            parts.append((words[at] << 31) + words[at + apart] + 1)
-            of.append(owners[at])
-        texts = np.concatenate(of)
-        by_text = np.argsort(texts, kind="stable")
-        return np.concatenate(parts)[by_text], np.bincount(texts, minlength=lengths.size)
+        words = texts.ids
+        following = np.repeat(np.cumsum(texts.sizes), texts.sizes) - np.arange(words.size) - 1
+        each = np.minimum(following, max(0, furthest))
+        first = np.repeat(np.arange(words.size), each)
+        pairs = (words[first] << 31) + words[ranges(np.arange(words.size) + 1, each)] + 1
+        sizes = texts.summed(each)
+        if not self.unigrams:
+            return pairs, sizes
+        both = NumberedTexts(
+            ids=np.concatenate((pairs, words << 31)), sizes=np.concatenate((sizes, texts.sizes))
+        )
+        behind = np.arange(2 * sizes.size).reshape(2, -1).T.ravel()  # each text's two parts
+        return both.taken(behind).ids, sizes + texts.sizes

@@ -8,13 +8,15 @@ References
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 
 import numpy as np
 
 from spanjury.judges.core import Sample, signature
 from spanjury.judges.metrics.checks import check_cells
-from spanjury.judges.metrics.words.ids import Ids, padded, token_ids
+from spanjury.judges.metrics.corpus import Corpus
+from spanjury.judges.metrics.versions import version
+from spanjury.judges.metrics.words.cuts import pairs_of
+from spanjury.judges.metrics.words.ids import Ids, padded
 from spanjury.judges.metrics.words.rouge_tokens import RougeOptions
 from spanjury.judges.metrics.words.tokens import is_blank
 
@@ -59,9 +61,7 @@ class RougeW(RougeOptions):
         Raises `MetricError` if the product of the lengths of two texts is above a thousand million
         words.
         """
-        texts = [text for sample in samples for text in (sample.output, sample.references[0])]
-        words = [self.words(text) for text in texts]
-        sides = iter(token_ids(*words))
+        sides = iter(pairs_of(Corpus.of(samples), cut=self.cut_words).apart)
         pairs = [*zip(sides, sides, strict=True)]
         sizes = [(output.size, reference.size) for output, reference in pairs]
         check_cells(sizes, most=_MOST_CELLS, what="words")
@@ -99,27 +99,28 @@ def _compare(pairs: Sequence[_Pair], *, weight: float) -> list[float]:
     The cells of a diagonal do not depend on each other. `score[i]` is of the cell where i
     words of the output have met those of the reference that the diagonal says.
     """
-    outputs = padded([pair[0] for pair in pairs], filling=-1)
-    references = padded([pair[1] for pair in pairs], filling=-2)
-    rows, columns = outputs.shape[1], references.shape[1]
+    outputs = padded([pair[0] for pair in pairs], filling=-1).T.astype(np.int32, order="C")
+    references = padded([pair[1] for pair in pairs], filling=-2).T.astype(np.int32, order="C")
+    rows, columns = len(outputs), len(references)
     ends = np.array([left.size + right.size for left, right in pairs])
     at_end = np.array([left.size for left, _ in pairs])
     gains = np.diff(np.arange(min(rows, columns) + 2, dtype=float) ** weight)
-    score, before = (np.zeros((len(pairs), rows + 1)) for _ in range(2))
-    run, run_before = (np.zeros((len(pairs), rows + 1), dtype=np.int64) for _ in range(2))
+    score, before = (np.zeros((rows + 1, len(pairs))) for _ in range(2))
+    run, run_before = (np.zeros((rows + 1, len(pairs)), dtype=np.int32) for _ in range(2))
     found = np.zeros(len(pairs))
     for diagonal in range(2, rows + columns + 1):
         low, high = max(1, diagonal - columns), min(rows, diagonal - 1)
         now, past = slice(low, high + 1), slice(low - 1, high)
-        met = references[:, diagonal - high - 1 : diagonal - low][:, ::-1]
-        same = outputs[:, past] == met
-        length = run_before[:, past]
-        reached = before[:, past] + gains[length]
-        kept = np.maximum(score[:, past], score[:, now])
+        met = references[diagonal - high - 1 : diagonal - low][::-1]
+        same = np.flatnonzero(outputs[past] == met)
         # What lies two diagonals back is read for the last time here, and overwritten.
-        run_before[:, now] = np.where(same, length + 1, 0)
-        before[:, now] = np.where(same, reached, kept)
+        length = run_before[past].ravel()[same]
+        reached = before[past].ravel()[same] + gains[length]
+        np.maximum(score[past], score[now], out=before[now])
+        before[now].ravel()[same] = reached
+        run_before[now] = 0
+        run_before[now].ravel()[same] = length + 1
         score, before, run, run_before = before, score, run_before, run
         done = np.flatnonzero(ends == diagonal)
-        found[done] = score[done, at_end[done]]
+        found[done] = score[at_end[done], done]
     return [float(length) for length in found]

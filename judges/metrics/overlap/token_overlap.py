@@ -6,12 +6,16 @@ References
        comprehension of text, EMNLP, section 6.1, arXiv:1606.05250
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from spanjury.judges.core import Sample, signature
-from spanjury.judges.metrics.words.tokens import answer_tokens
+from spanjury.judges.metrics.corpus import Corpus
+from spanjury.judges.metrics.words.cuts import pairs_of
+from spanjury.judges.metrics.words.grams import batch_gram_counts
+from spanjury.judges.metrics.words.tokens import ANSWER_CUT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +29,13 @@ class Accuracy:
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
         """Return 1 or 0 for each output and its one reference."""
-        return [float(output == reference) for output, reference in map(_words, samples)]
+        pairs = pairs_of(Corpus.of(samples), cut=ANSWER_CUT)
+        sizes = pairs.sizes.reshape(-1, 2)
+        same = sizes[:, 0] == sizes[:, 1]
+        outputs = np.arange(0, pairs.sizes.size, 2)[same]
+        ours, theirs = pairs.taken(outputs), pairs.taken(outputs + 1)
+        same[same] = ours.summed(ours.ids != theirs.ids) == 0
+        return [*map(float, same)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +49,8 @@ class Precision:
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
         """Return a share from 0 to 1 for each output and its one reference."""
-        return [_share(*_words(sample)) for sample in samples]
+        counts = Corpus.of(samples).once(_counts)
+        return [_share(shared, of=ours, beside=theirs) for ours, theirs, shared in counts]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +64,8 @@ class Recall:
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
         """Return a share from 0 to 1 for each output and its one reference."""
-        return [_share(*reversed(_words(sample))) for sample in samples]
+        counts = Corpus.of(samples).once(_counts)
+        return [_share(shared, of=theirs, beside=ours) for ours, theirs, shared in counts]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,24 +79,21 @@ class F1:
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
         """Return a mean from 0 to 1 for each output and its one reference."""
-        return [_f1(*_words(sample)) for sample in samples]
+        counts = Corpus.of(samples).once(_counts)
+        return [_f1(shared, words=ours + theirs) for ours, theirs, shared in counts]
 
 
-def _words(sample: Sample) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    return answer_tokens(sample.output), answer_tokens(sample.references[0])
+def _counts(corpus: Corpus) -> list[tuple[int, int, int]]:
+    """Count of each pair the words of the output, of the reference, and those of both."""
+    pairs = pairs_of(corpus, cut=ANSWER_CUT)
+    counts = batch_gram_counts(pairs.ids, pairs.sizes.reshape(-1, 2), order=1)
+    return [(ours, theirs, shared) for ((ours, theirs, shared),) in counts.tolist()]
 
 
-def _share(part: Sequence[str], whole: Sequence[str]) -> float:
-    """Return which share of `part` is in `whole`; of two that are empty, 1."""
-    if not part or not whole:
-        return float(not part and not whole)
-    return _common(part, whole) / len(part)
+def _share(shared: int, *, of: int, beside: int) -> float:
+    """Return which share of one side is in the other; of two that are empty, 1."""
+    return shared / of if of and beside else float(not of and not beside)
 
 
-def _f1(output: Sequence[str], reference: Sequence[str]) -> float:
-    total = len(output) + len(reference)
-    return 2.0 * _common(output, reference) / total if total else 1.0
-
-
-def _common(left: Sequence[str], right: Sequence[str]) -> int:
-    return (Counter(left) & Counter(right)).total()
+def _f1(shared: int, *, words: int) -> float:
+    return 2.0 * shared / words if words else 1.0

@@ -3,7 +3,7 @@
 import math
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Literal, get_args
@@ -11,15 +11,12 @@ from typing import Literal, get_args
 import numpy as np
 
 from spanjury.judges.core import Sample, signature
+from spanjury.judges.metrics.corpus import Corpus
+from spanjury.judges.metrics.words.cuts import NumberedTexts
 from spanjury.judges.metrics.words.grams import gram_counts
-from spanjury.judges.metrics.words.ids import flat_ids
-from spanjury.judges.metrics.words.word_grams import (
-    Tokens,
-    check_order,
-    check_tokens,
-    grams,
-    tokenise,
-)
+from spanjury.judges.metrics.words.ids import Ids
+from spanjury.judges.metrics.words.runs import distinct_in_all, output_words, run_counts
+from spanjury.judges.metrics.words.word_grams import Tokens, check_order, check_tokens
 
 Divisor = Literal["grams", "words"]
 _NO_MATCH = 0.1  # counted in place of no match: NLTK's smoothing "method1"
@@ -57,18 +54,21 @@ class DistinctN:
 
     def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
         """Return the shares within each output, 0 to 1; one without words has 0."""
-        return [self.score_corpus([sample]) for sample in samples]
+        corpus = Corpus.of(samples)
+        distinct, runs = run_counts(corpus, tokens=self.tokens, order=self.order)
+        shares: list[float] = (distinct / np.maximum(1, self._divisors(corpus, runs))).tolist()
+        return shares
 
     def score_corpus(self, samples: Sequence[Sample], /) -> float:
         """Return the share among all outputs together, 0 to 1; 0 if none has a word."""
-        distinct: set[Hashable] = set()
-        total = 0
-        for sample in samples:
-            words = tokenise(sample.output, self.tokens)
-            runs = grams(words, order=self.order)
-            distinct.update(runs)
-            total += len(runs) if self.divisor == "grams" else len(words)
-        return len(distinct) / total if total else 0.0
+        corpus = Corpus.of(samples)
+        _, runs = run_counts(corpus, tokens=self.tokens, order=self.order)
+        total = int(self._divisors(corpus, runs).sum())
+        distinct = distinct_in_all(corpus, tokens=self.tokens, order=self.order)
+        return distinct / total if total else 0.0
+
+    def _divisors(self, corpus: Corpus, runs: Ids) -> Ids:
+        return runs if self.divisor == "grams" else output_words(corpus, tokens=self.tokens).sizes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,20 +96,19 @@ class SelfBleu:
 
     def score_corpus(self, samples: Sequence[Sample], /) -> float:
         """Return the mean, 0 to 1: 0 for an output alone, 1 for one without words."""
-        texts = [tokenise(sample.output, self.tokens) for sample in samples]
+        texts = output_words(Corpus.of(samples), tokens=self.tokens)
         matches = zip(*_matches(texts, max_order=self.max_order), strict=True)
-        nearest = _nearest_lengths([len(words) for words in texts])
-        found = zip(texts, matches, nearest, strict=True)
-        return fmean(_bleu(len(words), matched, nearest=near) for words, matched, near in found)
+        lengths: list[int] = texts.sizes.tolist()
+        found = zip(lengths, matches, _nearest_lengths(lengths), strict=True)
+        return fmean(_bleu(length, matched, nearest=near) for length, matched, near in found)
 
 
-def _matches(texts: Sequence[Sequence[str]], *, max_order: int) -> Iterator[list[int]]:
+def _matches(texts: NumberedTexts, *, max_order: int) -> Iterator[list[int]]:
     """Yield for each order how many n-grams a text has as often as one of the other texts.
 
     The two highest counts of an n-gram tell the highest among the others of any text.
     """
-    owners = np.repeat(np.arange(len(texts)), [*map(len, texts)])
-    for found in gram_counts(flat_ids(texts), owners, max_order=max_order):
+    for found in gram_counts(texts.ids, texts.owners, max_order=max_order):
         order = np.lexsort((found.counts, found.grams))
         runs, counts = found.grams[order], found.counts[order]
         highest = np.flatnonzero(np.diff(runs, append=-1))  # the last count of each n-gram
@@ -117,7 +116,7 @@ def _matches(texts: Sequence[Sequence[str]], *, max_order: int) -> Iterator[list
         elsewhere = np.repeat(counts[highest], holders)
         elsewhere[highest] = np.where(holders > 1, counts[highest - 1], 0)
         held = np.minimum(counts, elsewhere)
-        matches = np.bincount(found.texts[order], weights=held, minlength=len(texts))
+        matches = np.bincount(found.texts[order], weights=held, minlength=texts.sizes.size)
         yield matches.astype(int).tolist()
 
 
@@ -142,9 +141,9 @@ def _bleu(length: int, matches: Sequence[int], *, nearest: int) -> float:
         return 1.0
     if not matches[0]:
         return 0.0
-    logs = (
+    logs = [
         math.log((matched or _NO_MATCH) / max(1, length - before))
         for before, matched in enumerate(matches)
-    )
+    ]
     brevity = min(0.0, 1.0 - nearest / length)
     return min(1.0, math.exp(brevity + math.fsum(logs) / len(matches)))

@@ -6,16 +6,20 @@ References
    extractive strategies, NAACL 2018, section 4
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import ClassVar
 
-from spanjury.judges.core import Sample, signature
-from spanjury.judges.metrics.words.word_grams import Tokens, check_tokens, tokenise
+import numpy as np
 
-_LONG = 50_000  # code points of a sample that is not worth keeping
+from spanjury.judges.core import Sample, signature
+from spanjury.judges.metrics.corpus import Corpus
+from spanjury.judges.metrics.words.cuts import FEW, NumberedTexts, numbered, ranges
+from spanjury.judges.metrics.words.ids import Ids, contained, in_order, ranked
+from spanjury.judges.metrics.words.word_grams import Tokens, check_tokens, words_cut
+
+_CROWDED = 20  # times that each pair of words comes again in a source that says the same for ever
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +47,8 @@ class Coverage(_OfWords):
 
     def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
         """Return the shares, 0 to 1; an output without words has 0."""
-        found = (_fragments(sample, self.tokens) for sample in samples)
-        return [sum(lengths) / words for lengths, words in found]
+        found = Corpus.of(samples).once(_fragments, tokens=self.tokens)
+        return [sum(lengths) / max(1, words) for lengths, words in found]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +59,10 @@ class Density(_OfWords):
 
     def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
         """Return the means in words, 0 or more; an output without words has 0."""
-        found = (_fragments(sample, self.tokens) for sample in samples)
-        return [sum(length * length for length in lengths) / words for lengths, words in found]
+        found = Corpus.of(samples).once(_fragments, tokens=self.tokens)
+        return [
+            sum(length * length for length in lengths) / max(1, words) for lengths, words in found
+        ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,14 +73,11 @@ class Compression(_OfWords):
 
     def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
         """Return the ratios in words, 0 or more; an output without words counts as one word."""
-        return [
-            len(tokenise(sample.source, self.tokens))
-            / max(1, len(tokenise(sample.output, self.tokens)))
-            for sample in samples
-        ]
+        outputs, sources = _both_sides(Corpus.of(samples), tokens=self.tokens)
+        return [*map(float, sources.sizes / np.maximum(1, outputs.sizes))]
 
 
-def fragment_lengths(output: Sequence[str], source: Sequence[str]) -> list[int]:
+def fragment_lengths(output: Sequence[Hashable], source: Sequence[Hashable]) -> list[int]:
     """Return the lengths of the fragments that `output` shares with `source`.
 
     From each word on that is not in a fragment yet, the longest match is taken, as in [1]_,
@@ -87,7 +90,7 @@ def fragment_lengths(output: Sequence[str], source: Sequence[str]) -> list[int]:
     """
     known = set(source)
     pairs = set(pairwise(output))
-    places: dict[tuple[str, str], list[int]] = {}
+    places: dict[tuple[Hashable, Hashable], list[int]] = {}
     for place, pair in enumerate(pairwise(source)):
         if pair in pairs:
             places.setdefault(pair, []).append(place)
@@ -108,7 +111,7 @@ def fragment_lengths(output: Sequence[str], source: Sequence[str]) -> list[int]:
 
 
 def _longest(
-    output: Sequence[str], source: Sequence[str], *, start: int, places: Sequence[int]
+    output: Sequence[Hashable], source: Sequence[Hashable], *, start: int, places: Sequence[int]
 ) -> int:
     """Return the length of the longest match of ``output[start:]`` at one of `places`."""
     longest = behind = 0
@@ -124,15 +127,92 @@ def _longest(
     return longest
 
 
-def _fragments(sample: Sample, tokens: Tokens) -> tuple[Sequence[int], int]:
-    """Return the lengths of the fragments, and of the output, which is one word at least."""
-    long = len(sample.output) + len(sample.source) > _LONG
-    return _found(sample, tokens) if long else _kept(sample, tokens)
+def _both_sides(corpus: Corpus, *, tokens: Tokens) -> tuple[NumberedTexts, NumberedTexts]:
+    """Return the words of outputs and sources."""
+    cut = words_cut(tokens)
+    return (
+        corpus.once(numbered, side="outputs", cut=cut),
+        corpus.once(numbered, side="sources", cut=cut),
+    )
 
 
-def _found(sample: Sample, tokens: Tokens) -> tuple[Sequence[int], int]:
-    words = tokenise(sample.output, tokens)
-    return fragment_lengths(words, tokenise(sample.source, tokens)), max(1, len(words))
+def _fragments(corpus: Corpus, *, tokens: Tokens) -> list[tuple[Sequence[int], int]]:
+    """Return the lengths of the fragments, and of the output, sample by sample."""
+    outputs, sources = _both_sides(corpus, tokens=tokens)
+    longest, doubtful = (
+        longest_matches(outputs, sources)
+        if len(corpus) > FEW
+        else (np.ones_like(outputs.ids), np.arange(len(corpus)))
+    )
+    found = [_taken(matches.tolist()) for matches in replace(outputs, ids=longest).apart]
+    for place in doubtful.tolist():
+        ours, theirs = (texts.taken(np.array([place])) for texts in (outputs, sources))
+        found[place] = fragment_lengths(ours.ids.tolist(), theirs.ids.tolist())
+    return [*zip(found, outputs.sizes.tolist(), strict=True)]
 
 
-_kept = lru_cache(maxsize=4096)(_found)  # coverage and density are asked for together
+def _taken(longest: Sequence[int]) -> list[int]:
+    """Return the lengths of matches, each of which begins where the one before has ended."""
+    lengths, start = [], 0
+    while start < len(longest):
+        length = longest[start]
+        if length:
+            lengths.append(length)
+        start += length or 1
+    return lengths
+
+
+def longest_matches(outputs: NumberedTexts, sources: NumberedTexts) -> tuple[Ids, Ids]:
+    """Return how many words from each word of an output on stand so in its source.
+
+    The second is the texts for which this is not done: a match begins within another one of the
+    same words, so that the search of [1] would not see it, or there are too many of them.
+    """
+    words = 1 + max(int(outputs.ids.max(initial=0)), int(sources.ids.max(initial=0)))
+    known = sources.owners * words + sources.ids
+    known.sort()
+    longest = contained(outputs.owners * words + outputs.ids, known).astype(np.int64)
+    at, begins, of, crowded = _pairs_met(outputs, sources)
+    # On a diagonal, where both texts go on alike, matches of two words make a longer one.
+    run, places = in_order((begins - at + outputs.ids.size) * (outputs.ids.size + 1) + at)
+    last = np.flatnonzero(np.diff(run, append=-1) != 1)
+    lengths = np.empty_like(run)
+    lengths[places] = np.repeat(last, np.diff(last, prepend=-1)) - np.arange(run.size) + 2
+    np.maximum.at(longest, at, lengths)
+    within = (at[1:] == at[:-1]) & (begins[1:] < begins[:-1] + lengths[:-1])
+    return longest, np.union1d(of[1:][within], crowded)
+
+
+def _pairs_met(outputs: NumberedTexts, sources: NumberedTexts) -> tuple[Ids, Ids, Ids, Ids]:
+    """Return where two adjacent words of an output stand in its source.
+
+    Returns
+    -------
+    at, begins, of
+        Shape ``(matches,)``, in ascending order: the word of the outputs with which a pair
+        begins, that of the sources, and the text.
+    crowded
+        Texts that are left out.
+    """
+    ours, theirs = (
+        np.flatnonzero(texts.owners[1:] == texts.owners[:-1]) for texts in (outputs, sources)
+    )
+    words = 1 + max(int(outputs.ids.max(initial=0)), int(sources.ids.max(initial=0)))
+    pairs, many = ranked(
+        np.concatenate(
+            [
+                texts.ids[starts] * words + texts.ids[starts + 1]
+                for texts, starts in ((outputs, ours), (sources, theirs))
+            ]
+        )
+    )
+    of = outputs.owners[ours]
+    wanted = of * many + pairs[: ours.size]
+    known, places = in_order(sources.owners[theirs] * many + pairs[ours.size :])
+    first, behind = (np.searchsorted(known, wanted, side=side) for side in ("left", "right"))
+    each = behind - first
+    many_met = np.bincount(of, weights=each, minlength=outputs.sizes.size)
+    crowded = many_met > _CROWDED * outputs.sizes
+    each[crowded[of]] = 0
+    begins = theirs[places[ranges(first, each)]]
+    return np.repeat(ours, each), begins, np.repeat(of, each), np.flatnonzero(crowded)

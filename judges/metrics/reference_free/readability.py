@@ -1,13 +1,19 @@
 """Readability of English prose, by the length of its sentences and words."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar, NamedTuple
 
+import numpy as np
+
 from spanjury.judges.core import Sample, fingerprint, signature
+from spanjury.judges.metrics.corpus import Corpus
+from spanjury.judges.metrics.words.cuts import numbered, texts_of, word_strings
+from spanjury.judges.metrics.words.ids import Ids
 from spanjury.judges.metrics.words.readable_words import (
     FIT,
+    READABLE_CUT,
     letter_count,
     read_dictionary,
     sentence_count,
@@ -16,7 +22,7 @@ from spanjury.judges.metrics.words.readable_words import (
 )
 
 _EASIEST = 121.22  # reading ease of one word of one syllable, which rounding may exceed
-_LONG = 50_000  # code points of a text that is not worth keeping
+_SIMPLE = 2  # syllables at most
 
 
 class _Counts(NamedTuple):
@@ -57,7 +63,7 @@ class FleschReadingEase:
 
     def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
         """Return a value an output; one without words has 0."""
-        counts = _counted(samples, dictionary=self.dictionary)
+        counts = Corpus.of(samples).once(_counted, dictionary=self.dictionary)
         return [self._score(found) if found.words else 0.0 for found in counts]
 
     def _score(self, found: _Counts) -> float:
@@ -120,37 +126,51 @@ class ColemanLiau:
 
     def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
         """Return values from -39.52 on; an output without words has 0."""
-        return [self._score(sample.output) for sample in samples]
-
-    def _score(self, text: str) -> float:
-        words = word_list(text)
-        if not words:
-            return 0.0
-        letters = 100.0 * letter_count(text, words=words) / len(words)
-        sentences = 100.0 * sentence_count(text) / len(words)
-        return 0.0588 * letters - 0.296 * sentences - 15.8
+        corpus = Corpus.of(samples)
+        found = zip(corpus, corpus.once(_sentences), strict=True)
+        return [_grade(sample.output, sentences=many) for sample, many in found]
 
 
-def _counted(samples: Sequence[Sample], *, dictionary: str) -> Iterator[_Counts]:
+def _grade(text: str, *, sentences: int) -> float:
+    """Work the formula out, [1] of `ColemanLiau`."""
+    words = word_list(text)  # of one text sooner cut than put together from its pieces
+    if not words:
+        return 0.0
+    letters = 100.0 * letter_count(text, words=words) / len(words)
+    return 0.0588 * letters - 0.296 * (100.0 * sentences / len(words)) - 15.8
+
+
+def _counted(corpus: Corpus, *, dictionary: str) -> list[_Counts]:
     """Count words, sentences and syllables of each output."""
-    for sample in samples:
-        text = sample.output
-        yield _count(text, dictionary) if len(text) > _LONG else _kept(text, dictionary)
-
-
-def _count(text: str, dictionary: str) -> _Counts:
-    syllables = list(map(syllables_of(dictionary).__getitem__, word_list(text)))
-    return _Counts(
-        words=len(syllables),
-        sentences=sentence_count(text),
-        syllables=sum(syllables),
-        complex_words=len(syllables) - syllables.count(1) - syllables.count(2),
+    texts = corpus.once(numbered, side="outputs", cut=READABLE_CUT)
+    syllables = _of_words(corpus, syllables_of(dictionary).__getitem__)
+    columns = (
+        texts.sizes,
+        texts.summed(syllables),
+        texts.summed((syllables > _SIMPLE).astype(np.int64)),
     )
+    found = zip(*(column.tolist() for column in columns), corpus.once(_sentences), strict=True)
+    return [
+        _Counts(words=words, sentences=many, syllables=spoken, complex_words=hard)
+        for words, spoken, hard, many in found
+    ]
 
 
-_kept = lru_cache(maxsize=4096)(_count)  # three formulas need the same
+def _of_words(corpus: Corpus, count: Callable[[str], int]) -> Ids:
+    """Return what is counted of a word, for each word of the outputs."""
+    texts = corpus.once(numbered, side="outputs", cut=READABLE_CUT)
+    known = word_strings(corpus)
+    counts = np.zeros(len(known), dtype=np.int64)
+    held = np.flatnonzero(np.bincount(texts.ids))
+    counts[held] = [count(known[number]) for number in held.tolist()]
+    return counts[texts.ids]
 
 
+def _sentences(corpus: Corpus) -> list[int]:
+    return [*map(sentence_count, corpus.once(texts_of, side="outputs"))]
+
+
+@lru_cache(maxsize=32)
 def _signature(name: str, *, dictionary: str) -> str:
     """Tell the content of the dictionary, not its place."""
     entries = str(sorted(read_dictionary(dictionary).items())) if dictionary else ""

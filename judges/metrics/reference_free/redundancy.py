@@ -1,21 +1,20 @@
 """Redundancy within an output: repetitiveness, AUN, UNR and NID."""
 
-import math
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import ClassVar
 
+import numpy as np
+
 from spanjury.judges.core import Sample, signature
+from spanjury.judges.metrics.corpus import Corpus
 from spanjury.judges.metrics.reductions import SummedRows
-from spanjury.judges.metrics.words.word_grams import (
-    Tokens,
-    check_order,
-    check_tokens,
-    grams,
-    tokenise,
-)
+from spanjury.judges.metrics.words.cuts import NumberedTexts
+from spanjury.judges.metrics.words.grams import gram_counts
+from spanjury.judges.metrics.words.runs import output_words, run_counts
+from spanjury.judges.metrics.words.word_grams import Tokens, check_order, check_tokens
+from spanjury.stats.arrays import FloatArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +42,8 @@ class Repetitiveness:
 
     def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
         """Return the shares, 0 to 1; an output without words has 1."""
-        texts = (tokenise(sample.output, self.tokens) for sample in samples)
-        return [1.0 - _distinct_share(words, order=self.order) for words in texts]
+        shares = _distinct_shares(samples, tokens=self.tokens, order=self.order)
+        return [1.0 - share for share in shares]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,9 +57,9 @@ class Aun(SummedRows, Repetitiveness):
 
     def statistics(self, samples: Sequence[Sample], /) -> list[list[float]]:
         """Return distinct n-grams and n-grams; an output without words has 0 of 1."""
-        texts = (tokenise(sample.output, self.tokens) for sample in samples)
-        found = [grams(words, order=self.order) for words in texts]
-        return [[len(set(runs)), max(1, len(runs))] for runs in found]
+        distinct, runs = run_counts(Corpus.of(samples), tokens=self.tokens, order=self.order)
+        rows: list[list[float]] = np.stack((distinct, np.maximum(1, runs)), axis=1).tolist()
+        return rows
 
     def score_statistics(self, total: Sequence[float], /) -> float:
         """Return the ratio of the two sums."""
@@ -91,9 +90,9 @@ class Unr:
 
     def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
         """Return the mean shares, 0 to 1; an output without words has 0."""
-        orders = range(1, self.max_order + 1)
-        texts = (tokenise(sample.output, self.tokens) for sample in samples)
-        return [fmean(_distinct_share(words, order=order) for order in orders) for words in texts]
+        corpus, orders = Corpus.of(samples), range(1, self.max_order + 1)
+        shares = [_distinct_shares(corpus, tokens=self.tokens, order=order) for order in orders]
+        return [*map(fmean, zip(*shares, strict=True))]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,20 +117,25 @@ class Nid:
 
     def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
         """Return values from 0 to 1; an output without words has 1, one of one word 0."""
-        return [_inverse_diversity(tokenise(sample.output, self.tokens)) for sample in samples]
+        texts = output_words(Corpus.of(samples), tokens=self.tokens)
+        # [1] 1 - entropy / log(words), as sum(c log c) / (words log words)
+        certain = _certainty(texts)
+        most = texts.sizes * np.log(np.maximum(2, texts.sizes))
+        values = np.where(texts.sizes > 1, certain / np.maximum(1, most), texts.sizes == 0)
+        return [*map(float, np.minimum(1.0, values))]
 
 
-def _distinct_share(words: Sequence[str], *, order: int) -> float:
+def _distinct_shares(samples: Sequence[Sample], *, tokens: Tokens, order: int) -> list[float]:
     """Divide distinct n-grams by n-grams; 0 without any."""
-    runs = grams(words, order=order)
-    return len(set(runs)) / len(runs) if runs else 0.0
+    distinct, runs = run_counts(Corpus.of(samples), tokens=tokens, order=order)
+    shares: list[float] = (distinct / np.maximum(1, runs)).tolist()
+    return shares
 
 
-def _inverse_diversity(words: Sequence[str]) -> float:
-    """Work out [1] 1 - entropy / log(words), as sum(c log c) / (words log words)."""
-    if not words:
-        return 1.0
-    if len(words) == 1:
-        return 0.0
-    certain = math.fsum(count * math.log(count) for count in Counter(words).values())
-    return min(1.0, certain / (len(words) * math.log(len(words))))
+def _certainty(texts: NumberedTexts) -> FloatArray:
+    """Return the sum of c log c of each text, c the times that a word stands in it."""
+    (found,) = gram_counts(texts.ids, texts.owners, max_order=1)
+    counts = found.counts
+    weights = counts * np.log(counts)
+    sums = np.bincount(found.texts, weights=weights, minlength=texts.sizes.size)
+    return sums.astype(np.float64)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spanjury.judges.metrics.words.ids import Ids, dense_ids, ranked
+from spanjury.judges.metrics.words.ids import Ids, dense_ids, in_order, ranked
 
 _AT_ONCE = 30_000  # tokens: what is sorted stays in the cache of a core
 _BITS = 62  # of a number, beside its sign and the bit that tells the two sides apart
@@ -81,6 +81,88 @@ def batch_gram_counts(tokens: Ids, sizes: Ids, *, order: int) -> Ids:
     return counts
 
 
+def distinct_grams(tokens: Ids, sizes: Ids, *, order: int) -> Ids:
+    """Count the distinct n-grams of each text, n of 1 to `order`.
+
+    Parameters
+    ----------
+    tokens, sizes
+        As for `batch_gram_counts`, but for the shape ``(texts,)`` of `sizes`.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape ``(texts, order)``.
+
+    Examples
+    --------
+    >>> distinct_grams(np.array([5, 6, 5, 6]), np.array([3, 1]), order=2).tolist()
+    [[2, 2], [1, 0]]
+    """
+    counts = np.empty((len(sizes), order), dtype=np.int64)
+    start = 0
+    for texts in _batches(sizes):
+        end = start + int(sizes[texts].sum())
+        counts[texts] = _distinct(tokens[start:end], sizes[texts], order=order)
+        start = end
+    return counts
+
+
+def _distinct(tokens: Ids, sizes: Ids, *, order: int) -> Ids:
+    """Sort the longest n-grams of all texts once, as `_shared` does."""
+    counts = np.zeros((sizes.size, order), dtype=np.int64)
+    if not tokens.size:
+        return counts
+    tokens = dense_ids(tokens) + 1
+    room = _BITS - sizes.size.bit_length()
+    if int(tokens.max()).bit_length() * order > room:
+        tokens = _numbered_within(tokens, sizes) + 1
+    width = int(tokens.max()).bit_length()
+    if width * order > room:
+        owners = np.repeat(np.arange(sizes.size), sizes)
+        for n, found in enumerate(gram_counts(tokens, owners, max_order=order)):
+            counts[:, n] = np.bincount(found.texts, minlength=sizes.size)
+        return counts
+    of, whole = _packed(tokens, sizes, order=order, width=width)
+    grams = (of << (width * order)) | whole
+    grams.sort()
+    apart = grams[1:] ^ grams[:-1]
+    new: NDArray[np.bool_] = np.ones(grams.size, dtype=np.bool_)
+    for n in range(order):
+        shift = width * (order - 1 - n)
+        np.greater_equal(apart, 1 << shift, out=new[1:])
+        numbers = grams[np.flatnonzero(new)]
+        numbers = numbers[np.flatnonzero((numbers >> shift) & ((1 << width) - 1))]
+        counts[:, n] = np.bincount(numbers >> (width * order), minlength=sizes.size)
+    return counts
+
+
+def _packed(
+    tokens: Ids, lengths: Ids, *, order: int, width: int, ends: tuple[int, ...] = (0,)
+) -> tuple[Ids, Ids]:
+    """Return of each token the text, and it with those after it as one number.
+
+    That has `order` times `width` bits. Where a text is at its end, it has one of `ends`, which
+    come in turn.
+    """
+    of = np.repeat(np.arange(lengths.size), lengths)
+    places = np.arange(tokens.size) + of * (order - 1)
+    padded = np.zeros(tokens.size + lengths.size * (order - 1) + order, dtype=np.int64)
+    for n, end in enumerate(ends):
+        if end:
+            behind = (
+                np.cumsum(lengths + order - 1)[n :: len(ends)]
+                - np.arange(order - 1, 0, -1)[:, None]
+            )
+            padded[behind] = end
+    padded[places] = tokens
+    whole = padded.copy()
+    for n in range(1, order):
+        whole = whole << width
+        whole[:-n] |= padded[n:]
+    return of, whole[places]
+
+
 def _batches(sizes: Ids) -> Iterator[slice]:
     """Divide pairs into runs that together have a limited number of tokens, or are one pair."""
     ends = np.cumsum(sizes)
@@ -95,49 +177,52 @@ def _batches(sizes: Ids) -> Iterator[slice]:
 def _shared(tokens: Ids, sizes: Ids, *, order: int) -> Ids:
     """Sort the longest n-grams of all pairs once: their beginnings are then sorted too.
 
-    A gram is one number: of which pair, then `order` times `width` bits, 0 where a text is at
-    its end, then of which side.
+    A gram is one number: of which pair, then `order` times `width` bits, then of which side. Where
+    a text is at its end, the left one has another number than the right one, so that nothing
+    which reaches beyond is shared.
     """
     if not tokens.size:
         return np.zeros((len(sizes), order), dtype=np.int64)
     tokens = dense_ids(tokens) + 1
-    width = int(tokens.max()).bit_length()
     lengths = sizes.ravel()
-    if len(sizes).bit_length() + width * order > _BITS:  # an alphabet of any size
+    room = _BITS - len(sizes).bit_length()
+    if (1 + int(tokens.max())).bit_length() * order > room:  # equal ones need be in a pair only
+        tokens = _numbered_within(tokens, sizes.sum(axis=1)) + 1
+    beyond = 1 + int(tokens.max())
+    width = beyond.bit_length()
+    if width * order > room:  # an alphabet of any size
         ends = np.cumsum(lengths)
         if len(sizes) == 1:
             return np.array([shared_by_order(tokens[: ends[0]], tokens[ends[0] :], order=order)])
         pairs = zip(np.split(tokens, ends[1:-1:2]), sizes, strict=True)
         return np.vstack([_shared(pair, size[None], order=order) for pair, size in pairs])
-    of = np.repeat(np.arange(lengths.size), lengths)
-    places = np.arange(tokens.size) + of * (order - 1)
-    padded = np.zeros(tokens.size + lengths.size * (order - 1) + order, dtype=np.int64)
-    padded[places] = tokens
-    whole = padded.copy()
-    for n in range(1, order):
-        whole = whole << width
-        whole[:-n] |= padded[n:]
-    grams = ((of >> 1) << (width * order + 1)) | (whole[places] << 1) | (of & 1)
+    of, whole = _packed(tokens, lengths, order=order, width=width, ends=(0, beyond))
+    grams = ((of >> 1) << (width * order + 1)) | (whole << 1) | (of & 1)
     grams.sort()
-    return _shared_by_order(grams, order=order, width=width, pairs=len(sizes))
+    return _shared_by_order(grams, np.cumsum(sizes.sum(axis=1)), order=order, width=width)
 
 
-def _shared_by_order(grams: Ids, *, order: int, width: int, pairs: int) -> Ids:
+def _numbered_within(tokens: Ids, sizes: Ids) -> Ids:
+    """Give the tokens of each of some runs numbers from 0."""
+    owners = np.repeat(np.arange(sizes.size), sizes)
+    ranks, _ = ranked(owners * (1 + int(tokens.max())) + tokens)
+    lowest = np.minimum.reduceat(ranks, (np.cumsum(sizes) - sizes)[sizes > 0])
+    numbers: Ids = ranks - np.repeat(lowest, sizes[sizes > 0])
+    return numbers
+
+
+def _shared_by_order(grams: Ids, ends: Ids, *, order: int, width: int) -> Ids:
+    """Count what runs of equal beginnings have of both sides, until each of the `ends` of pairs."""
     of_right = np.concatenate(([0], np.cumsum(grams & 1)))
     apart = grams[1:] ^ grams[:-1]
-    shared = np.zeros((pairs, order), dtype=np.int64)
+    shared = np.empty((ends.size, order), dtype=np.int64)
     edge: NDArray[np.bool_] = np.ones(grams.size + 1, dtype=np.bool_)
     for n in range(order):
-        shift = 1 + width * (order - 1 - n)
-        np.greater_equal(apart, 1 << shift, out=edge[1:-1])
+        np.greater_equal(apart, 1 << (1 + width * (order - 1 - n)), out=edge[1:-1])
         edges = np.flatnonzero(edge)
         runs, rights = np.diff(edges), np.diff(of_right[edges])
-        both = np.minimum(rights, runs - rights)
-        held = np.flatnonzero(both)
-        numbers = grams[edges[held]] >> shift
-        whole = held[(numbers & ((1 << width) - 1)) != 0]  # not what ends in no token
-        owners = grams[edges[whole]] >> (width * order + 1)
-        shared[:, n] = np.bincount(owners, weights=both[whole], minlength=pairs)
+        both = np.concatenate(([0], np.cumsum(np.minimum(rights, runs - rights))))
+        shared[:, n] = np.diff(both[np.searchsorted(edges, ends)], prepend=0)
     return shared
 
 
@@ -149,12 +234,20 @@ class GramCounts:
     ----------
     grams, texts, counts
         Shape ``(pairs,)``: a number from 0 for the n-gram, the text, and how often it is there.
+    beginnings
+        Shape ``(distinct,)``: of each n-gram the number of the one it begins with, which has a
+        word less; of single words 0.
     """
 
     grams: Ids
     texts: Ids
     counts: Ids
-    distinct: int
+    beginnings: Ids
+
+    @property
+    def distinct(self) -> int:
+        """The number of n-grams, those across the border of two texts among them."""
+        return self.beginnings.size
 
 
 def gram_counts(words: Ids, texts: Ids, *, max_order: int) -> Iterator[GramCounts]:
@@ -172,16 +265,24 @@ def gram_counts(words: Ids, texts: Ids, *, max_order: int) -> Iterator[GramCount
     >>> first.grams.tolist(), first.texts.tolist(), first.counts.tolist()
     ([0, 1], [1, 0], [1, 2])
     """
-    size, many = 1 + int(words.max(initial=0)), 1 + int(texts.max(initial=0))
-    grams = words
+    size = 1 + int(words.max(initial=0))
+    grams = np.zeros_like(words)
     for order in range(1, max_order + 1):
-        if order > 1:
-            grams = grams[:-1] * size + words[order - 1 :]
-        grams, distinct = ranked(grams)
-        whole = texts[: grams.size] == texts[order - 1 :]  # not across the border of two texts
-        keys = grams[whole] * many + texts[: grams.size][whole]
-        keys.sort()
-        starts = np.flatnonzero(np.diff(keys, prepend=-1))
-        held, owners = np.divmod(keys[starts], many)
-        counts = np.diff(starts, append=keys.size)
-        yield GramCounts(grams=held, texts=owners, counts=counts, distinct=distinct)
+        last = words[order - 1 :]
+        before = grams[: last.size]
+        # Of equal n-grams the places, and with them the texts, are in order, too.
+        ordered, places = in_order(before * size + last)
+        new = np.diff(ordered, prepend=-1) != 0
+        ranks = np.cumsum(new) - 1
+        beginnings = before[places[np.flatnonzero(new)]]
+        grams = np.empty_like(ranks)
+        grams[places] = ranks
+        whole = np.flatnonzero((texts[: last.size] == texts[order - 1 :])[places])  # no border
+        held, owners = ranks[whole], texts[places[whole]]
+        edge = np.diff(held, prepend=-1) != 0
+        edge |= np.diff(owners, prepend=-1) != 0
+        starts = np.flatnonzero(edge)
+        counts = np.diff(starts, append=held.size)
+        yield GramCounts(
+            grams=held[starts], texts=owners[starts], counts=counts, beginnings=beginnings
+        )

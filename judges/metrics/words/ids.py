@@ -55,17 +55,44 @@ def ranked(keys: Ids) -> tuple[Ids, int]:
     >>> ranked(np.array([7, 2, 7]))
     (array([1, 0, 1]), 2)
     """
+    ordered, places = in_order(keys)
+    new = np.diff(ordered, prepend=-1) != 0
+    ranks = np.empty_like(keys)
+    ranks[places] = np.cumsum(new) - 1
+    return ranks, int(new.sum())
+
+
+def in_order(keys: Ids) -> tuple[Ids, Ids]:
+    """Return numbers that are not negative in ascending order, and the place that each had.
+
+    Examples
+    --------
+    >>> in_order(np.array([7, 2, 7]))
+    (array([2, 7, 7]), array([1, 0, 2]))
+    """
     bits = int(keys.size).bit_length()
     if int(keys.max(initial=0)).bit_length() + bits > _BITS:
-        values, ranks = np.unique(keys, return_inverse=True)
-        return ranks, values.size
+        places = np.argsort(keys, kind="stable")
+        return keys[places], places
     # Numbers that hold their place are sorted several times as fast as places by numbers.
     placed = (keys << bits) | np.arange(keys.size)
     placed.sort()
-    new = np.diff(placed >> bits, prepend=-1) != 0
-    ranks = np.empty_like(keys)
-    ranks[placed & ((1 << bits) - 1)] = np.cumsum(new) - 1
-    return ranks, int(new.sum())
+    return placed >> bits, placed & ((1 << bits) - 1)
+
+
+def contained(keys: Ids, known: Ids) -> NDArray[np.bool_]:
+    """Tell of each number whether it is among `known`, which are in ascending order.
+
+    Examples
+    --------
+    >>> contained(np.array([3, 9]), np.array([2, 3, 3])).tolist()
+    [True, False]
+    """
+    if not known.size:
+        return np.zeros(keys.size, dtype=np.bool_)
+    at = np.minimum(np.searchsorted(known, keys), known.size - 1)
+    found: NDArray[np.bool_] = known[at] == keys
+    return found
 
 
 def padded(sides: Sequence[Ids], *, filling: int) -> Ids:

@@ -21,10 +21,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib.resources import files
+from itertools import groupby
 from pathlib import Path
 from typing import Final
 
 from spanjury.judges.core import ConfigError
+from spanjury.judges.metrics.words.by_word import ByWord
+from spanjury.judges.metrics.words.cuts import Cut
 
 FIT: Final = "cmudict-1"
 """Names the fit; another one gives other numbers."""
@@ -39,7 +42,6 @@ _PLAIN = str.maketrans(
 )
 # From a word on until a stop; the group holds a letter iff there are three words or more.
 _SENTENCE = re.compile(r"\b\w[^.!?\s]*+(?:(?:\s[^.!?\w]*+\w[^.!?\s]*+)\s[^.!?\w]*+(\w))?+[^.!?]*+")
-_KEPT = 1 << 16  # words
 _VARIANT = re.compile(r"\(\d+\)$")
 
 
@@ -53,27 +55,41 @@ def syllable_count(word: str) -> int:
     """
     if not word.isascii():
         word = _without_accents(word)
-    pieces = _pieces()
+    steps, longest = _pieces()
     count = len(_VOWELS.findall(word))
-    bounded = f"^{word}$"
-    for start in range(len(bounded)):
-        for end in range(start + 1, len(bounded) + 1):
-            step = pieces.get(bounded[start:end])
-            if step is None:
-                break
-            count += step
+    for piece in longest.findall(f"^{word}$"):
+        count += steps[piece]
     return max(1, count)
 
 
 @lru_cache(maxsize=1)
-def _pieces() -> Mapping[str, int]:
-    """Return by how much a piece changes the count; 0 for a beginning of pieces."""
+def _pieces() -> tuple[Mapping[str, int], re.Pattern[str]]:
+    """Return by how much pieces change the count, and what finds them, wherever they begin.
+
+    Of pieces that begin at one place the longest is found, and counted with those it begins with.
+    """
     text = files(__package__).joinpath("syllables.toml").read_text(encoding="utf-8")
     fitted: dict[str, str] = tomllib.loads(text)
     steps = Counter(fitted["more"].split())
     steps.subtract(fitted["fewer"].split())
-    beginnings = {piece[:end] for piece in steps for end in range(1, len(piece))}
-    return dict.fromkeys(beginnings, 0) | dict(steps)
+    beginnings = {
+        piece: sum(steps[piece[:end]] for end in range(1, 1 + len(piece))) for piece in [*steps]
+    }
+    return beginnings, re.compile(f"(?=({_longest_of(sorted(steps))}))")
+
+
+def _longest_of(pieces: Sequence[str]) -> str:
+    """Return a pattern that matches the longest of pieces, which are in order.
+
+    It reads each letter once, as a tree of the pieces has it.
+    """
+    branches = [
+        re.escape(letter) + _longest_of([piece[1:] for piece in group])
+        for letter, group in groupby(filter(None, pieces), key=lambda piece: piece[0])
+    ]
+    if not branches:
+        return ""
+    return f"(?:{'|'.join(branches)}){'' if all(pieces) else '?'}"
 
 
 def _without_accents(word: str) -> str:
@@ -94,6 +110,10 @@ def word_list(text: str) -> list[str]:
     if text.isascii():
         return text.translate(_PLAIN).split()
     return _MARK.sub("", text).lower().split()
+
+
+READABLE_CUT: Final = Cut(words=word_list, plain="in lower case")
+"""`word_list` as the cut of a corpus."""
 
 
 def sentence_count(text: str) -> int:
@@ -137,23 +157,16 @@ def read_dictionary(path: str) -> Mapping[str, int]:
     return syllables
 
 
-class Syllables(dict[str, int]):
-    """The syllables of a word of a `word_list`, counted when first asked for.
+class Syllables(ByWord[int]):
+    """The syllables of a word of a `word_list`.
 
     A word that is not in the `dictionary`, a file that `read_dictionary` reads, is counted by its
     spelling (`syllable_count`). An empty path stands for no dictionary.
     """
 
     def __init__(self, *, dictionary: str = "") -> None:
-        super().__init__()
-        self._known = read_dictionary(dictionary) if dictionary else {}
-
-    def __missing__(self, word: str) -> int:
-        if len(self) >= _KEPT:
-            self.clear()
-        count = self._known.get(word) or syllable_count(word)
-        self[word] = count
-        return count
+        known = read_dictionary(dictionary) if dictionary else {}
+        super().__init__(lambda word: known.get(word) or syllable_count(word))
 
 
 @lru_cache(maxsize=4)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Literal, Self, get_args
 
 from rouge_score_rs.tokenizers import (
@@ -13,13 +13,12 @@ from rouge_score_rs.tokenizers import (
 )
 
 from spanjury.judges.metrics.checks import check_choice
+from spanjury.judges.metrics.words.cuts import Cut
 
 Measure = Literal["precision", "recall", "f"]
 MEASURES: tuple[Measure, ...] = get_args(Measure)
 Script = Literal["english", "unicode", "characters"]
 SCRIPTS: tuple[Script, ...] = get_args(Script)
-
-_LONG, _KEPT = 20_000, 8_192  # code points of a text whose words are not kept, and texts
 
 
 @lru_cache(maxsize=8)
@@ -32,16 +31,18 @@ def rouge_tokenizer(script: Script, *, stem: bool) -> Tokenizer:
 
 def rouge_words(text: str, *, script: Script, stem: bool) -> Sequence[str]:
     """Return the words of `text`."""
-    return (_cut if len(text) > _LONG else _kept_cut)(text, script, stem)
-
-
-def _cut(text: str, script: Script, stem: bool) -> list[str]:  # noqa: FBT001
     tokenizer: Tokenizer = rouge_tokenizer(script, stem=stem)
     words: list[str] = tokenizer.tokenize(text)
     return words
 
 
-_kept_cut = lru_cache(maxsize=_KEPT)(_cut)
+@lru_cache(maxsize=8)
+def _rouge_cut(script: Script, *, stem: bool) -> Cut:
+    is_plain = script == "english" and not stem
+    return Cut(
+        words=partial(rouge_words, script=script, stem=stem),
+        plain="in lower case" if is_plain else None,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +80,11 @@ class RougeOptions:
     def measure_name(self) -> str:
         """The measure as signatures have it, with how it chooses among references."""
         return self.measure if self.measure == "f" else f"{self.measure}-of-best-f"
+
+    @property
+    def cut_words(self) -> Cut:
+        """The way in which the texts of a corpus are cut."""
+        return _rouge_cut(self.script, stem=self.stem)
 
     def words(self, text: str) -> Sequence[str]:
         """Return the words of `text`."""

@@ -1,18 +1,15 @@
-"""Ways to cut a text into words without any library.
-
-What was cut is remembered for a while, so that a reference is cut once for many outputs.
-"""
+"""Ways to cut a text into words without any library."""
 
 import re
 import string
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Literal, get_args
 
-Cut = Literal["whitespace", "words"]
-CUTS: tuple[Cut, ...] = get_args(Cut)
+from spanjury.judges.metrics.words.cuts import Cut, Plain
 
-_LONG = 20_000  # code points of a text whose words are not kept
-_KEPT = 8_192  # texts
+Units = Literal["whitespace", "words"]
+UNITS: tuple[Units, ...] = get_args(Units)
+
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 _WORDS_ALONE = str.maketrans({chr(code): " " for code in range(128) if not _WORD.match(chr(code))})
 _ARTICLES = frozenset({"a", "an", "the"})
@@ -26,7 +23,7 @@ def is_blank(text: str) -> bool:
     return not text.strip()
 
 
-def tokens(text: str, cut: Cut) -> tuple[str, ...]:
+def tokens(text: str, units: Units) -> tuple[str, ...]:
     """Cut at whitespace, or into lower-cased words without punctuation.
 
     Examples
@@ -36,7 +33,19 @@ def tokens(text: str, cut: Cut) -> tuple[str, ...]:
     >>> tokens("Don't stop, Ann!", "whitespace")
     ("Don't", 'stop,', 'Ann!')
     """
-    return (_cut if len(text) > _LONG else _kept_cut)(text, cut)
+    if units == "whitespace":
+        return tuple(text.split())
+    lowered = text.lower()
+    if lowered.isascii() and "'" not in lowered:  # several times as fast as to search for words
+        return tuple(lowered.translate(_WORDS_ALONE).split())
+    return tuple(_WORD.findall(lowered))
+
+
+@lru_cache(maxsize=2)
+def units_cut(units: Units) -> Cut:
+    """Return `tokens` as the cut of a corpus."""
+    plain: Plain = "as it is" if units == "whitespace" else "in lower case"
+    return Cut(words=partial(tokens, units=units), plain=plain)
 
 
 def answer_tokens(text: str) -> tuple[str, ...]:
@@ -51,7 +60,15 @@ def answer_tokens(text: str) -> tuple[str, ...]:
     ----------
     .. [1] Rajpurkar et al. (2016), SQuAD, arXiv:1606.05250, section 6.1
     """
-    return (_cut_answer if len(text) > _LONG else _kept_answer)(text)
+    plain = text.lower().translate(_NO_PUNCTUATION)
+    words = plain.split()
+    if all(map(str.isalnum, words)):  # so that an article is a whole word
+        return tuple([word for word in words if word not in _ARTICLES])
+    return tuple(_ARTICLE.sub(" ", plain).split())
+
+
+ANSWER_CUT = Cut(words=answer_tokens, plain="in lower case", but=_ARTICLES)
+"""`answer_tokens` as the cut of a corpus."""
 
 
 def without_lone_surrogates(text: str) -> str:
@@ -63,24 +80,3 @@ def without_lone_surrogates(text: str) -> str:
     True
     """
     return text if text.isascii() else _LONE_SURROGATE.sub("\ufffd", text)
-
-
-def _cut(text: str, cut: Cut) -> tuple[str, ...]:
-    if cut == "whitespace":
-        return tuple(text.split())
-    lowered = text.lower()
-    if lowered.isascii() and "'" not in lowered:  # several times as fast as to search for words
-        return tuple(lowered.translate(_WORDS_ALONE).split())
-    return tuple(_WORD.findall(lowered))
-
-
-def _cut_answer(text: str) -> tuple[str, ...]:
-    plain = text.lower().translate(_NO_PUNCTUATION)
-    words = plain.split()
-    if all(map(str.isalnum, words)):  # so that an article is a whole word
-        return tuple([word for word in words if word not in _ARTICLES])
-    return tuple(_ARTICLE.sub(" ", plain).split())
-
-
-_kept_answer = lru_cache(maxsize=_KEPT)(_cut_answer)
-_kept_cut = lru_cache(maxsize=_KEPT)(_cut)

@@ -8,8 +8,10 @@ References
 import re
 import string
 from collections.abc import Hashable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Literal, get_args
+
+from spanjury.judges.metrics.words.cuts import Cut
 
 _ASCII = [chr(code) for code in range(128)]
 # Of these letters, digits and blanks are left out, of the others letters and blanks.
@@ -47,7 +49,6 @@ _PATTERNS = {
     ),
 }
 _MARK_IN_NUMBER = re.compile(r"\d[.,]\d")
-_LONG = 50_000  # code points of a text that is not worth keeping the words of
 
 
 def set_apart(text: str) -> str:
@@ -123,21 +124,6 @@ def tokenise(text: str, tokens: Tokens) -> tuple[str, ...]:
     >>> tokenise("Don't pay 1,200.50!", "words-and-marks")
     ("don't", 'pay', '1,200.50', '!')
     """
-    return _tokenise(text, tokens) if len(text) > _LONG else _kept(text, tokens)
-
-
-def grams(words: Sequence[str], *, order: int) -> Sequence[Hashable]:
-    """Return the runs of `order` words, from first to last.
-
-    Fewer words than that are one run, so that only a text without words has none.
-    """
-    order = min(order, len(words))
-    if order <= 1:
-        return words
-    return list(zip(*(words[start:] for start in range(order)), strict=False))
-
-
-def _tokenise(text: str, tokens: Tokens) -> tuple[str, ...]:
     lowered = text.lower()
     if tokens == "blanks":
         return tuple(lowered.split())
@@ -149,4 +135,18 @@ def _tokenise(text: str, tokens: Tokens) -> tuple[str, ...]:
     return tuple((ascii_pattern if lowered.isascii() else pattern).findall(lowered))
 
 
-_kept = lru_cache(maxsize=4096)(_tokenise)
+@lru_cache(maxsize=3)
+def words_cut(tokens: Tokens) -> Cut:
+    """Return `tokenise` as the cut of a corpus."""
+    return Cut(words=partial(tokenise, tokens=tokens), plain="in lower case")
+
+
+def grams(words: Sequence[str], *, order: int) -> Sequence[Hashable]:
+    """Return the runs of `order` words, from first to last.
+
+    Fewer words than that are one run, so that only a text without words has none.
+    """
+    order = min(order, len(words))
+    if order <= 1:
+        return words
+    return list(zip(*(words[start:] for start in range(order)), strict=False))

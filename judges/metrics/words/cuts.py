@@ -1,0 +1,250 @@
+"""Words of a corpus as numbers, cut once for all metrics.
+
+Nearly every way to cut a text looks at what stands between two blanks and no further. So texts are
+divided at blanks once, and each way to cut is asked for each different piece once; the rest is
+arithmetic with the numbers of the pieces.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain, count
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanjury.judges.metrics.corpus import Corpus, first_pairs
+from spanjury.judges.metrics.words.by_word import ByWord
+from spanjury.judges.metrics.words.ids import Ids
+
+Plain = Literal["as it is", "in lower case"]
+Side = Literal["outputs", "references", "sources", "compared"]
+"""Texts of a corpus; "compared" are of each sample the output, and then its references."""
+
+FEW = 8  # samples that are cut one by one sooner than the arithmetic is set up
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cut:
+    """A way to cut a text into words.
+
+    Parameters
+    ----------
+    words
+        Function that cuts any text.
+    plain
+        What it makes of a word of nothing but ASCII letters and digits: the word as it is, or in
+        lower case. None for a function that looks across blanks, and so is given whole texts.
+    but
+        Such words, in lower case, of which it makes something else.
+    across
+        Strings without which a text is cut blank by blank.
+    """
+
+    words: Callable[[str], Sequence[str]]
+    plain: Plain | None = None
+    but: frozenset[str] = frozenset()
+    across: tuple[str, ...] = ()
+
+    def looks_across(self, texts: Iterable[str]) -> bool:
+        """Whether there is one of `texts` that has to be cut as a whole."""
+        return self.plain is None or any(one in text for one in self.across for text in texts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberedTexts:
+    """The words of texts as numbers, equal ones for equal words, whatever cut them.
+
+    Parameters
+    ----------
+    ids
+        Shape ``(words,)``: those of all texts, one after another.
+    sizes
+        Shape ``(texts,)``: words of each text.
+    """
+
+    ids: Ids
+    sizes: Ids
+
+    @property
+    def owners(self) -> Ids:
+        """The text that each word is in."""
+        return np.repeat(np.arange(self.sizes.size), self.sizes)
+
+    @property
+    def apart(self) -> list[Ids]:
+        """The words of each text."""
+        ends = np.cumsum(self.sizes).tolist()
+        return [self.ids[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+
+    def summed(self, values: Ids) -> Ids:
+        """Return for each text the sum of `values`, one for each word of all texts."""
+        sums = np.concatenate(([0], np.cumsum(values)))
+        return np.diff(sums[np.cumsum(self.sizes)], prepend=0)
+
+    def taken(self, texts: Ids) -> "NumberedTexts":
+        """Return some of the texts, any of them more than once."""
+        starts, sizes = np.cumsum(self.sizes) - self.sizes, self.sizes[texts]
+        return NumberedTexts(ids=self.ids[ranges(starts[texts], sizes)], sizes=sizes)
+
+
+def ranges(starts: Ids, sizes: Ids) -> Ids:
+    """Return the numbers from each start on, as many as its size, one after another.
+
+    Examples
+    --------
+    >>> ranges(np.array([7, 2]), np.array([2, 3])).tolist()
+    [7, 8, 2, 3, 4]
+    """
+    ends = np.cumsum(sizes)
+    many = int(ends[-1]) if ends.size else 0
+    return np.repeat(starts - ends + sizes, sizes) + np.arange(many)
+
+
+def numbered(corpus: Corpus, *, side: Side, cut: Cut) -> NumberedTexts:
+    """Return the words of the texts of one side; ask for it by `Corpus.once`."""
+    if len(corpus) <= FEW or cut.looks_across(corpus.once(texts_of, side=side)):
+        return _one_by_one(corpus, cut.words, side=side)
+    return _piece_by_piece(corpus, cut, side=side)
+
+
+def pairs_of(corpus: Corpus, *, cut: Cut) -> NumberedTexts:
+    """Return the words of each output and of its first reference, one after the other."""
+    return corpus.once(first_pairs).once(numbered, side="compared", cut=cut)
+
+
+def word_strings(corpus: Corpus) -> list[str]:
+    """Return the words by their numbers, as many as there are so far."""
+    return [*corpus.once(_numbers)]
+
+
+def texts_of(corpus: Corpus, *, side: Side) -> list[str]:
+    """Return the texts of one side."""
+    match side:
+        case "outputs":
+            return [sample.output for sample in corpus]
+        case "sources":
+            return [sample.source for sample in corpus]
+        case "references":
+            return [text for sample in corpus for text in sample.references]
+        case "compared":
+            return [text for sample in corpus for text in (sample.output, *sample.references)]
+
+
+def _numbers(_: Corpus) -> defaultdict[str, int]:
+    """Return the numbers of words, given in the order in which they come."""
+    return defaultdict(count().__next__)
+
+
+def _one_by_one(
+    corpus: Corpus, words: Callable[[str], Sequence[str]], *, side: Side
+) -> NumberedTexts:
+    """Cut each different text as a whole."""
+    texts = corpus.once(texts_of, side=side)
+    places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+    known = corpus.once(_numbers)
+    cut = [*map(words, places)]
+    found = NumberedTexts(
+        ids=np.fromiter(map(known.__getitem__, chain.from_iterable(cut)), dtype=np.int64),
+        sizes=np.fromiter(map(len, cut), dtype=np.int64),
+    )
+    if len(places) == len(texts):
+        return found
+    return found.taken(np.array([*map(places.__getitem__, texts)], dtype=np.int64))
+
+
+def _compared(corpus: Corpus, outputs: NumberedTexts, references: NumberedTexts) -> NumberedTexts:
+    """Put the references of each sample behind its output."""
+    both = NumberedTexts(
+        ids=np.concatenate((outputs.ids, references.ids)),
+        sizes=np.concatenate((outputs.sizes, references.sizes)),
+    )
+    each = np.array([len(sample.references) for sample in corpus], dtype=np.int64)
+    of = np.concatenate((np.arange(each.size), np.repeat(np.arange(each.size), each)))
+    return both.taken(np.argsort(of, kind="stable"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pieces:
+    """Pieces that stand between blanks in the texts of a side, and which different pieces there are.
+
+    Parameters
+    ----------
+    strings, numbers
+        The different pieces, and their numbers.
+    plain
+        Whether a piece is of ASCII letters and digits alone.
+    """
+
+    texts: NumberedTexts
+    strings: list[str]
+    numbers: Ids
+    plain: NDArray[np.bool_]
+
+
+def _pieces(corpus: Corpus, *, side: Side) -> _Pieces:
+    texts = _divided(corpus, side=side)
+    numbers = np.flatnonzero(np.bincount(texts.ids))
+    known = word_strings(corpus)
+    strings = [known[number] for number in numbers.tolist()]
+    plain = [piece.isalnum() and piece.isascii() for piece in strings]
+    return _Pieces(texts=texts, strings=strings, numbers=numbers, plain=np.array(plain, dtype=bool))
+
+
+def _divided(corpus: Corpus, *, side: Side) -> NumberedTexts:
+    if side != "compared":
+        return _one_by_one(corpus, str.split, side=side)
+    outputs, references = (
+        corpus.once(_pieces, side=one).texts for one in ("outputs", "references")
+    )
+    return _compared(corpus, outputs, references)
+
+
+def _lowered(corpus: Corpus, *, side: Side) -> Ids:
+    """Return for the number of each plain piece that of the same in lower case."""
+    pieces, known = corpus.once(_pieces, side=side), corpus.once(_numbers)
+    lowered = np.arange(1 + int(pieces.numbers.max(initial=-1)))
+    for number, piece, plain in zip(
+        pieces.numbers.tolist(), pieces.strings, pieces.plain.tolist(), strict=True
+    ):
+        if plain and not piece.islower():
+            lowered[number] = known[piece.lower()]
+    return lowered
+
+
+def _piece_by_piece(corpus: Corpus, cut: Cut, *, side: Side) -> NumberedTexts:
+    """Replace the number of each piece by those of its words."""
+    pieces = corpus.once(_pieces, side=side)
+    known = corpus.once(_numbers)
+    if cut.plain == "as it is":
+        single = np.arange(1 + int(pieces.numbers.max(initial=-1)))
+    else:
+        single = corpus.once(_lowered, side=side)
+    single_words = zip(pieces.strings, pieces.plain.tolist(), strict=True)
+    rest = np.array(
+        [
+            place
+            for place, (piece, plain) in enumerate(single_words)
+            if not plain or (cut.but and piece.lower() in cut.but)
+        ],
+        dtype=np.int64,
+    )
+    made = _kept(cut.words)
+    words = [made[pieces.strings[place]] for place in rest.tolist()]
+    more = np.fromiter(map(known.__getitem__, chain.from_iterable(words)), dtype=np.int64)
+    lengths = np.fromiter(map(len, words), dtype=np.int64)
+    starts, sizes = np.arange(single.size), np.ones(single.size, dtype=np.int64)
+    starts[pieces.numbers[rest]] = single.size + np.cumsum(lengths) - lengths
+    sizes[pieces.numbers[rest]] = lengths
+    of = pieces.texts.ids
+    each = sizes[of]
+    ids = np.concatenate((single, more))[ranges(starts[of], each)]
+    return NumberedTexts(ids=ids, sizes=pieces.texts.summed(each))
+
+
+@lru_cache(maxsize=32)
+def _kept(words: Callable[[str], Sequence[str]]) -> ByWord[Sequence[str]]:
+    """Return what a function makes of pieces, kept from corpus to corpus."""
+    return ByWord(words)

@@ -15,10 +15,10 @@ from itertools import pairwise
 
 from spanjury.judges.rules.claims import Claim, claims, without_asides
 from spanjury.judges.rules.names import capital_nouns, tells_names
-from spanjury.judges.rules.source_index import SourceIndex, pair_hashes, triple_hashes
+from spanjury.judges.rules.source_index import SourceIndex
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.sentences import sentence_intervals
-from spanjury.judges.text.stems import stem
+from spanjury.judges.text.stems import STEMS
 from spanjury.judges.text.words import Word, words
 
 # What begins a new clause: a writer who joins two sentences so says nothing new.
@@ -68,29 +68,16 @@ class Joins:
 
 def joins(folded: Sequence[str], index: SourceIndex) -> Joins:
     """Count the joins of a sentence with the words `folded`."""
-    stems = [stem(word) for word in folded]
+    stems = [STEMS[word] for word in folded]
     content = [stemmed for stemmed in stems if stemmed not in FUNCTION_WORDS]
-    pairs = zip(pairwise(content), pair_hashes(content), strict=True)
+    pairs = index.content_sequences.held(content, size=2)
+    apart = [pair for pair, held in zip(pairwise(content), pairs, strict=True) if not held]
+    together = sum(index.in_one_sentence(*pair) for pair in apart)
     return Joins(
-        trigrams=(
-            sum(map(index.trigrams.__contains__, triple_hashes(stems))),
-            max(0, len(stems) - 2),
-        ),
-        pairs=(
-            sum(_pair_weight(pair, hashed, index=index) for pair, hashed in pairs),
-            max(0, len(content) - 1),
-        ),
-        triples=(
-            sum(map(index.triples.__contains__, triple_hashes(content))),
-            max(0, len(content) - 2),
-        ),
+        trigrams=(sum(index.sequences.held(stems, size=3)), max(0, len(stems) - 2)),
+        pairs=(len(pairs) - len(apart) + _SAME_SENTENCE * together, len(pairs)),
+        triples=(sum(index.content_sequences.held(content, size=3)), max(0, len(content) - 2)),
     )
-
-
-def _pair_weight(pair: tuple[str, str], hashed: int, *, index: SourceIndex) -> float:
-    if hashed in index.pairs:
-        return 1.0
-    return _SAME_SENTENCE if index.in_one_sentence(*pair) else 0.0
 
 
 def seams(words: Sequence[Word], index: SourceIndex) -> Iterator[tuple[int, int]]:
@@ -101,8 +88,8 @@ def seams(words: Sequence[Word], index: SourceIndex) -> Iterator[tuple[int, int]
     between them, with which a writer joins whole sentences. Pairs are positions in `words`.
     """
     places = [at for at, word in enumerate(words) if word.folded not in FUNCTION_WORDS]
-    content = [stem(words[at].folded) for at in places]
-    copied = [hashed in index.pairs for hashed in pair_hashes(content)]
+    content = [STEMS[words[at].folded] for at in places]
+    copied = index.content_sequences.held(content, size=2)
     for at, pair in enumerate(pairwise(content)):
         if copied[at] or not all(index.where.get(word) for word in pair):
             continue

@@ -109,17 +109,17 @@ def _of_sentence(
     if not matches:
         return
     enough = matches[0].comparison.cover() - _AS_GOOD
-    readings = [
-        (match, list(_differences(match)))
-        for match in matches
-        if match.comparison.cover() >= enough
-    ]
-    if all(found for _, found in readings) and not any(
-        source.holds(text, _keys(said)) for source in sources.values()
-    ):
-        match, found = readings[0]
-        for each in _apart(found):
-            yield _contradiction(text, start, match=match, difference=each)
+    first: list[Difference] = []
+    for match in matches:
+        if match.comparison.cover() < enough:
+            break
+        found = list(_differences(match))
+        if not found:  # one that says the same vouches for it
+            return
+        first = first or found
+    if not any(source.holds(text, _keys(said)) for source in sources.values()):
+        for each in _apart(first):
+            yield _contradiction(text, start, match=matches[0], difference=each)
 
 
 def _matches(said: Phrase, sources: Mapping[str, Sentences]) -> Iterator[_Match]:
@@ -136,8 +136,8 @@ def _matches(said: Phrase, sources: Mapping[str, Sentences]) -> Iterator[_Match]
 
 
 def _keys(said: Phrase) -> list[str]:
-    """Return the keys that a sentence is looked for by."""
-    return list({token.key for token in said.tokens if token.kind != "number"})
+    """Return the keys that a sentence is looked for by, in the order in which they come first."""
+    return list(dict.fromkeys(token.key for token in said.tokens if token.kind != "number"))
 
 
 def _differences(match: _Match) -> Iterator[Difference]:

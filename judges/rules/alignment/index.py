@@ -2,9 +2,10 @@
 
 import re
 from bisect import bisect_left
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from functools import cached_property
 
 from spanjury.judges.rules.alignment.keys import key
@@ -32,23 +33,19 @@ class Sentences:
     ----------
     intervals
         Half-open offsets of each.
-    where
-        Key of a word -> numbers of sentences that hold it.
+    keys
+        Keys of the different words of each, but for light ones.
     copies
         Hashes of the sentences as `bare` writes them: sets of them are small and quickly made.
     """
 
     def __init__(
-        self,
-        text: str,
-        *,
-        intervals: Sequence[tuple[int, int]],
-        folded: Sequence[Sequence[str]],
+        self, text: str, *, intervals: Sequence[tuple[int, int]], folded: Sequence[Sequence[str]]
     ) -> None:
         self.text = text
         self.intervals = intervals
         self._folded = folded
-        self.where: Mapping[str, Sequence[int]] = _postings(folded)
+        self.keys = [[*map(_SOUGHT.__getitem__, set(words))] for words in folded]
         self.copies: AbstractSet[int] = {hash(bare(text[start:end])) for start, end in intervals}
 
     @cached_property
@@ -56,18 +53,45 @@ class Sentences:
         """The numbers it states."""
         return {number.value for folded in self._folded for number in numbers(folded)}
 
+    def search(self, names: AbstractSet[str]) -> "Search":
+        """Find the sentences that hold any of the keys `names`, in one pass for all of them."""
+        where: dict[str, list[int]] = {}
+        for number, keys in enumerate(self.keys):
+            for name in [name for name in keys if name in names]:
+                held = where.setdefault(name, [])
+                if len(held) < _POSTINGS:
+                    held.append(number)
+        return Search(source=self, where=where)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """The sentences of one input that hold certain words.
+
+    Parameters
+    ----------
+    where
+        Key of each such word that is there -> numbers of sentences that hold it.
+    """
+
+    source: Sentences
+    where: Mapping[str, Sequence[int]]
+
     def holds(self, sentence: str, keys: Sequence[str]) -> bool:
         """Whether a sentence with such keys stands word for word in a longer one."""
         held = min((self.where.get(name, ()) for name in keys), key=len, default=())
         sought = bare(sentence)
-        return any(sought in self.text[slice(*self.intervals[at])].lower() for at in held)
+        text, intervals = self.source.text, self.source.intervals
+        return any(sought in text[slice(*intervals[at])].lower() for at in held)
 
-    def nearest(self, keys: Sequence[str], *, limit: int) -> list[tuple[int, int]]:
-        """Return how many of `keys` a sentence holds, and its number, the most first."""
+    def nearest(self, keys: Sequence[str], *, least: float, limit: int) -> list[int]:
+        """Return the numbers of sentences that hold at least so many of `keys`, the most first."""
         votes: Counter[int] = Counter()
         for name in keys:
-            votes.update(self.where.get(name, ()))
-        return [(count, number) for number, count in votes.most_common(limit)]
+            if name in self.where:
+                votes.update(self.where[name])
+        enough = [number for number, count in votes.items() if count >= least]
+        return sorted(enough, key=votes.__getitem__, reverse=True)[:limit]
 
 
 def _indexed(text: str) -> Sentences:
@@ -101,24 +125,11 @@ def _field_starts(text: str) -> Iterator[int]:
                 yield field.start
 
 
-def _postings(folded: Sequence[Sequence[str]]) -> dict[str, list[int]]:
-    """Find the sentences in which each key stands."""
-    where: defaultdict[str, list[int]] = defaultdict(list)
-    for number, words in enumerate(folded):
-        for name in map(_SOUGHT.__getitem__, set(words)):
-            held = where[name]
-            if len(held) < _POSTINGS:
-                held.append(number)
-    where.pop(_LIGHT, None)
-    return dict(where)
-
-
 def _sought(word: str) -> str:
-    """Return the key that a sentence is looked for by; the same for all words that are light."""
-    return _LIGHT if word in LIGHT else key(NEGATIVE_FORMS.get(word, word))
+    """Return the key that a sentence is looked for by; empty for a light word."""
+    return "" if word in LIGHT else key(NEGATIVE_FORMS.get(word, word))
 
 
-_LIGHT = ""
 _SOUGHT = KeptByWord(_sought)
 
 

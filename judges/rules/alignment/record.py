@@ -15,6 +15,9 @@ _PAIR = re.compile(
     r"(?P<key>[A-Za-z][\w -]{0,40}?) ?(?:=|\[) ?"
     r"(?P<value>'[^'\n]*'|\"[^\"\n]*\"|[^|,;\[\]()\n]+)\]?"
 )
+_SIGN = re.compile(r"[=\[]")
+_KEY = re.compile(r"[A-Za-z][\w -]{0,40} ?\Z")
+_LONGEST_KEY = 42  # with the blank behind it
 _LINE = re.compile(
     r"^[ \t]*(?:[-*•][ \t]+)?\**(?P<key>[A-Za-z][\w /-]{0,40}?)\**[ \t]*:\**[ \t]+"
     r"(?P<value>\S[^\n]{0,120}?)[ \t]*$",
@@ -249,11 +252,22 @@ def _pairs(text: str) -> Iterator[Record]:
     start = 0
     for line in text.splitlines(keepends=True):
         if line.count("=") + line.count("[") >= _LEAST:
-            fields = tuple(_paired(match, offset=start) for match in _PAIR.finditer(line))
+            fields = tuple(_paired(match, offset=start) for match in _matches(line))
             keys = {field.key.lower() for field in fields}
             if len(keys) == len(fields) >= _LEAST:
                 yield Record(group=0, fields=fields)
         start += len(line)
+
+
+def _matches(line: str) -> Iterator[re.Match[str]]:
+    """Yield the matches of `_PAIR`, looked for only where a key may end."""
+    reached = 0
+    for sign in _SIGN.finditer(line):
+        key = _KEY.search(line, max(reached, sign.start() - _LONGEST_KEY), sign.start())
+        match = _PAIR.match(line, key.start()) if key else None
+        if match and sign.start() >= reached:
+            yield match
+            reached = match.end()
 
 
 def _paired(match: re.Match[str], *, offset: int = 0) -> Field:

@@ -1,11 +1,12 @@
 """Sequences: which words a source has side by side."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 SHORT = 1500
 """Words of a text up to which a search in it is faster than sets of its sequences."""
 
+_SIGNS = "".join(map(chr, range(1, 4 * SHORT)))
 _UNKNOWN = "\0"  # stands for every word that the source does not have
 
 
@@ -39,9 +40,9 @@ class Sequences:
         return [said[at : at + size] in text for at in range(len(said) - size + 1)]
 
 
-def signs_of(words: Iterable[str]) -> dict[str, str]:
-    """Give each of different words a sign of its own."""
-    return {word: chr(at) for at, word in enumerate(words, start=1)}
+def signs_of(words: Collection[str]) -> dict[str, str] | None:
+    """Give each of different words a sign of its own; None where they are too many."""
+    return dict(zip(words, _SIGNS, strict=False)) if len(words) <= len(_SIGNS) else None
 
 
 def _hashed(words: Sequence[str], size: int) -> Iterator[int]:

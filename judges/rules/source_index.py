@@ -22,6 +22,7 @@ _PREFIX = 5  # letters that a derived word shares with its origin, as legal and 
 
 _CAMEL = re.compile(r"\b[a-z]+(?:[A-Z][a-z]+)+\b")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_FULL_STOP = "|"  # no word, so that no number is read across sentences
 _LETTERS = ":"  # sorts after digits and before letters
 _SENTENCES = 4096  # kept apart; those of longer texts share numbers, so that memory is bounded
 _PROSE = 0.15  # share of function words that a source made of sentences reaches
@@ -81,8 +82,8 @@ class SourceIndex:
     @cached_property
     def values(self) -> Sequence[float]:
         """The numbers it states, each numeral for itself too, ascending."""
-        stated = (value for folded in self._source.folded for value in _values(folded))
-        return sorted({*stated, *other_readings(self._source.text)})
+        words = [word for folded in self._source.folded for word in (*folded, _FULL_STOP)]
+        return sorted({*_values(words), *other_readings(self._source.text)})
 
     @cached_property
     def places(self) -> AbstractSet[float]:

@@ -58,6 +58,12 @@ class KeptByText(Generic[T]):
             self._keep(text, made)
         return made
 
+    def clear(self) -> None:
+        """Forget all texts."""
+        with self._lock:
+            self._kept.clear()
+            self.size = 0
+
     def _keep(self, text: str, made: T) -> None:
         with self._lock:
             if text not in self._kept:

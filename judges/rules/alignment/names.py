@@ -87,12 +87,9 @@ def _adjacent(name: str, other: str, text: str) -> bool:
 
 def speakers(comparison: Comparison, source: Sentences) -> Iterator[Difference]:
     """Yield who is quoted with the same words as another in the source."""
-    said, given = _speaker(comparison.output), _speaker(comparison.source)
-    if (
-        not said
-        or not given
-        or not {token.key for token in said}.isdisjoint(token.key for token in given)
-    ):
+    said = _speaker(comparison.output)
+    given = _speaker(comparison.source) if said else ()
+    if not given or not {token.key for token in said}.isdisjoint(token.key for token in given):
         return
     quoted = len(comparison.output.tokens) - len(said)
     equal = comparison.equal()
@@ -113,6 +110,8 @@ def speakers(comparison: Comparison, source: Sentences) -> Iterator[Difference]:
 def _speaker(sentence: Phrase) -> Sequence[Token]:
     """Return the name of the only one whom a sentence quotes; empty where it is not sure."""
     tokens = sentence.tokens
+    if "name" not in sentence.kinds:
+        return ()
     found = [
         at
         for at, token in enumerate(tokens)

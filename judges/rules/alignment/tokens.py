@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from math import isinf
 from typing import Literal, NamedTuple
@@ -87,6 +88,12 @@ class Phrase:
         Light words and marks behind the last token.
     question
         Whether it asks rather than says.
+    kinds
+        The kinds of its tokens.
+    denies
+        Whether any of its tokens is denied.
+    passive
+        Whether "by" stands before any of them.
     """
 
     text: str
@@ -94,6 +101,9 @@ class Phrase:
     keys: Sequence[str]
     after: tuple[str, ...]
     question: bool
+    kinds: AbstractSet[Kind]
+    denies: bool
+    passive: bool
 
 
 def lexemes(text: str) -> list[Lexeme]:
@@ -112,7 +122,7 @@ def lexemes(text: str) -> list[Lexeme]:
         if folded in _TORN and found.isalpha():
             lexemes += _torn(text, *match.span(), folded=folded)
         else:
-            lexemes.append((match.start(), match.end(), found, folded))
+            lexemes.append((*match.span(), found, folded))
     return lexemes
 
 
@@ -192,6 +202,9 @@ def _read(text: str) -> Phrase:
         keys=[token.key for token in tokens],
         after=after,
         question=text.rstrip("\"'”’) ").endswith("?"),
+        kinds={token.kind for token in tokens},
+        denies=any(token.denied for token in tokens),
+        passive=any("by" in token.before for token in tokens),
     )
 
 
@@ -222,7 +235,8 @@ def _tokens(found: Sequence[Lexeme]) -> tuple[list[Token], tuple[str, ...]]:
             before.append(folded)
             continue
         else:
-            kind = _kind_here(kind, said)
+            if kind == "word" or said in _NO_MONTHS:
+                kind = "name" if said[0].isupper() else "word"
             if denied:
                 denials.append((start, end))
         opening = start if opening < 0 else opening
@@ -234,13 +248,6 @@ def _tokens(found: Sequence[Lexeme]) -> tuple[list[Token], tuple[str, ...]]:
         denials.clear()
         opening = -1
     return tokens, tuple(before)
-
-
-def _kind_here(kind: Kind, said: str) -> Kind:
-    """Return the kind of a token that is written so."""
-    if kind == "word" or said in _NO_MONTHS:
-        return "name" if said[0].isupper() else "word"
-    return kind
 
 
 def _stated(found: Sequence[Lexeme]) -> dict[int, Number]:

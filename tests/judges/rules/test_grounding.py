@@ -323,7 +323,7 @@ async def test_a_long_source_is_read_outside_the_event_loop_s_thread(
 
     monkeypatch.setattr(grounding, "index_source", index)
     await judged("Acme sold 1,300 cars.")
-    await judged("Acme sold 1,300 cars.", source=ARTICLE * (LONG // len(ARTICLE) + 1))
+    await judged("Acme sold 1,300 cars.", source=ARTICLE * (4 * LONG // len(ARTICLE) + 1))
     assert threads[0] == threading.get_ident()
     assert threads[1] != threading.get_ident()
 

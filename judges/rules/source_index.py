@@ -87,7 +87,7 @@ class SourceIndex:
 
     @cached_property
     def places(self) -> AbstractSet[float]:
-        """What its ordinals count."""
+        """Places in an order that its ordinals name."""
         return {float(ORDINALS[word]) for word in ORDINALS.keys() & self.where.keys()}
 
     def knows(self, stemmed: str) -> bool:

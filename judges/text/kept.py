@@ -1,4 +1,4 @@
-"""What was made of texts and of words, kept for those that come again, within a bound.
+"""Results of functions of texts and of words, kept for those that come again, within a bound.
 
 Rows come in any order, so that the source of one may come again after many others. What is
 kept of texts is bounded by their length, not by their number: a few long ones take as much

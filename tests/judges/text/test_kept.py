@@ -1,4 +1,4 @@
-"""What is kept of texts and words stays within its bound, whatever comes."""
+"""Kept results of texts and words stay within their bound, whatever comes."""
 
 import threading
 

@@ -1,12 +1,16 @@
-"""Pairs of segment and aspect that the offline panel judges in a second of CPU time.
+"""Pairs of segment and aspect that the offline judges assess in a second of CPU time.
 
-Run as ``python benchmarks/offline_speed.py [FILE]``. FILE is qags_four_judges.jsonl.gz. Its
-articles are all different, so that the small cache of indexed sources does not help. The
-panel is the default one, consolidation, batch and result rows included; "beside the
-baseline" is the time a pair takes beside cutting article and summary into words and
-intersecting the two sets.
+Run as ``python benchmarks/offline_speed.py [FILE]``. FILE is qags_four_judges.jsonl.gz, whose
+articles are all different; what is kept of texts is forgotten before every round, so that no
+source comes twice. For sources that systems share, the 1,600 rows of SummEval (16 systems, 100
+articles) are judged in a shuffled order, each beside its own baseline. Panels go the whole road:
+consolidation, batch and result rows included. "Beside the baseline" is the time a pair takes
+beside cutting article and summary into words and intersecting the two sets.
 """
 
+import gc
+import gzip
+import json
 import re
 import sys
 import tempfile
@@ -15,18 +19,23 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 import anyio
+import numpy as np
 
 import spanjury
 from spanjury import Aspect, Segment
 from spanjury.adapters.files.results.results import ResultWriter
 from spanjury.judges.rules.form import FormJudge
 from spanjury.judges.rules.grounding import GroundingJudge
+from spanjury.judges.text.kept import KeptByText
 from spanjury.orchestration.engine.batch import evaluate
 
-QAGS = Path(__file__).parents[2] / "shared" / "data" / "judgements" / "qags_four_judges.jsonl.gz"
+DATA = Path(__file__).parents[2] / "shared" / "data"
+QAGS = DATA / "judgements" / "qags_four_judges.jsonl.gz"
+SUMMEVAL = DATA / "scores"
 CONSISTENCY = spanjury.find_aspect("summarization", "consistency")
 FLUENCY = spanjury.find_aspect("summarization", "fluency")
 ROUNDS = 5
+FEW = 12  # segments for the default panel, whose reader takes long
 
 Work = Callable[[Sequence[Segment]], Awaitable[int]]
 
@@ -55,13 +64,13 @@ async def form(segments: Sequence[Segment]) -> int:
     return len(segments)
 
 
-def panel(*aspects: Aspect) -> Work:
-    """Return the work of the default panel, from segment to row of a file."""
+def panel(*aspects: Aspect, judges: Sequence[str] = ()) -> Work:
+    """Return the work of a panel, the default one without `judges`, from segment to row."""
 
     async def work(segments: Sequence[Segment]) -> int:
         pairs = [(segment, aspect) for segment in segments for aspect in aspects]
         with tempfile.TemporaryDirectory() as folder:
-            async with spanjury.open_panel() as opened:
+            async with spanjury.open_panel(judges=judges) as opened:
                 with ResultWriter(Path(folder) / "results.jsonl") as results:
                     await evaluate(opened, pairs, write=results.append)
         return len(pairs)
@@ -69,10 +78,30 @@ def panel(*aspects: Aspect) -> Work:
     return work
 
 
+def shared_sources(folder: Path) -> list[Segment]:
+    """Read SummEval, 16 summaries of each article, and shuffle the rows."""
+    with gzip.open(folder / "summeval_docs.jsonl.gz", "rt", encoding="utf-8") as lines:
+        articles = {row["id"]: row["source"] for row in map(json.loads, lines)}
+    with gzip.open(folder / "summeval_scores.jsonl.gz", "rt", encoding="utf-8") as lines:
+        rows = [*map(json.loads, lines)]
+    return [
+        Segment(segment_id=row["id"], output=row["output"], inputs=articles[row["doc_id"]])
+        for row in (rows[at] for at in np.random.default_rng(0).permutation(len(rows)))
+    ]
+
+
+def forget() -> None:
+    """Forget what is kept of texts that were read before."""
+    for kept in gc.get_objects():
+        if isinstance(kept, KeptByText):
+            kept.clear()
+
+
 async def seconds_a_pair(segments: Sequence[Segment], work: Work) -> float:
     """Return the CPU seconds of one pair in the best of some rounds."""
     best = float("inf")
     for _ in range(ROUNDS):
+        forget()
         begun = time.process_time()
         pairs = await work(segments)
         best = min(best, (time.process_time() - begun) / pairs)
@@ -81,20 +110,26 @@ async def seconds_a_pair(segments: Sequence[Segment], work: Work) -> float:
 
 async def main(path: Path) -> None:
     """Print the table."""
-    segments = [*spanjury.read_segments(path)]
-    works = {
-        "baseline": baseline,
-        "grounding alone": grounding,
-        "form alone": form,
-        "panel, consistency": panel(CONSISTENCY),
-        "panel, fluency": panel(FLUENCY),
-        "panel, both aspects": panel(CONSISTENCY, FLUENCY),
+    different = [*spanjury.read_segments(path)]
+    shared = shared_sources(SUMMEVAL)
+    both = (CONSISTENCY, FLUENCY)
+    rules = ("grounding", "form")
+    works: dict[str, tuple[Sequence[Segment], Work]] = {
+        "baseline": (different, baseline),
+        "grounding, sources all different": (different, grounding),
+        "form": (different, form),
+        "panel of both, consistency": (different, panel(CONSISTENCY, judges=rules)),
+        "panel of both, fluency": (different, panel(FLUENCY, judges=rules)),
+        "panel of both, both aspects": (different, panel(*both, judges=rules)),
+        "baseline, SummEval": (shared, baseline),
+        "grounding, shared sources shuffled": (shared, grounding),
+        "default panel, both aspects": (different[:FEW], panel(*both)),
     }
-    bare = await seconds_a_pair(segments, baseline)
-    print(f"{'work':<22}{'pairs a CPU s':>14}{'beside the baseline':>21}")
-    for name, work in works.items():
+    print(f"{'work':<36}{'pairs a CPU s':>14}{'beside the baseline':>21}")
+    for name, (segments, work) in works.items():
+        bare = await seconds_a_pair(segments, baseline)
         took = await seconds_a_pair(segments, work)
-        print(f"{name:<22}{1 / took:>14.0f}{took / bare:>21.1f}")
+        print(f"{name:<36}{1 / took:>14.0f}{took / bare:>21.1f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import re
 from typing import NamedTuple
 
+from spanjury.judges.text.kept import KeptByWord
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.stems import stem
 from spanjury.judges.text.words import fold_word
@@ -68,10 +69,12 @@ def is_negation(token: Token) -> bool:
 
 def tokens(text: str, *, offset: int = 0) -> list[Token]:
     """Return the tokens of `text`, in order; `offset` is where it begins in a longer one."""
-    return [
-        Token(match.start() + offset, match.end() + offset, match.group(), _stem(match.group()))
-        for match in _TOKEN.finditer(text)
-    ]
+    found = []
+    for match in _TOKEN.finditer(text):
+        start, end = match.span()
+        token = match.group()
+        found.append(Token(start + offset, end + offset, token, _STEMS[token]))
+    return found
 
 
 def _stem(token: str) -> str:
@@ -79,3 +82,6 @@ def _stem(token: str) -> str:
         return token
     folded = fold_word(token)
     return stem(folded.replace("’", "'")) if folded else token
+
+
+_STEMS = KeptByWord(_stem)

@@ -2,9 +2,8 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import isinf
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from spanjury.judges.rules.dates import dates, weekdays
 from spanjury.judges.rules.name_support import Standing, standing
@@ -14,12 +13,17 @@ from spanjury.judges.rules.numbers import Number, numbers
 from spanjury.judges.rules.quantities import with_decimals
 from spanjury.judges.rules.source_index import SourceIndex
 from spanjury.judges.text.lexicon import FUNCTION_WORDS, MONTHS, SAME, WEEKDAYS
-from spanjury.judges.text.stems import stem
+from spanjury.judges.text.stems import STEMS, stem
 from spanjury.judges.text.words import Word
 
 Sort = Literal["number", "date", "name", "wording"]
 
 _DAYS = frozenset((*MONTHS, *WEEKDAYS))
+_MEANT_DAYS = {
+    **{day: day for day in _DAYS},
+    **{word: meant for word, meant in SAME.items() if meant in _DAYS},
+}
+_NO_MONTHS = frozenset(("march", "may"))
 _YEARS = (1500, 2100)
 _ASIDE = re.compile(
     r"https?://\S+|www\.\S+|[\w.+-]{1,64}@[\w-]{1,64}\.\w+"
@@ -27,24 +31,25 @@ _ASIDE = re.compile(
     r"|^[ \t]*#{1,6}[ \t]|\[?UNK\]?|<\w{2,6}>|-l[rc]b-|-r[rc]b-",
     re.MULTILINE,
 )
+_SIGNS = ("[", "<", "#", "@", "://", "www.", "UNK", "-lrb-", "-rrb-", "-lcb-", "-rcb-")
+_LISTED = re.compile(r"^[ \t]*\d", re.MULTILINE)
 _AROUND = 8  # code points beside a sentence that an aside may begin or end in
 _ANSWER = frozenset(("yes", "no", "true", "false", "answer", "summary", "note"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
+class Claim(NamedTuple):
     """A number, a name, or a word that is not a function word.
 
     Parameters
     ----------
     first, stop
         Half-open range of its words within their sentence.
+    known
+        Whether the source supports it.
     number
         The number it states; None for a word or a name.
     name
         The name it is; None for what is none.
-    known
-        Whether the source supports it.
     sure
         Whether what is not known is an error for sure enough to be reported.
     contradicted
@@ -56,9 +61,9 @@ class Claim:
     first: int
     stop: int
     sort: Sort
+    known: bool
     number: Number | None = None
     name: Name | None = None
-    known: bool
     sure: bool = True
     contradicted: bool = False
     size: int = 1
@@ -125,21 +130,17 @@ def _dated(words: Sequence[Word], index: SourceIndex, *, text: str) -> dict[int,
 
 
 def _word_claim(word: Word, index: SourceIndex, *, at: int) -> Claim | None:
-    if word.folded in FUNCTION_WORDS:
+    folded = word.folded
+    if folded in FUNCTION_WORDS:
         return None
-    known = index.knows(stem(word.folded))
-    meant = SAME.get(word.folded, word.folded)
-    day = meant in _DAYS and word.text not in {"march", "may"}
+    known = index.knows(STEMS[folded])
+    meant = _MEANT_DAYS.get(folded)
+    if meant is None or word.text in _NO_MONTHS:
+        return Claim(at, at + 1, "wording", known or folded in _ANSWER, lacking=int(not known))
     if not known and meant in WEEKDAYS:
         short = rf"\b{meant[:3].title()}\b"  # "sat", "sun" and "wed" are words
         known = meant in weekdays(index.text) or bool(re.search(short, index.text))
-    return Claim(
-        first=at,
-        stop=at + 1,
-        sort="date" if day else "wording",
-        known=known or word.folded in _ANSWER,
-        lacking=int(not known),
-    )
+    return Claim(at, at + 1, "date", known, lacking=int(not known))
 
 
 def _name_claim(words: Sequence[Word], name: Name, index: SourceIndex) -> Claim:
@@ -179,6 +180,11 @@ def _number_claim(words: Sequence[Word], index: SourceIndex, *, number: Number, 
         sure=not glued and not isinf(number.value),
         lacking=int(not known),
     )
+
+
+def may_have_asides(text: str) -> bool:
+    """Whether `text` has any of the signs without which `without_asides` leaves nothing out."""
+    return any(sign in text for sign in _SIGNS) or bool(_LISTED.search(text))
 
 
 def without_asides(words: Sequence[Word], text: str) -> Sequence[Word]:

@@ -27,6 +27,7 @@ from spanjury.judges.text.languages import NO_BLANKS, SAMPLE, different_language
 from spanjury.judges.text.turns import in_turn
 from spanjury.judges.text.words import folded_words
 
+_QUICKER = 4  # times as fast as the output the source is read, of which little is looked at
 _FOREIGN = 0.5  # known claims below which the languages are compared
 
 
@@ -88,7 +89,7 @@ class GroundingJudge:
         if not source.text.strip():
             return _abstention("there is no input to compare with")
         compare = partial(self._compare, segment.output, source, aspect=aspect, spans=spans)
-        return await in_turn(compare, length=len(segment.output) + len(source.text))
+        return await in_turn(compare, length=_length(segment.output, source.text))
 
     def _compare(
         self,
@@ -128,6 +129,11 @@ class GroundingJudge:
 
 def _abstention(reason: str) -> Report:
     return Report(outcome=Outcome.ABSTAINED, reason=reason)
+
+
+def _length(output: str, source: str) -> int:
+    """Return how long an output alone would be that takes as long as both."""
+    return len(output) + len(source) // _QUICKER
 
 
 def _different_scripts(output: str, source: str) -> str:

@@ -4,6 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from spanjury.judges.text.kept import KeptByWord
+
 _UNITS = MappingProxyType(
     {
         word: value
@@ -90,6 +92,14 @@ class Number:
     spelled: bool
 
 
+def begins_number(word: str) -> bool:
+    """Whether a number may begin with a folded word."""
+    return word < ":" or word in _STARTS  # numerals sort before letters
+
+
+_BEGINS = KeptByWord(begins_number)
+
+
 def numbers(folded: Sequence[str]) -> Iterator[Number]:
     """Yield the numbers that a sequence of folded words states, in order.
 
@@ -102,8 +112,7 @@ def numbers(folded: Sequence[str]) -> Iterator[Number]:
     [206.0, 4000000.0, 12.0]
     """
     stop = 0
-    # Numerals sort before letters.
-    for first in [at for at, word in enumerate(folded) if word < ":" or word in _STARTS]:
+    for first in [at for at, begins in enumerate(map(_BEGINS.__getitem__, folded)) if begins]:
         if first < stop:
             continue
         spelled = folded[first] in _STARTS

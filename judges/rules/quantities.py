@@ -32,7 +32,8 @@ _MAY_HOLD = re.compile(
     r"|eleven|hundred|thousand|million|billion|dozen)",
     re.IGNORECASE,
 )
-_COMPOUND = re.compile("\\d+(?:(?:\\. |[.,:/'’\u00a0\u202f -])\\d+)+")
+# Begins at the first digit of a run only, or else a long run would take quadratic time.
+_COMPOUND = re.compile("(?<!\\d)\\d++(?:(?:\\. |[.,:/'’\u00a0\u202f -])\\d++)+")
 _TORN = re.compile(r"(?<![\d.,])(\d+)\. (\d{1,2})(?!\d|\.\d)")  # by a splitter of sentences
 _DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,3}),(\d{1,2})(?![\d]|,\d)")
 _GROUPING = re.compile(r"(?<![\d.,])([1-9]\d{0,2}(?:[.'’\u00a0\u202f ]\d{3})+)(?![\d]|[.,]\d)")

@@ -4,18 +4,18 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
-from functools import lru_cache
-from itertools import pairwise
+from functools import cached_property
+from itertools import chain
 from math import isinf
 
 from spanjury.judges.rules.dates import dates
 from spanjury.judges.rules.numbers import ORDINALS, numbers
 from spanjury.judges.rules.quantities import compounds, other_readings
+from spanjury.judges.rules.sequences import SHORT, Sequences, signs_of
+from spanjury.judges.rules.source_text import SourceText, cut_source
+from spanjury.judges.text.kept import KeptByText
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
-from spanjury.judges.text.sentences import sentence_intervals
-from spanjury.judges.text.stems import stem
-from spanjury.judges.text.words import folded_words
+from spanjury.judges.text.stems import STEMS, stem
 
 _NEIGHBOURS = 16  # numbers on either side of one that are near it
 _PREFIX = 5  # letters that a derived word shares with its origin, as legal and legalise do
@@ -23,6 +23,7 @@ _PREFIX = 5  # letters that a derived word shares with its origin, as legal and 
 _CAMEL = re.compile(r"\b[a-z]+(?:[A-Z][a-z]+)+\b")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _FULL_STOP = "|"  # no word, so that no number is read across sentences
+_LETTERS = ":"  # sorts after digits and before letters
 _SENTENCES = 4096  # kept apart; those of longer texts share numbers, so that memory is bounded
 _PROSE = 0.15  # share of function words that a source made of sentences reaches
 _SHORT = 20  # words below which that share means nothing
@@ -30,40 +31,64 @@ _MARKUP = ("[", "{", "|", "=", "<", "_", '":')
 _DENSE = 8  # words for each mark that a source made of sentences exceeds
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SourceIndex:
     """Index of a source: its words, numbers and names.
 
+    What not every text asks for is indexed when it is first asked for.
+
     Parameters
     ----------
-    where
-        Stem of each word -> the sentences it stands in, one bit each; 0 for a word that
-        the source implies but does not hold.
-    prefixes
-        The first five letters of each stem that has as many.
-    trigrams
-        Hashes of the stems of three words in a row.
-    pairs, triples
-        Hashes of the stems of two and three words in a row, function words left out.
-    values
-        The numbers it states, each numeral for itself too, ascending.
-    places
-        What its ordinals count.
+    source
+        The words that are indexed.
     text
-        The source itself.
+        The source itself, if it is another text than that of `source`.
+
+    Attributes
+    ----------
+    where
+        Stem of each word -> the sentences it stands in, one bit each; 0 for a function word, and
+        for a word that the source implies but does not hold.
     prose
         Whether it is made of sentences, or else of data: a table, triples, JSON.
     """
 
-    where: Mapping[str, int]
-    prefixes: AbstractSet[str]
-    trigrams: AbstractSet[int]
-    pairs: AbstractSet[int]
-    triples: AbstractSet[int]
-    values: Sequence[float]
-    places: AbstractSet[float]
-    prose: bool
-    text: str
+    def __init__(self, source: SourceText, *, text: str | None = None) -> None:
+        self.text = source.text if text is None else text
+        self._source = source
+        self._stems = [[*map(STEMS.__getitem__, folded)] for folded in source.folded]
+        self._content = [
+            [known for known in stems if known not in FUNCTION_WORDS] for stems in self._stems
+        ]
+        self.where: Mapping[str, int] = _where(self._stems, self._content, source)
+        size, content = sum(map(len, self._stems)), sum(map(len, self._content))
+        self.prose = _is_prose(source.text, size=size, functional=size - content)
+        self._signs = signs_of(self.where) if size <= SHORT else None
+
+    @cached_property
+    def sequences(self) -> Sequences:
+        """The stems of words in a row."""
+        return Sequences([*chain.from_iterable(self._stems)], signs=self._signs)
+
+    @cached_property
+    def content_sequences(self) -> Sequences:
+        """The same, function words left out."""
+        return Sequences([*chain.from_iterable(self._content)], signs=self._signs)
+
+    @cached_property
+    def prefixes(self) -> AbstractSet[str]:
+        """The first five letters of each stem that has as many."""
+        return {known[:_PREFIX] for known in self.where if len(known) >= _PREFIX}
+
+    @cached_property
+    def values(self) -> Sequence[float]:
+        """The numbers it states, each numeral for itself too, ascending."""
+        words = [word for folded in self._source.folded for word in (*folded, _FULL_STOP)]
+        return sorted({*_values(words), *other_readings(self._source.text)})
+
+    @cached_property
+    def places(self) -> AbstractSet[float]:
+        """Places in an order that its ordinals name."""
+        return {float(ORDINALS[word]) for word in ORDINALS.keys() & self.where.keys()}
 
     def knows(self, stemmed: str) -> bool:
         """Whether a word of this stem, or one derived from it, stands in the source."""
@@ -92,54 +117,50 @@ class SourceIndex:
         return min(around, key=lambda known: abs(known - value), default=None)
 
 
-@lru_cache(maxsize=8)  # the aspects and systems that share a source come one after another
-def index_source(text: str) -> SourceIndex:
-    """Index `text`; takes time and memory in proportion to its length.
-
-    In data, identifiers are read as the words that they are made of: ``leaderName``,
-    ``eat_type``.
-    """
-    index = _index(text)
+def _indexed(text: str) -> SourceIndex:
+    index = SourceIndex(cut_source(text))
     if not index.prose and _CAMEL.search(text):
-        readable = _index(f"{text}\n\n{_CAMEL.sub(_without_humps, text)}")
-        return replace(readable, text=text)
+        return SourceIndex(_cut_without_humps(text), text=text)
     return index
+
+
+def _cut_without_humps(text: str) -> SourceText:
+    return cut_source(f"{text}\n\n{_CAMEL.sub(_without_humps, text)}")
 
 
 def _without_humps(identifier: re.Match[str]) -> str:
     return _HUMP.sub(" ", identifier.group())
 
 
-def _index(text: str) -> SourceIndex:
-    """Index `text` word by word as it stands."""
-    stems: list[str] = []
-    content: list[str] = []
-    tokens: list[str] = []
-    where: dict[str, int] = {}
-    for number, (start, end) in enumerate(sentence_intervals(text)):
-        folded = folded_words(text[start:end])
-        stemmed = [stem(word) for word in folded]
-        stems += stemmed
-        content += [known for known in stemmed if known not in FUNCTION_WORDS]
-        tokens += folded
-        tokens.append(_FULL_STOP)
+index_source = KeptByText(_indexed)
+"""Index a text; takes time and memory in proportion to its length.
+
+In data, identifiers are read as the words that they are made of: ``leaderName``, ``eat_type``.
+"""
+
+
+def _where(
+    stems: Sequence[Sequence[str]], content: Sequence[Sequence[str]], source: SourceText
+) -> dict[str, int]:
+    """Find the sentences that each stem stands in; add the words that dates in digits imply."""
+    where = dict.fromkeys(chain.from_iterable(stems), 0)
+    for number, known in enumerate(content):
         sentence = 1 << number % _SENTENCES
-        for known in stemmed:
-            where[known] = where.get(known, 0) | sentence
-    for _, readings in dates(compounds(text)):
-        for word in (word for said in readings for word in said):
-            where.setdefault(stem(word), 0)
-    return SourceIndex(
-        where=where,
-        prefixes={known[:_PREFIX] for known in where if len(known) >= _PREFIX},
-        trigrams=set(triple_hashes(stems)),
-        pairs=set(pair_hashes(content)),
-        triples=set(triple_hashes(content)),
-        values=sorted({*_values(tokens), *other_readings(text)}),
-        places={float(ORDINALS[word]) for word in ORDINALS.keys() & where.keys()},
-        prose=_is_prose(text, size=len(stems), functional=len(stems) - len(content)),
-        text=text,
-    )
+        for word in known:
+            where[word] |= sentence
+    for start, end in _with_digits(source):
+        for _, readings in dates(compounds(source.text[start:end])):
+            for word in chain.from_iterable(readings):
+                where.setdefault(stem(word), 0)
+    return where
+
+
+def _with_digits(source: SourceText) -> Iterator[tuple[int, int]]:
+    """Yield the sentences that have digits; no date reaches from one into the next."""
+    ascii_only = source.text.isascii()
+    for interval, folded in zip(source.intervals, source.folded, strict=True):
+        if not ascii_only or min(folded, default=_LETTERS) < _LETTERS:  # numerals come first
+            yield interval
 
 
 def _is_prose(text: str, *, size: int, functional: int) -> bool:
@@ -147,16 +168,6 @@ def _is_prose(text: str, *, size: int, functional: int) -> bool:
     if sum(map(text.count, _MARKUP)) * _DENSE > size:
         return False
     return size < _SHORT or functional >= _PROSE * size
-
-
-def pair_hashes(stems: Sequence[str]) -> Iterator[int]:
-    """Yield the hash of each two stems in a row: sets of them are small and quickly made."""
-    return map(hash, pairwise(stems))
-
-
-def triple_hashes(stems: Sequence[str]) -> Iterator[int]:
-    """Yield the hash of each three stems in a row."""
-    return map(hash, zip(stems, stems[1:], stems[2:], strict=False))
 
 
 def _values(folded: Sequence[str]) -> Iterator[float]:

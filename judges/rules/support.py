@@ -9,23 +9,19 @@ The power makes sequences matter among texts that were mostly copied, where a br
 likely a wrong attribution, and hardly at all among texts in new words, where all are broken.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
-from spanjury.judges.rules.claims import Claim, claims, without_asides
+from spanjury.judges.rules.claims import Claim, claims, may_have_asides, without_asides
 from spanjury.judges.rules.names import capital_nouns, tells_names
-from spanjury.judges.rules.source_index import SourceIndex, pair_hashes, triple_hashes
+from spanjury.judges.rules.source_index import SourceIndex
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.sentences import sentence_intervals
-from spanjury.judges.text.stems import stem
+from spanjury.judges.text.stems import STEMS
 from spanjury.judges.text.words import Word, words
 
-# What begins a new clause: a writer who joins two sentences so says nothing new.
-_CONNECTIVES = frozenset(
-    """after although and as because before but or since so though unless until when where
-    whereas which while who""".split()  # noqa: SIM905 - a list this long reads best so
-)
 _SAME_SENTENCE = 0.5  # weight of a pair that the source has in one sentence, yet not joined
 _EXACT = 2.0  # weight of a claim that is right or wrong: a number, a date, a name
 _LOOSE = 0.25  # weight of a word where the source is data, which has few words of its own
@@ -33,8 +29,7 @@ _POWER = 3
 _KNOWN = 0.6  # what the claims count beside the sequences
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Joins:
+class Joins(NamedTuple):
     """The joins of a sentence, or with ``+`` of several.
 
     Function words do not count in pairs and triples.
@@ -49,7 +44,7 @@ class Joins:
     pairs: tuple[float, int] = (0.0, 0)
     triples: tuple[int, int] = (0, 0)
 
-    def __add__(self, other: "Joins") -> "Joins":
+    def __add__(self, other: "Joins") -> "Joins":  # type: ignore[override]  # no tuples are joined
         return Joins(
             trigrams=(
                 self.trigrams[0] + other.trigrams[0],
@@ -68,50 +63,16 @@ class Joins:
 
 def joins(folded: Sequence[str], index: SourceIndex) -> Joins:
     """Count the joins of a sentence with the words `folded`."""
-    stems = [stem(word) for word in folded]
+    stems = [STEMS[word] for word in folded]
     content = [stemmed for stemmed in stems if stemmed not in FUNCTION_WORDS]
-    pairs = zip(pairwise(content), pair_hashes(content), strict=True)
+    pairs = index.content_sequences.held(content, size=2)
+    apart = [pair for pair, held in zip(pairwise(content), pairs, strict=True) if not held]
+    together = sum(index.in_one_sentence(*pair) for pair in apart)
     return Joins(
-        trigrams=(
-            sum(map(index.trigrams.__contains__, triple_hashes(stems))),
-            max(0, len(stems) - 2),
-        ),
-        pairs=(
-            sum(_pair_weight(pair, hashed, index=index) for pair, hashed in pairs),
-            max(0, len(content) - 1),
-        ),
-        triples=(
-            sum(map(index.triples.__contains__, triple_hashes(content))),
-            max(0, len(content) - 2),
-        ),
+        trigrams=(sum(index.sequences.held(stems, size=3)), max(0, len(stems) - 2)),
+        pairs=(len(pairs) - len(apart) + _SAME_SENTENCE * together, len(pairs)),
+        triples=(sum(index.content_sequences.held(content, size=3)), max(0, len(content) - 2)),
     )
-
-
-def _pair_weight(pair: tuple[str, str], hashed: int, *, index: SourceIndex) -> float:
-    if hashed in index.pairs:
-        return 1.0
-    return _SAME_SENTENCE if index.in_one_sentence(*pair) else 0.0
-
-
-def seams(words: Sequence[Word], index: SourceIndex) -> Iterator[tuple[int, int]]:
-    """Yield the pairs of content words that join parts of different sentences.
-
-    Both words stand in the source, but never in one sentence, and at least one of them brings a
-    neighbour along from there: single words in a new order are a paraphrase. No connective stands
-    between them, with which a writer joins whole sentences. Pairs are positions in `words`.
-    """
-    places = [at for at, word in enumerate(words) if word.folded not in FUNCTION_WORDS]
-    content = [stem(words[at].folded) for at in places]
-    copied = [hashed in index.pairs for hashed in pair_hashes(content)]
-    for at, pair in enumerate(pairwise(content)):
-        if copied[at] or not all(index.where.get(word) for word in pair):
-            continue
-        between = words[places[at] + 1 : places[at + 1]]
-        if any(word.folded in _CONNECTIVES for word in between):
-            continue
-        brought = any(copied[max(0, at - 1) : at] + copied[at + 1 : at + 2])
-        if brought and not index.in_one_sentence(*pair):
-            yield places[at], places[at + 1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,14 +83,11 @@ class SentenceSupport:
     ----------
     joins
         Its joins, counted; none where the source is data.
-    seams
-        Pairs of words, by position, that join parts of different source sentences.
     """
 
     words: Sequence[Word]
     claims: Sequence[Claim]
     joins: Joins
-    seams: Sequence[tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,16 +121,19 @@ class Support:
 
 def find_support(text: str, index: SourceIndex) -> Support:
     """Ask the source for everything that `text` says."""
-    pieces = [
-        without_asides(words(text[start:end], offset=start), text)
-        for start, end in sentence_intervals(text)
+    pieces: list[Sequence[Word]] = [
+        words(text[start:end], offset=start) for start, end in sentence_intervals(text)
     ]
+    if may_have_asides(text):
+        pieces = [without_asides(piece, text) for piece in pieces]
     cased = tells_names(pieces)
     nouns = cased and capital_nouns(pieces)
     sentences = [
         _sentence(piece, index, text=text, cased=cased, nouns=nouns) for piece in pieces if piece
     ]
-    made = sum((sentence.joins for sentence in sentences), start=Joins())
+    made = Joins()
+    for sentence in sentences:
+        made += sentence.joins
     return Support(
         known=_known(sentences, prose=index.prose),
         joined=made.share if index.prose else None,
@@ -184,12 +145,10 @@ def _sentence(
     piece: Sequence[Word], index: SourceIndex, *, text: str, cased: bool, nouns: bool
 ) -> SentenceSupport:
     made = joins([word.folded for word in piece], index) if index.prose else Joins()
-    found, pairs = made.pairs
     return SentenceSupport(
         words=piece,
         claims=list(claims(piece, index, text=text, cased=cased, nouns=nouns)),
         joins=made,
-        seams=list(seams(piece, index)) if found < pairs else (),
     )
 
 

@@ -28,6 +28,8 @@ _SCRIPTS: Mapping[str, re.Pattern[str]] = MappingProxyType(
         "Chinese or Japanese": re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+"),
     }
 )
+_ASCII_LETTERS = re.compile("[A-Za-z]+")
+_BEGINNING = 4  # times as many code points as are not ASCII, among which are as many letters
 NO_BLANKS = frozenset(("Thai", "Lao", "Myanmar", "Khmer", "Chinese or Japanese"))
 """Scripts that put no blanks between words."""
 SAMPLE = 4000
@@ -66,9 +68,18 @@ def script(text: str) -> str | None:
     sample = text[:SAMPLE]
     if sample.isascii():
         return _LATIN if _SCRIPTS[_LATIN].search(sample) else None
+    if _is_mostly_ascii(sample):
+        return _LATIN
     letters = {name: sum(map(len, found.findall(sample))) for name, found in _SCRIPTS.items()}
     likeliest = max(letters, key=letters.__getitem__)
     return likeliest if letters[likeliest] else None
+
+
+def _is_mostly_ascii(sample: str) -> bool:
+    """Whether the first letters of ASCII alone are more than any other script can have."""
+    others = len(sample) - len(sample.encode("ascii", "ignore"))
+    beginning = sample[: _BEGINNING * others]
+    return sum(map(len, _ASCII_LETTERS.findall(beginning))) >= others
 
 
 def different_languages(left: Sequence[str], right: Sequence[str]) -> tuple[str, str] | None:

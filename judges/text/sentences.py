@@ -13,6 +13,7 @@ _ABBREVIATIONS = frozenset(
     approx dept est inc ltd corp jan feb mar apr jun jul aug sept oct nov dec e.g i.e a.m p.m
     u.s u.k u.n al cf vol pp op""".split()  # noqa: SIM905 - a list this long reads best so
 )
+_LONGEST = max(map(len, _ABBREVIATIONS))
 _REACH = 16  # code points before a full stop in which an abbreviation must lie
 
 
@@ -57,22 +58,32 @@ def sentence_intervals(text: str) -> Iterator[tuple[int, int]]:
     """Yield ``(start, end)`` of each of the `sentences` of `text`, at less cost."""
     start = 0
     for end in (*_ends(text), len(text)):
-        bare = text[start:end].lstrip()
-        if bare:
-            yield end - len(bare), end - len(bare) + len(bare.rstrip())
+        first, last = start, end
+        while first < last and text[first].isspace():
+            first += 1
+        if first < last:
+            while text[last - 1].isspace():
+                last -= 1
+            yield first, last
         start = end
 
 
 def _ends(text: str) -> list[int]:
     """Find where sentences end."""
-    return [match.end() for match in _STOP.finditer(text) if _ends_here(text, match)]
+    ends = []
+    for match in _STOP.finditer(text):
+        start, end = match.span()
+        if end - start > 1 or text[start] != ".":
+            if _ends_here(text, match):
+                ends.append(end)
+        elif (end == len(text) or text[end].isspace()) and not _abbreviates(text, start):
+            ends.append(end)
+    return ends
 
 
 def _ends_here(text: str, match: re.Match[str]) -> bool:
-    """Whether what matched `_STOP` ends a sentence."""
+    """Whether what matched `_STOP`, and is not a full stop alone, ends a sentence."""
     stop, end = match.group(), match.end()
-    if stop == ".":
-        return text[end : end + 1].strip() == "" and not _abbreviates(text, match.start())
     if stop[0] == "\n":
         return len(stop) > 1 or bool(_BREAK.match(text, end - 1))
     if stop[-1] in _BLANKLESS:
@@ -82,7 +93,8 @@ def _ends_here(text: str, match: re.Match[str]) -> bool:
 
 def _abbreviates(text: str, stop: int) -> bool:
     """Whether the full stop at `stop` belongs to an abbreviation or an initial."""
-    before = text[max(0, stop - _REACH) : stop].split()
+    before = text[max(0, stop - _REACH) : stop].split(None)
     word = before[-1] if before else ""
-    initial = len(word) == 1 and word.isupper() and word != "I"
-    return initial or word.lower() in _ABBREVIATIONS
+    if len(word) == 1:
+        return (word.isupper() and word != "I") or word.lower() in _ABBREVIATIONS
+    return len(word) <= _LONGEST and word.lower() in _ABBREVIATIONS

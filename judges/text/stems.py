@@ -1,7 +1,6 @@
 """Stems: what the forms of one word have in common, roughly."""
 
-from functools import lru_cache
-
+from spanjury.judges.text.kept import KeptByWord
 from spanjury.judges.text.lexicon import FUNCTION_WORDS, IRREGULAR, SAME
 
 _ENDINGS = (
@@ -29,7 +28,6 @@ _ENDINGS = (
 _SHORTEST = 3  # letters that an ending must leave
 
 
-@lru_cache(maxsize=1 << 15)  # a language has few words: texts share nearly all of them
 def stem(word: str) -> str:
     """Return the stem of a folded `word`: its first longest listed ending taken off.
 
@@ -43,6 +41,10 @@ def stem(word: str) -> str:
     >>> stem("won") == stem("wins"), stem("1200"), stem("evening")
     (True, '1200', 'evening')
     """
+    return STEMS[word]
+
+
+def _stem(word: str) -> str:
     if word in FUNCTION_WORDS or word[0].isdecimal():
         return word
     stemmed = _without_ending(IRREGULAR.get(word, SAME.get(word, word)))
@@ -58,3 +60,7 @@ def _without_ending(word: str) -> str:
     if len(word) > _SHORTEST and word[-1] == word[-2]:
         word = word[:-1]
     return word[:-1] if len(word) > _SHORTEST and word[-1] in "yie" else word
+
+
+STEMS = KeptByWord(_stem)
+"""Folded word -> its stem."""

@@ -2,7 +2,9 @@
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from typing import NamedTuple
+
+from spanjury.judges.text.kept import KeptByWord
 
 # Thousands are grouped by a comma, in tokenised data also by a comma and a space; an
 # ordinal keeps its ending. A possessive "s" is not a word. Python's \w leaves out the vowel
@@ -14,14 +16,14 @@ _MARKS = (
 )
 _LETTERS = rf"[^\W\d_]++(?<!['’][sS])(?:{_MARKS}+[^\W\d_]*)*+"
 _WORD = re.compile(rf"{_LETTERS}|{_NUMBER}|%")
-_PLAIN_WORD = re.compile(rf"[a-z]++(?<!'s)|{_NUMBER}|%")  # the same in lower-case ASCII, faster
+_ASCII_WORD = re.compile(rf"[A-Za-z]++(?<!'[sS])|{_NUMBER}|%")  # the same in ASCII, faster
+_PLAIN_WORD = re.compile(rf"[a-z]++(?<!'s)|{_NUMBER}|%")  # in lower case
 _ACCENTS = re.compile("[\u0300-\u036f]+")
 _ENDING = re.compile(r"[, a-zA-Z]+")
 _JOINER = "\N{ZERO WIDTH JOINER}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Word:
+class Word(NamedTuple):
     """A word of a text.
 
     Parameters
@@ -63,6 +65,10 @@ def _fold_number(word: str) -> str:
     return (whole.lstrip("0") or "0") + (point + rest if rest else "")
 
 
+FOLDED = KeptByWord(fold_word)
+"""Word -> the same as `fold_word` writes it."""
+
+
 def words(text: str, *, offset: int = 0) -> list[Word]:
     """Return the words of `text` in order.
 
@@ -74,26 +80,19 @@ def words(text: str, *, offset: int = 0) -> list[Word]:
     offset
         Where `text` begins in the text that starts and ends are counted in.
     """
-    return [
-        Word(
-            start=offset + match.start(),
-            end=offset + match.end(),
-            text=match.group(),
-            folded=fold_word(match.group()),
-        )
-        for match in _WORD.finditer(text)
-    ]
+    found = []
+    for match in (_ASCII_WORD if text.isascii() else _WORD).finditer(text):
+        word = match.group()
+        start, end = match.span()
+        found.append(Word(offset + start, offset + end, word, FOLDED[word]))
+    return found
 
 
 def folded_words(text: str) -> list[str]:
     """Return ``[word.folded for word in words(text)]``, several times as fast."""
     text = text.lower()
-    if text.isascii():
-        # Numbers sort before letters.
-        return [word if word > ":" else fold_word(word) for word in _PLAIN_WORD.findall(text)]
-    return [
-        word if word > ":" and word.isascii() else fold_word(word) for word in _WORD.findall(text)
-    ]
+    found = (_PLAIN_WORD if text.isascii() else _WORD).findall(text)
+    return [*map(FOLDED.__getitem__, found)]
 
 
 def joined(left: str, right: str) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 from spanjury.judges.rules.alignment.opposites import OPPOSITES
@@ -12,6 +13,7 @@ _ALIKE = 9  # of two numbers, two weekdays, two opposites: half as much, and a l
 _MOVED = 5  # of two tokens each of which stands elsewhere in the other sentence
 _DIAGONAL = 1  # of a pair that follows upon a pair
 _KINDS_ALIKE = frozenset(("number", "weekday", "month", "ordinal", "name"))
+_NONE: frozenset[str] = frozenset()
 _CELLS = 5000  # pairs of tokens above which two sentences are not nearly the same anyway
 _REACH = 4  # tokens to each side that count for a difference
 
@@ -101,58 +103,89 @@ def _aligned(left: Sequence[Token], right: Sequence[Token]) -> list[Link]:
     """Align by dynamic programming: the links of the greatest worth together."""
     if not 0 < len(left) * len(right) <= _CELLS:
         return []
-    worths = _worths(left, right)
-    best = [[0] * (len(right) + 1)]
+    rows, columns, worths = _worths(left, right)
+    best = [[0] * (len(columns) + 1)]
     for row in worths:
         above, current, reached = best[-1], [0], 0
-        for at, worth in enumerate(row):
-            reached = max(reached, above[at + 1])
-            if worth and above[at] + worth > reached:
-                reached = above[at] + worth
+        for before, over, worth in zip(above, above[1:], row, strict=False):
+            if over > reached:  # noqa: PLR1730 - a call in the innermost loop
+                reached = over
+            if worth and before + worth > reached:
+                reached = before + worth
             current.append(reached)
         best.append(current)
-    return list(_traced(best, worths))[::-1]
+    gaps = [other - one > 1 for one, other in pairwise([*columns, len(right)])]
+    traced = _traced(best, worths, gaps=gaps)
+    return [Link(rows[at], columns[other], same) for at, other, same in traced][::-1]
 
 
-def _traced(best: Sequence[Sequence[int]], worths: Sequence[Sequence[int]]) -> Iterator[Link]:
-    """Yield the links from the last to the first."""
-    at, other = len(worths), len(worths[0])
+def _traced(
+    best: Sequence[Sequence[int]], worths: Sequence[Sequence[int]], *, gaps: Sequence[bool]
+) -> Iterator[Link]:
+    """Yield the links from the last to the first.
+
+    Of links that are worth the same the trace takes the first row. So it does where a column
+    follows, as `gaps` say, in which nothing can be linked and that was left out.
+    """
+    at, other = len(worths), len(gaps)
+    entered = True  # the column has just been reached
     while at and other:
+        if entered and gaps[other - 1]:
+            while at and best[at][other] == best[at - 1][other]:
+                at -= 1
+            if not at:
+                return
+        entered = False
         worth = worths[at - 1][other - 1]
         if worth and best[at][other] == best[at - 1][other - 1] + worth:
             at, other = at - 1, other - 1
+            entered = True
             yield Link(at, other, worth >= _SAME)
         elif best[at][other] == best[at - 1][other]:
             at -= 1
         else:
             other -= 1
+            entered = True
 
 
-def _worths(left: Sequence[Token], right: Sequence[Token]) -> list[list[int]]:
-    """Return the worth of each pair; 0 where two tokens cannot stand beside one another."""
-    keys = [token.key for token in right]
-    kinds = [token.kind for token in right]
-    held = {token.key for token in left}
-    known = set(keys)
-    moved = [_MOVED if name in held else 0 for name in keys]
-    plain = [0] * len(keys)
-    rows = []
-    for token in left:
-        name, kind = token.key, token.kind
-        opposites = OPPOSITES.get(name)
-        row = (moved if name in known else plain).copy()
-        if kind in _KINDS_ALIKE:
-            row = [
-                _ALIKE if other == kind else worth for other, worth in zip(kinds, row, strict=True)
+def _worths(
+    left: Sequence[Token], right: Sequence[Token]
+) -> tuple[Sequence[int], Sequence[int], Sequence[Sequence[int]]]:
+    """Return the worth of each pair; 0 where two tokens cannot stand beside one another.
+
+    Rows and columns in which nothing is worth anything are left out: the first two are the
+    positions of those that are not.
+    """
+    held, known = {token.key for token in left}, {token.key for token in right}
+    kinds = {token.kind for token in left} & {token.kind for token in right} & _KINDS_ALIKE
+    opposites = [OPPOSITES.get(token.key, _NONE) for token in left]
+    opposed = _NONE.union(*opposites)
+    rows = [
+        at
+        for at, token in enumerate(left)
+        if token.key in known or token.kind in kinds or not known.isdisjoint(opposites[at])
+    ]
+    columns = [
+        at
+        for at, token in enumerate(right)
+        if token.key in held or token.kind in kinds or token.key in opposed
+    ]
+    others = [(right[at].key, right[at].kind, right[at].key in held) for at in columns]
+    worths = []
+    for at in rows:
+        name, alike = left[at].key, left[at].kind if left[at].kind in kinds else None
+        moved = _MOVED if name in known else 0
+        excluded = opposites[at]
+        worths.append(
+            [
+                _SAME
+                if other == name
+                else _ALIKE
+                if kind == alike or other in excluded
+                else moved
+                if moves
+                else 0
+                for other, kind, moves in others
             ]
-        if opposites:
-            row = [
-                _ALIKE if other in opposites else worth
-                for other, worth in zip(keys, row, strict=True)
-            ]
-        if name in known:
-            row = [
-                _SAME if other == name else worth for other, worth in zip(keys, row, strict=True)
-            ]
-        rows.append(row)
-    return rows
+        )
+    return rows, columns, worths

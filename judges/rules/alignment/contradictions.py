@@ -7,7 +7,7 @@ not. A sentence that any sentence of the inputs repeats without such a differenc
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from spanjury.judges.core.evidence import Evidence
@@ -16,7 +16,7 @@ from spanjury.judges.rules.alignment.contradiction import Contradiction
 from spanjury.judges.rules.alignment.difference import Difference
 from spanjury.judges.rules.alignment.exchanges import exchanges
 from spanjury.judges.rules.alignment.figures import figures
-from spanjury.judges.rules.alignment.index import Sentences, bare, index_sentences, pieces
+from spanjury.judges.rules.alignment.index import Search, Sentences, bare, index_sentences, pieces
 from spanjury.judges.rules.alignment.names import replaced_names, speakers
 from spanjury.judges.rules.alignment.polarity import polarity
 from spanjury.judges.rules.alignment.record import records
@@ -41,7 +41,7 @@ class _Match(NamedTuple):
     """A sentence of an input, which begins at `start`, beside a sentence of the output."""
 
     name: str
-    source: Sentences
+    search: Search
     start: int
     comparison: Comparison
 
@@ -57,20 +57,27 @@ def contradictions(output: str, inputs: Mapping[str, str]) -> list[Contradiction
     >>> [(each.category, each.text, each.explanation) for each in found]
     [('negation', 'will close', "The source says 'will not close'.")]
     """
+    said = [(start, output[start:end]) for start, end in pieces(output)]
     sources = {name: index_sentences(text) for name, text in inputs.items() if text.strip()}
+    compared = {
+        start: phrase(text) for start, text in said if not _is_copied(text, sources.values())
+    }
+    sought = {token.key for each in compared.values() for token in each.tokens}
+    searches = {name: source.search(sought) for name, source in sources.items()}
     data = {name: text for name, text in inputs.items() if records(text).records}
-    return [
-        found
-        for start, end in pieces(output)
-        for found in (
-            *_of_sentence(output[start:end], start, sources=sources),
-            *(
-                each
-                for name, source in data.items()
-                for each in _of_record(output[start:end], start, name=name, source=source)
-            ),
-        )
-    ]
+    found: list[Contradiction] = []
+    for start, text in said:
+        if start in compared:
+            found += _of_sentence(compared[start], start, searches=searches)
+        for name, source in data.items():
+            found += _of_record(text, start, name=name, source=source)
+    return found
+
+
+def _is_copied(text: str, sources: Iterable[Sentences]) -> bool:
+    """Whether a sentence stands in a source as it is."""
+    copied = hash(bare(text))
+    return any(copied in source.copies for source in sources)
 
 
 def _of_record(text: str, start: int, *, name: str, source: str) -> Iterator[Contradiction]:
@@ -96,48 +103,43 @@ def _of_record(text: str, start: int, *, name: str, source: str) -> Iterator[Con
 
 
 def _of_sentence(
-    text: str, start: int, *, sources: Mapping[str, Sentences]
+    said: Phrase, start: int, *, searches: Mapping[str, Search]
 ) -> Iterator[Contradiction]:
     """Yield the contradictions of one sentence of the output."""
-    copied = hash(bare(text))
-    if any(copied in source.copies for source in sources.values()):
-        return
-    said = phrase(text)
     if len(said.tokens) < _LEAST:
         return
-    matches = sorted(_matches(said, sources), key=lambda match: -match.comparison.cover())
+    matches = sorted(_matches(said, searches), key=lambda match: -match.comparison.cover())
     if not matches:
         return
     enough = matches[0].comparison.cover() - _AS_GOOD
-    readings = [
-        (match, list(_differences(match)))
-        for match in matches
-        if match.comparison.cover() >= enough
-    ]
-    if all(found for _, found in readings) and not any(
-        source.holds(text, _keys(said)) for source in sources.values()
-    ):
-        match, found = readings[0]
-        for each in _apart(found):
-            yield _contradiction(text, start, match=match, difference=each)
+    first: list[Difference] = []
+    for match in matches:
+        if match.comparison.cover() < enough:
+            break
+        found = list(_differences(match))
+        if not found:  # one that says the same vouches for it
+            return
+        first = first or found
+    if not any(search.holds(said.text, _keys(said)) for search in searches.values()):
+        for each in _apart(first):
+            yield _contradiction(said.text, start, match=matches[0], difference=each)
 
 
-def _matches(said: Phrase, sources: Mapping[str, Sentences]) -> Iterator[_Match]:
+def _matches(said: Phrase, searches: Mapping[str, Search]) -> Iterator[_Match]:
     """Yield the sentences of the sources that `said` nearly repeats."""
     keys = _keys(said)
-    for name, source in sources.items():
-        for votes, number in source.nearest(keys, limit=_CANDIDATES):
-            if votes < _SHARED * len(keys):
-                break
+    for name, search in searches.items():
+        source = search.source
+        for number in search.nearest(keys, least=_SHARED * len(keys), limit=_CANDIDATES):
             begin, stop = source.intervals[number]
             comparison = compare(said, phrase(source.text[begin:stop]))
             if comparison.cover() >= _COVER:
-                yield _Match(name, source, begin, comparison)
+                yield _Match(name, search, begin, comparison)
 
 
 def _keys(said: Phrase) -> list[str]:
-    """Return the keys that a sentence is looked for by."""
-    return list({token.key for token in said.tokens if token.kind != "number"})
+    """Return the keys that a sentence is looked for by, in the order in which they come first."""
+    return list(dict.fromkeys(token.key for token in said.tokens if token.kind != "number"))
 
 
 def _differences(match: _Match) -> Iterator[Difference]:
@@ -149,17 +151,17 @@ def _differences(match: _Match) -> Iterator[Difference]:
         return
     far = comparison.cover() < _CLOSE
     yield from polarity(comparison)
-    for found in figures(comparison, stated=match.source.values if far else frozenset()):
+    for found in figures(comparison, stated=match.search.source.values if far else frozenset()):
         if not _is_torn(match, found):
             yield found
-    yield from speakers(comparison, match.source)
-    yield from replaced_names(comparison, match.source)
+    yield from speakers(comparison, match.search.source)
+    yield from replaced_names(comparison, match.search)
 
 
 def _is_torn(match: _Match, found: Difference) -> bool:
     """Whether a number of the source was torn by its tokens: ``1. 7 million``."""
     start, end = match.start + found.source_start, match.start + found.source_end
-    text = match.source.text
+    text = match.search.source.text
     return bool(_AFTER.match(text, end) or _BEFORE.search(text[max(0, start - 4) : start]))
 
 

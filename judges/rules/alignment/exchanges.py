@@ -155,6 +155,8 @@ def _rotated(said: _Turn, given: _Turn) -> bool:
 
 def _voices(comparison: Comparison) -> Iterator[Difference]:
     """Yield a name before and a name behind a verb that is passive in one sentence only."""
+    if not (comparison.output.passive or comparison.source.passive):
+        return
     for first in range(len(comparison.links) - 2):
         said, given = zip(*(comparison.token(at) for at in range(first, first + 3)), strict=True)
         if _side_by_side(comparison.links[first : first + 3]) and said[1].kind == "word":

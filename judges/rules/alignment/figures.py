@@ -13,6 +13,7 @@ from spanjury.judges.rules.alignment.tokens import Phrase, Token
 
 _SEVERITY = 4
 _DAYS = frozenset(("weekday", "month"))
+_FIGURES = frozenset(("number", "ordinal", *_DAYS))
 _HEDGES = frozenset(
     "about almost approximately around circa nearly over roughly than some least most up".split()  # noqa: SIM905
 )
@@ -23,6 +24,8 @@ _YEARS = range(1500, 2100)
 
 def figures(comparison: Comparison, *, stated: AbstractSet[float]) -> Iterator[Difference]:
     """Yield the numbers, units, weekdays and months that differ, but for numbers in `stated`."""
+    if _FIGURES.isdisjoint(comparison.output.kinds):
+        return
     for at in range(len(comparison.links)):
         left, right = comparison.token(at)
         if left.kind == "number" and left.value in stated:

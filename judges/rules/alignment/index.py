@@ -3,16 +3,18 @@
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property
 
 from spanjury.judges.rules.alignment.keys import key
 from spanjury.judges.rules.alignment.lexicon import LIGHT
 from spanjury.judges.rules.alignment.opposites import NEGATIVE_FORMS
 from spanjury.judges.rules.alignment.record import records
 from spanjury.judges.rules.numbers import numbers
+from spanjury.judges.rules.source_text import cut_source
+from spanjury.judges.text.kept import KeptByText, KeptByWord
 from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.words import folded_words
 
@@ -24,73 +26,111 @@ _PROSE = 8  # blanks in a value that is no sentence
 _POSTINGS = 64  # sentences kept for a word; rarer words tell more anyway
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Sentences:
     """The sentences of one input.
 
-    Parameters
+    Attributes
     ----------
     intervals
         Half-open offsets of each.
-    where
-        Key of a word -> numbers of sentences that hold it.
-    values
-        The numbers it states.
+    keys
+        Keys of the different words of each, but for light ones.
     copies
         Hashes of the sentences as `bare` writes them: sets of them are small and quickly made.
     """
 
-    text: str
-    intervals: Sequence[tuple[int, int]]
+    def __init__(
+        self, text: str, *, intervals: Sequence[tuple[int, int]], folded: Sequence[Sequence[str]]
+    ) -> None:
+        self.text = text
+        self.intervals = intervals
+        self._folded = folded
+        self.keys = [[*map(_SOUGHT.__getitem__, set(words))] for words in folded]
+        self.copies: AbstractSet[int] = {hash(bare(text[start:end])) for start, end in intervals}
+
+    @cached_property
+    def values(self) -> AbstractSet[float]:
+        """The numbers it states."""
+        return {number.value for folded in self._folded for number in numbers(folded)}
+
+    def search(self, names: AbstractSet[str]) -> "Search":
+        """Find the sentences that hold any of the keys `names`, in one pass for all of them."""
+        where: dict[str, list[int]] = {}
+        for number, keys in enumerate(self.keys):
+            for name in [name for name in keys if name in names]:
+                held = where.setdefault(name, [])
+                if len(held) < _POSTINGS:
+                    held.append(number)
+        return Search(source=self, where=where)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """The sentences of one input that hold certain words.
+
+    Parameters
+    ----------
+    where
+        Key of each such word that is there -> numbers of sentences that hold it.
+    """
+
+    source: Sentences
     where: Mapping[str, Sequence[int]]
-    values: AbstractSet[float]
-    copies: AbstractSet[int]
 
     def holds(self, sentence: str, keys: Sequence[str]) -> bool:
         """Whether a sentence with such keys stands word for word in a longer one."""
         held = min((self.where.get(name, ()) for name in keys), key=len, default=())
         sought = bare(sentence)
-        return any(sought in self.text[slice(*self.intervals[at])].lower() for at in held)
+        text, intervals = self.source.text, self.source.intervals
+        return any(sought in text[slice(*intervals[at])].lower() for at in held)
 
-    def nearest(self, keys: Sequence[str], *, limit: int) -> list[tuple[int, int]]:
-        """Return how many of `keys` a sentence holds, and its number, the most first."""
+    def nearest(self, keys: Sequence[str], *, least: float, limit: int) -> list[int]:
+        """Return the numbers of sentences that hold at least so many of `keys`, the most first."""
         votes: Counter[int] = Counter()
         for name in keys:
-            votes.update(self.where.get(name, ()))
-        return [(count, number) for number, count in votes.most_common(limit)]
+            if name in self.where:
+                votes.update(self.where[name])
+        enough = [number for number, count in votes.items() if count >= least]
+        return sorted(enough, key=votes.__getitem__, reverse=True)[:limit]
 
 
-@lru_cache(maxsize=16)  # the aspects and systems that share a source come one after another
-def index_sentences(text: str) -> Sentences:
-    """Index `text`; takes time and memory in proportion to its length."""
-    fields = [
-        field
-        for record in records(text).records
-        for field in record.fields
-        if field.value.count(" ") < _PROSE
-    ]
-    starts = sorted(field.start for field in fields)
+def _indexed(text: str) -> Sentences:
+    cut = cut_source(text)
+    starts = sorted(_field_starts(text))
+    known = dict(zip(cut.intervals, cut.folded, strict=True))
     intervals = [
         (start, end)
-        for start, end in pieces(text)
-        if bisect_left(starts, start) == bisect_left(starts, end)
+        for start, end in _pieces(text, cut.intervals)
+        if not starts or bisect_left(starts, start) == bisect_left(starts, end)
     ]
-    where: dict[str, list[int]] = {}
-    values: set[float] = set()
-    for number, (start, end) in enumerate(intervals):
-        folded = folded_words(text[start:end])
-        values.update(number.value for number in numbers(folded))
-        for name in set(folded) - LIGHT:
-            held = where.setdefault(key(NEGATIVE_FORMS.get(name, name)), [])
-            if len(held) < _POSTINGS:
-                held.append(number)
     return Sentences(
-        text=text,
+        text,
         intervals=intervals,
-        where=where,
-        values=values,
-        copies={hash(bare(text[start:end])) for start, end in intervals},
+        folded=[
+            known[interval] if interval in known else folded_words(text[slice(*interval)])
+            for interval in intervals
+        ],
     )
+
+
+index_sentences = KeptByText(_indexed)
+"""Index a text; takes time and memory in proportion to its length."""
+
+
+def _field_starts(text: str) -> Iterator[int]:
+    """Yield where the fields of records begin that are no sentences."""
+    for record in records(text).records:
+        for field in record.fields:
+            if field.value.count(" ") < _PROSE:
+                yield field.start
+
+
+def _sought(word: str) -> str:
+    """Return the key that a sentence is looked for by; empty for a light word."""
+    return "" if word in LIGHT else key(NEGATIVE_FORMS.get(word, word))
+
+
+_SOUGHT = KeptByWord(_sought)
 
 
 def bare(sentence: str) -> str:
@@ -99,8 +139,16 @@ def bare(sentence: str) -> str:
 
 
 def pieces(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the sentences of `text`, cut at turns of speakers; those that are too long in parts."""
-    for first, last in sentence_intervals(text):
+    """Return the sentences of `text`, cut at turns of speakers; what is too long in parts."""
+    return _pieces(text, sentence_intervals(text))
+
+
+def _pieces(text: str, sentences: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    turns = "\n" in text or "</s>" in text
+    for first, last in sentences:
+        if not turns and last - first <= _LONGEST:
+            yield first, last
+            continue
         start = first
         for turn in _TURN.finditer(text, first, last):
             yield from _parts(text, start, turn.start())

@@ -1,8 +1,8 @@
 """Keys: what the forms of a word have in common."""
 
-from functools import lru_cache
 from types import MappingProxyType
 
+from spanjury.judges.text.kept import KeptByWord
 from spanjury.judges.text.stems import stem
 
 _FORMS = MappingProxyType(
@@ -40,7 +40,6 @@ _FORMS = MappingProxyType(
 )
 
 
-@lru_cache(maxsize=1 << 15)  # a language has few words: texts share nearly all of them
 def key(word: str) -> str:
     """Return what the forms of a folded word have in common.
 
@@ -49,4 +48,12 @@ def key(word: str) -> str:
     >>> key("beaten") == key("beat"), key("fell") == key("falling")
     (True, True)
     """
+    return KEYS[word]
+
+
+def _key(word: str) -> str:
     return stem(_FORMS.get(word, word))
+
+
+KEYS = KeptByWord(_key)
+"""Folded word -> its key."""

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from spanjury.judges.rules.alignment.aligner import Comparison
 from spanjury.judges.rules.alignment.difference import Difference
-from spanjury.judges.rules.alignment.index import Sentences
+from spanjury.judges.rules.alignment.index import Search, Sentences
 from spanjury.judges.rules.alignment.lexicon import DETERMINERS, REPORTING
 from spanjury.judges.rules.alignment.tokens import Phrase, Token
 
@@ -20,7 +20,7 @@ _CLOSING = frozenset("”\"’'")
 _ALIKE = 4  # first letters of two forms of a name
 
 
-def replaced_names(comparison: Comparison, source: Sentences) -> Iterator[Difference]:
+def replaced_names(comparison: Comparison, search: Search) -> Iterator[Difference]:
     """Yield the names that the source does have, but not where its sentence has another."""
     if comparison.cover() < _CLOSE:
         return
@@ -31,7 +31,7 @@ def replaced_names(comparison: Comparison, source: Sentences) -> Iterator[Differ
         if (
             comparison.witnesses(at) >= _WITNESSES
             and _is_enclosed(comparison, at)
-            and _exclude(comparison, said, given, source=source)
+            and _exclude(comparison, said, given, search=search)
         ):
             yield Difference(said.start, said.end, given.start, given.end, "name", _NAME)
 
@@ -59,14 +59,15 @@ def _same_words(left: Sequence[str], right: Sequence[str]) -> bool:
     return {*left} ^ {*right} <= DETERMINERS
 
 
-def _exclude(comparison: Comparison, said: Token, given: Token, *, source: Sentences) -> bool:
+def _exclude(comparison: Comparison, said: Token, given: Token, *, search: Search) -> bool:
     """Whether two names are certainly those of two, and both known to the source."""
     name = comparison.output.text[said.start : said.end]
     other = comparison.source.text[given.start : given.end]
-    if said.key not in source.where or name[:_ALIKE].lower() == other[:_ALIKE].lower():
+    if said.key not in search.where or name[:_ALIKE].lower() == other[:_ALIKE].lower():
         return False
     if said.key in comparison.source.keys or given.key in comparison.output.keys:
         return False
+    source = search.source
     initial = [text for text, token in ((name, said), (other, given)) if not token.start]
     return all(_is_name(text, source.text) for text in initial) and not _adjacent(
         name, other, source.text
@@ -86,12 +87,9 @@ def _adjacent(name: str, other: str, text: str) -> bool:
 
 def speakers(comparison: Comparison, source: Sentences) -> Iterator[Difference]:
     """Yield who is quoted with the same words as another in the source."""
-    said, given = _speaker(comparison.output), _speaker(comparison.source)
-    if (
-        not said
-        or not given
-        or not {token.key for token in said}.isdisjoint(token.key for token in given)
-    ):
+    said = _speaker(comparison.output)
+    given = _speaker(comparison.source) if said else ()
+    if not given or not {token.key for token in said}.isdisjoint(token.key for token in given):
         return
     quoted = len(comparison.output.tokens) - len(said)
     equal = comparison.equal()
@@ -112,6 +110,8 @@ def speakers(comparison: Comparison, source: Sentences) -> Iterator[Difference]:
 def _speaker(sentence: Phrase) -> Sequence[Token]:
     """Return the name of the only one whom a sentence quotes; empty where it is not sure."""
     tokens = sentence.tokens
+    if "name" not in sentence.kinds:
+        return ()
     found = [
         at
         for at, token in enumerate(tokens)

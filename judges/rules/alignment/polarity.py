@@ -20,6 +20,10 @@ def polarity(comparison: Comparison) -> Iterator[Difference]:
     """
     if comparison.source.question != comparison.output.question:
         return
+    output, source = comparison.output, comparison.source
+    opposed = any(_opposite(comparison, at) for at in range(len(comparison.links)))
+    if not (opposed or output.denies or source.denies):
+        return
     changes = [_changes(comparison, at) for at in range(len(comparison.links))]
     moved = {_direction(comparison, at) for at, changed in enumerate(changes) if changed} >= {1, -1}
     for at, changed in enumerate(changes):
@@ -47,8 +51,10 @@ def _changes(comparison: Comparison, at: int) -> bool:
 
 
 def _opposite(comparison: Comparison, at: int) -> bool:
+    if comparison.links[at].same:
+        return False
     left, right = comparison.token(at)
-    return not comparison.links[at].same and right.key in OPPOSITES.get(left.key, ())
+    return right.key in OPPOSITES.get(left.key, ())
 
 
 def _denial(comparison: Comparison, at: int) -> Iterator[Difference]:

@@ -5,15 +5,19 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import groupby, pairwise
 from typing import NamedTuple
+
+from spanjury.judges.text.kept import KeptByText
 
 _JSON = re.compile(r'"(?:\\.|[^"\\])*+"|-?\d[\d.eE+-]*|true|false|null|[{}\[\]:,]')
 _PAIR = re.compile(
     r"(?P<key>[A-Za-z][\w -]{0,40}?) ?(?:=|\[) ?"
     r"(?P<value>'[^'\n]*'|\"[^\"\n]*\"|[^|,;\[\]()\n]+)\]?"
 )
+_SIGN = re.compile(r"[=\[]")
+_KEY = re.compile(r"[A-Za-z][\w -]{0,40} ?\Z")
+_LONGEST_KEY = 42  # with the blank behind it
 _LINE = re.compile(
     r"^[ \t]*(?:[-*•][ \t]+)?\**(?P<key>[A-Za-z][\w /-]{0,40}?)\**[ \t]*:\**[ \t]+"
     r"(?P<value>\S[^\n]{0,120}?)[ \t]*$",
@@ -99,12 +103,7 @@ class Records:
     values: Mapping[str, Sequence[Entry]]
 
 
-@lru_cache(maxsize=16)  # the aspects and systems that share a source come one after another
-def records(text: str) -> Records:
-    """Return the records that `text` is made of; none for prose.
-
-    Reads JSON, tables of Markdown, blocks of ``key: value`` and lines of ``key=value``.
-    """
+def _read(text: str) -> Records:
     found: Sequence[Record] = ()
     for read in (_objects, _rows, _blocks, _pairs):
         found = found or tuple(record for record in read(text) if record.fields)
@@ -118,6 +117,13 @@ def records(text: str) -> Records:
                 if len(held) < _POSTINGS:
                     held.append(Entry(record, field))
     return Records(records=found, names=names, values=values)
+
+
+records = KeptByText(_read)
+"""Return the records that a text is made of; none for prose.
+
+Reads JSON, tables of Markdown, blocks of ``key: value`` and lines of ``key=value``.
+"""
 
 
 def _objects(text: str) -> Iterator[Record]:
@@ -182,6 +188,8 @@ class _Objects:
 
 def _rows(text: str) -> Iterator[Record]:
     """Yield the rows of the tables in Markdown, by the names in their first rows."""
+    if "|" not in text:
+        return
     group = 0
     head: list[str] = []
     reached = -1
@@ -214,6 +222,8 @@ def _cells(match: re.Match[str]) -> Iterator[tuple[str, int, int]]:
 
 def _blocks(text: str) -> Iterator[Record]:
     """Yield blocks of lines with a key and a value each, where no key comes twice."""
+    if ":" not in text:
+        return
     lines = list(_LINE.finditer(text))
     numbered = [(text.count("\n", 0, lines[0].start()) if lines else 0, line) for line in lines[:1]]
     for before, line in pairwise(lines):
@@ -237,14 +247,27 @@ def _blocks(text: str) -> Iterator[Record]:
 
 def _pairs(text: str) -> Iterator[Record]:
     """Yield lines of two and more ``key=value`` or ``key[value]``."""
+    if text.count("=") + text.count("[") < _LEAST:
+        return
     start = 0
     for line in text.splitlines(keepends=True):
-        if "=" in line or "[" in line:
-            fields = tuple(_paired(match, offset=start) for match in _PAIR.finditer(line))
+        if line.count("=") + line.count("[") >= _LEAST:
+            fields = tuple(_paired(match, offset=start) for match in _matches(line))
             keys = {field.key.lower() for field in fields}
             if len(keys) == len(fields) >= _LEAST:
                 yield Record(group=0, fields=fields)
         start += len(line)
+
+
+def _matches(line: str) -> Iterator[re.Match[str]]:
+    """Yield the matches of `_PAIR`, looked for only where a key may end."""
+    reached = 0
+    for sign in _SIGN.finditer(line):
+        key = _KEY.search(line, max(reached, sign.start() - _LONGEST_KEY), sign.start())
+        match = _PAIR.match(line, key.start()) if key else None
+        if match and sign.start() >= reached:
+            yield match
+            reached = match.end()
 
 
 def _paired(match: re.Match[str], *, offset: int = 0) -> Field:

@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import lru_cache
 from math import isinf
 from typing import Literal, NamedTuple
 
@@ -17,33 +17,41 @@ from spanjury.judges.rules.alignment.lexicon import (
 )
 from spanjury.judges.rules.alignment.opposites import NEGATIVE_FORMS
 from spanjury.judges.rules.alignment.units import UNITS
-from spanjury.judges.rules.numbers import SHORT_SCALES, numbers
+from spanjury.judges.rules.numbers import SHORT_SCALES, Number, begins_number, numbers
+from spanjury.judges.text.kept import KeptByText, KeptByWord
 from spanjury.judges.text.lexicon import MONTHS, SAME, WEEKDAYS
 from spanjury.judges.text.words import fold_word
 
 Kind = Literal["word", "name", "number", "weekday", "month", "ordinal"]
 
 _NOT = r"[nN] ?['’] ?[tT]\b"
-_LEXEME = re.compile(
-    rf"{_NOT}|[^\W\d_]+?(?={_NOT})|['’](?:ll|re|ve|m|d|s)\b|[^\W\d_]+\d\w*|[^\W\d_]+"
-    r"|[1-9]\d{0,2}(?:, ?\d{3})+(?!\d)(?:\.\d+)?|\d+(?:[.,]\d+)*|[%$£€¥,;:?!()\"“”'’–—-]"
-)
+
+
+def _lexeme(letter: str, *, quotes: bool) -> re.Pattern[str]:
+    """Return the pattern of a lexeme of letters of this class, contracted or not."""
+    contracted = rf"{_NOT}|{letter}+?(?={_NOT})|['’](?:ll|re|ve|m|d|s)\b|" if quotes else ""
+    return re.compile(
+        rf"{contracted}{letter}++(?:\d\w*)?"
+        r"|[1-9]\d{0,2}(?:, ?\d{3})+(?!\d)(?:\.\d+)?|\d+(?:[.,]\d+)*|[%$£€¥,;:?!()\"“”'’–—-]"
+    )
+
+
+_LEXEME = _lexeme(r"[^\W\d_]", quotes=True)
+# The same for texts in ASCII, without and with quotation marks, several times as fast.
+_PLAIN = (_lexeme("[A-Za-z]", quotes=False), _lexeme("[A-Za-z]", quotes=True))
 _DECIMAL_COMMA = re.compile(r"\d+,\d{1,2}|0,\d+")
 _CUT_AUXILIARIES = {"ca": "can", "wo": "will", "sha": "shall"}
+_TORN = frozenset(("cannot", *_CUT_AUXILIARIES))
 _MONTHS = frozenset(MONTHS)
 _ORDINAL_ENDINGS = frozenset(("st", "nd", "rd", "th"))
 _DENYING = NEGATORS | INFINITIVE_NEGATORS
+_NO_MONTHS = frozenset(("march", "may"))
 _BREAK = "|"  # no word, so that no number is read across punctuation
 _STOPS = frozenset(',;:?!.()"“”')
 
 
-class Lexeme(NamedTuple):
-    """A word or a mark, as it stands; offsets are those of the sentence."""
-
-    start: int
-    end: int
-    text: str
-    folded: str
+Lexeme = tuple[int, int, str, str]
+"""Start and end in the sentence of a word or a mark, as it stands, and folded."""
 
 
 class Token(NamedTuple):
@@ -80,6 +88,12 @@ class Phrase:
         Light words and marks behind the last token.
     question
         Whether it asks rather than says.
+    kinds
+        The kinds of its tokens.
+    denies
+        Whether any of its tokens is denied.
+    passive
+        Whether "by" stands before any of them.
     """
 
     text: str
@@ -87,163 +101,206 @@ class Phrase:
     keys: Sequence[str]
     after: tuple[str, ...]
     question: bool
+    kinds: AbstractSet[Kind]
+    denies: bool
+    passive: bool
 
 
-def lexemes(text: str) -> Iterator[Lexeme]:
-    """Yield the words and marks of `text`, contracted forms as two words.
+def lexemes(text: str) -> list[Lexeme]:
+    """Return the words and marks of `text`, contracted forms as two words.
 
     Examples
     --------
-    >>> [lexeme.folded for lexeme in lexemes("He can’t, cannot or do n't: 8,4%")]
+    >>> [folded for _, _, _, folded in lexemes("He can’t, cannot or do n't: 8,4%")]
     ['he', 'can', 'not', ',', 'can', 'not', 'or', 'do', 'not', ':', '8.4', 'percent']
     """
-    for match in _LEXEME.finditer(text):
-        start, end = match.span()
+    pattern = _PLAIN["'" in text] if text.isascii() else _LEXEME
+    lexemes: list[Lexeme] = []
+    for match in pattern.finditer(text):
         found = match.group()
-        if found.isalpha():
-            folded = found.lower() if found.isascii() else fold_word(found)
-            if folded == "cannot":
-                yield Lexeme(start, start + 3, found[:3], "can")
-                yield Lexeme(start + 3, end, found[3:], "not")
-            elif folded in _CUT_AUXILIARIES and text[end : end + 1] in {"n", "N"}:
-                yield Lexeme(start, end, found, _CUT_AUXILIARIES[folded])
-            else:
-                yield Lexeme(start, end, found, folded)
-        elif found[0] in "nN" and not found[1].isalnum():
-            yield Lexeme(start, end, found, "not")
-        elif _DECIMAL_COMMA.fullmatch(found):
-            yield Lexeme(start, end, found, fold_word(found.replace(",", ".")))
+        folded = _FOLDED[found]
+        if folded in _TORN and found.isalpha():
+            lexemes += _torn(text, *match.span(), folded=folded)
         else:
-            yield Lexeme(start, end, found, fold_word(found))
+            lexemes.append((*match.span(), found, folded))
+    return lexemes
 
 
-@lru_cache(maxsize=2048)  # the outputs of several systems stand beside the same sentences
-def phrase(text: str) -> Phrase:
-    """Read a sentence as tokens."""
-    reader = _Reader(list(lexemes(text)))
-    tokens = list(reader.tokens())
+def _torn(text: str, start: int, end: int, *, folded: str) -> Iterator[Lexeme]:
+    """Yield a word that may hold "not", or have been cut from it."""
+    if folded == "cannot":
+        yield start, start + 3, text[start : start + 3], "can"
+        yield start + 3, end, text[start + 3 : end], "not"
+    else:
+        cut = text[end : end + 1] in {"n", "N"}
+        yield start, end, text[start:end], _CUT_AUXILIARIES[folded] if cut else folded
+
+
+def _folded(found: str) -> str:
+    """Fold what `_LEXEME` matches."""
+    if found[0] in "nN" and not found.isalpha() and not found[1].isalnum():
+        return "not"
+    if _DECIMAL_COMMA.fullmatch(found):
+        return fold_word(found.replace(",", "."))
+    return fold_word(found)
+
+
+_FOLDED = KeptByWord(_folded)
+
+
+class _Sense(NamedTuple):
+    """Sense of a folded word, wherever it stands.
+
+    Parameters
+    ----------
+    light
+        Whether it is passed over; None where that depends on the words around it.
+    key, denied
+        Key of the token that it makes, and whether it denies by its own prefix.
+    kind
+        Kind of the token; ``"word"`` is one of a name where it has a capital.
+    counts
+        Whether a number may begin with it.
+    """
+
+    light: bool | None
+    key: str
+    denied: bool
+    kind: Kind
+    counts: bool
+
+
+def _sense(word: str) -> _Sense:
+    meant = SAME.get(word, word)
+    denied = meant in NEGATIVE_FORMS
+    meant = NEGATIVE_FORMS.get(meant, meant)
+    light: bool | None = (
+        word in LIGHT or not word[0].isalnum() or (len(word) == 1 and word.isalpha())
+    )
+    if word in _DENYING or word in {"longer", "may"}:
+        light = None
+    counts = word[0].isalnum() and begins_number(word)
+    return _Sense(light, key(meant), denied, _kind(meant), counts)
+
+
+def _kind(meant: str) -> Kind:
+    if meant in WEEKDAYS:
+        return "weekday"
+    if meant in _MONTHS:
+        return "month"
+    return "ordinal" if meant in ORDINALS else "word"
+
+
+_SENSES = KeptByWord(_sense)
+
+
+def _read(text: str) -> Phrase:
+    tokens, after = _tokens(lexemes(text))
     return Phrase(
         text=text,
         tokens=tokens,
         keys=[token.key for token in tokens],
-        after=tuple(reader.before),
+        after=after,
         question=text.rstrip("\"'”’) ").endswith("?"),
+        kinds={token.kind for token in tokens},
+        denies=any(token.denied for token in tokens),
+        passive=any("by" in token.before for token in tokens),
     )
 
 
-class _Reader:
-    """State of the reading of a sentence from left to right."""
+phrase = KeptByText(_read)
+"""Read a sentence as tokens."""
 
-    def __init__(self, found: Sequence[Lexeme]) -> None:
-        self._found = found
-        self._folded = [lexeme.folded for lexeme in found]
-        self.before: list[str] = []
-        self._opening = -1
-        self._denials: list[tuple[int, int]] = []
 
-    def tokens(self) -> Iterator[Token]:
-        """Yield the tokens in order."""
-        stated = {number.first: number for number in numbers(self._readable())}
-        stop = 0
-        for at, lexeme in enumerate(self._found):
-            if at < stop:
-                continue
-            if at in stated:
-                stop = self._past_ending(stated[at].stop)
-                value = stated[at].value
-                number = f"#{value:g}" if not isinf(value) else f"#{lexeme.folded}"
-                yield self._token((at, stop), number, kind="number", value=value)
-            elif lexeme.folded in _DENYING and self._denies(at):
-                self._deny(lexeme)
-            elif self._is_light(at):
-                self._pass(lexeme)
-            else:
-                yield self._word(at)
-
-    def _readable(self) -> list[str]:
-        """Return the words for the reading of numbers, marks as breaks."""
-        return [word if word[0].isalnum() else _BREAK for word in self._folded]
-
-    def _past_ending(self, stop: int) -> int:
-        """Step over the ending of an ordinal in numerals."""
-        follows = stop < len(self._found) and self._folded[stop] in _ORDINAL_ENDINGS
-        return stop + 1 if follows else stop
-
-    def _denies(self, at: int) -> bool:
-        word = self._folded[at]
-        after = self._folded[at + 1] if at + 1 < len(self._folded) else "."
-        if word == "no":
-            return (
-                after not in HARMLESS_AFTER_NO
-                and after[0] not in ",;:?!."
-                and not after[0].isdigit()
-            )
-        if word in INFINITIVE_NEGATORS:
-            return after == "to"
-        if word == "nothing":
-            return after not in {"to", "but", "more", "less"}
-        if word == "nor":
-            return "neither" not in self.before
-        return word in NEGATORS
-
-    def _deny(self, lexeme: Lexeme) -> None:
-        if lexeme.folded not in self.before:  # or else it was stammered
-            self._denials.append((lexeme.start, lexeme.end))
-        self._pass(lexeme)
-
-    def _pass(self, lexeme: Lexeme) -> None:
-        if self._opening < 0 or lexeme.folded in _STOPS:
-            self._opening = lexeme.end if lexeme.folded in _STOPS else lexeme.start
-        self.before.append(lexeme.folded)
-
-    def _is_light(self, at: int) -> bool:
-        word = self._folded[at]
-        if word == "longer":
-            return self.before[-1:] == ["no"]
-        if word == "may" and at:
-            return self._found[at].text != "May"
-        return word in LIGHT or not word[0].isalnum() or (len(word) == 1 and word.isalpha())
-
-    def _word(self, at: int) -> Token:
-        lexeme = self._found[at]
-        folded = SAME.get(lexeme.folded, lexeme.folded)
-        if folded in NEGATIVE_FORMS:
-            self._denials.append((lexeme.start, lexeme.end))
-            folded = NEGATIVE_FORMS[folded]
-        return self._token((at, at + 1), key(folded), kind=self._kind(at, folded))
-
-    def _kind(self, at: int, folded: str) -> Kind:
-        if folded in WEEKDAYS:
-            return "weekday"
-        if folded in _MONTHS and self._found[at].text not in {"march", "may"}:
-            return "month"
-        if folded in ORDINALS:
-            return "ordinal"
-        return "name" if self._found[at].text[0].isupper() else "word"
-
-    def _token(self, place: tuple[int, int], name: str, *, kind: Kind, value: float = 0.0) -> Token:
-        at, stop = place
-        start = self._found[at].start
-        token = Token(
-            start=start,
-            end=self._found[stop - 1].end,
-            key=name,
-            kind=kind,
-            value=value,
-            unit=self._unit(stop) if kind == "number" else None,
-            denials=tuple(self._denials),
-            denied=len(self._denials) % 2 == 1,
-            before=tuple(self.before),
-            opening=start if self._opening < 0 else self._opening,
+def _tokens(found: Sequence[Lexeme]) -> tuple[list[Token], tuple[str, ...]]:
+    """Read lexemes from left to right; return also what is light behind the last token."""
+    senses = [_SENSES[folded] for _, _, _, folded in found]
+    stated = _stated(found) if any(sense.counts for sense in senses) else {}
+    tokens: list[Token] = []
+    before: list[str] = []
+    denials: list[tuple[int, int]] = []
+    opening, stop = -1, 0
+    for at, (start, end, said, folded) in enumerate(found):
+        if at < stop:
+            continue
+        light, name, denied, kind, _ = senses[at]
+        last, value, unit = end, 0.0, None
+        if at in stated:
+            value, stop = stated[at].value, _past_ending(found, stated[at].stop)
+            name, kind = _number_key(value, folded), "number"
+            last, unit = found[stop - 1][1], _unit(found[stop : stop + 2], before)
+        elif light or (light is None and _is_passed(found, at, before=before, denials=denials)):
+            if opening < 0 or folded in _STOPS:
+                opening = end if folded in _STOPS else start
+            before.append(folded)
+            continue
+        else:
+            if kind == "word" or said in _NO_MONTHS:
+                kind = "name" if said[0].isupper() else "word"
+            if denied:
+                denials.append((start, end))
+        opening = start if opening < 0 else opening
+        odd, light_words = len(denials) % 2 == 1, tuple(before)
+        tokens.append(
+            Token(start, last, name, kind, value, unit, tuple(denials), odd, light_words, opening)
         )
-        self.before.clear()
-        self._denials.clear()
-        self._opening = -1
-        return token
+        before.clear()
+        denials.clear()
+        opening = -1
+    return tokens, tuple(before)
 
-    def _unit(self, stop: int) -> tuple[str, str] | None:
-        """Return the unit of the number that ends before `stop`."""
-        if self.before and self.before[-1] in UNITS and not self.before[-1].isalpha():
-            return UNITS[self.before[-1]]
-        follows = next((word for word in self._folded[stop : stop + 2] if word != "-"), "")
-        return UNITS.get(follows) if follows not in SHORT_SCALES else None
+
+def _stated(found: Sequence[Lexeme]) -> dict[int, Number]:
+    """Return the numbers by their first words; none is read across a mark."""
+    readable = [folded if folded[0].isalnum() else _BREAK for _, _, _, folded in found]
+    return {number.first: number for number in numbers(readable)}
+
+
+def _number_key(value: float, folded: str) -> str:
+    return f"#{folded}" if isinf(value) else f"#{value:g}"
+
+
+def _past_ending(found: Sequence[Lexeme], stop: int) -> int:
+    """Step over the ending of an ordinal in numerals."""
+    follows = stop < len(found) and found[stop][3] in _ORDINAL_ENDINGS
+    return stop + 1 if follows else stop
+
+
+def _unit(behind: Sequence[Lexeme], before: Sequence[str]) -> tuple[str, str] | None:
+    """Return the unit of a number from what stands behind it and before it."""
+    if before and before[-1] in UNITS and not before[-1].isalpha():
+        return UNITS[before[-1]]
+    follows = next((folded for _, _, _, folded in behind if folded != "-"), "")
+    return UNITS.get(follows) if follows not in SHORT_SCALES else None
+
+
+def _is_passed(
+    found: Sequence[Lexeme], at: int, *, before: Sequence[str], denials: list[tuple[int, int]]
+) -> bool:
+    """Whether a word makes no token; one that denies the next is added to `denials`."""
+    start, end, said, folded = found[at]
+    after = found[at + 1][3] if at + 1 < len(found) else "."
+    if folded in _DENYING and _denies(folded, after=after, before=before):
+        if folded not in before:  # or else it was stammered
+            denials.append((start, end))
+        return True
+    if folded == "longer":
+        return before[-1:] == ["no"]
+    if folded == "may" and at:
+        return said != "May"
+    return folded in LIGHT
+
+
+def _denies(word: str, *, after: str, before: Sequence[str]) -> bool:
+    """Whether a word denies what follows."""
+    if word == "no":
+        return (
+            after not in HARMLESS_AFTER_NO and after[0] not in ",;:?!." and not after[0].isdigit()
+        )
+    if word in INFINITIVE_NEGATORS:
+        return after == "to"
+    if word == "nothing":
+        return after not in {"to", "but", "more", "less"}
+    if word == "nor":
+        return "neither" not in before
+    return word in NEGATORS

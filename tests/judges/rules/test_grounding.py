@@ -3,6 +3,7 @@
 import math
 import threading
 from dataclasses import replace
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -323,7 +324,7 @@ async def test_a_long_source_is_read_outside_the_event_loop_s_thread(
 
     monkeypatch.setattr(grounding, "index_source", index)
     await judged("Acme sold 1,300 cars.")
-    await judged("Acme sold 1,300 cars.", source=ARTICLE * (LONG // len(ARTICLE) + 1))
+    await judged("Acme sold 1,300 cars.", source=ARTICLE * (4 * LONG // len(ARTICLE) + 1))
     assert threads[0] == threading.get_ident()
     assert threads[1] != threading.get_ident()
 
@@ -360,3 +361,20 @@ def test_a_made_up_number_never_raises_the_score(output: str, source: str) -> No
     after = compared(f"{output}\n\nIt was 98765.", source)
     if before.score is not None and after.score is not None:
         assert after.score <= before.score or math.isclose(after.score, before.score)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "word " * 100_000,
+        "a" * 400_000,
+        "[=[.,!?;:'\"-]" * 30_000,
+        "1" * 400_000,
+        "a [b = " * 60_000,
+    ],
+    ids=["one word", "no blanks", "marks", "digits", "keys"],
+)
+def test_a_hostile_text_takes_time_in_proportion_to_its_length(text: str) -> None:
+    begun = process_time()
+    assert compared(text, text).outcome in {Outcome.SCORED, Outcome.ABSTAINED}
+    assert process_time() - begun < 60

@@ -119,6 +119,11 @@ class FastModel:
     api_key: str = field(repr=False)
     signature: str
 
+    @property
+    def longest_call(self) -> float:
+        """The session's time limit, from the request to the last byte."""
+        return self.timeout
+
     async def complete(self, request: ChatRequest) -> Reply:
         """Ask once.
 

@@ -227,7 +227,7 @@ class Gateway:
 
 def _is_bounded(model: ChatModel, timeout: float) -> bool:
     """Say whether `model` ends a call after `timeout` seconds by itself."""
-    return isinstance(model, BoundedModel) and model.timeout <= timeout
+    return isinstance(model, BoundedModel) and model.longest_call <= timeout
 
 
 def _may_be_cured(error: TransientModelError) -> bool:

@@ -49,9 +49,9 @@ class ScrubbedModel:
         return self.model.price if isinstance(self.model, PricedModel) else None
 
     @property
-    def timeout(self) -> float:
+    def longest_call(self) -> float:
         """The model's own; infinite where it bounds no time."""
-        return self.model.timeout if isinstance(self.model, BoundedModel) else math.inf
+        return self.model.longest_call if isinstance(self.model, BoundedModel) else math.inf
 
     async def complete(self, request: ChatRequest) -> Reply:
         """Return the model's reply without secrets; raise what it raises, without them too."""

@@ -101,10 +101,10 @@ class PricedModel(ChatModel, Protocol):
 
 @runtime_checkable
 class BoundedModel(ChatModel, Protocol):
-    """A model that bounds the time of its own calls."""
+    """A model that bounds the time of its own calls, to the last byte of the reply."""
 
     @property
-    def timeout(self) -> float:
+    def longest_call(self) -> float:
         """Return the seconds after which a call raises `ModelTimeoutError`; may be infinite."""
         ...
 

@@ -168,7 +168,7 @@ def _compared(corpus: Corpus, outputs: NumberedTexts, references: NumberedTexts)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Pieces:
-    """Pieces that stand between blanks in the texts of a side, and which different pieces there are.
+    """Pieces between blanks in the texts of a side, and the different pieces among them.
 
     Parameters
     ----------

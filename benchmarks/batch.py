@@ -114,11 +114,11 @@ def print_warm(course: Course, size: Size) -> None:
         )
 
 
-def parser(*, rows: int, about: str) -> argparse.ArgumentParser:
+def parser(*, rows: int, rounds: int = 3, about: str) -> argparse.ArgumentParser:
     """Return a parser of the flags that say how much is done, `rows` rows by default."""
     flags = argparse.ArgumentParser(description=about)
     flags.add_argument("--rows", type=int, default=rows)
-    flags.add_argument("--rounds", type=int, default=3)
+    flags.add_argument("--rounds", type=int, default=rounds)
     flags.add_argument("--delay", type=float, default=0.05, help="seconds until an answer")
     flags.add_argument("--connections", type=int, default=64)
     flags.add_argument("--folder", help="where rows, results and memories are put meanwhile")

@@ -53,14 +53,14 @@ class Peer:
 
 
 PEERS: Mapping[str, Peer] = {
-    "inspect eval": Peer(
+    "inspect-eval": Peer(
         package="inspect_ai",
         command=[
             "bin/inspect", "eval", "with_inspect_ai.py", "--model", "mockllm/model",
             "--display", "none", "--log-dir", "logs", "--max-samples", "{connections}",
         ],
     ),
-    "deepeval test run": Peer(
+    "deepeval-test-run": Peer(
         package="deepeval",
         command=[
             "bin/deepeval", "test", "run", "test_with_deepeval.py", "--display", "failing",
@@ -71,7 +71,7 @@ PEERS: Mapping[str, Peer] = {
         package="pydantic_evals", command=["bin/python", "with_pydantic_evals.py"]
     ),
     "autorubric": Peer(package="autorubric", command=["bin/python", "with_autorubric.py"]),
-    "promptfoo eval": Peer(
+    "promptfoo-eval": Peer(
         package="promptfoo",
         command=[
             "node_modules/.bin/promptfoo", "eval", "-c", "promptfoo.json", "--no-cache",

@@ -36,7 +36,7 @@ class RowCost:
 def cost_of(
     command: Sequence[str], *, cwd: Path | None = None, variables: Mapping[str, str] = _NO_VARIABLES
 ) -> Cost:
-    """Run `command` with nobody to read what it prints, and return its cost.
+    """Run `command`, throw away what it prints, and return its cost.
 
     No setting of ours reaches it from the environment, and it may keep its bytecode.
 

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.batch_process import Cost, cost_of
 from benchmarks.batch_rows import ASPECT, write_calls, write_rows
-from benchmarks.batch_server import ERRORS, tally
+from benchmarks.batch_server import ERRORS, counts
 
 __all__ = ["Course", "bare", "evaluate", "expected_calls", "resume"]
 
@@ -93,9 +93,9 @@ def expected_calls(course: Course, calls: int, *, size: int | None = None) -> It
     RuntimeError
         If it is another number, or the bytes are apart by more than two hundredths.
     """
-    before = tally(course.address)
+    before = counts(course.address)
     yield
-    after = tally(course.address)
+    after = counts(course.address)
     made, sent = after.calls - before.calls, after.size - before.size
     if not 0 <= made - calls <= _PREFLIGHT:
         raise RuntimeError(f"expected {calls} calls, and {made} were made")

@@ -1,8 +1,8 @@
 """A stub of a model's server, in a process of its own: it answers every chat completion alike.
 
 It speaks just enough HTTP to be asked on connections that stay open, so that it takes
-little of the machine from the client that is measured. It counts the calls, so that nobody is
-measured who made others.
+little of the machine from the client that is measured. It counts the calls, so that a client
+that made others is found out.
 """
 
 import asyncio  # noqa: TID251 - bare protocols answer 10,000 calls a second on one core
@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from multiprocessing.connection import Connection
 
-__all__ = ["ERRORS", "Tally", "served", "tally"]
+__all__ = ["ERRORS", "Counts", "counts", "served"]
 
 ERRORS = 3
 """The number of errors in each review; all of their quotes are in the judged text."""
@@ -57,14 +57,14 @@ _MESSAGES: Mapping[str, Mapping[str, object]] = {
 }
 """The answer below each path: a review, a grade as JSON or by a call of a tool, a criterion met."""
 
-_TALLY = "/tally"
 _END_OF_HEAD = b"\r\n\r\n"
+_NOT_FOUND = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0" + _END_OF_HEAD
 _LENGTH = b"content-length:"
 _FIRST_LABEL = b"Error 1 ("
 
 
 @dataclass(slots=True)
-class Tally:
+class Counts:
     """The number of calls so far, and the bytes of their bodies."""
 
     calls: int = 0
@@ -76,6 +76,7 @@ def served(*, delay: float) -> Iterator[str]:
     """Run the server; every answer takes `delay` seconds.
 
     The value is its address: ``/v1`` follows it, or ``/json/v1``, ``/rubric/v1``, ``/tool/v1``.
+    Calls below any other path are refused; any GET is answered by the counts.
     """
     spawn = multiprocessing.get_context("spawn")
     receiver, sender = spawn.Pipe(duplex=False)
@@ -88,15 +89,15 @@ def served(*, delay: float) -> Iterator[str]:
         server.join()
 
 
-def tally(address: str) -> Tally:
+def counts(address: str) -> Counts:
     """Ask the server at `address` what it was asked so far."""
-    with urllib.request.urlopen(f"{address}{_TALLY}") as answer:  # noqa: S310 - our own address
-        return Tally(**json.load(answer))
+    with urllib.request.urlopen(f"{address}/counts") as answer:  # noqa: S310 - our own address
+        return Counts(**json.load(answer))
 
 
 def _serve(delay: float, sender: Connection) -> None:
     answers = {f"POST {path}/v1/".encode(): _answer(said) for path, said in _MESSAGES.items()}
-    answering = partial(_Answering, answers, delay=delay, asked=Tally())
+    answering = partial(_Answering, answers, delay=delay, asked=Counts())
 
     async def main() -> None:
         server = await asyncio.get_running_loop().create_server(answering, "127.0.0.1", 0)
@@ -127,7 +128,7 @@ def _with_head(body: bytes) -> bytes:
 class _Answering(asyncio.Protocol):
     """One connection: answers each request that has arrived in full."""
 
-    def __init__(self, answers: Mapping[bytes, bytes], *, delay: float, asked: Tally) -> None:
+    def __init__(self, answers: Mapping[bytes, bytes], *, delay: float, asked: Counts) -> None:
         self._answers = answers
         self._delay = delay
         self._asked = asked
@@ -144,8 +145,8 @@ class _Answering(asyncio.Protocol):
         self._received += data
         while (size := _size(self._received)) and len(self._received) >= size:
             request, self._received = self._received[:size], self._received[size:]
-            if request.startswith(f"GET {_TALLY}".encode()):
-                self._send(json.dumps(asdict(self._asked)).encode())
+            if request.startswith(b"GET "):
+                self._send(_with_head(json.dumps(asdict(self._asked)).encode()))
             else:
                 answer = self._answer_to(request)
                 asyncio.get_running_loop().call_later(self._delay, self._send, answer)
@@ -154,13 +155,16 @@ class _Answering(asyncio.Protocol):
         """Count a call, and return the answer below its path."""
         self._asked.calls += 1
         self._asked.size += len(request) - request.index(_END_OF_HEAD) - len(_END_OF_HEAD)
-        answer = next(body for path, body in self._answers.items() if request.startswith(path))
+        bodies = (body for path, body in self._answers.items() if request.startswith(path))
+        if not (body := next(bodies, b"")):
+            return _NOT_FOUND
         number = f"{self._asked.calls % 10_000_000:07}".encode()
-        return answer.replace(_NUMBER.encode(), number).replace(_MARK.encode(), _mark(request))
+        body = body.replace(_NUMBER.encode(), number).replace(_MARK.encode(), _mark(request))
+        return _with_head(body)
 
-    def _send(self, body: bytes) -> None:
+    def _send(self, answer: bytes) -> None:
         assert self._transport is not None
-        self._transport.write(_with_head(body))
+        self._transport.write(answer)
 
 
 def _mark(request: bytes) -> bytes:

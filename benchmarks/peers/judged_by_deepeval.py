@@ -1,4 +1,4 @@
-"""What the two scripts of deepeval share: G-Eval with its steps given, and the test cases."""
+"""Parts that the two scripts of deepeval share: G-Eval with its steps given, and the test cases."""
 
 # mypy: ignore-errors
 # What it imports is in an environment of its own.

@@ -8,6 +8,7 @@ fails ends the page.
 
 import argparse
 import ast
+import os
 import platform
 import subprocess
 import sys
@@ -67,9 +68,10 @@ def section(script: str, arguments: Sequence[str]) -> str:
     """Run a script and return its section: what it measures, where it is, what it prints."""
     source = (HERE / f"{script}.py").read_text(encoding="utf-8")
     title = (ast.get_docstring(ast.parse(source)) or script).partition("\n")[0].rstrip(".")
+    busy = os.getloadavg()[0]
     output = printed([sys.executable, "-m", f"benchmarks.{script}", *arguments])
     body = output if "\n|" in f"\n{output}" else f"```text\n{output}\n```"
-    return f"## {title}\n\n`{' '.join((f'benchmarks/{script}.py', *arguments))}`\n\n{body}"
+    return f"## {title}\n\n`benchmarks/{script}.py`, begun at a load of {busy:.1f}\n\n{body}"
 
 
 def read_options() -> argparse.Namespace:

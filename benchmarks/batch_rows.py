@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from spanjury import Segment, find_aspect
+from spanjury.judges.core import Aspect
 from spanjury.judges.llm.prompt import PromptOptions, render
 
 __all__ = ["ASPECT", "segment", "write_calls", "write_rows"]
@@ -46,7 +48,7 @@ def write_rows(path: Path, count: int) -> None:
 
 def write_calls(path: Path, count: int) -> None:
     """Write a JSON Lines file of what an annotator sends of `count` rows: a body a line."""
-    _write_lines(path, _call, count)
+    _write_lines(path, partial(_call, aspect=find_aspect(_TASK, ASPECT)), count)
 
 
 def _write_lines(path: Path, fields: Callable[[int], object], count: int) -> None:
@@ -65,8 +67,8 @@ def _row(number: int) -> object:
     }
 
 
-def _call(number: int) -> object:
-    conversation = render(segment(number), find_aspect(_TASK, ASPECT), PromptOptions())
+def _call(number: int, *, aspect: Aspect) -> object:
+    conversation = render(segment(number), aspect, PromptOptions())
     return {
         "model": "stub",
         "temperature": 0.0,

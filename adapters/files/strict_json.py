@@ -5,6 +5,7 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import chain
 
 from spanjury.adapters.files.limits import USUAL
 from spanjury.judges.core import DataError
@@ -43,7 +44,7 @@ def parse_json(text: str, *, depth: int = USUAL.depth) -> object:
         raise DataError(f"not JSON: {error}") from error
     except RecursionError as error:
         raise DataError("nested too deeply to be read") from error
-    if text.count("[") + text.count("{") > depth and _is_deeper(value, depth):
+    if _is_deeper(value, depth):
         limits = replace(USUAL, depth=depth)
         raise limits.exceeded("depth", "nested too deeply to be read")
     return value
@@ -53,14 +54,20 @@ def _is_deeper(value: object, depth: int) -> bool:
     """Tell whether more than `depth` objects and lists lie within each other."""
     level = [value]
     for _ in range(depth):
-        level = [inner for outer in level for inner in _members(outer)]
-    return any(isinstance(inner, dict | list) for inner in level)
+        nested = (_members(outer) for outer in level if type(outer) in _NESTING)
+        level = list(chain.from_iterable(nested))
+        if not level:
+            return False
+    return any(type(inner) in _NESTING for inner in level)
 
 
 def _members(value: object) -> Iterable[object]:
     if isinstance(value, dict):
         return value.values()
     return value if isinstance(value, list) else ()
+
+
+_NESTING = frozenset({dict, list})
 
 
 def excerpt(value: object) -> str:

@@ -15,8 +15,7 @@ later call raises `RunFailedError`. Without a preflight the first call of all go
 others, so that a wrong key costs one.
 """
 
-from collections.abc import Awaitable, Callable, Hashable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Hashable
 
 import anyio
 
@@ -84,7 +83,7 @@ class Guard:
         self.clock = clock
         self.sleep = sleep
         self._preflight = preflight
-        self._is_fresh = is_fresh
+        self.is_fresh = is_fresh
         self._circuits: dict[Hashable, Circuit] = {}
         self._failure = ""
 
@@ -117,7 +116,7 @@ class Guard:
 
     async def preflight(self, first: "Circuit") -> None:
         """Try `first`, and with it, in a fresh run, all models that were never tried."""
-        others = self._circuits.values() if self._is_fresh and self._preflight else ()
+        others = self._circuits.values() if self.is_fresh and self._preflight else ()
         waiting = [other for other in others if other.is_untried and other is not first]
 
         async def attempt(circuit: Circuit) -> None:
@@ -180,32 +179,27 @@ class Circuit:
         """Let go of the model that is closed."""
         self._ask = None
 
-    @contextmanager
-    def attempt(self) -> Iterator[None]:
-        """Learn from how one attempt ends.
+    def ended(self, error: ModelError | None) -> None:
+        """Learn from how one attempt ended: in `error`, or well.
 
         Whatever is no transient failure shows that the server is there, even that it is
         asked too often.
         """
-        try:
-            yield
-        except UnusableModelError:
-            self._refusals += 1
-            raise
-        except RateLimitedModelError:
-            self._failures = 0
-            raise
-        except TransientModelError as error:
-            self._failures += 1
-            if self._failures >= PATIENCE:
-                self._open(error)
-            raise
-        except ModelError as error:
-            self._answered()
-            self._complained(error)
-            raise
-        self._complaints.replied()
-        self._answered()
+        match error:
+            case None:
+                self._complaints.replied()
+                self._answered()
+            case UnusableModelError():
+                self._refusals += 1
+            case RateLimitedModelError():
+                self._failures = 0
+            case TransientModelError():
+                self._failures += 1
+                if self._failures >= PATIENCE:
+                    self._open(error)
+            case _:
+                self._answered()
+                self._complained(error)
 
     async def follow(self) -> None:
         """Let the first call of all go ahead, until it is answered or has its head start."""

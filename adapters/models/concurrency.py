@@ -11,12 +11,9 @@ References
    doi:10.1016/0169-7552(89)90019-6
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import anyio
 
-from spanjury.judges.core import ModelTimeoutError, OverloadedModelError
+from spanjury.judges.core import ModelError, ModelTimeoutError, OverloadedModelError
 
 
 class AdaptiveLimiter:
@@ -28,8 +25,13 @@ class AdaptiveLimiter:
     still do something else, or nothing, before the call::
 
         async with limiter:
-            with limiter.attempt():
+            began = limiter.begin()
+            try:
                 reply = await model.complete(request)
+            except ModelError as error:
+                limiter.ended(error, began=began)
+                raise
+            limiter.ended(None, began=began)
 
     The limit starts at `most` and stays within ``1 <= least <= most``; other bounds raise
     `ValueError`.
@@ -61,34 +63,40 @@ class AdaptiveLimiter:
         """Places that are taken or waited for."""
         return self._places.borrowed_tokens + self._places.statistics().tasks_waiting
 
-    async def __aenter__(self) -> None:
+    async def acquire(self) -> None:
         """Wait for a place and take it."""
         try:
             self._places.acquire_nowait()  # spares a turn of the event loop
         except anyio.WouldBlock:
             await self._places.acquire()
 
-    async def __aexit__(self, *_: object) -> None:
+    def release(self) -> None:
         """Give the place back."""
         self._places.release()
 
-    @contextmanager
-    def attempt(self) -> Iterator[None]:
-        """Learn from how one call ends; the task holds a place.
+    async def __aenter__(self) -> None:
+        await self.acquire()
+
+    async def __aexit__(self, *_: object) -> None:
+        self.release()
+
+    def begin(self) -> int:
+        """Begin a call; the task holds a place. Return what `ended` is to be given."""
+        self._was_full |= self.under_way >= self._limit
+        return self._cuts
+
+    def ended(self, error: ModelError | None, *, began: int) -> None:
+        """Learn from how one call ended: in `error`, or well.
 
         A call that began before the limit last fell says nothing about the new limit: of
         all the calls of one round trip, the first that meets overload counts.
         """
-        began = self._cuts
-        self._was_full |= self.under_way >= self._limit
-        try:
-            yield
-        except (OverloadedModelError, ModelTimeoutError):
-            if began == self._cuts:
-                self._cut()
-            raise
-        if began == self._cuts:
+        if began != self._cuts:
+            return
+        if error is None:
             self._succeed()
+        elif isinstance(error, OverloadedModelError | ModelTimeoutError):
+            self._cut()
 
     def _cut(self) -> None:
         self._cuts += 1

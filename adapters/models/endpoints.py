@@ -6,8 +6,8 @@ each attempt of a call, from the outside in::
     Gateway                tries again, and for each attempt
       Endpoints.place      chooses a server and waits for a place there (AdaptiveLimiter)
         RateLimit.admit    waits until the minute allows it
-          Endpoint.attempt learns how it ends, for the server's limit and health
-            fail_after     bounds its time, so that no wait counts against it
+          Endpoint.ended   learns how it ends, for the server's limit and health
+            CancelScope    bounds its time, so that no wait counts against it
               ChatModel.complete
 
 So retries and time limits stay the gateway's; `Endpoints` is no `ChatModel`, since a place
@@ -15,8 +15,8 @@ must be waited for outside the time limit and a time-out must be seen inside the
 """
 
 import math
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 
 import anyio
 
@@ -81,35 +81,33 @@ class Endpoint:
         """Whether it is left alone: it rests, or one call tries whether it is well again."""
         return self.is_sick and (self._clock() < self._rests_until or self._probes > 0)
 
-    @contextmanager
-    def visit(self) -> Iterator[None]:
-        """Go there with a call; to a sick server one goes at a time."""
-        probe = self.is_sick
-        self._probes += probe
-        try:
-            yield
-        finally:
-            self._probes -= probe
+    def enter(self) -> bool:
+        """Go there with a call; to a sick server one goes at a time. Return what `leave` needs."""
+        is_probe = self.is_sick
+        self._probes += is_probe
+        return is_probe
 
-    @contextmanager
-    def attempt(self) -> Iterator[None]:
-        """Learn from how a call to it ends.
+    def leave(self, *, is_probe: bool) -> None:
+        """Come back with it."""
+        self._probes -= is_probe
+
+    def begin(self) -> int:
+        """Begin a call to it; return what `ended` is to be given."""
+        return self.limiter.begin()
+
+    def ended(self, error: ModelError | None, *, began: int) -> None:
+        """Learn from how a call to it ended: in `error`, or well.
 
         Transient failures count against it, among them time-outs and 5xx, and that it does
         not serve the model or refuses the key. Whatever else it says shows that it is there,
         even that it is asked too often.
         """
-        try:
-            with self.limiter.attempt():
-                yield
-        except ModelError as error:
-            well = isinstance(error, RateLimitedModelError)
-            if isinstance(error, TransientModelError | UnusableModelError) and not well:
-                self._failed()
-            else:
-                self._answered()
-            raise
-        self._answered()
+        self.limiter.ended(error, began=began)
+        well = error is None or isinstance(error, RateLimitedModelError)
+        if isinstance(error, TransientModelError | UnusableModelError) and not well:
+            self._failed()
+        else:
+            self._answered()
 
     def _failed(self) -> None:
         self.failures += 1
@@ -180,19 +178,20 @@ class Endpoints:
         """Calls that have a place now."""
         return sum(endpoint.limiter.under_way for endpoint in self._endpoints)
 
-    @asynccontextmanager
-    async def place(self, *, tried: list[Endpoint]) -> AsyncIterator[Endpoint]:
-        """Hold a place at a server for one attempt, and add the server to those `tried`."""
-        endpoint = self._best(tried)
+    def place(self, *, tried: list[Endpoint]) -> AbstractAsyncContextManager[Endpoint]:
+        """Return a place at a server, held for one attempt; it is added to those `tried`."""
+        return _Place(self, tried)
+
+    async def take(self, tried: list[Endpoint]) -> Endpoint:
+        """Wait for a place at the best server, and take it."""
         while True:
-            async with endpoint.limiter:
-                # It may have been ejected while this call waited for its place.
-                if not endpoint.is_ejected or self._all_ejected:
-                    tried.append(endpoint)
-                    with endpoint.visit():
-                        yield endpoint
-                    return
             endpoint = self._best(tried)
+            await endpoint.limiter.acquire()
+            # It may have been ejected while this call waited for its place.
+            if not endpoint.is_ejected or self._all_ejected:
+                tried.append(endpoint)
+                return endpoint
+            endpoint.limiter.release()
 
     @property
     def _all_ejected(self) -> bool:
@@ -214,3 +213,25 @@ class Endpoints:
             )
 
         return min(self._endpoints, key=badness)
+
+
+class _Place:
+    """A place at a server; a class, since a generator's context takes as long as all it does."""
+
+    __slots__ = ("_endpoint", "_endpoints", "_is_probe", "_tried")
+
+    def __init__(self, endpoints: Endpoints, tried: list[Endpoint]) -> None:
+        self._endpoints = endpoints
+        self._tried = tried
+        self._endpoint: Endpoint | None = None
+        self._is_probe = False
+
+    async def __aenter__(self) -> Endpoint:
+        endpoint = self._endpoint = await self._endpoints.take(self._tried)
+        self._is_probe = endpoint.enter()
+        return endpoint
+
+    async def __aexit__(self, *_: object) -> None:
+        assert self._endpoint is not None
+        self._endpoint.leave(is_probe=self._is_probe)
+        self._endpoint.limiter.release()

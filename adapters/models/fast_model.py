@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import aiohttp
 import anyio
+import msgspec
 from yarl import URL
 
 from spanjury.adapters.models.event_loop import asyncio_loop
@@ -184,8 +185,14 @@ def _body(request: ChatRequest, *, model: str) -> bytes:
         fields |= llama_cpp_grammar(grammar) | vllm_grammar(grammar) | sglang_grammar(grammar)
     if request.prefix:
         fields |= CONTINUE_LAST_MESSAGE
-    # A tool's description may hold what UTF-8 cannot encode.
-    return json.dumps(fields, ensure_ascii=False).encode(errors="replace")
+    try:
+        return _ENCODER.encode(fields)
+    except _UNFIT:  # a tool's description may hold anything
+        return json.dumps(fields, ensure_ascii=False).encode(errors="replace")
+
+
+_ENCODER = msgspec.json.Encoder()
+_UNFIT = (msgspec.MsgspecError, TypeError, ValueError, OverflowError)
 
 
 def _model_name(name: str) -> str:

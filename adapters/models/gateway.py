@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field, replace
 from secrets import SystemRandom
 
@@ -197,22 +197,26 @@ class Gateway:
 
     async def _ask_at(self, endpoint: Endpoint, request: ChatRequest) -> Reply:
         reckoned = await self._rates.admit(request)
-        with self._watched(), endpoint.attempt():
+        began = endpoint.begin()
+        try:
             reply = await self._in_time(endpoint.model, request)
+        except ModelError as error:
+            self._learn(endpoint, error, began=began)
+            raise
+        self._learn(endpoint, None, began=began)
         self._rates.settle(reply.usage, reckoned=reckoned)
         return reply
 
-    def _watched(self) -> AbstractContextManager[None]:
-        return nullcontext() if self._circuit is None else self._circuit.attempt()
+    def _learn(self, endpoint: Endpoint, error: ModelError | None, *, began: int) -> None:
+        endpoint.ended(error, began=began)
+        if self._circuit is not None:
+            self._circuit.ended(error)
 
     async def _in_time(self, model: ChatModel, request: ChatRequest) -> Reply:
-        try:
-            with anyio.fail_after(self.options.timeout):
-                return await model.complete(request)
-        except TimeoutError:
-            raise ModelTimeoutError(
-                f"{self.signature}: no complete reply within {self.options.timeout:g} s"
-            ) from None
+        timeout = self.options.timeout
+        with suppress(TimeoutError), anyio.CancelScope(deadline=anyio.current_time() + timeout):
+            return await model.complete(request)
+        raise ModelTimeoutError(f"{self.signature}: no complete reply within {timeout:g} s")
 
 
 def _may_be_cured(error: TransientModelError) -> bool:

@@ -8,7 +8,10 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+
+import msgspec
 
 from spanjury.adapters.models.model_errors import (
     error_by_status,
@@ -78,9 +81,14 @@ class _NotJson:
     """In place of what cannot be read."""
 
 
+_DECODER = msgspec.json.Decoder()
+
+
 def _parsed(body: bytes) -> object:
+    with suppress(msgspec.MsgspecError, ValueError, RecursionError):
+        return _DECODER.decode(body)
     try:
-        return json.loads(body)
+        return json.loads(body)  # servers write NaN and other encodings, too
     # Not JSON, not UTF-8, a number of thousands of digits; or nested too deeply.
     except (ValueError, RecursionError):
         return _NotJson()

@@ -6,7 +6,7 @@ or screen, gets to see a secret.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 
 from spanjury.judges.core import (
@@ -16,11 +16,11 @@ from spanjury.judges.core import (
     ModelError,
     PricedModel,
     Reply,
+    SecretFinder,
     TokenLogprob,
     TokenPrice,
     ToolCall,
     hide,
-    secret_places,
 )
 
 
@@ -32,6 +32,9 @@ class ScrubbedModel:
     """
 
     model: ChatModel
+    _secrets: SecretFinder = field(
+        default_factory=SecretFinder, init=False, repr=False, compare=False
+    )
 
     @property
     def signature(self) -> str:
@@ -46,30 +49,40 @@ class ScrubbedModel:
     async def complete(self, request: ChatRequest) -> Reply:
         """Return the model's reply without secrets; raise what it raises, without them too."""
         try:
-            return _scrubbed(await self.model.complete(request))
+            return _scrubbed(await self.model.complete(request), self._secrets)
         except ModelError as error:
             # The same error, so that its type and whatever it carries stay.
             error.args = tuple(hide(part) if isinstance(part, str) else part for part in error.args)
             raise
 
 
-def _scrubbed(reply: Reply) -> Reply:
-    text, reasoning = hide(reply.text), hide(reply.reasoning)
-    calls = tuple(map(_scrubbed_call, reply.tool_calls))
-    logprobs = _scrubbed_tokens(reply.logprobs)
-    scrubbed = replace(reply, text=text, reasoning=reasoning, tool_calls=calls, logprobs=logprobs)
-    return reply if scrubbed == reply else scrubbed
+def _scrubbed(reply: Reply, secrets: SecretFinder) -> Reply:
+    text, reasoning = secrets.hide(reply.text), secrets.hide(reply.reasoning)
+    calls = tuple(_scrubbed_call(call, secrets) for call in reply.tool_calls)
+    logprobs = _scrubbed_tokens(reply.logprobs, secrets)
+    if (text, reasoning, calls, logprobs) == (
+        reply.text,
+        reply.reasoning,
+        reply.tool_calls,
+        reply.logprobs,
+    ):
+        return reply
+    return replace(reply, text=text, reasoning=reasoning, tool_calls=calls, logprobs=logprobs)
 
 
-def _scrubbed_call(call: ToolCall) -> ToolCall:
+def _scrubbed_call(call: ToolCall, secrets: SecretFinder) -> ToolCall:
     return ToolCall(
-        call_id=hide(call.call_id), name=hide(call.name), arguments=hide(call.arguments)
+        call_id=secrets.hide(call.call_id),
+        name=secrets.hide(call.name),
+        arguments=secrets.hide(call.arguments),
     )
 
 
-def _scrubbed_tokens(tokens: Sequence[TokenLogprob]) -> tuple[TokenLogprob, ...]:
+def _scrubbed_tokens(
+    tokens: Sequence[TokenLogprob], secrets: SecretFinder
+) -> tuple[TokenLogprob, ...]:
     """Mask each token that a secret runs through, and its rivals, which may spell it too."""
-    places = secret_places("".join(token.token for token in tokens))
+    places = secrets.places("".join(token.token for token in tokens))
     if not places:
         return tuple(tokens)
     edges = pairwise([0, *accumulate(len(token.token) for token in tokens)])

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from anyio import CancelScope, CapacityLimiter, Lock, to_thread
+from anyio import CancelScope, CapacityLimiter, Lock, sleep, to_thread
 
 from spanjury.adapters.runs.memory_file import (
     GET,
@@ -28,6 +28,14 @@ from spanjury.adapters.runs.sqlite_pages import log_of
 from spanjury.judges.core import EventLog, StoreError
 
 log = EventLog()
+
+_GATHERING = 0.002
+"""Seconds for which a commit waits for more puts, where the last had several: a commit costs the
+processor as much as thirty puts."""
+
+
+_MOST_WAITING = 500
+"""Values that may wait for the next commit."""
 
 
 @dataclass(slots=True)
@@ -69,6 +77,7 @@ class SqliteMemory:
         self._gathering = _Batch()
         self._writing = _Batch()
         self._has_warned = False
+        self._is_shared = False  # by several puts was the last commit
         self._turn = Lock()
         self._thread = CapacityLimiter(1)
 
@@ -100,11 +109,14 @@ class SqliteMemory:
     def get(self, key: str) -> bytes | None:
         """Return what was put last under `key`; None if nothing was, or it is damaged."""
         assert self._reader is not None, "get outside the context"
-        for batch in (self._gathering, self._writing):
-            if key in batch.rows:
-                return batch.rows[key][0]
-        with naming(self._path):
+        pending = self._gathering.rows.get(key) or self._writing.rows.get(key)
+        if pending is not None:
+            return pending[0]
+        try:
             row: tuple[bytes, int] | None = self._reader.execute(GET, (key,)).fetchone()
+        except (sqlite3.Error, OSError, ValueError):
+            with naming(self._path):  # a context for each of many gets would cost as much as they
+                raise
         if row is None:
             return None
         value, checksum = row
@@ -124,12 +136,21 @@ class SqliteMemory:
                 remedy="it is asked for again, as is every other value that is not what was put",
             )
 
+    async def put_soon(self, key: str, value: bytes) -> None:
+        """Keep `value` with the next commit, or at the end; of many, put it."""
+        if len(self._gathering.rows) < _MOST_WAITING:
+            self._gathering.rows[key] = value, checksum_of(key, value)
+        else:
+            await self.put(key, value)
+
     async def put(self, key: str, value: bytes) -> None:
         """Keep `value`; return once it is synced to disk."""
         batch = self._gathering
         batch.rows[key] = value, checksum_of(key, value)
         async with self._turn:
             if not batch.settled:
+                if self._is_shared:
+                    await sleep(_GATHERING)
                 await self._settle()
         if batch.problem:
             raise StoreError(batch.problem)
@@ -138,6 +159,7 @@ class SqliteMemory:
         """Write what has come in, to the end even if this task is cancelled meanwhile."""
         self._writing, self._gathering = self._gathering, _Batch()
         batch = self._writing
+        self._is_shared = len(batch.rows) > 1
         with CancelScope(shield=True):
             try:
                 await to_thread.run_sync(self._commit, batch.rows, limiter=self._thread)

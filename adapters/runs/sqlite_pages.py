@@ -201,9 +201,10 @@ class DatabasePages:
         """Find the size of a page: if file and log differ, by what can be read."""
         said = (_number(self._file, 16, 18), _number(self._log, 8, 12), _DEFAULT_SIZE)
         # Two bytes cannot hold 65536: it is written as 1.
-        sizes = dict.fromkeys(2**16 if size == 1 else size for size in said)
+        whole = (2**16 if size == 1 else size for size in said)
+        sizes = dict.fromkeys(filter(_SIZES.__contains__, whole))
         readable: dict[int, int] = {}
-        for size in filter(_SIZES.__contains__, sizes):
+        for size in sizes:
             self._use(size)
             readable[size] = sum(1 for _ in self.rows()) if len(sizes) > 1 else 0
         self._use(max(readable, key=readable.__getitem__))

@@ -94,6 +94,7 @@ from spanjury.judges.core.rescoring import Rescorable, Rescoring, RescoringMetho
 from spanjury.judges.core.scale import Scale
 from spanjury.judges.core.scrubbing import (
     MASK,
+    SecretFinder,
     hide,
     is_secret_name,
     reason_of,
@@ -177,6 +178,7 @@ __all__ = [
     "Sample",
     "Scale",
     "SeatReport",
+    "SecretFinder",
     "Segment",
     "SegmentMetric",
     "Source",

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
 
+from spanjury.judges.core.identity_cache import IdentityCache
 from spanjury.judges.core.scale import Scale
 
 Kind = Literal["grounding", "form", "content", "structure", "appeal"]
@@ -44,11 +45,19 @@ class Task:
 
     def canonical_header(self, header: str) -> str | None:
         """Return the task's own name for an input `header`, or None if it knows none."""
-        folded = header.strip().replace("_", " ").casefold()
-        for canonical, names in self.input_headers.items():
-            if folded in {canonical.casefold(), *(name.casefold() for name in names)}:
-                return canonical
-        return None
+        return _HEADERS.of(self).get(header.strip().replace("_", " ").casefold())
+
+
+def _headers(task: Task) -> dict[str, str]:
+    """Return every folded name of an input of `task` with the canonical one."""
+    known: dict[str, str] = {}
+    for canonical, names in task.input_headers.items():
+        for name in (canonical, *names):
+            known.setdefault(name.casefold(), canonical)
+    return known
+
+
+_HEADERS = IdentityCache[Task, dict[str, str]](_headers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,10 +11,12 @@ from dataclasses import MISSING, Field, fields, is_dataclass
 from enum import Enum
 from functools import cache
 from itertools import chain
+from json.encoder import encode_basestring_ascii
 from types import MappingProxyType
 
 from spanjury.judges.core.aspect import Aspect, Task
 from spanjury.judges.core.chat import ChatRequest, Decoding, Message, ToolCall, ToolSpec
+from spanjury.judges.core.identity_cache import IdentityCache
 from spanjury.judges.core.ports import Judge, KeyedJudge
 from spanjury.judges.core.scale import Scale
 from spanjury.judges.core.segment import Segment
@@ -52,6 +54,9 @@ request that does without it has the key that it always had. Nothing is ever add
 """
 
 
+_CONTROLS = bytes(code for code in (*range(32), 127) if chr(code) != "\n")
+
+
 def digest(*parts: str | bytes) -> str:
     """Return 32 hexadecimal digits: `fingerprint`'s 12 are too few for 10^8 keys."""
     digest = hashlib.blake2b(_LAYOUT, digest_size=16)
@@ -70,7 +75,23 @@ def canonical(value: ChatRequest | Aspect | Scale | tuple[ErrorSpan, ...]) -> by
     >>> canonical(Scale(labels=("No", "Yes")))
     b'{"labels": ["No", "Yes"]}'
     """
+    if isinstance(value, ChatRequest) and not (value.tools or value.forced):
+        return _chat(value).encode()
     return json.dumps(value, default=_plain).encode()
+
+
+def _chat(request: ChatRequest) -> str:
+    """Write a plain request as ``json.dumps`` would: there is one for every call of a model."""
+    written = f'{{"messages": [{", ".join(map(_message, request.messages))}]'
+    decoding = _DECODINGS.of(request.decoding)
+    return f'{written}, "prefix": {_quoted(request.prefix)}, "decoding": {decoding}, "tools": []}}'
+
+
+def _message(message: Message) -> str:
+    if message.tool_calls or message.call_id:
+        return json.dumps(message, default=_plain)
+    role, content = _quoted(message.role), _quoted(message.content)
+    return f'{{"role": {role}, "content": {content}, "tool_calls": [], "call_id": ""}}'
 
 
 def asked_about(segment: Segment, aspect: bytes) -> tuple[str | bytes, ...]:
@@ -115,6 +136,17 @@ def _fields(kind: type) -> tuple[tuple[str, ...], tuple["Field[object]", ...]]:
     first = _FIRST_FIELDS.get(kind, ())
     later = (field for field in fields(kind) if field.name not in first)
     return first, tuple(sorted(later, key=lambda field: field.name))
+
+
+def _quoted(text: str) -> str:
+    """Write `text` as ``json.dumps`` would, which reads each character slowly."""
+    if not text.isascii() or len(text.encode().translate(None, _CONTROLS)) < len(text):
+        return encode_basestring_ascii(text)
+    escaped = text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+    return f'"{escaped}"'
+
+
+_DECODINGS = IdentityCache[Decoding, str](lambda decoding: json.dumps(decoding, default=_plain))
 
 
 def _default(field: "Field[object]") -> object:

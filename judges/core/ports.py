@@ -124,6 +124,18 @@ class Memory(Protocol):
         """
         ...
 
+    async def put_soon(self, key: str, value: bytes) -> None:
+        """Keep `value` with what is put next, or at the end: for what can be made again.
+
+        `get` returns it at once. It is lost if the process is killed before.
+
+        Raises
+        ------
+        StoreError
+            As `put`.
+        """
+        ...
+
 
 class ModelOpener(Protocol):
     """A plugin of the group ``spanjury.models``: open a model for as long as it is needed."""

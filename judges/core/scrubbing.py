@@ -8,8 +8,10 @@ case, split, in base64, hexadecimal and percent-encoded. An ordinary word or a n
 """
 
 import base64
+import math
 import os
 import re
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,7 +21,15 @@ from urllib.parse import quote, unquote
 
 from spanjury.judges.core.addresses import MASK, address_secrets, without_credentials
 
-__all__ = ["MASK", "hide", "is_secret_name", "reason_of", "scrub", "secret_places"]
+__all__ = [
+    "MASK",
+    "SecretFinder",
+    "hide",
+    "is_secret_name",
+    "reason_of",
+    "scrub",
+    "secret_places",
+]
 
 _SHORTEST = 6
 """Characters of a secret, and of a form of it; shorter ones are within ordinary words."""
@@ -37,6 +47,8 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 _NO_LETTERS = re.compile(r"[\W\d_]+")
 _IGNORED = re.compile(r"[\W_]+")
 _ASCII_IGNORED = bytes(code for code in range(128) if not chr(code).isalnum())
+_FRESH = 0.1
+"""Seconds for which the secrets of the environment are taken as they were read."""
 _SCHEME = re.compile(r"\b(bearer|basic)\s+[^\s\"',;}]+", re.IGNORECASE)
 _KEY = re.compile(r"\b(?:sk|pk|rk|gsk|hf|xai|AIza)[-_]?[A-Za-z0-9_-]{16,}")
 
@@ -74,6 +86,32 @@ def hide(text: str, *, known: Iterable[str] = ()) -> str:
 def secret_places(text: str, *, known: Iterable[str] = ()) -> list[tuple[int, int]]:
     """Return where secrets stand in `text`, in ascending order; they may overlap."""
     return _secrets((*_environment(), *filter(None, known))).places(text)
+
+
+class SecretFinder:
+    """Finds the secrets of the environment in many texts, one soon after the other.
+
+    To read the environment takes longer than to search a text, so it is read ten times a second
+    at most.
+    """
+
+    def __init__(self) -> None:
+        self._secrets = _secrets(())
+        self._until = -math.inf
+
+    def places(self, text: str) -> list[tuple[int, int]]:
+        """Return where secrets stand in `text`, in ascending order; they may overlap."""
+        if not text:
+            return []
+        if (now := time.monotonic()) >= self._until:
+            self._secrets = _secrets(_environment())
+            self._until = now + _FRESH
+        return self._secrets.places(text)
+
+    def hide(self, text: str) -> str:
+        """Return `text` with every secret replaced by `MASK`; the same object if it has none."""
+        places = self.places(text)
+        return _without(text, places) if places else text
 
 
 def is_secret_name(name: str) -> bool:

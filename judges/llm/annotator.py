@@ -8,7 +8,7 @@ no reply at all. How it scores an error list that is not its own: `spanjury.judg
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 
@@ -29,21 +29,20 @@ from spanjury.judges.core import (
     signature,
 )
 from spanjury.judges.core.code_digest import code_digest
-from spanjury.judges.core.keys import canonical, digest
 from spanjury.judges.llm.asking import Answer, ask
 from spanjury.judges.llm.error_list import render_errors
 from spanjury.judges.llm.material import Material
-from spanjury.judges.llm.parse import PARSER_VERSION, ParsedReply, located_errors, parse
+from spanjury.judges.llm.parse import PARSER_VERSION, located_errors, parse
+from spanjury.judges.llm.parsed import ParsedReply
 from spanjury.judges.llm.prompt import (
+    Prompt,
     PromptOptions,
+    PromptWriter,
     grammar,
     prompt_fingerprint,
     reask,
-    render,
-    shown_texts,
 )
 from spanjury.judges.llm.rescore import ForcedPrefix, ScoreForm, continued, rescored, restated
-from spanjury.judges.text import field_mark
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,12 +85,24 @@ class Annotator:
     grammar: bool = False
     rescoring: Literal["auto", "continue", "restate"] = "auto"
     alternatives: int = 0
+    _options: PromptOptions = field(init=False, repr=False, compare=False)
+    _prompts: PromptWriter = field(init=False, repr=False, compare=False)
+    _decoding: Decoding = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        self._options()  # a bad option is refused now, not at the first segment
-        Decoding(
-            temperature=self.temperature, max_tokens=self.max_tokens, logprobs=self.alternatives
+        options = PromptOptions(
+            score=self.score,
+            severity=self.severity,
+            rules=self.rules,
+            max_errors=self.max_errors,
         )
+        decoding = Decoding(
+            temperature=self.temperature, seed=self.seed, max_tokens=self.max_tokens
+        )
+        replace(decoding, logprobs=self.alternatives)  # a bad number is refused now
+        object.__setattr__(self, "_options", options)  # the dataclass is frozen
+        object.__setattr__(self, "_prompts", PromptWriter(options))
+        object.__setattr__(self, "_decoding", decoding)
 
     @property
     def signature(self) -> str:
@@ -101,7 +112,7 @@ class Annotator:
         return signature(
             "annotator",
             model=self.model.signature,
-            prompt=prompt_fingerprint(self._options()),
+            prompt=prompt_fingerprint(self._options),
             temperature=self.temperature,
             seed=self.seed,
             max_tokens=self.max_tokens,
@@ -113,25 +124,23 @@ class Annotator:
 
     def report_key(self, segment: Segment, aspect: Aspect) -> str:
         """Return a digest of the prompt, and of what its replies are read with."""
-        mark = field_mark(shown_texts(segment, aspect).values())
-        asked = canonical(self._request(segment, aspect, mark=mark))
-        return digest(asked, canonical(aspect), segment.output)
+        return self._prompts.key(segment, aspect)
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Return the model's report; raise `ModelError` if it gives no reply."""
-        texts = shown_texts(segment, aspect).values()
-        mark, material = field_mark(texts), Material(texts)
+        prompt = self._prompts.write(segment, aspect)
+        material = Material(prompt.texts.values())
         answer = await ask(
             self.model,
-            self._request(segment, aspect, mark=mark),
+            self._request(prompt, aspect),
             read=lambda reply: parse(
                 reply.text,
                 scale=aspect.scale,
                 material=material,
-                mark=mark,
+                mark=prompt.mark,
                 cut=reply.finish is Finish.LENGTH,
             ),
-            reask=partial(reask, mark=mark),
+            reask=partial(reask, mark=prompt.mark),
         )
         return _report(answer, output=segment.output)
 
@@ -153,34 +162,22 @@ class Annotator:
         answer = await restated(self.model, prefix)
         return rescored(answer, spans, method=RescoringMethod.RESTATED, form=prefix.form)
 
-    def _options(self) -> PromptOptions:
-        return PromptOptions(
-            score=self.score,
-            severity=self.severity,
-            rules=self.rules,
-            max_errors=self.max_errors,
-        )
-
-    def _request(self, segment: Segment, aspect: Aspect, *, mark: str) -> ChatRequest:
-        options = self._options()
-        decoding = Decoding(
-            temperature=self.temperature,
-            seed=self.seed,
-            max_tokens=self.max_tokens,
-            grammar=grammar(aspect, options, mark=mark) if self.grammar else "",
-        )
-        return ChatRequest(messages=render(segment, aspect, options), decoding=decoding)
+    def _request(self, prompt: Prompt, aspect: Aspect) -> ChatRequest:
+        decoding = self._decoding
+        if self.grammar:
+            bound = grammar(aspect, self._options, mark=prompt.mark)
+            decoding = replace(decoding, grammar=bound)
+        return ChatRequest(messages=prompt.messages, decoding=decoding)
 
     def _prefix(self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]) -> ForcedPrefix:
-        texts = shown_texts(segment, aspect).values()
-        mark = field_mark(texts)
-        request = self._request(segment, aspect, mark=mark)
+        prompt = self._prompts.write(segment, aspect)
+        request = self._request(prompt, aspect)
         words = self.severity == "verbal"
         return ForcedPrefix(
             conversation=request.messages,
-            text=render_errors(spans, words=words, held_to_grammar=self.grammar, mark=mark),
-            form=ScoreForm(aspect=aspect, options=self._options(), mark=mark),
-            material=Material(texts),
+            text=render_errors(spans, words=words, held_to_grammar=self.grammar, mark=prompt.mark),
+            form=ScoreForm(aspect=aspect, options=self._options, mark=prompt.mark),
+            material=Material(prompt.texts.values()),
             decoding=replace(request.decoding, logprobs=self.alternatives),
         )
 

@@ -37,7 +37,8 @@ from spanjury.judges.llm.asking import Answer
 from spanjury.judges.llm.error_list import CUE, render_errors
 from spanjury.judges.llm.expected_score import expected_number
 from spanjury.judges.llm.material import Material
-from spanjury.judges.llm.parse import PARSER_VERSION, ParsedReply, located_errors
+from spanjury.judges.llm.parse import PARSER_VERSION, located_errors
+from spanjury.judges.llm.parsed import ParsedReply
 from spanjury.judges.llm.percent import Reading, from_percent
 from spanjury.judges.llm.prompt import shown_texts
 from spanjury.judges.llm.short_prompt import Layout, messages_for, read_number, short_fingerprint

@@ -9,7 +9,8 @@ line, then without the characters that are taken for the form. No list makes it 
 from collections.abc import Iterator, Sequence
 
 from spanjury.judges.core import ErrorSpan, Scale
-from spanjury.judges.llm.parse import SEVERITY_WORDS, ParsedError, parse
+from spanjury.judges.llm.parse import SEVERITY_WORDS, parse
+from spanjury.judges.llm.parsed import ParsedError
 
 _NONE = "No Error"
 _MARKS = (('"', '"'), ("“", "”"), ("«", "»"), ("「", "」"))

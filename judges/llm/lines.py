@@ -118,6 +118,13 @@ def fields(line: str) -> tuple[Field, ...]:
     return tuple(_fields(line))
 
 
+def begins_field(prose: str) -> bool:
+    """Say whether a field may begin within `prose`, outside of quotations on one line."""
+    if ":" not in prose and "：" not in prose:
+        return False
+    return any(inline["name"] for inline in _INLINE.finditer(prose))
+
+
 def is_code_fence(line: str) -> bool:
     """Say whether `line` begins or ends a code block."""
     return _FENCE.match(line) is not None

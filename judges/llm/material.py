@@ -8,7 +8,7 @@ characters and remarks in brackets are not compared, since models change them wh
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from spanjury.judges.llm.lines import GRADED, Field, Label, is_code_fence, without_markup
@@ -21,6 +21,11 @@ _GRADE = re.compile(
     r"[^\w]{0,20}?[\n:：﹕=|–—-][^\w]{0,20}(?P<value>\w+)"
 )
 _LONGEST_GRADE = 200  # characters before the first word of a value
+_GRADE_WORDS = ("severity", "score", "rating", "grade")
+_LABEL_WORDS = (
+    *("error", "issue", "location", "span", "quote", "category", "type", "explanation"),
+    *("justification", "rationale", "reason", "description", "comment"),
+)
 _LABEL = re.compile(
     r"(?<![^\W_])(?:errors?|issues?|location|span|quote|category|type|explanation|justification"
     r"|rationale|reason(?:ing)?|description|comment)(?![^\W_])"
@@ -28,24 +33,34 @@ _LABEL = re.compile(
     r"(?:\d{1,3})?[^\w]{0,20}?[\n:：﹕=|–—-])"
 )
 _REMARK = re.compile(r"\[[^\[\]\n]{0,80}\]|\([^()\n]{0,80}\)|</?[a-z][^<>\n]{0,80}>")
+_FIELD_WORDS = ("error", "location", "explanation", "severity", "overall")
+"""First words of the labels that are asked for, or the second of "No Error"."""
 _COMPARED_WORDS = 8  # of a label and what stands behind it
 _COMPARED = 400  # characters that hold these words
 _HELD_AS_LINES = frozenset(Label) - GRADED - {Label.TEXT}
 
 
 class Material:
-    """The texts that a judge was shown, indexed in time proportional to their length."""
+    """The texts that a judge was shown, indexed when a reply needs it, in linear time."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        folded = [_folded(text) for text in texts]
-        self._folded = folded
-        lines = (line for text in folded for line in text.splitlines())
-        self._lines = frozenset(_words(line) for line in lines) - {""}
-        self._grades = frozenset(
-            (grade["name"].startswith("severity"), grade["value"])
-            for text in folded
-            for grade in _GRADE.finditer(text)
+        self._texts = tuple(texts)
+
+    @cached_property
+    def holds_fields(self) -> bool:
+        """Whether a text has anything that may be taken for a field of a reply."""
+        return (
+            bool(self._grades)
+            or bool(self._fields)
+            or any(map(_begins_field, self._naming_lines()))
         )
+
+    def _naming_lines(self) -> Iterator[str]:
+        """Yield the lines that name a field: no others can be those of a reply."""
+        for text in self._folded:
+            if any(word in text for word in _FIELD_WORDS):
+                lines = text.splitlines()
+                yield from (line for line in lines if any(word in line for word in _FIELD_WORDS))
 
     @property
     def holds_review(self) -> bool:
@@ -106,12 +121,32 @@ class Material:
         return bool(words) and f"{field} ".startswith(f"{words} ")
 
     @cached_property
+    def _folded(self) -> tuple[str, ...]:
+        return tuple(map(_folded, self._texts))
+
+    @cached_property
+    def _lines(self) -> frozenset[str]:
+        """The words of each line."""
+        lines = (line for text in self._folded for line in text.splitlines())
+        return frozenset(_words(line) for line in lines) - {""}
+
+    @cached_property
+    def _grades(self) -> frozenset[tuple[bool, str]]:
+        """The first words of each grade, and whether it is a severity."""
+        return frozenset(
+            (grade["name"].startswith("severity"), grade["value"])
+            for text in self._folded
+            if any(word in text for word in _GRADE_WORDS)
+            for grade in _GRADE.finditer(text)
+        )
+
+    @cached_property
     def _fields(self) -> list[str]:
         """First words of each field that the texts label as reviews do, sorted."""
         return sorted(
             _first_words(text[label.start() : label.start() + _COMPARED])
             for text in self._folded
-            for label in _LABEL.finditer(text)
+            for label in _labels(text)
         )
 
 
@@ -120,6 +155,24 @@ def _folded(text: str) -> str:
     if text.isascii():
         return text.casefold()
     return _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).casefold()
+
+
+def _labels(text: str) -> Iterator[re.Match[str]]:
+    """Yield what `_LABEL` finds, which looks at every character slowly, in no certain order."""
+    for word in _LABEL_WORDS:
+        place = text.find(word)
+        while place >= 0:
+            label = _LABEL.match(text, place)
+            if label:
+                yield label
+            place = text.find(word, place + 1)
+
+
+def _begins_field(line: str) -> bool:
+    """Say whether a line, or a cell of it, begins as a field that is asked for."""
+    return any(
+        _words(part).removeprefix("no ").startswith(_FIELD_WORDS) for part in line.split("|")
+    )
 
 
 def _first_words(text: str) -> str:

@@ -18,14 +18,16 @@ two, `ParsedReply.problem` says what is wrong.
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from spanjury.judges.core import MAX_SEVERITY, ErrorSpan, Scale
 from spanjury.judges.llm.drafts import ErrorDraft, ReportDraft, drafts
+from spanjury.judges.llm.exact_form import read_exact
 from spanjury.judges.llm.grades import Grade, is_template, read_grade
 from spanjury.judges.llm.lines import Label, without_reasoning
 from spanjury.judges.llm.material import NO_MATERIAL, Material
 from spanjury.judges.llm.own_fields import OwnFields, own_fields
+from spanjury.judges.llm.parsed import ParsedError, ParsedReply
 from spanjury.judges.llm.quotation import quotation
 from spanjury.judges.text import Locator
 
@@ -36,51 +38,6 @@ BREAKS_OFF = "it breaks off at the score"
 SEVERITY_WORDS = ("Neutral", "Minor", "Moderate", "Major", "Critical")
 """Words for the severities 1 to 5."""
 _SCORE_LABELS = ((Label.SCORE, Label.OVERALL_SCORE), (Label.INLINE_SCORE,))  # best first, then last
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ParsedError:
-    """One error as a judge describes it.
-
-    Parameters
-    ----------
-    quote
-        The words it gives as the location; empty if it says that there are none.
-    quoted
-        Whether they stood in quotation marks. If not, and they are not in the text, they
-        describe a place (``the whole summary``) rather than misquote it.
-    severity
-        1 to 5; None if none is given or it cannot be read.
-    category
-        What sort of error it is; empty if not said.
-    """
-
-    quote: str
-    explanation: str
-    severity: int | None
-    category: str = ""
-    quoted: bool = True
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ParsedReply:
-    """Content that could be read from a reply.
-
-    Parameters
-    ----------
-    score
-        On the scale of the aspect; None if the reply gives no clear one.
-    error_free
-        Whether it says that there is no error, and lists none.
-    problem
-        Why there is no score; empty if there is one.
-    """
-
-    errors: tuple[ParsedError, ...] = ()
-    score: int | None = None
-    error_free: bool = False
-    rationale: str = ""
-    problem: str = ""
 
 
 def parse(
@@ -115,7 +72,18 @@ def parse(
     """
     if len(severities) > MAX_SEVERITY:
         raise ValueError(f"at most {MAX_SEVERITY} words for severities, got {severities!r}")
-    severity_scale = Scale(labels=severities)
+    named = Scale(labels=severities)
+    if not cut:
+        exact = read_exact(reply, scale=scale, severities=named, material=material, mark=mark)
+        if exact is not None:
+            return exact
+    return read_any(reply, scale=scale, severities=named, material=material, mark=mark, cut=cut)
+
+
+def read_any(
+    reply: str, *, scale: Scale, severities: Scale, material: Material, mark: str, cut: bool
+) -> ParsedReply:
+    """Read a reply of any form, as `parse` does."""
     answer = without_reasoning(reply)
     if answer is None:
         return ParsedReply(problem="the reasoning before the answer is never closed")
@@ -123,9 +91,9 @@ def parse(
     reports = drafts(own.fields)
     report = next((report for report in reversed(reports) if report.scores), reports[-1])
     errors = tuple(
-        _error(error, scale=severity_scale)
+        _error(error, scale=severities)
         for error in report.errors
-        if not _is_echo(error, scale=severity_scale)
+        if not _is_echo(error, scale=severities)
     )
     grade = _cut_off(own, scale=scale) if cut else Grade()
     grade = grade if grade.problem else _score(reports, quoted=own.quotes_score, scale=scale)

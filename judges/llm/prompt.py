@@ -7,17 +7,29 @@ prompt can use it again for the next aspect of the same segment.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal
 
 from spanjury.judges.core import Aspect, Message, Segment, fingerprint
+from spanjury.judges.core.identity_cache import IdentityCache
+from spanjury.judges.core.keys import canonical, digest
 from spanjury.judges.llm.grades import numbers
 from spanjury.judges.llm.parse import SEVERITY_WORDS
 from spanjury.judges.tasks import describe
-from spanjury.judges.text import fence, field_mark, fill_template, named_plainly, read_template
+from spanjury.judges.text import (
+    Template,
+    fence,
+    field_mark,
+    fill_template,
+    named_plainly,
+    read_template,
+    template,
+)
 
 _PACKAGE = "spanjury.judges.llm"
+_MOST_FRAMES = 100
 _TEMPLATES = ("system.txt", "annotate.txt", "rules.txt", "reask.txt", "report.gbnf")
 
 
@@ -41,23 +53,85 @@ def shown_texts(segment: Segment, aspect: Aspect) -> dict[str, str]:
     return {**inputs, aspect.task.output_header: segment.output}
 
 
-def render(segment: Segment, aspect: Aspect, options: PromptOptions) -> tuple[Message, ...]:
-    """Return the conversation that asks for a report on `aspect` of `segment`.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """A request for a report.
 
-    The labels of the report carry the `field_mark` of the texts.
+    Parameters
+    ----------
+    texts
+        The texts shown, by their names, the output last.
+    mark
+        The `field_mark` of the texts, which the labels of the report carry.
+    messages
+        The conversation that shows them.
     """
-    texts = shown_texts(segment, aspect)
-    output = aspect.task.output_header
-    fenced = fence(texts)
+
+    texts: Mapping[str, str]
+    mark: str
+    messages: tuple[Message, ...]
+
+
+class PromptWriter:
+    """Writes the prompts that ask for reports under some options.
+
+    What all segments of an aspect have in common is written once.
+    """
+
+    def __init__(self, options: PromptOptions) -> None:
+        self._options = options
+        self._frames = IdentityCache[Aspect, dict[tuple[str, ...], _Frame]](lambda _: {})
+
+    def write(self, segment: Segment, aspect: Aspect) -> Prompt:
+        """Return the prompt that asks for a report on `aspect` of `segment`."""
+        texts = shown_texts(segment, aspect)
+        fenced, mark = fence(texts), field_mark(texts.values())
+        about = {"material": fenced.text, "mark": fenced.mark, "code": mark}
+        frame = self._frame(aspect, tuple(texts))
+        messages = (
+            Message(role="system", content=frame.system),
+            Message(role="user", content=frame.user.fill(about)),
+        )
+        return Prompt(texts=texts, mark=mark, messages=messages)
+
+    def key(self, segment: Segment, aspect: Aspect) -> str:
+        """Return a digest of the prompt, of the aspect, and of the texts that it shows."""
+        texts = shown_texts(segment, aspect)
+        frame = self._frame(aspect, tuple(texts))
+        return digest(frame.digest, *chain.from_iterable(texts.items()))
+
+    def _frame(self, aspect: Aspect, names: tuple[str, ...]) -> "_Frame":
+        frames = self._frames.of(aspect)
+        frame = frames.get(names)
+        if frame is None:
+            if len(frames) >= _MOST_FRAMES:  # names come with the data
+                frames.clear()
+            frame = frames[names] = _framed(aspect, self._options, names)
+        return frame
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Frame:
+    """The prompts on one aspect, up to the texts; and a digest of both."""
+
+    system: str
+    user: Template
+    digest: str
+
+
+def _framed(aspect: Aspect, options: PromptOptions, names: tuple[str, ...]) -> _Frame:
+    system, user = _read("system.txt"), _asking(aspect, options, names)
+    written = digest(system, *user.pieces, canonical(aspect))
+    return _Frame(system=system, user=user, digest=written)
+
+
+def _asking(aspect: Aspect, options: PromptOptions, names: tuple[str, ...]) -> Template:
     about = {
         "task_description": aspect.task.description,
-        "material": fenced.text,
-        "mark": fenced.mark,
-        "code": field_mark(texts.values()),
         "aspect": aspect.name.replace("-", " "),
         "description": describe(aspect),
-        "everything": f"the {' and the '.join(texts)}",
-        "output": output,
+        "everything": f"the {' and the '.join(names)}",
+        "output": aspect.task.output_header,
         "severity": _read(f"severity-{options.severity}.txt"),
         "severity_form": _severity_form(options),
         "score": _score(aspect, options),
@@ -65,10 +139,7 @@ def render(segment: Segment, aspect: Aspect, options: PromptOptions) -> tuple[Me
         "max_errors": str(options.max_errors),
     }
     rules = f"{_fill('rules.txt', about)}\n\n" if options.rules else ""
-    return (
-        Message(role="system", content=_read("system.txt")),
-        Message(role="user", content=_fill("annotate.txt", {**about, "rules": rules})),
-    )
+    return template(_PACKAGE, "annotate.txt").filled_in_part({**about, "rules": rules})
 
 
 def reask(problem: str, *, mark: str) -> Message:
@@ -77,7 +148,7 @@ def reask(problem: str, *, mark: str) -> Message:
 
 
 def grammar(aspect: Aspect, options: PromptOptions, *, mark: str) -> str:
-    """Return a GBNF grammar of the answers that `render` asks for, with the mark of its texts."""
+    """Return a GBNF grammar of the answers that prompts ask for, with the mark of its texts."""
     words = list(SEVERITY_WORDS) if options.severity == "verbal" else list("12345")
     about = {
         "max_errors": str(options.max_errors),

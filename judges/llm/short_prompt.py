@@ -16,7 +16,8 @@ from typing import Literal
 from spanjury.judges.core import Aspect, ErrorSpan, Message, Report, Scale, Segment, fingerprint
 from spanjury.judges.llm.error_list import render_errors
 from spanjury.judges.llm.material import NO_MATERIAL, Material
-from spanjury.judges.llm.parse import ParsedReply, parse
+from spanjury.judges.llm.parse import parse
+from spanjury.judges.llm.parsed import ParsedReply
 from spanjury.judges.llm.percent import PERCENT, Reading, binned, percent
 from spanjury.judges.llm.prompt import shown_texts
 from spanjury.judges.text import fill_template, read_template

@@ -15,7 +15,7 @@ from functools import lru_cache
 from spanjury.judges.core import ErrorSpan, Report, Scale, TokenLogprob
 from spanjury.judges.llm.error_list import CUE, render_errors
 from spanjury.judges.llm.material import NO_MATERIAL, Material
-from spanjury.judges.llm.parse import ParsedReply
+from spanjury.judges.llm.parsed import ParsedReply
 from spanjury.judges.llm.percent import Reading, binned, percent
 from spanjury.judges.llm.short_prompt import Layout, gravest, read_number
 

@@ -5,11 +5,13 @@ from spanjury.judges.text.locate import Locator, Place
 from spanjury.judges.text.prompts import (
     AnswerMark,
     Fenced,
+    Template,
     fence,
     field_mark,
     fill_template,
     named_plainly,
     read_template,
+    template,
 )
 from spanjury.judges.text.sentences import sentences
 from spanjury.judges.text.template_tokens import DefusedModel, defused
@@ -22,6 +24,7 @@ __all__ = [
     "Folded",
     "Locator",
     "Place",
+    "Template",
     "defused",
     "fence",
     "field_mark",
@@ -32,4 +35,5 @@ __all__ = [
     "named_plainly",
     "read_template",
     "sentences",
+    "template",
 ]

@@ -7,7 +7,7 @@ of the texts shown: a reply that repeats it behind its labels tells its own line
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import count
 
@@ -84,6 +84,7 @@ def named_plainly(texts: Mapping[str, str], *, most_words: int = _MOST_WORDS) ->
     return named
 
 
+@lru_cache(maxsize=256)
 def _is_plain(header: str, *, most_words: int) -> bool:
     short = len(header) <= _LONGEST_NAME and len(header.split()) <= most_words
     return short and _PLAIN_NAME.fullmatch(header) is not None
@@ -159,14 +160,38 @@ def read_template(package: str, name: str) -> str:
     return (files(package) / "templates" / name).read_text(encoding="utf-8").rstrip("\n")
 
 
-def fill_template(package: str, name: str, about: Mapping[str, str]) -> str:
-    """Return a template with every ``$word`` replaced; texts put in are not looked into."""
-    pieces = list(_pieces(package, name))
-    pieces[1::2] = [about[word] for word in pieces[1::2]]
-    return "".join(pieces)
+@dataclass(frozen=True, slots=True)
+class Template:
+    """Fixed texts and, between them, the words of places: the odd ones of `pieces`."""
+
+    pieces: tuple[str, ...]
+
+    def fill(self, about: Mapping[str, str]) -> str:
+        """Return the text with every place filled; texts put in are not looked into."""
+        pieces = list(self.pieces)
+        pieces[1::2] = [about[word] for word in pieces[1::2]]
+        return "".join(pieces)
+
+    def filled_in_part(self, about: Mapping[str, str]) -> "Template":
+        """Return a template with only those places that `about` has nothing for."""
+        pieces = [""]
+        for number, piece in enumerate(self.pieces):
+            if number % 2 and piece not in about:
+                pieces += [piece, ""]
+            else:
+                pieces[-1] += about[piece] if number % 2 else piece
+        return Template(tuple(pieces))
 
 
 @cache
-def _pieces(package: str, name: str) -> tuple[str, ...]:
-    """Return the fixed texts of a template and, between them, the words of its places."""
-    return tuple(_PLACE.split(read_template(package, name)))
+def template(package: str, name: str) -> Template:
+    """Return the file `name` in the folder ``templates`` of `package`; each ``$word`` is a place.
+
+    The cache keeps one copy a process.
+    """
+    return Template(tuple(_PLACE.split(read_template(package, name))))
+
+
+def fill_template(package: str, name: str, about: Mapping[str, str]) -> str:
+    """Return a template with every ``$word`` replaced; texts put in are not looked into."""
+    return template(package, name).fill(about)

@@ -36,7 +36,7 @@ _RESTS = (
 )
 _MINIMAX = r"\] *(?=~!?b[\[\]])|\[ *(?=e~\[)"  # ]~b]system, [e~[
 _TOKEN = re.compile(rf"[<＜] *(?=(?:{_RESTS}))|\[ *(?=/?(?:{_BRACKETED})\])|{_MINIMAX}")
-_BEGINS = re.compile(r"[<＜\[\]]")
+_BEGINS = "<＜[]"
 _REASONING = re.compile(
     r"([<＜])( *)(?=/?(?:think|thinking|thought|reasoning)[>＞])", re.IGNORECASE
 )
@@ -56,10 +56,10 @@ def split_tokens(text: str, *, reasoning: bool = True) -> str:
     >>> split_tokens("So it ends.<|im_end|> [INST] < |x|>")
     'So it ends.< |im_end|> [ INST] <  |x|>'
     """
-    if not _BEGINS.search(text):
-        return text
-    apart = _TOKEN.sub(lambda token: f"{token[0]} ", text)
-    return _REASONING.sub(lambda tag: f"{tag[0]} ", apart) if reasoning else apart
+    apart = _TOKEN.sub(lambda token: f"{token[0]} ", text) if _holds(_TOKEN, text) else text
+    if not reasoning or not _holds(_REASONING, apart):
+        return apart
+    return _REASONING.sub(lambda tag: f"{tag[0]} ", apart)
 
 
 def join_tokens(text: str) -> str:
@@ -71,6 +71,17 @@ def join_tokens(text: str) -> str:
     'a <|im_end|> b < |im_end|> c'
     """
     return _TOKEN.sub(lambda token: token[0][:-1] if len(token[0]) > 1 else token[0], text)
+
+
+def _holds(pattern: re.Pattern[str], text: str) -> bool:
+    """Say whether `pattern` matches anywhere: a search of its own reads each character slowly."""
+    for begin in _BEGINS:
+        place = text.find(begin)
+        while place >= 0:
+            if pattern.match(text, place):
+                return True
+            place = text.find(begin, place + 1)
+    return False
 
 
 def defused(model: ChatModel) -> ChatModel:
@@ -97,13 +108,12 @@ class DefusedModel:
 
     async def complete(self, request: ChatRequest) -> Reply:
         """Return the model's reply; raise `ModelError` as the model raises it."""
-        asked = replace(
-            request,
-            messages=tuple(map(_asked, request.messages)),
-            prefix=split_tokens(request.prefix),
-        )
-        reply = await self.model.complete(asked)
-        return reply if asked == request else _answered(reply)
+        messages = tuple(map(_asked, request.messages))
+        prefix = split_tokens(request.prefix)
+        if messages == request.messages and prefix == request.prefix:
+            return await self.model.complete(request)
+        asked = replace(request, messages=messages, prefix=prefix)
+        return _answered(await self.model.complete(asked))
 
 
 def _asked(message: Message) -> Message:
@@ -111,6 +121,8 @@ def _asked(message: Message) -> Message:
     said = message.role == "assistant"
     content = split_tokens(message.content, reasoning=not said)
     calls = tuple(_renewed(call, split_tokens(call.arguments)) for call in message.tool_calls)
+    if content is message.content and calls == message.tool_calls:
+        return message
     return replace(message, content=content, tool_calls=calls)
 
 

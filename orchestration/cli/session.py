@@ -17,12 +17,14 @@ from spanjury.judges.core import (
     Result,
     RunFailedError,
     RunStoppedError,
+    Segment,
 )
 from spanjury.orchestration.cli.exits import COVERAGE, ERROR, INTERRUPTED, LIMIT, say
 from spanjury.orchestration.cli.flags.run import ShowFlags
 from spanjury.orchestration.cli.progress import ProgressLines
 from spanjury.orchestration.cli.shown import Shown
 from spanjury.orchestration.cli.view import View
+from spanjury.orchestration.engine.finished_rows import FinishedRow
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.progress import Tracker
 from spanjury.orchestration.engine.stopping import GRACE, StopToken, run_watched
@@ -143,6 +145,7 @@ class JobSession(_Session):
     ) -> None:
         super().__init__(job.limits)
         self._job = job
+        self._planned = planned
         self._total = planned.assessments
         self._folder = folder
         self._begun = begun
@@ -161,14 +164,34 @@ class JobSession(_Session):
 
     async def judge(self) -> None:
         """Judge everything, and show it."""
-        await run(self._job, self._show, stop_token=self.stop_token, meter=self.meter)
+        await run(
+            self._job,
+            self._show,
+            rows=self,
+            planned=self._planned,
+            stop_token=self.stop_token,
+            meter=self.meter,
+        )
+
+    def wants(self, segment: Segment) -> bool:
+        """Whether the results of `segment` may be shown."""
+        return self.view.wants(segment)
+
+    def count(self, row: FinishedRow) -> None:
+        """Count a row that is remembered."""
+        self._begin()
+        self.view.count(row)
 
     def _show(self, result: Result) -> None:
+        self._begin()
+        self.view.show(result)
+
+    def _begin(self) -> None:
+        """Say at the first result that the run has begun."""
         if not self.done:
             if self._folder is not None:
                 self._folder.mark(done=False)
             self._begun()
-        self.view.show(result)
 
     def close(self) -> bool:
         """Say what the run came to; return whether every row was answered."""

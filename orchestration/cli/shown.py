@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Literal, cast
 
-from spanjury.judges.core import ConfigError, Result
+from spanjury.judges.core import ConfigError, Result, Segment
 
 Kind = Literal["all", "none", "failures", "first", "worst"]
 
@@ -47,6 +47,8 @@ class Selector:
     shown: Shown
     left_out: int = 0
     _seen: int = 0
+    _begun: int = 0
+    _asked_about: Segment | None = None
     _worst: list[tuple[float, int, Sequence[Result]]] = field(default_factory=list)
 
     def now(self, results: Sequence[Result]) -> bool:
@@ -66,6 +68,20 @@ class Selector:
                 )
         self.left_out += 1
         return False
+
+    def wants(self, segment: Segment) -> bool:
+        """Whether the results of `segment` may be shown; segments are asked about in their turn."""
+        if self.shown.kind != "first":
+            return self.shown.kind != "none"
+        if segment is not self._asked_about:
+            self._asked_about = segment
+            self._begun += 1
+        return self._begun <= self.shown.count
+
+    def pass_by(self) -> None:
+        """Count a text that is not shown."""
+        self._seen += 1
+        self.left_out += 1
 
     def at_the_end(self) -> list[Sequence[Result]]:
         """Return the texts with the lowest scores, the worst first."""

@@ -1,5 +1,7 @@
 """The view of a run while it goes on: segments as they are done, and progress."""
 
+import json
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
 from typing import Self
@@ -7,13 +9,14 @@ from typing import Self
 from rich.console import RenderableType
 from rich.text import Text
 
-from spanjury.judges.core import Result, shown_json
+from spanjury.judges.core import Result, Segment, shown_json
 from spanjury.orchestration.cli.console import CleanConsole
 from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.progress import ProgressBar, ProgressLines
 from spanjury.orchestration.cli.segment_view import segment_view
 from spanjury.orchestration.cli.shown import Selector, Shown
 from spanjury.orchestration.cli.summary_view import summary_view
+from spanjury.orchestration.engine.finished_rows import FinishedRow
 from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.engine.progress import Tracker, spent
 from spanjury.orchestration.engine.summary import Summary
@@ -75,7 +78,7 @@ class View:
         self._as_json = as_json
         self._out = _Output()
         self._side = _Output(stderr=True)
-        self._segment: list[Result] = []
+        self._parts: list[Result | FinishedRow] = []
         tracker = Tracker(total=total, summary=self.summary, meter=meter)
         self._progress = self._shown(tracker) if progress else nullcontext()
 
@@ -100,16 +103,34 @@ class View:
         self._progress.__exit__(kind, error, trace)
         self._flush_segment()
 
+    def wants(self, segment: Segment) -> bool:
+        """Whether the results of `segment` may be shown; segments are asked about in their turn."""
+        return not self._as_json and self._selector.wants(segment)
+
     def show(self, result: Result) -> None:
         """Count a result and print it; a segment is printed when all its aspects are in."""
         self.summary.add(result)
         if self._as_json:
-            row = shown_json(result_row(result))
-            self._out.out(row, highlight=False)
-            return
-        if self._segment and self._segment[0].segment is not result.segment:
+            self._print_row(result_row(result))
+        else:
+            self._take(result)
+
+    def count(self, row: FinishedRow) -> None:
+        """Count a row that is remembered; only as JSON it is printed."""
+        self.summary.count(row.figures)
+        if self._as_json:
+            self._print_row(json.loads(row.line))
+        else:
+            self._take(row)
+
+    def _print_row(self, row: Mapping[str, object]) -> None:
+        self._out.out(shown_json(row), highlight=False)
+
+    def _take(self, part: Result | FinishedRow) -> None:
+        """Take a part of what there is on a segment, which ends the one before."""
+        if self._parts and self._parts[0].segment is not part.segment:
             self._flush_segment()
-        self._segment.append(result)
+        self._parts.append(part)
 
     def close(self) -> None:
         """Print the worst texts, the closing tables, and what this go at the run took."""
@@ -125,7 +146,9 @@ class View:
             console.show(Text(words, "dim"))
 
     def _flush_segment(self) -> None:
-        if self._segment:
-            if self._selector.now(self._segment):
-                self._out.show(segment_view(self._segment))
-            self._segment = []
+        results = [part for part in self._parts if isinstance(part, Result)]
+        if len(results) < len(self._parts):
+            self._selector.pass_by()
+        elif results and self._selector.now(results):
+            self._out.show(segment_view(results))
+        self._parts = []

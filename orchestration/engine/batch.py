@@ -1,20 +1,13 @@
 """Batch evaluation: pairs in, results out, in the same order, in bounded memory."""
 
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TypeVar
+from time import monotonic
+from typing import Generic, TypeVar
 
-from anyio import (
-    BrokenResourceError,
-    EndOfStream,
-    Event,
-    WouldBlock,
-    create_memory_object_stream,
-    create_task_group,
-    get_cancelled_exc_class,
-)
-from anyio.streams.memory import MemoryObjectReceiveStream
+from anyio import Event, create_task_group
+from anyio.lowlevel import checkpoint
 
 from spanjury.judges.core import (
     Aspect,
@@ -36,6 +29,8 @@ ALL_ASPECTS = "all"
 
 _WINDOW = 4
 """Pairs under way per worker: how far a quick pair may run ahead of a slow one."""
+_STRETCH = 0.01
+"""Seconds after which workers that wait for nothing give way."""
 
 
 def pair(
@@ -81,10 +76,33 @@ async def evaluate(
 ) -> None:
     """Assess every pair and hand its result to `write`, in the order of `pairs`.
 
+    Raises as `assess_in_order`, which explains the other parameters, does.
+
     Parameters
     ----------
     panel
         The judges.
+    """
+
+    async def assess(segment: Segment, aspect: Aspect) -> Result:
+        report = await panel.assess(segment, aspect)
+        return Result(segment=segment, aspect=aspect, report=report)
+
+    await assess_in_order(pairs, assess, write=write, workers=workers, stop_token=stop_token)
+
+
+async def assess_in_order(
+    pairs: Iterable[tuple[Segment, Aspect]],
+    assess: Callable[[Segment, Aspect], Awaitable[T]],
+    *,
+    write: Callable[[T], None],
+    workers: int = 8,
+    stop_token: StopToken | None = None,
+) -> None:
+    """Hand what `assess` makes of every pair to `write`, in the order of `pairs`.
+
+    Parameters
+    ----------
     pairs
         Read as they are needed, a bounded number ahead.
     write
@@ -107,7 +125,7 @@ async def evaluate(
     """
     stop_token = stop_token or StopToken()
     with first_error_alone(), stop_token:
-        await _pipe(panel, pairs, write=write, workers=workers, stop_token=stop_token)
+        await _pipe(pairs, assess, write=write, workers=workers, stop_token=stop_token)
     if stop_token.failure is not None:
         raise stop_token.failure
 
@@ -148,91 +166,109 @@ async def each(
 
 
 @dataclass(slots=True)
-class _Slot:
-    """A pair's place in the order of the output."""
+class _Slot(Generic[T]):
+    """A place in the order of the output; `results` holds one result, or none."""
 
-    segment: Segment
-    aspect: Aspect
-    done: Event = field(default_factory=Event)
-    result: Result | None = None
+    is_done: bool = False
+    results: list[T] = field(default_factory=list)
+
+
+class _Order(Generic[T]):
+    """Writes results in the order in which their pairs were begun, a bounded number behind.
+
+    Whoever completes the result that all others wait for writes those, too.
+    """
+
+    def __init__(self, write: Callable[[T], None], *, most: int) -> None:
+        self._write = write
+        self._most = most
+        self._slots: deque[_Slot[T]] = deque()
+        self._has_failed = False
+        self._has_room: Event | None = None  # made for those who wait for room
+
+    async def room(self) -> None:
+        """Return once another pair may be begun."""
+        while len(self._slots) >= self._most:
+            self._has_room = self._has_room or Event()
+            await self._has_room.wait()
+
+    def begin(self) -> _Slot[T]:
+        """Give the next pair its place."""
+        slot = _Slot[T]()
+        self._slots.append(slot)
+        return slot
+
+    def finish(self, slot: _Slot[T]) -> None:
+        """Write the result in `slot` if those before it are written, and those that waited."""
+        slot.is_done = True
+        slots = self._slots
+        if slots[0] is not slot:
+            return
+        while slots and slots[0].is_done:
+            self._put(slots.popleft())
+        if self._has_room is not None:
+            self._has_room.set()
+            self._has_room = None
+
+    def end(self) -> None:
+        """Write what is complete, whatever is missing before it; the run was cancelled."""
+        while self._slots and not self._has_failed:
+            self._put(self._slots.popleft())
+
+    def _put(self, slot: _Slot[T]) -> None:
+        for result in slot.results:  # it has none if the stop token came before its turn
+            self._has_failed = True
+            self._write(result)
+            self._has_failed = False
+
+
+class _Pace:
+    """Lets the event loop have its turn where nothing is waited for: signals and clocks need it."""
+
+    def __init__(self) -> None:
+        self._next = 0.0
+
+    async def keep(self) -> None:
+        """Give way if that is long ago."""
+        if (now := monotonic()) >= self._next:
+            await checkpoint()
+            self._next = now + _STRETCH
 
 
 async def _pipe(
-    panel: Panel,
     pairs: Iterable[tuple[Segment, Aspect]],
+    assess: Callable[[Segment, Aspect], Awaitable[T]],
     *,
-    write: Callable[[Result], None],
+    write: Callable[[T], None],
     workers: int,
     stop_token: StopToken,
 ) -> None:
-    todo_in, todo = create_memory_object_stream[_Slot](workers)
-    order_in, order = create_memory_object_stream[_Slot](_WINDOW * workers)
-    async with create_task_group() as running, order_in, todo_in:
-        running.start_soon(_write_in_order, order, write)
-        for _ in range(workers):
-            running.start_soon(_work, panel, todo.clone(), stop_token)
-        todo.close()
-        # A stream breaks when its reader has failed; then that failure is raised.
-        with suppress(BrokenResourceError):
-            for segment, aspect in pairs:
-                if stop_token.is_requested:
-                    stop_token.interrupted = True
-                    break
-                slot = _Slot(segment, aspect)
-                await order_in.send(slot)
-                await todo_in.send(slot)
+    todo, pace = iter(pairs), _Pace()  # one for all workers, so that each pair is taken once
+    order = _Order(write, most=_WINDOW * workers)
 
-
-async def _work(
-    panel: Panel, todo: MemoryObjectReceiveStream[_Slot], stop_token: StopToken
-) -> None:
-    async with todo:
-        async for slot in todo:
+    async def work() -> None:
+        while True:
+            await pace.keep()
+            await order.room()
+            pair = next(todo, None)
+            if pair is None:
+                return
             if stop_token.is_requested:
                 stop_token.interrupted = True
-            else:
-                await _judge(slot, panel, stop_token)
-            slot.done.set()
+                return
+            slot = order.begin()
+            try:
+                slot.results.append(await assess(*pair))
+            except RunFailedError as failure:
+                stop_token.fail(failure)
+            order.finish(slot)
 
-
-async def _judge(slot: _Slot, panel: Panel, stop_token: StopToken) -> None:
     try:
-        report = await panel.assess(slot.segment, slot.aspect)
-    except RunFailedError as failure:
-        stop_token.fail(failure)
-    else:
-        slot.result = Result(segment=slot.segment, aspect=slot.aspect, report=report)
-
-
-async def _write_in_order(
-    order: MemoryObjectReceiveStream[_Slot], write: Callable[[Result], None]
-) -> None:
-    waiting: list[_Slot] = []
-    async with order:
-        try:
-            async for slot in order:
-                waiting.append(slot)
-                await slot.done.wait()
-                _write(waiting.pop(), write)
-        except get_cancelled_exc_class():
-            for slot in (*waiting, *_queued(order)):
-                if slot.done.is_set():
-                    _write(slot, write)
-            raise
-
-
-def _queued(order: MemoryObjectReceiveStream[_Slot]) -> Iterator[_Slot]:
-    """Take what waits in `order`, without waiting for more."""
-    while True:
-        try:
-            yield order.receive_nowait()
-        except (WouldBlock, EndOfStream):
-            return
-
-
-def _write(slot: _Slot, write: Callable[[Result], None]) -> None:
-    if slot.result is not None:  # it has none if the stop token came before its turn
-        write(slot.result)
+        async with create_task_group() as running:
+            for _ in range(workers):
+                running.start_soon(work)
+    finally:
+        order.end()
 
 
 def _asked_for(catalogue: Catalogue, task: str, aspects: Sequence[str]) -> tuple[Aspect, ...]:

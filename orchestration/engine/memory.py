@@ -188,10 +188,16 @@ class RememberedModel:
 
     A `RememberedJudge` that asks n times within one assessment is given n draws, and one of
     another place is given its own.
+
+    Parameters
+    ----------
+    takes_over
+        Look for what 0.1.0 kept, too; needless in a memory that was begun by this run.
     """
 
     model: ChatModel
     memory: Memory
+    takes_over: bool = True
     signature: str = field(init=False)
     _kept: KeptValues = field(init=False, repr=False)
 
@@ -215,7 +221,7 @@ class RememberedModel:
         async with self._kept.turn(key) as has_waited:
             if has_waited and (known := self._recalled(key)) is not None:
                 return known
-            names = former_models(self.signature)
+            names = former_models(self.signature) if self.takes_over else ()
             former = (self._recalled(draw(digest("reply", name, asked))) for name in names)
             reply = next((known for known in former if known is not None), None)
             if reply is None:

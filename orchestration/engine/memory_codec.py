@@ -5,14 +5,16 @@ surrogates and the numbers that are not finite, which models and broken judges g
 """
 
 import json
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+import math
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
 from typing import TypeVar
 
-from anyio import Lock
+import msgspec
+from anyio import Event
 
 from spanjury.judges.core import (
     Aspect,
@@ -35,6 +37,7 @@ from spanjury.judges.core import (
     ToolCall,
     Usage,
 )
+from spanjury.judges.core.identity_cache import IdentityCache
 from spanjury.judges.core.keys import asked_about, canonical, digest
 
 log = EventLog()
@@ -47,19 +50,26 @@ _FORMER_STAMP = "|spanjury:0.1.0"
 _FORMER_CLIENTS = ("", *(f"|litellm:1.106.{patch}" for patch in range(2, 11)))
 """The part before it: for a model behind LiteLLM, a version of LiteLLM that 0.1.0 accepted."""
 
-_MOST_ASPECTS = 1000
-"""Number of aspects that a judge keeps as text, should each segment come with its own."""
-
 
 def written(said: Report | Rescoring | Reply) -> bytes:
     """Return every field of `said` as JSON, those that are added to its type later, too.
 
     Examples
     --------
-    >>> written(Reply(text="Score: Good"))[:40]
-    b'{"text": "Score: Good", "finish": "stop"'
+    >>> written(Reply(text="Score: Good"))[:36]
+    b'{"text":"Score: Good","finish":"stop'
     """
-    return json.dumps(said, default=_plain).encode()
+    if _is_strict(said):
+        with suppress(*_UNFIT):  # surrogates, numbers of other types
+            return _STRICT.encode(said)
+    return _LENIENT.encode(said).encode()
+
+
+def _is_strict(said: Report | Rescoring | Reply) -> bool:
+    """Say whether no number can be infinite or none: strict JSON writes null for them."""
+    if isinstance(said, Report):
+        return said.score is None or math.isfinite(said.score)
+    return isinstance(said, Reply) and not said.logprobs
 
 
 def read_report(value: bytes) -> Report:
@@ -107,20 +117,25 @@ def _reading(what: str) -> Iterator[None]:
 
 def _plain(value: object) -> object:
     """Return a dataclass or a mapping as a dict, a member of an enumeration as its value."""
+    names = _names(type(value))  # type: ignore[arg-type]  # a class is hashable whatever its objects
+    if names:
+        return {name: getattr(value, name) for name in names}
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, Enum):
         return value.value
-    names = _names(type(value))  # type: ignore[arg-type]  # a class is hashable whatever its objects
-    return {name: getattr(value, name) for name in names}
+    raise TypeError(f"JSON cannot hold {type(value).__name__}")
 
 
 @cache
 def _names(kind: type) -> tuple[str, ...]:
-    """Return the names of a dataclass's fields."""
-    if not is_dataclass(kind):
-        raise TypeError(f"JSON cannot hold {kind.__name__}")
-    return tuple(field.name for field in fields(kind))
+    """Return the names of a dataclass's fields; none of another class."""
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
+
+
+_STRICT = msgspec.json.Encoder()
+_UNFIT = (msgspec.MsgspecError, TypeError, ValueError, OverflowError)
+_LENIENT = json.JSONEncoder(default=_plain)
 
 
 class ReportKeys:
@@ -136,7 +151,7 @@ class ReportKeys:
         self._keyed = judge if isinstance(judge, KeyedJudge) else None
         self._signature = judge.signature
         self._place = place
-        self._aspects: dict[int, tuple[Aspect, bytes]] = {}
+        self._aspects = IdentityCache[Aspect, bytes](canonical)
 
     def of(
         self,
@@ -164,18 +179,7 @@ class ReportKeys:
     def _depends(self, segment: Segment, aspect: Aspect) -> tuple[str | bytes, ...]:
         if self._keyed is not None:
             return (self._keyed.report_key(segment, aspect),)
-        return asked_about(segment, self._text(aspect))
-
-    def _text(self, aspect: Aspect) -> bytes:
-        """Return `aspect` as text: the same few come with every segment."""
-        known = self._aspects.get(id(aspect))  # held here, so that no other gets its id
-        if known is not None:
-            return known[1]
-        if len(self._aspects) >= _MOST_ASPECTS:
-            self._aspects.clear()
-        text = canonical(aspect)
-        self._aspects[id(aspect)] = aspect, text
-        return text
+        return asked_about(segment, self._aspects.of(aspect))
 
 
 @cache
@@ -197,7 +201,7 @@ class KeptValues:
         self._memory = memory
         self._whose = whose
         self._has_warned = False
-        self._locks: dict[str, Lock] = {}
+        self._turns: dict[str, Event | None] = {}
 
     def get(self, key: str, read: Callable[[bytes], T]) -> T | None:
         """Return what `read` makes of the value under `key`; None if it raises `StoreError`."""
@@ -211,21 +215,13 @@ class KeptValues:
         self._warn(key, problem)
         return None
 
-    @asynccontextmanager
-    async def turn(self, key: str) -> AsyncIterator[bool]:
-        """Wait for the turn at `key`, and hold it inside the context.
+    def turn(self, key: str) -> "_Turn":
+        """Return the turn at `key`, to be waited for and held by ``async with``.
 
         Its value says whether another task held it meanwhile, so that what was looked up before may
         have changed.
         """
-        lock = self._locks.setdefault(key, Lock(fast_acquire=True))
-        waits = lock.locked()
-        try:
-            async with lock:
-                yield waits
-        finally:
-            if not lock.locked():  # no other task waits for it
-                self._locks.pop(key, None)
+        return _Turn(self._turns, key)
 
     def _warn(self, key: str, problem: str) -> None:
         if self._has_warned:
@@ -238,3 +234,26 @@ class KeptValues:
             problem=problem,
             remedy="it is asked for again, as is every other such value",
         )
+
+
+class _Turn:
+    """A task's turn at a key; `turns` holds the keys that are taken, and who waits for them."""
+
+    __slots__ = ("_key", "_turns")
+
+    def __init__(self, turns: dict[str, Event | None], key: str) -> None:
+        self._turns = turns
+        self._key = key
+
+    async def __aenter__(self) -> bool:
+        has_waited = False
+        while self._key in self._turns:
+            ended = self._turns[self._key] = self._turns[self._key] or Event()
+            await ended.wait()
+            has_waited = True
+        self._turns[self._key] = None
+        return has_waited
+
+    async def __aexit__(self, *_: object) -> None:
+        if ended := self._turns.pop(self._key):
+            ended.set()

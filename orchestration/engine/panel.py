@@ -62,9 +62,10 @@ Observer = Callable[[Segment, Aspect], AbstractContextManager[Callable[[PanelRep
 """Opens a context around each assessment of a panel; what that gives is handed the report."""
 
 
-def _unobserved(
+def unobserved(
     segment: Segment, aspect: Aspect
 ) -> AbstractContextManager[Callable[[PanelReport], None]]:
+    """Watch nothing."""
     del segment, aspect
     return nullcontext(lambda _: None)
 
@@ -116,7 +117,7 @@ class Panel:
     consolidator: Consolidator
     span_score: SpanScore | None = None
     thresholds: tuple[Thresholds, ...] = ()
-    observer: Observer = _unobserved
+    observer: Observer = unobserved
     signature: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -133,6 +134,11 @@ class Panel:
             decision=fingerprint(decision_signature(self.thresholds)),
         )
         object.__setattr__(self, "signature", panel)  # the dataclass is frozen
+
+    @property
+    def is_observed(self) -> bool:
+        """Whether an observer watches."""
+        return self.observer is not unobserved
 
     async def assess(self, segment: Segment, aspect: Aspect) -> PanelReport:
         """Have every seat assess, and return one report with theirs inside."""

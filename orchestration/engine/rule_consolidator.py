@@ -85,6 +85,8 @@ class _Cluster:
 
 
 def _cluster(spans: list[tuple[SpanRef, ErrorSpan]]) -> list[_Cluster]:
+    if len({ref.seat for ref, _ in spans}) <= 1:
+        return _without_repetitions(spans)
     clusters: list[_Cluster] = []
     for ref, span in spans:
         home = next((cluster for cluster in clusters if cluster.takes(ref, span)), None)
@@ -93,6 +95,14 @@ def _cluster(spans: list[tuple[SpanRef, ErrorSpan]]) -> list[_Cluster]:
             clusters.append(home)
         home.members.append((ref, span))
     return clusters
+
+
+def _without_repetitions(spans: list[tuple[SpanRef, ErrorSpan]]) -> list[_Cluster]:
+    """Cluster the spans of one seat, whose problems are as many as it says."""
+    clusters: dict[tuple[object, ...], _Cluster] = {}
+    for ref, span in spans:
+        clusters.setdefault(_content(span), _Cluster()).members.append((ref, span))
+    return list(clusters.values())
 
 
 def _same_problem(one: tuple[SpanRef, ErrorSpan], other: tuple[SpanRef, ErrorSpan]) -> bool:

@@ -1,6 +1,7 @@
 """A run's summary: means with their coverage, and how often what went wrong."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -41,15 +42,18 @@ class Row:
         made = self.decisions.total()
         return self.decisions[decision] / made if made else None
 
-    def add(self, result: Result) -> None:
+    def add(self, figures: "Figures") -> None:
         """Count one result in."""
         self.total += 1
-        if result.report.decision is not None:
-            self.decisions[result.report.decision] += 1
-        if result.report.score is not None:
+        if figures.decision is not None:
+            self.decisions[figures.decision] += 1
+        if figures.score is not None:
             self.scored += 1
-            self.points += result.report.score
-            self.spans += len(result.report.spans)
+            self.points += figures.score
+            self.spans += figures.spans
+
+
+_NOTHING = Usage()
 
 
 class Alarm(NamedTuple):
@@ -58,6 +62,48 @@ class Alarm(NamedTuple):
     decision: Decision
     rate: float | None
     measured_on: str
+
+
+class Figures(NamedTuple):
+    """The part of a result that is counted.
+
+    `spans` is their number; `seats` holds name, outcome and usage of each.
+    """
+
+    task: str
+    aspect: str
+    system: str
+    outcome: Outcome
+    score: float | None
+    reason: str
+    spans: int
+    decision: Decision | None
+    alarm: Alarm | None
+    seats: Sequence[tuple[str, Outcome, Usage]]
+
+
+def figures_of(result: Result) -> Figures:
+    """Return the figures of `result`."""
+    report = result.report
+    return Figures(
+        task=result.aspect.task.name,
+        aspect=result.aspect.name,
+        system=result.segment.system,
+        outcome=report.outcome,
+        score=report.score,
+        reason=report.reason,
+        spans=len(report.spans),
+        decision=report.decision,
+        alarm=_alarm(report),
+        seats=[(seat.seat, seat.report.outcome, seat.report.usage) for seat in report.seats],
+    )
+
+
+def _alarm(report: PanelReport) -> Alarm | None:
+    decision, basis = report.decision, report.basis
+    if not decision or not basis or decision is Decision.OK:
+        return None
+    return Alarm(decision, basis.false_alarms, basis.measured_on)
 
 
 @dataclass(slots=True)
@@ -90,21 +136,27 @@ class Summary:
 
     def add(self, result: Result) -> None:
         """Count one result in."""
-        key = (result.aspect.task.name, result.aspect.name, result.segment.system)
-        self.rows.setdefault(key, Row()).add(result)
-        self.whole.add(result)
-        self.outcomes[result.report.outcome] += 1
-        if result.report.score is None:
-            self.reasons[result.report.reason] += 1
-        self._add_alarm(result.report)
-        for seat in result.report.seats:
-            self.seats.setdefault(seat.seat, Counter())[seat.report.outcome] += 1
-            self.usage[seat.seat] = self.usage.get(seat.seat, Usage()) + seat.report.usage
+        self.count(figures_of(result))
 
-    def _add_alarm(self, report: PanelReport) -> None:
-        decision, basis = report.decision, report.basis
-        if decision and basis and decision is not Decision.OK:
-            self.alarms[Alarm(decision, basis.false_alarms, basis.measured_on)] += 1
+    def count(self, figures: Figures) -> None:
+        """Count the figures of one result in."""
+        key = (figures.task, figures.aspect, figures.system)
+        row = self.rows.get(key)
+        if row is None:
+            row = self.rows[key] = Row()
+        row.add(figures)
+        self.whole.add(figures)
+        self.outcomes[figures.outcome] += 1
+        if figures.score is None:
+            self.reasons[figures.reason] += 1
+        if figures.alarm is not None:
+            self.alarms[figures.alarm] += 1
+        for seat, outcome, usage in figures.seats:
+            self.seats.setdefault(seat, Counter())[outcome] += 1
+            if usage != _NOTHING:
+                self.usage[seat] = self.usage.get(seat, _NOTHING) + usage
+            else:
+                self.usage.setdefault(seat, _NOTHING)
 
     def by_aspect(self) -> dict[tuple[str, str], Row]:
         """Return ``(task, aspect)`` -> figures of all systems together."""

@@ -1,18 +1,20 @@
 """A job: judge the rows of a file and write the results, for the command line and Python alike."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal, Protocol, TypeVar
 
 from anyio import to_thread
 
-from spanjury.judges.core import UNANSWERED, Aspect, DataError, Outcome, Result, Segment
+from spanjury.judges.core import UNANSWERED, Aspect, DataError, Memory, Outcome, Result, Segment
 from spanjury.judges.tasks import Catalogue
-from spanjury.orchestration.engine.batch import evaluate, pair
+from spanjury.orchestration.engine.batch import assess_in_order, pair
+from spanjury.orchestration.engine.finished_rows import FinishedRow, FinishedRows
 from spanjury.orchestration.engine.memory import FAILED
 from spanjury.orchestration.engine.metering import Limits, Meter
+from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.sharding import Shard
 from spanjury.orchestration.engine.stopping import (
     FailurePolicy,
@@ -20,10 +22,13 @@ from spanjury.orchestration.engine.stopping import (
 )
 from spanjury.orchestration.services.session import open_session
 from spanjury.orchestration.wiring.config import PanelConfig
-from spanjury.orchestration.wiring.results import open_results
+from spanjury.orchestration.wiring.results import open_results, result_line
 from spanjury.orchestration.wiring.sources import by_source, open_source
 
 T = TypeVar("T")
+
+_HELD = 2**25
+"""Characters of the segments that are held from the plan of a job to its run."""
 
 _AGAIN: Mapping[str, frozenset[Outcome]] = {
     "unanswered": UNANSWERED,
@@ -92,10 +97,14 @@ class Job:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """The size of a job, known before anything is judged, and the rows that are skipped."""
+    """The size of a job, known before anything is judged, and the rows that are skipped.
+
+    `segments` are those of the job, if they are few enough to be held until it is run.
+    """
 
     assessments: int
     bad_rows: tuple[DataError, ...]
+    segments: tuple[Segment, ...] | None = None
 
 
 def plan(job: Job) -> Plan:
@@ -110,16 +119,56 @@ def plan(job: Job) -> Plan:
         If a task or an aspect is unknown.
     """
     bad: list[DataError] = []
-    assessments = sum(1 for _ in pairs(replace(job, order="file"), bad))
+    held = _Held()
+    read = held.holding(_segments(job, bad))
+    assessments = sum(1 for _ in _paired(job, read))
     if not assessments and job.shard is None:
         raise DataError(f"{job.data}: no row can be judged")
-    return Plan(assessments=assessments, bad_rows=tuple(bad))
+    return Plan(assessments=assessments, bad_rows=tuple(bad), segments=held.all)
+
+
+class _Held:
+    """Segments that are held while their texts are not too long together."""
+
+    def __init__(self) -> None:
+        self._segments: list[Segment] | None = []
+        self._room = _HELD
+
+    @property
+    def all(self) -> tuple[Segment, ...] | None:
+        """All that went by, or None if they were too many."""
+        return None if self._segments is None else tuple(self._segments)
+
+    def holding(self, segments: Iterable[Segment]) -> Iterator[Segment]:
+        """Yield `segments`, and hold them."""
+        for segment in segments:
+            if self._segments is not None:
+                texts = (segment.output, *segment.inputs.values(), *segment.references)
+                self._room -= sum(map(len, texts))
+                self._segments.append(segment)
+                if self._room < 0:
+                    self._segments = None
+            yield segment
+
+
+class RowView(Protocol):
+    """A view of results that can do with less than a whole result."""
+
+    def wants(self, segment: Segment) -> bool:
+        """Say whether the results of `segment`, asked about in its turn, are to be shown."""
+        ...
+
+    def count(self, row: FinishedRow) -> None:
+        """Take a row that was remembered as it was written, in its turn among the results."""
+        ...
 
 
 async def run(
     job: Job,
     show: Callable[[Result], None],
     *,
+    rows: RowView | None = None,
+    planned: Plan | None = None,
     stop_token: StopToken | None = None,
     meter: Meter | None = None,
 ) -> None:
@@ -129,6 +178,11 @@ async def run(
     ----------
     show
         Is given every result, in the order of the data.
+    rows
+        Is given, in place of a result that it does not want, the row that an earlier run over the
+        same memory wrote; None to make every result again of what is remembered.
+    planned
+        The plan of this job; without it, the data are read once more.
     stop_token
         Ends the job early, once it is requested.
     meter
@@ -148,18 +202,21 @@ async def run(
     opening = open_session(job, stop_token=stop_token, meter=meter)
     with opening as session, open_results(job.output) as results:
 
-        def write(result: Result) -> None:
-            results.append(result)
-            show(result)
+        def write(row: _Row) -> None:
+            results.append_line(row.line)
+            if isinstance(row.seen, Result):
+                show(row.seen)
+            elif rows is not None:
+                rows.count(row.seen)
 
         async def judge() -> None:
             again = _AGAIN[job.again]
             async with session.open_panel(job.panel, again=again, silent=job.silent) as panel:
                 # To put rows in order, all must be read first: Ctrl-C must work meanwhile.
-                ready = await to_thread.run_sync(_begun, pairs(job))
-                await evaluate(
-                    panel,
+                ready = await to_thread.run_sync(_begun, pairs(job, planned=planned))
+                await assess_in_order(
                     ready,
+                    _assessing(panel, session.memory, rows),
                     write=write,
                     workers=job.panel.workers,
                     stop_token=session.stop_token,
@@ -168,25 +225,68 @@ async def run(
         await session.run(judge)
 
 
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A line of the results, and what is seen of it."""
+
+    line: bytes
+    seen: Result | FinishedRow
+
+
+def _assessing(
+    panel: Panel, memory: Memory | None, view: RowView | None
+) -> Callable[[Segment, Aspect], Awaitable[_Row]]:
+    """Return what makes the row of a pair, or takes it from `memory` if `view` can do with it."""
+    finished = None if memory is None else FinishedRows(memory, panel, write=result_line)
+
+    async def judged(segment: Segment, aspect: Aspect) -> Result:
+        report = await panel.assess(segment, aspect)
+        return Result(segment=segment, aspect=aspect, report=report)
+
+    async def assess(segment: Segment, aspect: Aspect) -> _Row:
+        if finished is None:
+            result = await judged(segment, aspect)
+            return _Row(result_line(result), result)
+        wanted = view is None or view.wants(segment)
+        key = finished.key(segment, aspect)
+        row = finished.recall(key, segment, aspect)
+        if row is not None and not wanted:
+            return _Row(row.line, row)
+        result = await judged(segment, aspect)
+        line = row.line if row is not None else result_line(result)
+        if row is None:
+            await finished.keep(key, result, line)
+        return _Row(line, result)
+
+    return assess
+
+
 def _begun(iterator: Iterator[T]) -> Iterator[T]:
     """Return what yields the same, its first value found already."""
     return chain(list(islice(iterator, 1)), iterator)
 
 
-def pairs(job: Job, bad: list[DataError] | None = None) -> Iterator[tuple[Segment, Aspect]]:
-    """Yield what `job` judges, in its order; rows that are skipped are added to `bad`.
+def pairs(job: Job, *, planned: Plan | None = None) -> Iterator[tuple[Segment, Aspect]]:
+    """Yield what `job` judges, in its order; rows that cannot be read are skipped, if they may be.
 
     Raises
     ------
     DataError, ConfigError
         As in `plan`, when what is wrong is reached.
     """
+    held = planned.segments if planned is not None else None
+    segments = _segments(job, []) if held is None else iter(held)
+    return _paired(job, by_source(segments) if job.order == "source" else segments)
+
+
+def _segments(job: Job, bad: list[DataError]) -> Iterator[Segment]:
+    """Yield the segments of `job` in the order of the file; add rows that are skipped to `bad`."""
     rows = islice(open_source(job.data, columns=job.columns), job.limit)
-    segments = readable(rows, [] if bad is None else bad, skip=job.skip_bad_rows)
-    if job.shard is not None:
-        segments = job.shard.of_rows(segments)
-    if job.order == "source":
-        segments = by_source(segments)
+    segments = readable(rows, bad, skip=job.skip_bad_rows)
+    return segments if job.shard is None else job.shard.of_rows(segments)
+
+
+def _paired(job: Job, segments: Iterable[Segment]) -> Iterator[tuple[Segment, Aspect]]:
     catalogue = Catalogue.load(*job.aspects_files)
     return pair(segments, catalogue, task=job.task, aspects=job.aspects)
 

@@ -25,7 +25,8 @@ from typing import TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from spanjury.judges.core import VERSION, DataError, Outcome, Scale
-from spanjury.judges.llm.parse import ParsedReply, parse
+from spanjury.judges.llm.parse import parse
+from spanjury.judges.llm.parsed import ParsedReply
 from spanjury.orchestration.report.files import write_whole
 from spanjury.orchestration.studies.faithfulness.changes import (
     Change,

@@ -118,8 +118,10 @@ class Models:
                     self._guarded(gateway, model, price=price), name=model.name, price=price
                 )
                 opened = self.tracing.model(metered, name=model.name)
-            known = RememberedModel(opened, self.memory) if self.memory else opened
-            self.open[model] = defused(known)  # above the memory, whose keys are what is sent
+            if self.memory is not None:
+                is_fresh = self.guard is not None and self.guard.is_fresh
+                opened = RememberedModel(opened, self.memory, takes_over=not is_fresh)
+            self.open[model] = defused(opened)  # above the memory, whose keys are what is sent
         return self.open[model]
 
     def _guarded(

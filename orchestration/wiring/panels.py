@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from spanjury.adapters.telemetry.tracing import Tracing, find_tracing
+from spanjury.adapters.telemetry.tracing import Tracing, Untraced, find_tracing
 from spanjury.judges.core import (
     UNANSWERED,
     ConfigError,
@@ -14,7 +14,7 @@ from spanjury.judges.core import (
 )
 from spanjury.orchestration.engine.memory import remembered
 from spanjury.orchestration.engine.metering import Meter
-from spanjury.orchestration.engine.panel import Panel, Seat
+from spanjury.orchestration.engine.panel import Panel, Seat, unobserved
 from spanjury.orchestration.engine.span_score import SpanScore, span_score
 from spanjury.orchestration.engine.thresholds import SHIPPED
 from spanjury.orchestration.wiring.checks import (
@@ -101,7 +101,7 @@ async def open_configured_panel(
             consolidator=await _consolidator(config, models),
             span_score=_span_score(config.score),
             thresholds=SHIPPED,
-            observer=tracing.assessment,
+            observer=unobserved if isinstance(tracing, Untraced) else tracing.assessment,
         )
 
 

@@ -10,7 +10,7 @@ from spanjury.adapters.files.results.result_rows import (
     read_result_scores,
     read_result_spans,
 )
-from spanjury.adapters.files.results.results import ResultWriter, result_row
+from spanjury.adapters.files.results.results import ResultWriter, result_line, result_row
 
 __all__ = [
     "ResultScores",
@@ -19,6 +19,7 @@ __all__ = [
     "open_results",
     "read_result_scores",
     "read_result_spans",
+    "result_line",
     "result_row",
     "write_segments",
 ]

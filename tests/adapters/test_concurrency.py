@@ -1,6 +1,7 @@
 """The limit of calls at once, as it follows how calls end."""
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 import anyio
 import pytest
@@ -29,6 +30,18 @@ OVERLOADS: list[ModelError] = [
 OTHER_FAILURES: list[ModelError] = [TransientModelError("reset"), PermanentModelError("wrong key")]
 
 
+@contextmanager
+def attempt(limiter: AdaptiveLimiter) -> Iterator[None]:
+    """Have `limiter` learn from what happens inside."""
+    began = limiter.begin()
+    try:
+        yield
+    except ModelError as error:
+        limiter.ended(error, began=began)
+        raise
+    limiter.ended(None, began=began)
+
+
 async def calls(limiter: AdaptiveLimiter, count: int, failure: ModelError | None = None) -> None:
     """Make `count` calls that are under way at the same time, and then all end alike."""
     go_on = anyio.Event()
@@ -36,7 +49,7 @@ async def calls(limiter: AdaptiveLimiter, count: int, failure: ModelError | None
     async def call() -> None:
         with suppress(ModelError):
             async with limiter:
-                with limiter.attempt():
+                with attempt(limiter):
                     await go_on.wait()
                     if failure is not None:
                         raise failure
@@ -111,7 +124,7 @@ async def test_successes_below_the_limit_earn_nothing() -> None:
 
 async def test_a_success_from_before_the_limit_fell_earns_nothing() -> None:
     limiter = AdaptiveLimiter(least=1, most=4)
-    with limiter.attempt():
+    with attempt(limiter):
         await calls(limiter, 1, OVERLOADS[0])
     async with limiter:  # so that the limit is reached
         await calls(limiter, 1)
@@ -134,7 +147,7 @@ async def test_a_place_that_is_earned_goes_to_who_waits() -> None:
                 tasks.start_soon(held)
             await wait_all_tasks_blocked()
             assert (limiter.under_way, limiter.outstanding) == (1, 3)
-            with limiter.attempt():
+            with attempt(limiter):
                 pass
             assert limiter.limit == limiter.under_way == 2
         ends.set()
@@ -173,7 +186,7 @@ class Watched:
     async def call(self, failure: ModelError | None, length: int) -> None:
         with suppress(ModelError):
             async with self.limiter:
-                with self.limiter.attempt():
+                with attempt(self.limiter):
                     for _ in range(length):
                         self.look()
                         await checkpoint()

@@ -68,8 +68,14 @@ async def ask(those: Endpoints, tried: list[Endpoint] | None = None) -> str:
     """Ask once, as the gateway does; return the reply or what went wrong."""
     try:
         async with those.place(tried=[] if tried is None else tried) as endpoint:
-            with endpoint.attempt():
-                return (await endpoint.model.complete(REQUEST)).text
+            began = endpoint.begin()
+            try:
+                reply = await endpoint.model.complete(REQUEST)
+            except ModelError as error:
+                endpoint.ended(error, began=began)
+                raise
+            endpoint.ended(None, began=began)
+            return reply.text
     except ModelError as error:
         return str(error)
 

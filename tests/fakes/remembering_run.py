@@ -80,6 +80,9 @@ class TellingMemory:
         await self.memory.put(key, value)
         self.tell(f"kept {key} {hashlib.sha256(value).hexdigest()}")
 
+    async def put_soon(self, key: str, value: bytes) -> None:
+        await self.memory.put_soon(key, value)
+
 
 def _panel(memory: Memory, tell: Tell) -> Panel:
     judges = [SlowJudge(signature=f"slow-{number}", tell=tell) for number in range(SEATS)]

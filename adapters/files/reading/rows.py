@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -97,6 +97,8 @@ def parse_row(row: object, *, line: int) -> Segment:
     """
     if not isinstance(row, dict):
         raise DataError(f"got {excerpt(row)}, expected a JSON object")
+    if _is_plain(row):
+        return _plain_segment(row)
     native = _native(row)
     if "output" not in native:
         raise DataError(f"the row has no output, only {excerpt([*row])}")
@@ -114,6 +116,36 @@ def parse_row(row: object, *, line: int) -> Segment:
         human=checked.human,
         gold=_gold(checked),
         meta=_meta(checked, spans=native.get("spans")),
+    )
+
+
+def _is_plain(row: Mapping[str, object]) -> bool:
+    """Say whether nothing in `row` needs a closer look: texts by their own names, no ratings."""
+    inputs, references = row.get("inputs", {}), row.get("references", [])
+    return (
+        _CLOSER.isdisjoint(row)
+        and type(row.get("id")) is str
+        and row["id"] != ""
+        and type(row.get("output")) is str
+        and type(row.get("task", "")) is str
+        and type(row.get("system", "")) is str
+        and type(inputs) is dict
+        and all(type(text) is str for text in inputs.values())
+        and type(references) is list
+        and all(type(text) is str for text in references)
+    )
+
+
+def _plain_segment(row: Mapping[str, Any]) -> Segment:
+    return Segment(
+        segment_id=row["id"],
+        output=row["output"],
+        inputs=row.get("inputs", {}),
+        task=row.get("task", ""),
+        references=tuple(row.get("references", ())),
+        system=row.get("system", ""),
+        human={},
+        meta={key: value for key, value in row.items() if key not in _FIELDS},
     )
 
 
@@ -220,3 +252,5 @@ def _rendered(value: object) -> str:
 
 
 _FIELDS = frozenset(Row.model_fields)
+_CLOSER = frozenset({"human", "spans", "meta", "aspect", *_OTHER_NAMES})
+"""Keys whose values are looked at more closely."""

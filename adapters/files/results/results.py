@@ -1,9 +1,13 @@
 """Results as rows of JSON Lines: what a row holds, and a writer that loses none."""
 
 import json
+import math
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+
+import msgspec
 
 from spanjury.adapters.files.evidence_rows import evidence_rows
 from spanjury.adapters.files.line_writer import LineWriter
@@ -139,7 +143,10 @@ class ResultWriter:
         Raises `StoreError` if it cannot be written, or holds a number that is not finite; the rows
         before it stay whole.
         """
-        line = _encoded(result)
+        self.append_line(result_line(result))
+
+    def append_line(self, line: bytes) -> None:
+        """Write one row that `result_line` has made; raise `StoreError` if that fails."""
         self._unanswered.note(line)
         self._lines.append(line)
 
@@ -152,15 +159,30 @@ class ResultWriter:
         self._lines.__exit__(kind, error, trace)
 
 
-def _encoded(result: Result) -> bytes:
-    """Return the row as a line of UTF-8; a lone surrogate becomes U+FFFD, one for one."""
+def result_line(result: Result) -> bytes:
+    """Return the row of `result` as a line of UTF-8; a lone surrogate becomes one U+FFFD.
+
+    Raises `StoreError` if it holds a number that is not finite.
+    """
+    row = result_row(result)
+    if _is_finite(result):
+        with suppress(*_UNFIT):  # surrogates, numbers of other types
+            return msgspec.json.format(_ENCODER.encode(row), indent=0) + b"\n"
     try:
-        row = json.dumps(result_row(result), ensure_ascii=False, allow_nan=False)
+        line = json.dumps(row, ensure_ascii=False, allow_nan=False)
     except ValueError as error:
         name = result.segment.segment_id
         raise StoreError(f"the result of {name!r} on {result.aspect.name!r}: {error}") from error
-    line = f"{row}\n"
-    try:
-        return line.encode()
-    except UnicodeEncodeError:  # seldom: to look for one each time would cost a quarter more
-        return without_lone_surrogates(line).encode()
+    return f"{without_lone_surrogates(line)}\n".encode()
+
+
+def _is_finite(result: Result) -> bool:
+    """Say whether all numbers that may be something else are finite: as JSON they were null."""
+    report = result.report
+    numbers = [report.score, *(seat.report.score for seat in report.seats)]
+    numbers += [seat.seconds for seat in report.seats]
+    return all(number is None or math.isfinite(number) for number in numbers)
+
+
+_ENCODER = msgspec.json.Encoder()
+_UNFIT = (msgspec.MsgspecError, TypeError, ValueError, OverflowError)

@@ -1,9 +1,12 @@
 """Keys outlast releases: behind them lie replies that were paid for."""
 
+import json
 from dataclasses import dataclass, fields
 
 import pytest
 from fakes.judges import ASPECT, FixedJudge, segment
+from hypothesis import given
+from hypothesis import strategies as st
 
 from spanjury.judges.core import (
     VERSION,
@@ -51,6 +54,44 @@ def test_keys_are_what_they_were() -> None:
     assert digest(canonical(ChatRequest(messages=()))) == "a2273ce7275851b60d25185b0494aca2"
     assert digest(*asked_about(segment(), canonical(ASPECT))) == "efb8b6d6957e1336e1d82cb8c2efb24f"
     assert digest("a", "b") != digest("ab")
+
+
+TEXTS = st.text() | st.text(alphabet='ab"\\\\\\n\\t\\x7f\\u2028\\ud800é', max_size=9)
+CALLS = st.builds(ToolCall, call_id=TEXTS, name=TEXTS, arguments=TEXTS)
+MESSAGES = st.builds(
+    Message,
+    role=st.sampled_from(["system", "user", "assistant", "tool"]),
+    content=TEXTS,
+    tool_calls=st.lists(CALLS, max_size=1).map(tuple),
+    call_id=TEXTS,
+)
+DECODINGS = st.builds(
+    Decoding,
+    temperature=st.sampled_from([0, 0.0, 0.7, 1, 1.0]),
+    seed=st.none() | st.integers(),
+    max_tokens=st.integers(1, 9999),
+    grammar=TEXTS,
+)
+
+
+@given(
+    request=st.builds(
+        ChatRequest,
+        messages=st.lists(MESSAGES, max_size=3).map(tuple),
+        prefix=TEXTS,
+        decoding=DECODINGS,
+        forced=st.just("") | TEXTS,
+    )
+)
+def test_a_plain_request_is_written_as_any_other_value(request: ChatRequest) -> None:
+    assert canonical(request) == json.dumps(request, default=keys_module._plain).encode()
+
+
+def test_no_field_of_a_plain_request_is_forgotten() -> None:
+    # A field that is added later is to be written where it is not as by default.
+    known = {*keys_module._FIRST_FIELDS[ChatRequest], "forced"}
+    assert {field.name for field in fields(ChatRequest)} == known
+    assert {field.name for field in fields(Message)} == {*keys_module._FIRST_FIELDS[Message]}
 
 
 def test_a_field_that_came_later_is_written_where_it_is_not_as_by_default() -> None:

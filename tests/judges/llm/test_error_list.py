@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from spanjury.judges.core import ErrorSpan, Scale
 from spanjury.judges.llm.error_list import CUE, render_errors
-from spanjury.judges.llm.parse import ParsedReply, parse
+from spanjury.judges.llm.parse import parse
+from spanjury.judges.llm.parsed import ParsedReply
 
 OUTPUT = "The bridge opened in 1935."
 SEVERITIES = st.one_of(st.none(), st.integers(1, 5))

@@ -3,7 +3,8 @@
 import pytest
 
 from spanjury.judges.core import Scale
-from spanjury.judges.llm.parse import ParsedError, ParsedReply, parse
+from spanjury.judges.llm.parse import parse
+from spanjury.judges.llm.parsed import ParsedError, ParsedReply
 
 SCALE = Scale()
 PLAIN = """\

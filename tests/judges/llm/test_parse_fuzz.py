@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spanjury.judges.core import Scale
-from spanjury.judges.llm.parse import ParsedError, ParsedReply, parse
+from spanjury.judges.llm.parse import parse
+from spanjury.judges.llm.parsed import ParsedError, ParsedReply
 
 EXAMPLES = int(os.environ.get("SPANJURY_FUZZ_EXAMPLES", "300"))
 fuzz = settings(max_examples=EXAMPLES)

@@ -18,7 +18,8 @@ from scipy.stats import spearmanr
 
 from spanjury.judges.core import Located, Scale
 from spanjury.judges.llm.material import Material
-from spanjury.judges.llm.parse import ParsedReply, parse
+from spanjury.judges.llm.parse import parse
+from spanjury.judges.llm.parsed import ParsedReply
 from spanjury.judges.text import Locator, field_mark
 
 pytestmark = pytest.mark.shared_data

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from spanjury.judges.core import Segment, fingerprint
 from spanjury.judges.llm.geval_prompt import ask_for_score, our_steps
-from spanjury.judges.llm.prompt import PromptOptions, render
+from spanjury.judges.llm.prompt import PromptOptions, PromptWriter
 from spanjury.judges.llm.short_prompt import messages_for
 from spanjury.judges.tasks import Catalogue
 from spanjury.judges.text import fence, named_plainly
@@ -80,7 +80,7 @@ def test_whatever_a_header_says_stands_inside_the_fence_or_is_a_short_name(
 def prompts(header: str) -> str:
     asked = Segment(segment_id="a", output="Fine.", inputs={header: "Source.", "Article": "More."})
     messages = (
-        *render(asked, ASPECT, PromptOptions()),
+        *PromptWriter(PromptOptions()).write(asked, ASPECT).messages,
         *ask_for_score(asked, ASPECT, steps=our_steps(asked, ASPECT)),
         *messages_for(asked, ASPECT),
     )

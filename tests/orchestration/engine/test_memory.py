@@ -101,6 +101,9 @@ class BrokenMemory:
         if self.full:
             raise StoreError("memory.db: the disk is full")
 
+    async def put_soon(self, key: str, value: bytes) -> None:
+        await self.put(key, value)
+
 
 def _panel(*judges: Judge) -> Panel:
     return Panel(
@@ -237,7 +240,7 @@ async def test_two_alike_segments_under_way_at_once_are_asked_for_once() -> None
         assert judge.began == ["s"]
         judge.events["s"].set()
     assert judge.began == ["s"]
-    assert remembered._kept._locks == {}
+    assert remembered._kept._turns == {}
 
 
 @pytest.mark.anyio
@@ -260,7 +263,7 @@ async def test_cancellation_keeps_nothing_and_hands_the_turn_on() -> None:
         assert (judge.began, memory.values) == (["s", "t"], {})
         judge.events["t"].set()
     assert len(memory.values) == 1
-    assert remembered._kept._locks == {}
+    assert remembered._kept._turns == {}
 
 
 @pytest.mark.anyio

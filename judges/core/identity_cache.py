@@ -1,0 +1,40 @@
+"""A small cache of what is made of objects that come again and again, as the aspects of a run do.
+
+Such an object need not be hashable, and comparing it would take as long as making the value.
+"""
+
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+_MOST = 1000
+"""Number of objects that are held, should each segment come with its own."""
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class IdentityCache(Generic[K, V]):
+    """The values that `make` returned for the latest objects, which must not change.
+
+    Examples
+    --------
+    >>> lengths = IdentityCache[list[int], int](len)
+    >>> numbers = [1, 2, 3]
+    >>> lengths.of(numbers), lengths.of(numbers)
+    (3, 3)
+    """
+
+    def __init__(self, make: Callable[[K], V]) -> None:
+        self._make = make
+        self._made: dict[int, tuple[K, V]] = {}  # holds the objects, so that no other gets an id
+
+    def of(self, thing: K) -> V:
+        """Return the value of `thing`, made if it is not held."""
+        held = self._made.get(id(thing))
+        if held is not None:
+            return held[1]
+        if len(self._made) >= _MOST:
+            self._made.clear()
+        value = self._make(thing)
+        self._made[id(thing)] = thing, value
+        return value

@@ -1,0 +1,48 @@
+"""A judge's report as it was read from words."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParsedError:
+    """One error as a judge describes it.
+
+    Parameters
+    ----------
+    quote
+        The words it gives as the location; empty if it says that there are none.
+    quoted
+        Whether they stood in quotation marks. If not, and they are not in the text, they
+        describe a place (``the whole summary``) rather than misquote it.
+    severity
+        1 to 5; None if none is given or it cannot be read.
+    category
+        What sort of error it is; empty if not said.
+    """
+
+    quote: str
+    explanation: str
+    severity: int | None
+    category: str = ""
+    quoted: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParsedReply:
+    """Content that could be read from a reply.
+
+    Parameters
+    ----------
+    score
+        On the scale of the aspect; None if the reply gives no clear one.
+    error_free
+        Whether it says that there is no error, and lists none.
+    problem
+        Why there is no score; empty if there is one.
+    """
+
+    errors: tuple[ParsedError, ...] = ()
+    score: int | None = None
+    error_free: bool = False
+    rationale: str = ""
+    problem: str = ""

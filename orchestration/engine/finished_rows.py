@@ -1,0 +1,140 @@
+"""Finished rows that are remembered as they are written, so that a run over them is a copy.
+
+A row is kept where nothing in it would be asked again: each seat answered, and rules made one
+report of theirs. It is found by all that it depends on: the segment, the aspect, the panel, the
+release and the code that makes rows. It is never the only record: the reports and replies that it
+was made of are remembered by themselves.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import msgspec
+
+from spanjury.judges.core import (
+    Aspect,
+    Decision,
+    Memory,
+    Outcome,
+    Report,
+    Result,
+    Segment,
+    Usage,
+    stamped,
+)
+from spanjury.judges.core.code_digest import code_digest
+from spanjury.judges.core.identity_cache import IdentityCache
+from spanjury.judges.core.keys import asked_about, canonical, digest
+from spanjury.orchestration.engine.panel import Panel
+from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
+from spanjury.orchestration.engine.summary import Alarm, Figures
+
+_ANSWERED = frozenset({Outcome.SCORED, Outcome.ABSTAINED})
+
+
+class FinishedRow(NamedTuple):
+    """A row of the results as it was written once, with its line end, and what is counted of it."""
+
+    segment: Segment
+    line: bytes
+    figures: Figures
+
+
+class FinishedRows:
+    """The finished rows of one panel in a memory.
+
+    Parameters
+    ----------
+    write
+        Makes a line of a result; it is in a module.
+    """
+
+    def __init__(self, memory: Memory, panel: Panel, *, write: Callable[[Result], bytes]) -> None:
+        self._memory = memory
+        # A model that consolidates may have failed, and an observer is told of every assessment.
+        by_rules = isinstance(panel.consolidator, RuleConsolidator)
+        self._may_keep = by_rules and not panel.is_observed
+        modules = (__name__, write.__module__, panel.aggregation.__module__)
+        self._panel = digest(
+            "row",
+            stamped(panel.signature),
+            code_digest(*modules) if self._may_keep else "",
+            *(seat.name for seat in panel.seats),
+        )
+        self._aspects = IdentityCache[Aspect, bytes](canonical)
+
+    def key(self, segment: Segment, aspect: Aspect) -> str:
+        """Return the key of the row of a pair."""
+        about = asked_about(segment, self._aspects.of(aspect))
+        return digest(self._panel, segment.segment_id, *about)
+
+    def recall(self, key: str, segment: Segment, aspect: Aspect) -> FinishedRow | None:
+        """Return the finished row of a pair; None if there is none."""
+        line = self._memory.get(key) if self._may_keep else None
+        if line is None:
+            return None
+        try:
+            row = _ROW.decode(line)
+        except msgspec.MsgspecError:
+            return None
+        return FinishedRow(segment, line, _figures(row, segment, aspect))
+
+    async def keep(self, key: str, result: Result, line: bytes) -> None:
+        """Remember the `line` of `result`, if it is finished.
+
+        Raise `StoreError` if the memory cannot be written.
+        """
+        if self._may_keep and _is_finished(result):
+            await self._memory.put_soon(key, line)
+
+
+def _is_finished(result: Result) -> bool:
+    """Say whether each seat gave a plain report that is an answer; others remember their own."""
+    report = result.report
+    return report.outcome in _ANSWERED and all(
+        type(seat.report) is Report and seat.report.outcome in _ANSWERED for seat in report.seats
+    )
+
+
+class _Seat(msgspec.Struct):
+    judge: str
+    outcome: Outcome
+    usage: Usage
+
+
+class _Basis(msgspec.Struct):
+    false_alarms: float | None
+    measured_on: str
+
+
+class _Row(msgspec.Struct):
+    """A row, as far as it is counted."""
+
+    outcome: Outcome
+    score: float | None
+    reason: str
+    spans: list[msgspec.Raw]
+    seats: list[_Seat]
+    decision: Decision | None
+    decision_basis: _Basis | None
+
+
+_ROW = msgspec.json.Decoder(_Row)
+
+
+def _figures(row: _Row, segment: Segment, aspect: Aspect) -> Figures:
+    alarm, basis = None, row.decision_basis
+    if row.decision and basis and row.decision is not Decision.OK:
+        alarm = Alarm(row.decision, basis.false_alarms, basis.measured_on)
+    return Figures(
+        task=aspect.task.name,
+        aspect=aspect.name,
+        system=segment.system,
+        outcome=row.outcome,
+        score=row.score,
+        reason=row.reason,
+        spans=len(row.spans),
+        decision=row.decision,
+        alarm=alarm,
+        seats=[(seat.judge, seat.outcome, seat.usage) for seat in row.seats],
+    )

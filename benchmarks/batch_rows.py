@@ -2,12 +2,10 @@
 
 import json
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 from spanjury import Segment, find_aspect
-from spanjury.judges.core import Aspect
-from spanjury.judges.llm.prompt import PromptOptions, render
+from spanjury.judges.llm.prompt import Prompt, PromptOptions, PromptWriter
 
 __all__ = ["ASPECT", "segment", "write_calls", "write_rows"]
 
@@ -48,7 +46,8 @@ def write_rows(path: Path, count: int) -> None:
 
 def write_calls(path: Path, count: int) -> None:
     """Write a JSON Lines file of what an annotator sends of `count` rows: a body a line."""
-    _write_lines(path, partial(_call, aspect=find_aspect(_TASK, ASPECT)), count)
+    writer, aspect = PromptWriter(PromptOptions()), find_aspect(_TASK, ASPECT)
+    _write_lines(path, lambda number: _call(writer.write(segment(number), aspect)), count)
 
 
 def _write_lines(path: Path, fields: Callable[[int], object], count: int) -> None:
@@ -67,11 +66,10 @@ def _row(number: int) -> object:
     }
 
 
-def _call(number: int, *, aspect: Aspect) -> object:
-    conversation = render(segment(number), aspect, PromptOptions())
+def _call(prompt: Prompt) -> object:
     return {
         "model": "stub",
         "temperature": 0.0,
         "max_tokens": 1024,
-        "messages": [{"role": said.role, "content": said.content} for said in conversation],
+        "messages": [{"role": said.role, "content": said.content} for said in prompt.messages],
     }

@@ -33,7 +33,7 @@ WARM: Mapping[str, Run] = {
     "`resume`": resume,
     "`resume --show none`": partial(resume, flags=QUIET),
 }
-WARM_TIMES = 5  # as many rows: a remembered row takes so little that fewer are lost in start-up
+WARM_TIMES = 10  # as many rows: a remembered row takes so little that fewer are lost in start-up
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

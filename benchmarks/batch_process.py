@@ -29,8 +29,15 @@ class RowCost:
 
     start_up: float
     cpu_ms: float
-    rate: float
+    wall_ms: float
     peak_mb: float
+
+    @property
+    def rate(self) -> float:
+        """Rows a second; raise `RuntimeError` if so few were run that the clock saw none."""
+        if self.wall_ms <= 0:
+            raise RuntimeError("all rows took no longer than few: take more rows")
+        return 1e3 / self.wall_ms
 
 
 def cost_of(
@@ -76,14 +83,14 @@ def row_cost(run: Callable[[int], Cost], *, rows: int, few: int) -> RowCost:
     Raises
     ------
     RuntimeError
-        If `rows` took no longer than `few`: then there is nothing to tell from start-up.
+        If `rows` took no more CPU than `few`: then there is nothing to tell from start-up.
     """
     start, whole = run(few), run(rows)
-    if whole.cpu <= start.cpu or whole.wall <= start.wall:
+    if whole.cpu <= start.cpu:
         raise RuntimeError(f"{rows} rows cost no more than {few}: take more rows")
     return RowCost(
         start_up=start.cpu,
         cpu_ms=(whole.cpu - start.cpu) / (rows - few) * 1e3,
-        rate=(rows - few) / (whole.wall - start.wall),
+        wall_ms=(whole.wall - start.wall) / (rows - few) * 1e3,
         peak_mb=whole.peak_mb,
     )

@@ -91,6 +91,16 @@ def test_rows_that_cost_nothing_beyond_start_up_have_no_figure(processes: Module
         processes.row_cost(run, rows=100, few=10)
 
 
+def test_rows_that_take_no_time_beyond_start_up_have_no_rate(processes: ModuleType) -> None:
+    def run(rows: int) -> object:
+        return processes.Cost(cpu=1.0 + rows, wall=1.0, peak_mb=1.0)
+
+    cost = processes.row_cost(run, rows=100, few=10)
+
+    with pytest.raises(RuntimeError, match="take more rows"):
+        _ = cost.rate
+
+
 def test_a_row_costs_what_many_take_beyond_few(processes: ModuleType) -> None:
     def run(rows: int) -> object:
         return processes.Cost(cpu=1.0 + rows / 100, wall=2.0 + rows / 50, peak_mb=1.0)

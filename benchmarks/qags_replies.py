@@ -19,7 +19,8 @@ from rich.table import Table
 from scipy.stats import spearmanr
 
 from spanjury.judges.core import Located, Scale
-from spanjury.judges.llm.parse import ParsedReply, parse
+from spanjury.judges.llm.parse import parse
+from spanjury.judges.llm.parsed import ParsedReply
 from spanjury.judges.text import Locator
 
 FILE = Path(__file__).parents[2] / "shared/data/judgements/qags_four_judges.jsonl.gz"

@@ -81,9 +81,9 @@ reader folder="reader" data="../shared/data" *options: set-up
         -o {{ folder }}/set
     spanjury distil train {{ folder }}/set --base minilm --kind-dropout 0.5 --max-steps 4000 --validate-every 400 --patience 12 -o {{ folder }}/model {{ options }}
 
-# Print the figures of docs/performance.md
-bench *data: set-up
-    python benchmarks/run.py {{ data }}
+# Print the figures of docs/performance.md: all, or of the scripts that are named; --peer NAME=FOLDER for other libraries
+bench *options: set-up
+    python -m benchmarks.run {{ options }}
 
 # Write the pages of docs/metrics from the metrics' cards
 metric-pages: set-up

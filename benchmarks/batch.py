@@ -1,61 +1,150 @@
-"""The cost of the batch engine, from a file of rows to a file of results, and beside its peers.
+"""The cost of `spanjury evaluate` with an annotator, as the command is typed, beside bare aiohttp.
 
-Run as ``python -m benchmarks.batch [SECTION [N ...]]``: a table of each section, or of one
-with N rows or calls. The model is a stub in another process, whose CPU is not counted. Each
-figure comes from a process of its own, after a warm-up; of several rounds the best one
-counts. Linux only.
+Run as ``python -m benchmarks.batch [--rows N] [--rounds N]``. The model is a stub in another
+process, whose CPU is not counted: it answers with three errors each time, after a delay. Each
+command is run on few rows, which is its start-up, and on all; what a row costs is the
+difference. All are run in turn, round after round, and the medians of the rounds are printed.
+A run that fails, makes other calls or leaves a row without its errors ends the benchmark.
 """
 
 import argparse
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 
-from benchmarks.batch_peers import PEERS
-from benchmarks.batch_sections import SECTIONS, Asked
+from benchmarks.batch_process import Cost, RowCost, row_cost
+from benchmarks.batch_runs import Course, bare, evaluate, resume
+from benchmarks.batch_server import served
+
+Run = Callable[[Course, int], Cost]
+
+BARE = "bare aiohttp"
+QUIET = ("--show", "none")
+COLD: Mapping[str, Run] = {
+    BARE: bare,
+    "`evaluate`": evaluate,
+    "`evaluate --show none`": partial(evaluate, flags=QUIET),
+    "`evaluate --show none --no-memory`": partial(evaluate, flags=(*QUIET, "--no-memory")),
+}
+WARM: Mapping[str, Run] = {
+    "`resume`": resume,
+    "`resume --show none`": partial(resume, flags=QUIET),
+}
+WARM_TIMES = 10  # as many rows: a remembered row takes so little that fewer are lost in start-up
 
 
-def peer(text: str) -> tuple[str, Path]:
-    """Read ``NAME=FOLDER``: a peer, and the virtual environment that it is installed in."""
-    name, _, folder = text.partition("=")
-    if name not in PEERS or not (Path(folder) / "bin" / "python").exists():
-        choices = ", ".join(PEERS)
-        raise argparse.ArgumentTypeError(f"expected NAME=VIRTUAL_ENVIRONMENT, NAME of {choices}")
-    return name, Path(folder)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Size:
+    """The numbers of rows and rounds, and the server's delay and connections."""
+
+    rows: int
+    rounds: int
+    delay: float
+    connections: int
+
+    @property
+    def ideal(self) -> float:
+        """Calls a second if a client took no time."""
+        return self.connections / self.delay if self.delay else float("inf")
+
+    def __str__(self) -> str:
+        return (
+            f"{self.rows:,} rows, {self.connections} connections, answers after"
+            f" {self.delay * 1e3:.0f} ms, medians of {self.rounds} rounds"
+        )
 
 
-def read_options() -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(description="Measure the batch engine.")
-    parser.add_argument("section", nargs="?", choices=SECTIONS, help="all, if none is named")
-    parser.add_argument("counts", nargs="*", type=int, metavar="N", help="rows or calls")
-    parser.add_argument(
-        "--peer",
-        dest="peers",
-        action="append",
-        default=[],
-        type=peer,
-        metavar="NAME=FOLDER",
-        help="a peer, and the virtual environment that has it; may be repeated",
+def in_rounds(
+    runs: Mapping[str, Run], course: Course, *, rows: int, size: Size
+) -> Mapping[str, Sequence[RowCost]]:
+    """Run all of `runs` in turn, round after round; return what a row cost in each.
+
+    Before, each is run once on few rows, so that bytecode and files are where they stay.
+    """
+    for run in runs.values():
+        run(course, size.connections)
+    rounds: dict[str, list[RowCost]] = {name: [] for name in runs}
+    for _ in range(size.rounds):
+        for name, run in runs.items():
+            cost = row_cost(partial(run, course), rows=rows, few=size.connections)
+            rounds[name].append(cost)
+    return rounds
+
+
+def print_cold(course: Course, size: Size) -> None:
+    """Print what a row costs that no run has seen before."""
+    rounds = in_rounds(COLD, course, rows=size.rows, size=size)
+    print(f"{size}; each line interleaved with the others.\n")
+    print(
+        "| command | CPU ms a row | of rounds | beyond bare | rows a s | share | MB | start-up s |"
     )
-    parser.add_argument("--folder", help="where rows, results and memories are put meanwhile")
-    return parser.parse_args()
+    print("|---|---|---|---|---|---|---|---|")
+    for name, costs in rounds.items():
+        spent = [cost.cpu_ms for cost in costs]
+        beyond = [cost.cpu_ms - base.cpu_ms for cost, base in zip(costs, rounds[BARE], strict=True)]
+        rate = median(cost.rate for cost in costs)
+        print(
+            f"| {name} | {median(spent):.2f} | {min(spent):.2f} to {max(spent):.2f}"
+            f" | {median(beyond):.2f} | {rate:,.0f} | {rate / size.ideal:.0%}"
+            f" | {median(cost.peak_mb for cost in costs):.0f}"
+            f" | {median(cost.start_up for cost in costs):.2f} |",
+            flush=True,
+        )
+
+
+def print_warm(course: Course, size: Size) -> None:
+    """Print what a row costs that is remembered, written to a new file of results."""
+    rows = size.rows * WARM_TIMES
+    for count in (size.connections, rows):
+        evaluate(course, count, flags=QUIET)
+    print(f"\nThe same again, all of {rows:,} rows remembered, the file of results new.\n")
+    print("| command | rows a CPU s | of rounds | CPU ms a row | MB | start-up s |")
+    print("|---|---|---|---|---|---|")
+    for name, costs in in_rounds(WARM, course, rows=rows, size=size).items():
+        rates = [1e3 / cost.cpu_ms for cost in costs]
+        print(
+            f"| {name} | {median(rates):,.0f} | {min(rates):,.0f} to {max(rates):,.0f}"
+            f" | {median(cost.cpu_ms for cost in costs):.3f}"
+            f" | {median(cost.peak_mb for cost in costs):.0f}"
+            f" | {median(cost.start_up for cost in costs):.2f} |",
+            flush=True,
+        )
+
+
+def parser(*, rows: int, rounds: int = 3, about: str) -> argparse.ArgumentParser:
+    """Return a parser of the flags that say how much is done, `rows` rows by default."""
+    flags = argparse.ArgumentParser(description=about)
+    flags.add_argument("--rows", type=int, default=rows)
+    flags.add_argument("--rounds", type=int, default=rounds)
+    flags.add_argument("--delay", type=float, default=0.05, help="seconds until an answer")
+    flags.add_argument("--connections", type=int, default=64)
+    flags.add_argument("--folder", help="where rows, results and memories are put meanwhile")
+    return flags
+
+
+def size_of(options: argparse.Namespace) -> Size:
+    """Return the size that `options` name."""
+    if options.rows <= options.connections:
+        raise SystemExit("--rows must be more than --connections: so many rows are start-up")
+    return Size(
+        rows=options.rows,
+        rounds=options.rounds,
+        delay=options.delay,
+        connections=options.connections,
+    )
 
 
 def main() -> None:
-    """Print the tables that are asked for."""
-    options = read_options()
-    for name in [options.section] if options.section else SECTIONS:
-        section = SECTIONS[name]
-        print(f"-- {name}: {section.show.__doc__}", flush=True)
-        with TemporaryDirectory(dir=options.folder) as folder:
-            section.show(
-                Asked(
-                    counts=options.counts or section.counts,
-                    folder=Path(folder),
-                    peers=dict(options.peers),
-                )
-            )
-        print(flush=True)
+    """Print both tables."""
+    options = parser(rows=3_000, about="Measure `spanjury evaluate`.").parse_args()
+    size = size_of(options)
+    with served(delay=size.delay) as address, TemporaryDirectory(dir=options.folder) as folder:
+        course = Course(address=address, folder=Path(folder), connections=size.connections)
+        print_cold(course, size)
+        print_warm(course, size)
 
 
 if __name__ == "__main__":

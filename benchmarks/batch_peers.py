@@ -1,60 +1,175 @@
-"""Other libraries making the same calls: one call of a scorer a sample, at the same server.
+"""Other libraries making the same calls: one call of a scorer a row, at the same server.
 
-Each runs in an environment of its own; `peers/` holds a script for each.
+Run as ``python -m benchmarks.batch_peers --peer NAME=FOLDER [--rows N] [--rounds N]``; FOLDER is
+the virtual environment (of promptfoo: the folder of its package) that the peer is installed in.
+Each runs by its own command where it has one, else by the script in `peers/`; what it prints
+goes nowhere. All run in turn with `spanjury evaluate --show none` and bare aiohttp, and what a
+row costs is what a run of all rows takes beyond one of few.
 """
 
+import argparse
 import json
-import subprocess
-from collections.abc import Sequence
+import shutil
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
 
-from benchmarks.batch_lanes import prompt
-from benchmarks.batch_process import Spent
-from benchmarks.batch_runs import CONNECTIONS
+from benchmarks.batch import BARE, QUIET, Run, Size, in_rounds, parser, size_of
+from benchmarks.batch_process import Cost, RowCost, cost_of
+from benchmarks.batch_runs import Course, bare, evaluate, expected_calls
+from benchmarks.batch_server import served
 
-__all__ = ["PEERS", "PeerRun", "measured_peer"]
-
-_FOLDER = Path(__file__).parent / "peers"
-PEERS: Sequence[str] = ("inspect-ai", "deepeval", "pydantic-evals")
+HERE = Path(__file__).parent / "peers"
+OURS = "spanjury evaluate"
+SILENT: Mapping[str, str] = {
+    "DEEPEVAL_DISABLE_DOTENV": "1",
+    "DEEPEVAL_TELEMETRY_OPT_OUT": "1",
+    "DEEPEVAL_UPDATE_WARNING_OPT_IN": "0",
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "OPENAI_API_KEY": "none-needed",
+    "PROMPTFOO_DISABLE_DEBUG_LOG": "1",  # where it logs to files, it may fail at its end
+    "PROMPTFOO_DISABLE_ERROR_LOG": "1",
+    "PROMPTFOO_DISABLE_REMOTE_GENERATION": "1",
+    "PROMPTFOO_DISABLE_TELEMETRY": "1",
+    "PROMPTFOO_DISABLE_UPDATE": "1",
+}
+"""Variables that keep the peers from the network."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PeerRun:
-    """The cost of a peer's calls, its peak memory, and the number of samples with a score."""
+class Peer:
+    """A command in the folder that it is installed in, and its package.
 
-    spent: Spent
-    peak: float
-    scored: int
-
-
-def measured_peer(name: str, *, environment: Path, address: str, calls: int) -> PeerRun:
-    """Have the peer called `name` make `calls` calls, in `environment`.
-
-    Raises
-    ------
-    RuntimeError
-        If it fails; the message ends as its standard error does.
+    `command` begins with a program below that folder; ``{connections}`` stands for how many
+    calls it may make at once.
     """
-    order = {
-        "address": address,
-        "prompt": prompt(),
-        "calls": calls,
-        "connections": CONNECTIONS,
+
+    package: str
+    command: Sequence[str]
+    version: str = "lib/python3.*/site-packages/{package}-*.dist-info"
+
+
+PEERS: Mapping[str, Peer] = {
+    "inspect-eval": Peer(
+        package="inspect_ai",
+        command=[
+            "bin/inspect", "eval", "with_inspect_ai.py", "--model", "mockllm/model",
+            "--display", "none", "--log-dir", "logs", "--max-samples", "{connections}",
+        ],
+    ),
+    "deepeval-test-run": Peer(
+        package="deepeval",
+        command=[
+            "bin/deepeval", "test", "run", "test_with_deepeval.py", "--display", "failing",
+        ],
+    ),
+    "deepeval": Peer(package="deepeval", command=["bin/python", "with_deepeval.py"]),
+    "pydantic-evals": Peer(
+        package="pydantic_evals", command=["bin/python", "with_pydantic_evals.py"]
+    ),
+    "autorubric": Peer(package="autorubric", command=["bin/python", "with_autorubric.py"]),
+    "promptfoo-eval": Peer(
+        package="promptfoo",
+        command=[
+            "node_modules/.bin/promptfoo", "eval", "-c", "promptfoo.json", "--no-cache",
+            "--no-table", "--no-progress-bar", "-j", "{connections}",
+        ],
+        version="node_modules/{package}/package.json",
+    ),
+}  # fmt: skip
+
+
+def peer(text: str) -> tuple[str, Path]:
+    """Read ``NAME=FOLDER``: a peer, and where it is installed."""
+    name, _, folder = text.partition("=")
+    program = Path(folder).absolute() / PEERS[name].command[0] if name in PEERS else None
+    if program is None or not program.exists():
+        raise argparse.ArgumentTypeError(f"expected NAME=FOLDER, NAME of {', '.join(PEERS)}")
+    return name, Path(folder).absolute()
+
+
+def run_peer(course: Course, rows: int, *, named: Peer, folder: Path) -> Cost:
+    """Have a peer make the calls for `rows` rows, in a folder with our scripts, its only home."""
+    program, *rest = named.command
+    with TemporaryDirectory(dir=course.folder) as empty:
+        shutil.copytree(HERE, empty, dirs_exist_ok=True)
+        order = Path(empty) / "order.json"
+        order.write_text(
+            json.dumps(
+                {
+                    "address": course.address,
+                    "calls": str(course.calls(rows)),
+                    "connections": course.connections,
+                }
+            )
+        )
+        (Path(empty) / "promptfoo.json").write_text(json.dumps(promptfoo(course, rows)))
+        variables = {**SILENT, "HOME": empty, "PEER_ORDER": str(order), "PYTHONPATH": empty}
+        command = [word.format(connections=course.connections) for word in rest]
+        with expected_calls(course, rows):
+            return cost_of([str(folder / program), *command], cwd=Path(empty), variables=variables)
+
+
+def promptfoo(course: Course, rows: int) -> object:
+    """Return promptfoo's order: the prompt is echoed, and graded by one call."""
+    with course.calls(rows).open(encoding="utf-8") as calls:
+        conversations = [json.loads(call)["messages"] for call in calls]
+    grader = {"id": "openai:chat:stub", "config": {"apiBaseUrl": f"{course.address}/json/v1"}}
+    rubric = {"type": "llm-rubric", "value": "The facts agree.", "provider": grader}
+    return {
+        "prompts": ["{{text}}"],
+        "providers": ["echo"],
+        "defaultTest": {"assert": [rubric]},
+        "tests": [
+            {"vars": {"text": "\n\n".join(said["content"] for said in said_all)}}
+            for said_all in conversations
+        ],
     }
-    script = _FOLDER / f"with_{name.replace('-', '_')}.py"
-    done = subprocess.run(  # noqa: S603 - the environment was named by who runs this
-        [str(environment / "bin" / "python"), str(script)],
-        input=json.dumps(order),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise RuntimeError(f"{name} failed: …{done.stderr[-2000:]}")
-    said = json.loads(done.stdout.splitlines()[-1])
-    return PeerRun(
-        spent=Spent(wall=said["wall"], cpu=said["cpu"]),
-        peak=said["peak_mb"],
-        scored=said["scored"],
-    )
+
+
+def version(named: Peer, folder: Path) -> str:
+    """Return the version that is installed."""
+    found = next(folder.glob(named.version.format(package=named.package)), None)
+    if found is None:
+        return "unknown"
+    if found.suffix == ".json":
+        return str(json.loads(found.read_text())["version"])
+    return found.name.removesuffix(".dist-info").rpartition("-")[2]
+
+
+def print_peers(rounds: Mapping[str, Sequence[RowCost]], versions: Mapping[str, str]) -> None:
+    """Print what a row costs by each peer, and how many times that is of ours."""
+    ours = median(cost.cpu_ms for cost in rounds[OURS])
+    print("| peer | version | CPU ms a row | times ours | calls a s | peak MB | start-up s |")
+    print("|---|---|---|---|---|---|---|")
+    for name, costs in rounds.items():
+        cpu = median(cost.cpu_ms for cost in costs)
+        print(
+            f"| {name} | {versions.get(name, '')} | {cpu:.2f} | {cpu / ours:.1f}"
+            f" | {median(cost.rate for cost in costs):,.0f}"
+            f" | {median(cost.peak_mb for cost in costs):.0f}"
+            f" | {median(cost.start_up for cost in costs):.1f} |"
+        )
+
+
+def main() -> None:
+    """Run all and print the table."""
+    flags = parser(rows=1_000, rounds=1, about="Measure other libraries making the same calls.")
+    flags.add_argument("--peer", dest="peers", action="append", default=[], type=peer)
+    options = flags.parse_args()
+    size: Size = size_of(options)
+    runs: dict[str, Run] = {BARE: bare, OURS: partial(evaluate, flags=QUIET)}
+    for name, folder in options.peers:
+        runs[name] = partial(run_peer, named=PEERS[name], folder=folder)
+    with served(delay=size.delay) as address, TemporaryDirectory(dir=options.folder) as scratch:
+        course = Course(address=address, folder=Path(scratch), connections=size.connections)
+        rounds = in_rounds(runs, course, rows=size.rows, size=size)
+    print(f"{size}; each line interleaved with the others.\n")
+    print_peers(rounds, {name: version(PEERS[name], folder) for name, folder in options.peers})
+
+
+if __name__ == "__main__":
+    main()

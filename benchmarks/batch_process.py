@@ -1,55 +1,96 @@
-"""The cost of work, measured in a process of its own. Linux only: memory is read from ``/proc``."""
+"""Commands in processes of their own, and their cost. Unix only, for the sake of wait4."""
 
-import multiprocessing
+import os
+import subprocess
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from tempfile import TemporaryFile
 
-__all__ = ["Spent", "apart", "peak_mb", "resident_mb", "spending"]
+__all__ = ["Cost", "RowCost", "cost_of", "row_cost"]
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
-
-@dataclass(slots=True)
-class Spent:
-    """Seconds that some work took, by the clock and of CPU, all threads together."""
-
-    wall: float = 0.0
-    cpu: float = 0.0
+_TAIL = 2_000
+_NO_VARIABLES: Mapping[str, str] = {}
 
 
-@contextmanager
-def spending() -> Iterator[Spent]:
-    """Measure the work that is done inside; the value is filled in at the end."""
-    spent = Spent()
-    wall, cpu = time.perf_counter(), time.process_time()
-    yield spent
-    spent.wall, spent.cpu = time.perf_counter() - wall, time.process_time() - cpu
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """Seconds of CPU (user and system, all threads and children) and by the clock; peak memory."""
+
+    cpu: float
+    wall: float
+    peak_mb: float
 
 
-def apart(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Call `function` in a new process, so that memory and caches are its own."""
-    spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(max_workers=1, mp_context=spawn) as pool:
-        return pool.submit(function, *args, **kwargs).result()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowCost:
+    """The cost of a row beyond that of a run of few rows, and the CPU seconds of that run."""
+
+    start_up: float
+    cpu_ms: float
+    wall_ms: float
+    peak_mb: float
+
+    @property
+    def rate(self) -> float:
+        """Rows a second; raise `RuntimeError` if so few were run that the clock saw none."""
+        if self.wall_ms <= 0:
+            raise RuntimeError("all rows took no longer than few: take more rows")
+        return 1e3 / self.wall_ms
 
 
-def resident_mb() -> float:
-    """Return the memory that this process has in use."""
-    return _megabytes("VmRSS:")
+def cost_of(
+    command: Sequence[str], *, cwd: Path | None = None, variables: Mapping[str, str] = _NO_VARIABLES
+) -> Cost:
+    """Run `command`, throw away what it prints, and return its cost.
+
+    No setting of ours reaches it from the environment, and it may keep its bytecode.
+
+    Raises
+    ------
+    RuntimeError
+        If it exits with anything but 0; the message ends as its standard error does.
+    """
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name != "PYTHONDONTWRITEBYTECODE" and not name.startswith("SPANJURY_")
+    }
+    with TemporaryFile() as errors:
+        begun = time.perf_counter()
+        child = subprocess.Popen(  # noqa: S603 - our own commands, and those of named environments
+            command,
+            cwd=cwd,
+            env={**kept, **variables},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+        )
+        _, status, used = os.wait4(child.pid, 0)
+        wall = time.perf_counter() - begun
+        child.returncode = os.waitstatus_to_exitcode(status)
+        if child.returncode:
+            errors.seek(0)
+            said = errors.read()[-_TAIL:].decode(errors="replace")
+            raise RuntimeError(f"{' '.join(command)} exited with {child.returncode}: …{said}")
+    return Cost(cpu=used.ru_utime + used.ru_stime, wall=wall, peak_mb=used.ru_maxrss * 1024 / 1e6)
 
 
-def peak_mb() -> float:
-    """Return the most memory that this process ever had in use."""
-    return _megabytes("VmHWM:")
+def row_cost(run: Callable[[int], Cost], *, rows: int, few: int) -> RowCost:
+    """Run few rows, then `rows`, and return the cost of each row that the second run has more.
 
-
-def _megabytes(name: str) -> float:
-    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
-    kibibytes = next(line.split()[1] for line in lines if line.startswith(name))
-    return int(kibibytes) * 1024 / 1e6
+    Raises
+    ------
+    RuntimeError
+        If `rows` took no more CPU than `few`: then there is nothing to tell from start-up.
+    """
+    start, whole = run(few), run(rows)
+    if whole.cpu <= start.cpu:
+        raise RuntimeError(f"{rows} rows cost no more than {few}: take more rows")
+    return RowCost(
+        start_up=start.cpu,
+        cpu_ms=(whole.cpu - start.cpu) / (rows - few) * 1e3,
+        wall_ms=(whole.wall - start.wall) / (rows - few) * 1e3,
+        peak_mb=whole.peak_mb,
+    )

@@ -1,14 +1,17 @@
 """Rows to be judged: summaries of articles of 2,400 characters, no two alike."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 
-from spanjury import Segment
+from spanjury import Segment, find_aspect
+from spanjury.judges.llm.prompt import Prompt, PromptOptions, PromptWriter
 
-__all__ = ["segment", "write_rows"]
+__all__ = ["ASPECT", "segment", "write_calls", "write_rows"]
 
 _TASK = "summarization"
+ASPECT = "consistency"
+"""The aspect that is judged."""
 _ARTICLE = (
     "The bridge over the harbour was opened in {year} by the premier of the state, after eight"
     " years of work that had cost sixteen men their lives and the state more than it could"
@@ -38,17 +41,35 @@ def segment(number: int) -> Segment:
 
 def write_rows(path: Path, count: int) -> None:
     """Write a JSON Lines file of `count` rows."""
+    _write_lines(path, _row, count)
+
+
+def write_calls(path: Path, count: int) -> None:
+    """Write a JSON Lines file of what an annotator sends of `count` rows: a body a line."""
+    writer, aspect = PromptWriter(PromptOptions()), find_aspect(_TASK, ASPECT)
+    _write_lines(path, lambda number: _call(writer.write(segment(number), aspect)), count)
+
+
+def _write_lines(path: Path, fields: Callable[[int], object], count: int) -> None:
     with path.open("w", encoding="utf-8") as file:
-        file.writelines(_lines(count))
+        file.writelines(f"{json.dumps(fields(number))}\n" for number in range(count))
 
 
-def _lines(count: int) -> Iterator[str]:
-    for row in map(segment, range(count)):
-        fields = {
-            "id": row.segment_id,
-            "output": row.output,
-            "inputs": row.inputs,
-            "task": row.task,
-            "system": row.system,
-        }
-        yield f"{json.dumps(fields)}\n"
+def _row(number: int) -> object:
+    row = segment(number)
+    return {
+        "id": row.segment_id,
+        "output": row.output,
+        "inputs": row.inputs,
+        "task": row.task,
+        "system": row.system,
+    }
+
+
+def _call(prompt: Prompt) -> object:
+    return {
+        "model": "stub",
+        "temperature": 0.0,
+        "max_tokens": 1024,
+        "messages": [{"role": said.role, "content": said.content} for said in prompt.messages],
+    }

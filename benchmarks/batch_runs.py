@@ -1,164 +1,117 @@
-"""Whole runs, on the road that the command line takes: a file of rows, a job, a file of results."""
+"""The command `spanjury evaluate` and bare aiohttp, each checked to have done its work."""
 
-import os
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import count
+import json
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import anyio
-from anyio.lowlevel import checkpoint
-from benchmarks.batch_process import Spent, apart, peak_mb, resident_mb, spending
-from benchmarks.batch_rows import write_rows
-from benchmarks.batch_server import reply
+from benchmarks.batch_process import Cost, cost_of
+from benchmarks.batch_rows import ASPECT, write_calls, write_rows
+from benchmarks.batch_server import ERRORS, counts
 
-from spanjury.judges.core import Aspect, ChatRequest, Reply, Report, Result, Segment, Usage
-from spanjury.judges.llm.annotator import Annotator
-from spanjury.orchestration.services.evaluate import Job, plan, run
-from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
+__all__ = ["Course", "bare", "evaluate", "expected_calls", "resume"]
 
-__all__ = [
-    "CONNECTIONS",
-    "Measured",
-    "fixed_panel",
-    "measured_run",
-    "offline_panel",
-    "stub_panel",
-    "trivial_panel",
-]
-
-CONNECTIONS = 64
-_WARM_UP = 50
-_SAMPLES = 10
+_KEY: Mapping[str, str] = {"OPENAI_COMPATIBLE_API_KEY": "none-needed"}
+_PREFLIGHT = 1
+_ROOT = Path(__file__).parents[1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
-    """A run: its reading alone (done once more before it), itself, and its memory.
+class Course:
+    """The server that everybody asks, on as many connections, and the folder for files."""
 
-    `resident` is in MB at every tenth of the rows.
+    address: str
+    folder: Path
+    connections: int
+
+    def rows(self, count: int) -> Path:
+        """Return a file of `count` rows."""
+        return _written(self.folder / f"rows-{count}.jsonl", partial(write_rows, count=count))
+
+    def calls(self, count: int) -> Path:
+        """Return a file of the bodies of the calls for these rows."""
+        return _written(self.folder / f"calls-{count}.jsonl", partial(write_calls, count=count))
+
+
+def _written(path: Path, write: Callable[[Path], None]) -> Path:
+    if not path.exists():
+        write(path)
+    return path
+
+
+def bare(course: Course, rows: int) -> Cost:
+    """Make the calls for `rows` rows with nothing around them."""
+    module = [sys.executable, "-m", "benchmarks.batch_client"]
+    order = [course.address, str(course.calls(rows)), str(course.connections)]
+    with expected_calls(course, rows, size=course.calls(rows).stat().st_size):
+        return cost_of([*module, *order], cwd=_ROOT)
+
+
+def evaluate(course: Course, rows: int, *, flags: Sequence[str] = ()) -> Cost:
+    """Judge `rows` rows with the annotator in a new run, and check what is written about them."""
+    run = _folder(course, rows)
+    shutil.rmtree(run, ignore_errors=True)
+    command = ["evaluate", str(course.rows(rows)), "--judge", "annotator", "--aspect", ASPECT]
+    command += ["--model", "openai-compatible/stub", "--model-base-url", f"{course.address}/v1"]
+    command += ["--max-connections", str(course.connections)]
+    keeping = () if "--no-memory" in flags else ("--run-dir", str(run))
+    with expected_calls(course, rows, size=course.calls(rows).stat().st_size):
+        return _checked(course, rows, command=[*command, *keeping, *flags])
+
+
+def resume(course: Course, rows: int, *, flags: Sequence[str] = ()) -> Cost:
+    """Do again a run that `evaluate` has finished, with no call, to a new file of results."""
+    with expected_calls(course, 0):
+        return _checked(course, rows, command=["resume", str(_folder(course, rows)), *flags])
+
+
+def _folder(course: Course, rows: int) -> Path:
+    return course.folder / f"run-{rows}"
+
+
+def _checked(course: Course, rows: int, *, command: Sequence[str]) -> Cost:
+    """Run a command of ours with a file of results of its own, and check that file."""
+    program = Path(sys.executable).with_name("spanjury")
+    with TemporaryDirectory(dir=course.folder) as folder:
+        results = Path(folder) / "results.jsonl"
+        cost = cost_of([str(program), *command, "-o", str(results)], variables=_KEY)
+        _check_results(results, rows)
+    return cost
+
+
+@contextmanager
+def expected_calls(course: Course, calls: int, *, size: int | None = None) -> Iterator[None]:
+    """See that `calls` calls are made inside, of `size` bytes in all; a preflight may be more.
+
+    Raises
+    ------
+    RuntimeError
+        If it is another number, or the bytes are apart by more than two hundredths.
     """
-
-    rows: int
-    planned: Spent
-    judged: Spent
-    resident: Sequence[float]
-    peak: float
-
-    @property
-    def read_us(self) -> float:
-        """CPU microseconds of reading a row once."""
-        return self.planned.cpu / self.rows * 1e6
-
-    @property
-    def cpu_us(self) -> float:
-        """CPU microseconds of a row, with the reading that goes before."""
-        return (self.planned.cpu + self.judged.cpu) / self.rows * 1e6
+    before = counts(course.address)
+    yield
+    after = counts(course.address)
+    made, sent = after.calls - before.calls, after.size - before.size
+    if not 0 <= made - calls <= _PREFLIGHT:
+        raise RuntimeError(f"expected {calls} calls, and {made} were made")
+    if size is not None and abs(sent - size) > size / 50 + 1_000 * _PREFLIGHT:
+        raise RuntimeError(f"expected calls of {size} bytes, and {sent} were sent")
 
 
-@dataclass(frozen=True, slots=True)
-class FixedModel:
-    """A model in this process that costs next to nothing; no two replies are alike."""
-
-    signature: str = "fixed"
-    _numbers: Iterator[int] = field(default_factory=count)
-
-    async def complete(self, request: ChatRequest) -> Reply:
-        """Let others run, then reply."""
-        del request
-        await checkpoint()
-        usage = Usage(calls=1, prompt=1100, completion=100)
-        return Reply(text=reply(next(self._numbers)), usage=usage)
-
-
-@dataclass(frozen=True, slots=True)
-class TrivialJudge:
-    """A judge that says the same of everything."""
-
-    signature: str = "trivial"
-
-    async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        """Let others run, then say it."""
-        del segment, aspect
-        await checkpoint()
-        return Report(score=3, rationale="Two facts are not those of the article.")
-
-
-def stub_panel(address: str) -> PanelConfig:
-    """Return an annotator over the lean client."""
-    model = ModelConfig(
-        name="openai-compatible/stub", base_url=f"{address}/v1", max_connections=CONNECTIONS
-    )
-    return PanelConfig(models=(model,))
-
-
-def fixed_panel() -> PanelConfig:
-    """Return an annotator whose model is no more than a function."""
-    return PanelConfig(seats=(SeatConfig(judge=Annotator(model=FixedModel()), name="annotator"),))
-
-
-def trivial_panel() -> PanelConfig:
-    """Return a judge that costs next to nothing, so that the engine is all there is."""
-    return PanelConfig(seats=(SeatConfig(judge=TrivialJudge(), name="trivial"),))
-
-
-def offline_panel() -> PanelConfig:
-    """Return the judges that need no model."""
-    return PanelConfig()
-
-
-def measured_run(
-    panel: Callable[[], PanelConfig], *, rows: int, folder: Path, remembers: bool = False
-) -> Measured:
-    """Judge `rows` rows in a process of its own, which makes the `panel`.
-
-    The rows, the results and the memory are in `folder`; a memory that is there already is
-    used.
-    """
-    if not (data := folder / f"{rows}.jsonl").exists():
-        write_rows(data, rows)
-    return apart(_measure, panel, data, rows=rows, remembers=remembers)
-
-
-def _measure(
-    panel: Callable[[], PanelConfig], data: Path, *, rows: int, remembers: bool
-) -> Measured:
-    os.environ["OPENAI_COMPATIBLE_API_KEY"] = "none-needed"
-    _warm_up(panel())
-    job = _job(data, panel=panel(), remembers=remembers)
-    resident = [resident_mb()]
-    done = count(1)
-
-    def note(result: Result) -> None:
-        del result
-        if next(done) % max(1, rows // _SAMPLES) == 0:
-            resident.append(resident_mb())
-
-    with spending() as planned:
-        plan(job)
-    with spending() as judged:
-        anyio.run(run, job, note)
-    return Measured(
-        rows=rows, planned=planned, judged=judged, resident=tuple(resident), peak=peak_mb()
-    )
-
-
-def _warm_up(panel: PanelConfig) -> None:
-    """Have everything loaded that is loaded once a process."""
-    with TemporaryDirectory() as folder:
-        data = Path(folder) / "rows.jsonl"
-        write_rows(data, _WARM_UP)
-        job = _job(data, panel=panel, remembers=True)
-        plan(job)
-        anyio.run(run, job, lambda _: None)
-
-
-def _job(data: Path, *, panel: PanelConfig, remembers: bool) -> Job:
-    return Job(
-        data=data,
-        panel=panel,
-        output=data.with_name("results.jsonl"),
-        aspects=("consistency",),
-        memory=data.with_name("memory.sqlite3") if remembers else None,
-    )
+def _check_results(path: Path, rows: int) -> None:
+    """Raise `RuntimeError` unless each of `rows` rows has a score and all its errors."""
+    with path.open(encoding="utf-8") as lines:
+        results = map(json.loads, lines)
+        good = {
+            result["id"]
+            for result in results
+            if result["outcome"] == "scored"
+            and [span["located"] for span in result["spans"]] == ["exact"] * ERRORS
+        }
+    if len(good) != rows:
+        raise RuntimeError(f"of {rows} rows {len(good)} have a score and {ERRORS} located errors")

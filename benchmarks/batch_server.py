@@ -1,36 +1,49 @@
 """A stub of a model's server, in a process of its own: it answers every chat completion alike.
 
 It speaks just enough HTTP to be asked on connections that stay open, so that it takes
-little of the machine from the client that is measured.
+little of the machine from the client that is measured. It counts the calls, so that a client
+that made others is found out.
 """
 
 import asyncio  # noqa: TID251 - bare protocols answer 10,000 calls a second on one core
 import json
 import multiprocessing
+import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from itertools import count
+from dataclasses import asdict, dataclass
+from functools import partial
 from multiprocessing.connection import Connection
 
-__all__ = ["reply", "served"]
+__all__ = ["ERRORS", "Counts", "counts", "served"]
 
+ERRORS = 3
+"""The number of errors in each review; all of their quotes are in the judged text."""
 _NUMBER = "@@@@@@@"
 """Stands for the number of the answer: no two replies are alike, as with a real model."""
+_MARK = " (@mark@)"
+"""Stands for the mark that a prompt asks to have repeated behind each label."""
 
-_REVIEW = f"""Error 1:
-Location: "was opened by the mayor"
-Explanation: Sentence {_NUMBER} of the article says that the premier opened the bridge.
-Severity: 4
+_REVIEW = f"""Error 1{_MARK}:
+Location{_MARK}: "was opened by the mayor"
+Explanation{_MARK}: Sentence {_NUMBER} of the article says that the premier opened the bridge.
+Severity{_MARK}: 4
 
-Error 2:
-Location: "cost nine million pounds"
-Explanation: The article gives no figure in pounds; number {_NUMBER} is another one altogether.
-Severity: 3
+Error 2{_MARK}:
+Location{_MARK}: "cost nine million pounds"
+Explanation{_MARK}: The article gives no figure in pounds; number {_NUMBER} is another one.
+Severity{_MARK}: 3
 
-Overall score: Fair
-Explanation of the score: Two facts are not those of article {_NUMBER}, the others are."""
+Error 3{_MARK}:
+Location{_MARK}: "since the morning"
+Explanation{_MARK}: Visitor {_NUMBER} says that the crowd had waited since the early morning.
+Severity{_MARK}: 1
+
+Overall score{_MARK}: Fair
+Explanation of the score{_MARK}: Two facts are not those of article {_NUMBER}, the others are."""
 
 _GRADE = {"reason": f"Two facts are not those of article {_NUMBER}.", "score": 6, "pass": True}
+_RUBRIC = {"criterion_status": "MET", "explanation": _GRADE["reason"]}
 _CALL = {
     "id": "call_1",
     "type": "function",
@@ -39,24 +52,31 @@ _CALL = {
 _MESSAGES: Mapping[str, Mapping[str, object]] = {
     "": {"role": "assistant", "content": _REVIEW},
     "/json": {"role": "assistant", "content": json.dumps(_GRADE)},
+    "/rubric": {"role": "assistant", "content": json.dumps(_RUBRIC)},
     "/tool": {"role": "assistant", "content": None, "tool_calls": [_CALL]},
 }
-"""The answer below each path: a review, a grade as JSON, a grade by a call of a tool."""
+"""The answer below each path: a review, a grade as JSON or by a call of a tool, a criterion met."""
 
 _END_OF_HEAD = b"\r\n\r\n"
+_NOT_FOUND = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0" + _END_OF_HEAD
 _LENGTH = b"content-length:"
+_FIRST_LABEL = b"Error 1 ("
 
 
-def reply(number: int) -> str:
-    """Return what the model says of a row of `batch_rows`."""
-    return _REVIEW.replace(_NUMBER, f"{number:07}")
+@dataclass(slots=True)
+class Counts:
+    """The number of calls so far, and the bytes of their bodies."""
+
+    calls: int = 0
+    size: int = 0
 
 
 @contextmanager
 def served(*, delay: float) -> Iterator[str]:
     """Run the server; every answer takes `delay` seconds.
 
-    The value is its address: ``/v1`` follows it, or ``/json/v1`` or ``/tool/v1``.
+    The value is its address: ``/v1`` follows it, or ``/json/v1``, ``/rubric/v1``, ``/tool/v1``.
+    Calls below any other path are refused; any GET is answered by the counts.
     """
     spawn = multiprocessing.get_context("spawn")
     receiver, sender = spawn.Pipe(duplex=False)
@@ -69,15 +89,18 @@ def served(*, delay: float) -> Iterator[str]:
         server.join()
 
 
+def counts(address: str) -> Counts:
+    """Ask the server at `address` what it was asked so far."""
+    with urllib.request.urlopen(f"{address}/counts") as answer:  # noqa: S310 - our own address
+        return Counts(**json.load(answer))
+
+
 def _serve(delay: float, sender: Connection) -> None:
     answers = {f"POST {path}/v1/".encode(): _answer(said) for path, said in _MESSAGES.items()}
-    numbers = count()
+    answering = partial(_Answering, answers, delay=delay, asked=Counts())
 
     async def main() -> None:
-        loop = asyncio.get_running_loop()
-        server = await loop.create_server(
-            lambda: _Answering(answers, delay=delay, numbers=numbers), "127.0.0.1", 0
-        )
+        server = await asyncio.get_running_loop().create_server(answering, "127.0.0.1", 0)
         sender.send(server.sockets[0].getsockname()[1])
         await server.serve_forever()
 
@@ -94,20 +117,21 @@ def _answer(message: Mapping[str, object]) -> bytes:
         "choices": [{"index": 0, "message": message, "finish_reason": finish}],
         "usage": {"prompt_tokens": 1100, "completion_tokens": 100, "total_tokens": 1200},
     }
-    body = json.dumps(completion)
+    return json.dumps(completion).encode()
+
+
+def _with_head(body: bytes) -> bytes:
     head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
-    return f"{head}\r\n\r\n{body}".encode()
+    return head.encode() + _END_OF_HEAD + body
 
 
 class _Answering(asyncio.Protocol):
     """One connection: answers each request that has arrived in full."""
 
-    def __init__(
-        self, answers: Mapping[bytes, bytes], *, delay: float, numbers: Iterator[int]
-    ) -> None:
+    def __init__(self, answers: Mapping[bytes, bytes], *, delay: float, asked: Counts) -> None:
         self._answers = answers
         self._delay = delay
-        self._numbers = numbers
+        self._asked = asked
         self._received = b""
         self._transport: asyncio.Transport | None = None
 
@@ -120,16 +144,36 @@ class _Answering(asyncio.Protocol):
         """Take a part of a request, or several."""
         self._received += data
         while (size := _size(self._received)) and len(self._received) >= size:
-            answer = next(
-                answer for path, answer in self._answers.items() if self._received.startswith(path)
-            )
-            self._received = self._received[size:]
-            asyncio.get_running_loop().call_later(self._delay, self._send, answer)
+            request, self._received = self._received[:size], self._received[size:]
+            if request.startswith(b"GET "):
+                self._send(_with_head(json.dumps(asdict(self._asked)).encode()))
+            else:
+                answer = self._answer_to(request)
+                asyncio.get_running_loop().call_later(self._delay, self._send, answer)
+
+    def _answer_to(self, request: bytes) -> bytes:
+        """Count a call, and return the answer below its path."""
+        self._asked.calls += 1
+        self._asked.size += len(request) - request.index(_END_OF_HEAD) - len(_END_OF_HEAD)
+        bodies = (body for path, body in self._answers.items() if request.startswith(path))
+        if not (body := next(bodies, b"")):
+            return _NOT_FOUND
+        number = f"{self._asked.calls % 10_000_000:07}".encode()
+        body = body.replace(_NUMBER.encode(), number).replace(_MARK.encode(), _mark(request))
+        return _with_head(body)
 
     def _send(self, answer: bytes) -> None:
         assert self._transport is not None
-        number = f"{next(self._numbers) % 10_000_000:07}"
-        self._transport.write(answer.replace(_NUMBER.encode(), number.encode()))
+        self._transport.write(answer)
+
+
+def _mark(request: bytes) -> bytes:
+    """Return the mark that the prompt puts behind the first label; nothing if there is none."""
+    label = request.rfind(_FIRST_LABEL)
+    if label < 0:
+        return b""
+    begin = label + len(_FIRST_LABEL)
+    return b" (" + request[begin : request.index(b")", begin) + 1]
 
 
 def _size(received: bytes) -> int:

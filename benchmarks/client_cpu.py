@@ -1,22 +1,19 @@
 """CPU of one call, in each lane, beside bare aiohttp: what a model's adapter costs by itself.
 
-Run as ``python benchmarks/client_cpu.py [CALLS]``. The server answers at once from a
-process of its own, so its CPU is not counted; the prompt has 2,000 characters, the reply 400.
+Run as ``python -m benchmarks.client_cpu [CALLS]``. The server answers at once from a process of
+its own, so its CPU is not counted; the prompt has 2,000 characters, the reply 900.
 """
 
-import json
-import multiprocessing
 import os
 import statistics
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from multiprocessing.connection import Connection
 
 import aiohttp
 import anyio
-from anyio.abc import SocketAttribute, SocketStream
+from benchmarks.batch_server import served
 
 from spanjury.adapters.models.fast_model import open_fast
 from spanjury.adapters.models.litellm_model import open_litellm
@@ -25,45 +22,7 @@ from spanjury.judges.core import ChatModel, ChatRequest, Message, ModelOptions
 ROUNDS = 5
 PROMPT = "The judged text says this. " * 74
 REQUEST = ChatRequest(messages=(Message(role="user", content=PROMPT),))
-COMPLETION = {
-    "id": "chatcmpl-1",
-    "object": "chat.completion",
-    "created": 1_700_000_000,
-    "model": "loop",
-    "choices": [
-        {
-            "index": 0,
-            "message": {"role": "assistant", "content": "An error is here. " * 22},
-            "finish_reason": "stop",
-        }
-    ],
-    "usage": {"prompt_tokens": 500, "completion_tokens": 100, "total_tokens": 600},
-}
-
 Call = Callable[[], Awaitable[object]]
-
-
-def serve(sender: Connection) -> None:
-    """Answer every request on a free port of 127.0.0.1, which is sent to `sender`."""
-    body = json.dumps(COMPLETION).encode()
-    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
-    answer = f"{head}\r\n\r\n".encode() + body
-
-    async def answer_all(stream: SocketStream) -> None:
-        async with stream:
-            received = b""
-            async for part in stream:
-                received += part
-                if received.endswith(b"}"):
-                    received = b""
-                    await stream.send(answer)
-
-    async def main() -> None:
-        async with await anyio.create_tcp_listener(local_host="127.0.0.1") as listener:
-            sender.send(listener.extra(SocketAttribute.local_port))  # noqa: S610 - not Django's
-            await listener.serve(answer_all)
-
-    anyio.run(main)
 
 
 @asynccontextmanager
@@ -116,20 +75,12 @@ def main(calls: int) -> None:
     """Print what a call costs in each lane, and how many times bare aiohttp's that is."""
     for variable in ("OPENAI_API_KEY", "HOSTED_VLLM_API_KEY", "OPENAI_COMPATIBLE_API_KEY"):
         os.environ[variable] = "none-needed"
-    spawn = multiprocessing.get_context("spawn")
-    receiver, sender = spawn.Pipe(duplex=False)
-    server = spawn.Process(target=serve, args=(sender,), daemon=True)
-    server.start()
-    base_url = f"http://127.0.0.1:{receiver.recv()}/v1"
-    try:
-        spent = anyio.run(lambda: measure(base_url, calls=calls))
-    finally:
-        server.terminate()
-        server.join()
+    with served(delay=0.0) as address:
+        spent = anyio.run(lambda: measure(f"{address}/v1", calls=calls))
     bare = spent["bare aiohttp"]
-    print(f"{'client':<24}{'CPU ms a call':>14}{'times bare':>12}")
+    print("| client | CPU ms a call | times bare |\n|---|---|---|")
     for name, milliseconds in spent.items():
-        print(f"{name:<24}{milliseconds:>14.3f}{milliseconds / bare:>12.2f}")
+        print(f"| {name} | {milliseconds:.2f} | {milliseconds / bare:.2f} |")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """CPU time of finding one quote in a text of 10,000 characters.
 
-Run ``python benchmarks/locator.py``. Each case is one kind of quote; a locator prepares its
+Run ``python -m benchmarks.locator``. Each case is one kind of quote; a locator prepares its
 text when that is first needed, so each is timed on a locator that has been used before
 and, as ``first``, on a new one. A time is the best of three: the rest is other programs'.
 """
@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from random import Random  # noqa: TID251 - a seeded generator of benchmark texts
 
+from rich.box import MARKDOWN
 from rich.console import Console
 from rich.table import Table
 
@@ -123,7 +124,8 @@ def measure() -> dict[str, tuple[list[float], list[float]]]:
 def main() -> None:
     """Print a table of percentiles."""
     times = measure()
-    table = Table(title=f"Locator.find in {LENGTH:,} characters: CPU milliseconds")
+    print(f"Locator.find in {LENGTH:,} characters: CPU milliseconds")
+    table = Table(box=MARKDOWN)
     table.add_column("kind of quote")
     for name in ("p50", "p99", "max", "first p50", "first p99", "first max"):
         table.add_column(name, justify="right")

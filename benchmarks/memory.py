@@ -1,6 +1,6 @@
 """The cost of remembering: puts a second, gets a CPU second, and assessments beside bare ones.
 
-Run as ``python benchmarks/memory.py [FOLDER]``. FOLDER is where the memory is written for
+Run as ``python -m benchmarks.memory [FOLDER]``. FOLDER is where the memory is written for
 as long as it is measured: puts are as quick as its disk syncs. An assessment is of an
 article of 4,000 characters, and its report has two error spans and a reply of 500
 characters; the bare judge is the offline grounding judge, and one that says a fixed report.
@@ -89,19 +89,19 @@ async def main(folder: Path) -> None:
     """Print the tables."""
     path = folder / "memory.db"
     with SqliteMemory(path) as memory:
-        print(f"{'tasks':>8}{'puts a second':>16}{'a CPU second':>16}")
+        print("| tasks | puts a second | a CPU second |\n|---|---|---|")
         for tasks in TASKS:
             by_clock, by_cpu = await puts_a_second(memory, tasks)
-            print(f"{tasks:>8}{by_clock:>16.0f}{by_cpu:>16.0f}")
-        print(f"\ngets a CPU second: {gets_a_cpu_second(memory):.0f}\n")
-        print(f"{'judge':<12}{'bare, µs':>10}{'first, µs':>11}{'known, µs':>11}{'known/bare':>12}")
+            print(f"| {tasks} | {by_clock:,.0f} | {by_cpu:,.0f} |")
+        print(f"\ngets a CPU second: {gets_a_cpu_second(memory):,.0f}\n")
+        print("| judge | bare, µs | first, µs | known, µs | known/bare |\n|---|---|---|---|---|")
         judges: dict[str, Judge] = {"fixed": FixedJudge(), "grounding": GroundingJudge()}
         for name, judge in judges.items():
             remembered = RememberedJudge(judge, memory)
             bare = await microseconds(judge)
             first = await microseconds(remembered)
             known = await microseconds(remembered)
-            print(f"{name:<12}{bare:>10.1f}{first:>11.1f}{known:>11.1f}{known / bare:>12.2f}")
+            print(f"| {name} | {bare:.1f} | {first:.1f} | {known:.1f} | {known / bare:.2f} |")
     size = path.stat().st_size
     begun = time.perf_counter()
     with SqliteMemory(path):

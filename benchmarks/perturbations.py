@@ -1,6 +1,6 @@
 """Texts of 340 characters that the rules of each sort damage in a second of CPU time.
 
-Run as ``python benchmarks/perturbations.py``. "whole" is all that a damage takes: its own
+Run as ``python -m benchmarks.perturbations``. "whole" is all that a damage takes: its own
 random numbers, the edits, and the damaged text; "rule" is the drawing of the edits alone.
 The character rules strike 10 times, the others as often as they do by default.
 """
@@ -64,8 +64,9 @@ def main() -> None:
     """Print the table."""
     print(f"{'texts a CPU second':<22}{'whole':>12}{'rule':>12}")
     for module, k in FAMILIES:
-        for name in module.__all__:
-            measure(name, getattr(module, name), {"k": k} if k else {})
+        for name, rule in vars(module).items():
+            if isinstance(rule, Perturbation):
+                measure(name, rule, {"k": k} if k else {})
 
 
 if __name__ == "__main__":

@@ -1,39 +1,67 @@
-"""CPU seconds to import the package and to print the help, beside the bare interpreter.
+"""CPU seconds of short commands and of the import, beyond those of the bare interpreter.
 
-Run as ``python benchmarks/startup.py [RUNS]``.
+Run as ``python -m benchmarks.startup [RUNS]``. Each is run once before, so that bytecode is
+there, and then RUNS times in turn with the others; the best counts. One that takes long is
+run less often.
 """
 
-import resource
-import statistics
-import subprocess
 import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
-CASES = {
-    "python": ["-c", ""],
-    "import spanjury": ["-c", "import spanjury"],
-    "spanjury --help": ["-m", "spanjury", "--help"],
-}
-LIMITS = {"import spanjury": 0.15, "spanjury --help": 0.6}
+from benchmarks.batch_process import cost_of
+from benchmarks.batch_rows import write_rows
+
+PATIENCE = 20.0
+"""Seconds of CPU after which a case is not run again."""
+BARE = "the bare interpreter"
+RULES = ("--judge", "grounding", "--judge", "form")
 
 
-def cpu_seconds(arguments: list[str]) -> float:
-    """Run the interpreter and return the CPU time of that process and its children."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, *arguments], check=True, capture_output=True)  # noqa: S603
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+def cases(folder: Path) -> Mapping[str, Sequence[str]]:
+    """Return the commands by what they are called; their files are in `folder`."""
+    row = folder / "row.jsonl"
+    write_rows(row, 1)
+    program = str(Path(sys.executable).with_name("spanjury"))
+    evaluate = (program, "evaluate", str(row), "-o", str(folder / "results.jsonl"))
+    return {
+        BARE: (sys.executable, "-c", ""),
+        "`import spanjury`": (sys.executable, "-c", "import spanjury"),
+        "`spanjury --help`": (program, "--help"),
+        "`spanjury judges`": (program, "judges"),
+        "`spanjury evaluate`, one row, rules only": (*evaluate, *RULES),
+        "`spanjury evaluate`, one row, default panel": evaluate,
+        "`spanjury doctor`": (program, "doctor"),
+    }
+
+
+def seconds(command: Sequence[str], folder: Path) -> float:
+    """Return the CPU seconds of `command`; its run, if it begins one, is put in `folder`."""
+    return cost_of(command, variables={"SPANJURY_RUNS": str(folder / "runs")}).cpu
+
+
+def best(runs: int, folder: Path) -> Mapping[str, float]:
+    """Return the fewest CPU seconds of each case."""
+    commands = cases(folder)
+    spent = {name: [seconds(command, folder)] for name, command in commands.items()}
+    for _ in range(runs):
+        for name, command in commands.items():
+            if sum(spent[name]) < PATIENCE:
+                spent[name].append(seconds(command, folder))
+    return {name: min(costs) for name, costs in spent.items()}
 
 
 def main(runs: int) -> None:
-    """Print the median of `runs` runs after a first one that is not counted."""
-    medians = {}
-    for name, arguments in CASES.items():
-        cpu_seconds(arguments)
-        medians[name] = statistics.median(cpu_seconds(arguments) for _ in range(runs))
-    print(f"{'process':<18}{'CPU s':>8}{'beyond python':>15}{'limit':>8}")
-    for name, seconds in medians.items():
-        beyond = seconds - medians["python"]
-        print(f"{name:<18}{seconds:>8.3f}{beyond:>15.3f}{LIMITS.get(name, ''):>8}")
+    """Print the table."""
+    with TemporaryDirectory() as folder:
+        fewest = best(runs, Path(folder))
+    bare = fewest[BARE]
+    print(f"Best of {runs} runs, in turn. {BARE.capitalize()} takes {bare:.3f} s.\n")
+    print("| command | CPU s beyond it |\n|---|---|")
+    for name, cpu in fewest.items():
+        if name != BARE:
+            print(f"| {name} | {cpu - bare:.3f} |")
 
 
 if __name__ == "__main__":

@@ -56,6 +56,7 @@ HEAVY = {
     "orchestration/services/test_ray.py": "starts a cluster",
     "orchestration/services/test_ray_command.py": "starts a cluster",
     "orchestration/studies/test_faithfulness_record.py": "replays the reports of a paper",
+    "test_benchmarks.py": "starts processes",
 }
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"

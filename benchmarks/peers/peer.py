@@ -1,38 +1,33 @@
-"""Parts that the scripts beside it share: the order they read and the figures they print.
+"""Parts that the scripts beside it share: the order, which a variable of the environment names.
 
-Run as ``python with_NAME.py`` in an environment that has the peer; spanjury is not needed
-there. The order comes on standard input, the figures go to standard output.
+The scripts run in environments that have the peer; spanjury is not needed there.
 """
 
 import json
-import sys
-import time
-from collections.abc import Callable
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Order", "print_cost"]
-
-_WARM_UP = 100
+__all__ = ["Order", "read_order"]
 
 
 @dataclass(frozen=True)
 class Order:
-    """The prompt, the address, the number of calls, and how many of them run at once."""
+    """The server's address, the prompts, and how many calls are made at once."""
 
     address: str
-    prompt: str
-    calls: int
+    prompts: Sequence[str]
     connections: int
 
 
-def print_cost(run: Callable[[Order, int], int]) -> None:
-    """Have the calls made, after some that load what is loaded once; print what they cost."""
-    order = Order(**json.load(sys.stdin))
-    run(order, _WARM_UP)
-    wall, cpu = time.perf_counter(), time.process_time()
-    scored = run(order, order.calls)
-    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    status = Path("/proc/self/status").read_text(encoding="ascii")
-    peak_mb = int(status.split("VmHWM:")[1].split()[0]) * 1024 / 1e6
-    print(json.dumps({"wall": wall, "cpu": cpu, "peak_mb": peak_mb, "scored": scored}))
+def read_order() -> Order:
+    """Read the order, and from the file of calls that it names the prompts, each as one text."""
+    order = json.loads(Path(os.environ["PEER_ORDER"]).read_text(encoding="utf-8"))
+    with Path(order["calls"]).open(encoding="utf-8") as calls:
+        conversations = [json.loads(call)["messages"] for call in calls]
+    return Order(
+        address=order["address"],
+        prompts=["\n\n".join(said["content"] for said in said_all) for said_all in conversations],
+        connections=order["connections"],
+    )

@@ -1,16 +1,14 @@
-"""The calls of `benchmarks.batch_peers`, made by inspect-ai: a model-graded scorer, no solver."""
+"""The calls of `benchmarks.batch_peers` as a task of ``inspect eval``: a model-graded scorer."""
 
 # mypy: ignore-errors
 # What it imports is in an environment of its own.
 
-import tempfile
-
-from inspect_ai import Task, eval  # noqa: A004 - its own name
+from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import GenerateConfig, get_model
-from inspect_ai.scorer import model_graded_qa
+from inspect_ai.scorer import Score, Scorer, Target, mean, model_graded_qa, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
-from peer import Order, print_cost
+from peer import read_order
 
 
 @solver
@@ -24,36 +22,33 @@ def nothing() -> Solver:
     return solve
 
 
-def run(order: Order, calls: int) -> int:
-    """Score `calls` samples, a call each; return how many have a score."""
+@scorer(metrics=[mean()])
+def checked(graded: Scorer) -> Scorer:
+    """Score 1 where `graded` found the grade, and end the run where it did not."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        given = await graded(state, target)
+        assert given.answer == "F" or given.value == "F", given
+        return Score(value=1.0, explanation=given.explanation, metadata=given.metadata)
+
+    return score
+
+
+@task
+def graded() -> Task:
+    """Score each prompt by one call; no model is asked otherwise."""
+    order = read_order()
     model = get_model(
         "openai-api/stub/stub",
         base_url=f"{order.address}/v1",
         api_key="none-needed",
         config=GenerateConfig(max_connections=order.connections),
     )
-    samples = [Sample(input=order.prompt, target="", id=number + 1) for number in range(calls)]
-    task = Task(
-        dataset=MemoryDataset(samples),
-        solver=nothing(),
-        scorer=model_graded_qa(
-            template="{question}",
-            grade_pattern=r"Overall score: (F)air",
-            partial_credit=True,
-            model=model,
-        ),
+    judged = model_graded_qa(
+        template="{question}",
+        grade_pattern=r"Overall score \(\w+\): (F)air",
+        partial_credit=True,
+        model=model,
     )
-    with tempfile.TemporaryDirectory() as folder:
-        (log,) = eval(
-            task,
-            model="mockllm/model",
-            display="none",
-            log_dir=folder,
-            max_samples=order.connections,
-            log_level="warning",
-        )
-    assert log.status == "success", log.error
-    return log.results.completed_samples
-
-
-print_cost(run)
+    samples = [Sample(input=prompt, target="") for prompt in order.prompts]
+    return Task(dataset=MemoryDataset(samples), solver=nothing(), scorer=checked(judged))

@@ -5,7 +5,7 @@
 
 import asyncio  # noqa: TID251 - the peer runs on nothing else
 
-from peer import Order, print_cost
+from peer import read_order
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_evals import Case, Dataset
@@ -17,14 +17,10 @@ async def keep(output: str) -> str:
     return output
 
 
-def run(order: Order, calls: int) -> int:
-    """Score `calls` cases, a call each; return how many have a score."""
-    provider = OpenAIProvider(base_url=f"{order.address}/tool/v1", api_key="none-needed")
-    judge = LLMJudge(rubric="The facts agree.", model=OpenAIChatModel("stub", provider=provider))
-    cases = [Case(name=str(number), inputs=order.prompt) for number in range(calls)]
-    dataset = Dataset(name="calls", cases=cases, evaluators=[judge])
-    report = asyncio.run(dataset.evaluate(keep, max_concurrency=order.connections, progress=False))
-    return sum(bool(case.assertions) for case in report.cases)
-
-
-print_cost(run)
+order = read_order()
+provider = OpenAIProvider(base_url=f"{order.address}/tool/v1", api_key="none-needed")
+judge = LLMJudge(rubric="The facts agree.", model=OpenAIChatModel("stub", provider=provider))
+cases = [Case(name=str(number), inputs=prompt) for number, prompt in enumerate(order.prompts)]
+dataset = Dataset(name="calls", cases=cases, evaluators=[judge])
+report = asyncio.run(dataset.evaluate(keep, max_concurrency=order.connections, progress=False))
+assert sum(bool(case.assertions) for case in report.cases) == len(order.prompts)

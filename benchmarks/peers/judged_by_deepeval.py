@@ -1,0 +1,26 @@
+"""Parts that the two scripts of deepeval share: G-Eval with its steps given, and the test cases."""
+
+# mypy: ignore-errors
+# What it imports is in an environment of its own.
+
+from deepeval.metrics import GEval
+from deepeval.models import LocalModel
+from deepeval.test_case import LLMTestCase, SingleTurnParams
+from peer import Order
+
+__all__ = ["cases", "metric"]
+
+
+def metric(order: Order) -> GEval:
+    """Return a metric that makes a call a case."""
+    return GEval(
+        name="consistency",
+        evaluation_params=[SingleTurnParams.ACTUAL_OUTPUT],
+        evaluation_steps=["Say whether the facts agree."],
+        model=LocalModel(model="stub", base_url=f"{order.address}/json/v1", api_key="none-needed"),
+    )
+
+
+def cases(order: Order) -> list[LLMTestCase]:
+    """Return a case for each prompt."""
+    return [LLMTestCase(input="", actual_output=prompt) for prompt in order.prompts]

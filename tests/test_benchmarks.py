@@ -1,0 +1,122 @@
+"""Benchmarks print no figure of a run that did not do its work."""
+
+import importlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROWS = 12
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(ROOT)
+    return importlib.import_module("benchmarks.batch_runs")
+
+
+@pytest.fixture
+def processes(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(ROOT)
+    return importlib.import_module("benchmarks.batch_process")
+
+
+@pytest.fixture
+def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    monkeypatch.syspath_prepend(ROOT)
+    with importlib.import_module("benchmarks.batch_server").served(delay=0.0) as address:
+        yield address
+
+
+def test_the_command_and_the_bare_client_do_all_rows(
+    runs: ModuleType, address: str, tmp_path: Path
+) -> None:
+    course = runs.Course(address=address, folder=tmp_path, connections=4)
+
+    bare, ours, again = (run(course, ROWS) for run in (runs.bare, runs.evaluate, runs.resume))
+
+    assert 0 < bare.cpu < ours.cpu
+    assert again.cpu > 0
+
+
+@pytest.mark.parametrize("run", ["bare", "evaluate"])
+def test_a_server_that_refuses_ends_the_benchmark(
+    runs: ModuleType, address: str, tmp_path: Path, run: str
+) -> None:
+    course = runs.Course(address=f"{address}/refused", folder=tmp_path, connections=4)
+
+    with pytest.raises(RuntimeError, match="exited with 1"):
+        getattr(runs, run)(course, ROWS)
+
+
+def test_replies_that_cannot_be_read_end_the_benchmark(
+    runs: ModuleType, address: str, tmp_path: Path
+) -> None:
+    course = runs.Course(address=f"{address}/json", folder=tmp_path, connections=4)
+
+    with pytest.raises(RuntimeError, match="exited with 3"):
+        runs.evaluate(course, ROWS)
+
+
+def test_results_with_other_errors_than_the_replies_end_the_benchmark(
+    runs: ModuleType, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    course = runs.Course(address=address, folder=tmp_path, connections=4)
+    monkeypatch.setattr(runs, "ERRORS", runs.ERRORS + 1)
+
+    with pytest.raises(RuntimeError, match=f"of {ROWS} rows 0 have a score"):
+        runs.evaluate(course, ROWS)
+
+
+def test_calls_that_are_not_made_end_the_benchmark(
+    runs: ModuleType, address: str, tmp_path: Path
+) -> None:
+    course = runs.Course(address=address, folder=tmp_path, connections=4)
+
+    with (
+        pytest.raises(RuntimeError, match="expected 12 calls, and 0 were made"),
+        runs.expected_calls(course, ROWS),
+    ):
+        pass
+
+
+def test_rows_that_cost_nothing_beyond_start_up_have_no_figure(processes: ModuleType) -> None:
+    def run(rows: int) -> object:
+        return processes.Cost(cpu=1.0 - rows / 1_000, wall=1.0, peak_mb=1.0)
+
+    with pytest.raises(RuntimeError, match="take more rows"):
+        processes.row_cost(run, rows=100, few=10)
+
+
+def test_rows_that_take_no_time_beyond_start_up_have_no_rate(processes: ModuleType) -> None:
+    def run(rows: int) -> object:
+        return processes.Cost(cpu=1.0 + rows, wall=1.0, peak_mb=1.0)
+
+    cost = processes.row_cost(run, rows=100, few=10)
+
+    with pytest.raises(RuntimeError, match="take more rows"):
+        _ = cost.rate
+
+
+def test_a_row_costs_what_many_take_beyond_few(processes: ModuleType) -> None:
+    def run(rows: int) -> object:
+        return processes.Cost(cpu=1.0 + rows / 100, wall=2.0 + rows / 50, peak_mb=1.0)
+
+    cost = processes.row_cost(run, rows=110, few=10)
+
+    assert cost.cpu_ms == pytest.approx(10.0)
+    assert cost.rate == pytest.approx(50.0)
+    assert cost.start_up == pytest.approx(1.1)
+
+
+def test_a_command_counts_the_work_of_its_children(processes: ModuleType) -> None:
+    work = "sum(range(8_000_000))"
+    child = f"import subprocess, sys; subprocess.run([sys.executable, '-c', '{work}'])"
+
+    idle = processes.cost_of([sys.executable, "-c", ""])
+    busy = processes.cost_of([sys.executable, "-c", child])
+
+    assert busy.cpu > idle.cpu * 2

@@ -9,15 +9,16 @@ cluster of this machine.
 import argparse
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import anyio
-from benchmarks.batch_process import apart, spending
+from benchmarks.apart import apart, spending
 from benchmarks.batch_rows import write_rows
-from benchmarks.batch_runs import TrivialJudge
 
+from spanjury import Aspect, Report, Segment
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.metering import Limits
 from spanjury.orchestration.services.cluster_job import ClusterJob, chunk_json, read_end
@@ -33,6 +34,18 @@ NOTE = (
 )
 NOTES = 20_000
 TRIPS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class TrivialJudge:
+    """A judge that says the same of everything."""
+
+    signature: str = "trivial"
+
+    async def assess(self, segment: Segment, aspect: Aspect) -> Report:
+        """Say it."""
+        del segment, aspect
+        return Report(score=3)
 
 
 def job_in(folder: Path, chunk_rows: int) -> ClusterJob:

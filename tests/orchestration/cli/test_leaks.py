@@ -46,7 +46,7 @@ def written(folder: Path) -> str:
     text = b"\n".join(path.read_bytes() for path in folder.rglob("*") if path.is_file()).decode(
         "utf-8", "replace"
     )
-    return text + text.encode("ascii", "backslashreplace").decode("unicode_escape")
+    return text + re.sub(r"\\u([0-9a-fA-F]{4})", lambda escape: chr(int(escape[1], 16)), text)
 
 
 def letters(text: str) -> str:

@@ -8,7 +8,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from anyio import CancelScope, CapacityLimiter, Lock, sleep, to_thread
+from anyio import CancelScope, CapacityLimiter, Event, Lock, sleep, to_thread
+from anyio.lowlevel import checkpoint_if_cancelled
 
 from spanjury.adapters.runs.memory_file import (
     GET,
@@ -40,10 +41,13 @@ _MOST_WAITING = 500
 
 @dataclass(slots=True)
 class _Batch:
-    """Values and their checksums that one commit writes, and what came of it."""
+    """Values and their checksums that one commit writes, and what came of it.
+
+    The first put leads: it has the commit made, and `settled` wakes the others.
+    """
 
     rows: dict[str, tuple[bytes, int]] = field(default_factory=dict)
-    settled: bool = False
+    settled: Event | None = None
     problem: str = "the commit broke off"
 
 
@@ -147,28 +151,30 @@ class SqliteMemory:
         """Keep `value`; return once it is synced to disk."""
         batch = self._gathering
         batch.rows[key] = value, checksum_of(key, value)
-        async with self._turn:
-            if not batch.settled:
-                if self._is_shared:
-                    await sleep(_GATHERING)
-                await self._settle()
+        if batch.settled is None:
+            batch.settled = Event()
+            await self._settle(batch, batch.settled)
+            await checkpoint_if_cancelled()
+        else:
+            await batch.settled.wait()
         if batch.problem:
             raise StoreError(batch.problem)
 
-    async def _settle(self) -> None:
+    async def _settle(self, batch: _Batch, settled: Event) -> None:
         """Write what has come in, to the end even if this task is cancelled meanwhile."""
-        self._writing, self._gathering = self._gathering, _Batch()
-        batch = self._writing
-        self._is_shared = len(batch.rows) > 1
         with CancelScope(shield=True):
             try:
-                await to_thread.run_sync(self._commit, batch.rows, limiter=self._thread)
-                batch.problem = ""
+                if self._is_shared:
+                    await sleep(_GATHERING)
+                async with self._turn:
+                    self._writing, self._gathering = batch, _Batch()
+                    self._is_shared = len(batch.rows) > 1
+                    await to_thread.run_sync(self._commit, batch.rows, limiter=self._thread)
+                    batch.problem = ""
             except StoreError as error:
                 batch.problem = str(error)
             finally:
-                batch.settled = True
-                self._writing = _Batch()
+                settled.set()
 
     def _commit(self, rows: Mapping[str, tuple[bytes, int]]) -> None:
         assert self._writer is not None, "put outside the context"

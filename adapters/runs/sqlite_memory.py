@@ -167,14 +167,20 @@ class SqliteMemory:
                 if self._is_shared:
                     await sleep(_GATHERING)
                 async with self._turn:
-                    self._writing, self._gathering = batch, _Batch()
-                    self._is_shared = len(batch.rows) > 1
-                    await to_thread.run_sync(self._commit, batch.rows, limiter=self._thread)
-                    batch.problem = ""
-            except StoreError as error:
-                batch.problem = str(error)
+                    await self._write(batch)
             finally:
                 settled.set()
+
+    async def _write(self, batch: _Batch) -> None:
+        self._writing, self._gathering = batch, _Batch()
+        self._is_shared = len(batch.rows) > 1
+        try:
+            await to_thread.run_sync(self._commit, batch.rows, limiter=self._thread)
+            batch.problem = ""
+        except StoreError as error:
+            batch.problem = str(error)
+        finally:
+            self._writing = _Batch()
 
     def _commit(self, rows: Mapping[str, tuple[bytes, int]]) -> None:
         assert self._writer is not None, "put outside the context"

@@ -5,7 +5,7 @@ import gzip
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from io import BufferedIOBase
+from io import BufferedIOBase, BufferedReader, FileIO
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,6 +13,7 @@ from spanjury.adapters.files.limits import USUAL, DataLimits
 from spanjury.judges.core import DataError
 
 _GZIP_MAGIC = b"\x1f\x8b"
+_BUFFER = 2**18  # bytes that are asked of the system at once
 _PIECE = 2**16  # bytes that are read at once of what is passed over
 _TRUSTED = 2**23  # bytes that may be unpacked from however little: blank lines, read in seconds
 
@@ -80,7 +81,7 @@ class _Unpacked:
 def _opened(path: Path, limits: DataLimits) -> Iterator[BufferedIOBase | _Unpacked]:
     """Own the file, and what unpacks it."""
     with ExitStack() as stack:
-        file = stack.enter_context(path.open("rb"))
+        file = stack.enter_context(BufferedReader(FileIO(path), _BUFFER))
         if file.peek(2).startswith(_GZIP_MAGIC):
             # As it is: a buffer around it would lose what comes before a broken end.
             unpacked = stack.enter_context(gzip.GzipFile(fileobj=file))

@@ -5,7 +5,6 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import replace
-from itertools import chain
 
 from spanjury.adapters.files.limits import USUAL
 from spanjury.judges.core import DataError
@@ -52,13 +51,12 @@ def parse_json(text: str, *, depth: int = USUAL.depth) -> object:
 
 def _is_deeper(value: object, depth: int) -> bool:
     """Tell whether more than `depth` objects and lists lie within each other."""
-    level = [value]
+    level = [value] if type(value) in _NESTING else []
     for _ in range(depth):
-        nested = (_members(outer) for outer in level if type(outer) in _NESTING)
-        level = list(chain.from_iterable(nested))
         if not level:
             return False
-    return any(type(inner) in _NESTING for inner in level)
+        level = [inner for outer in level for inner in _members(outer) if type(inner) in _NESTING]
+    return bool(level)
 
 
 def _members(value: object) -> Iterable[object]:

@@ -35,6 +35,9 @@ _GATHERING = 0.002
 processor as much as thirty puts."""
 
 
+_CACHE = 16 * 1024
+"""Kibibytes of the file that are held for gets: keys lie in no order."""
+
 _MOST_WAITING = 500
 """Values that may wait for the next commit."""
 
@@ -94,6 +97,7 @@ class SqliteMemory:
                 self._writer = stack.enter_context(closing(connected(self._path, mode="rw")))
                 _prepare(self._writer, self._path)
                 self._reader = stack.enter_context(closing(connected(self._path, mode="ro")))
+                self._reader.execute(f"PRAGMA cache_size = {-_CACHE}")
             self._stack = stack.pop_all()
         return self
 

@@ -194,7 +194,7 @@ class _Order(Generic[T]):
 
     def begin(self) -> _Slot[T]:
         """Give the next pair its place."""
-        slot = _Slot[T]()
+        slot: _Slot[T] = _Slot()  # a call of `_Slot[T]` takes longer
         self._slots.append(slot)
         return slot
 

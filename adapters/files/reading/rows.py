@@ -26,6 +26,12 @@ _FIELDS = frozenset(
 )
 """Names of what a segment is made of; `checked_rows.Row` says what each must be."""
 
+_CLOSER = frozenset({"human", "spans", "meta", "aspect", *OTHER_NAMES})
+"""Keys whose values are looked at more closely, and other names of keys."""
+
+_NO_INPUTS: dict[str, str] = {}
+_NO_TEXTS: list[str] = []
+
 _EXACT = 2**53
 """Whole numbers below it are floats without a loss."""
 
@@ -40,11 +46,43 @@ def parse_row(row: object, *, line: int) -> Segment:
     """
     if not isinstance(row, dict):
         raise DataError(f"got {excerpt(row)}, expected a JSON object")
+    if _is_usual(row):
+        return _usual_segment(row)
     native = _native(row)
     if "output" not in native:
         raise DataError(f"the row has no output, only {excerpt([*row])}")
     segment = _plain_segment(native, line=line)
     return segment or checked_rows.checked_row(native, row=row, line=line)
+
+
+def _is_usual(row: Mapping[str, object]) -> bool:
+    """Say whether `row` holds texts by their own names, and perhaps what has no field."""
+    inputs, references = row.get("inputs", _NO_INPUTS), row.get("references", _NO_TEXTS)
+    return (
+        _CLOSER.isdisjoint(row)
+        and type(row.get("id")) is str
+        and row["id"] != ""
+        and type(row.get("output")) is str
+        and type(row.get("task", "")) is str
+        and type(row.get("system", "")) is str
+        and type(inputs) is dict
+        and all(type(text) is str for text in inputs.values())
+        and type(references) is list
+        and all(type(text) is str for text in references)
+    )
+
+
+def _usual_segment(row: Mapping[str, Any]) -> Segment:
+    return Segment(
+        segment_id=row["id"],
+        output=row["output"],
+        inputs=row.get("inputs", {}),
+        task=row.get("task", ""),
+        references=tuple(row.get("references", ())),
+        system=row.get("system", ""),
+        human={},
+        meta={key: value for key, value in row.items() if key not in _FIELDS},
+    )
 
 
 def _plain_segment(native: Mapping[str, Any], *, line: int) -> Segment | None:

@@ -1,8 +1,8 @@
 """Files of rows: JSON Lines, CSV and TSV, plain or gzip, read as segments one at a time.
 
 Every fault of a row is a `DataError` in its place, so that the others can be judged; a
-file that is no such file at all is a `DataError` raised before the first row. The ids of the
-rows are in a temporary file, so that memory does not grow with the data.
+file that is no such file at all is a `DataError` raised before the first row. All but the
+first ids are in a temporary file, so that memory does not grow with the data.
 """
 
 import sqlite3
@@ -24,6 +24,8 @@ from spanjury.judges.core import DataError, Segment
 _TABLE = "CREATE TABLE ids (id TEXT PRIMARY KEY, line INTEGER NOT NULL) WITHOUT ROWID;"
 _CLAIM = "INSERT INTO ids VALUES (?, ?) ON CONFLICT DO NOTHING"
 _FIRST = "SELECT line FROM ids WHERE id = ?"
+_HELD = 50_000
+"""Ids that are held in memory; the others are in a file."""
 T = TypeVar("T")
 
 
@@ -86,9 +88,12 @@ class Ids:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
+        self._held: dict[str, int] = {}  # the first ids, as most files have no more
 
     def claim(self, segment_id: str, *, line: int) -> int:
         """Return the line that claimed `segment_id` first: `line`, if none had."""
+        if len(self._held) < _HELD or segment_id in self._held:
+            return self._held.setdefault(segment_id, line)
         if self._connection.execute(_CLAIM, (segment_id, line)).rowcount:
             return line
         (first,) = self._connection.execute(_FIRST, (segment_id,)).fetchone()

@@ -25,6 +25,8 @@ SCRIPTS = (
     "startup",
     "batch",
     PEERS,
+    "scale",
+    "cluster",
     "client_cpu",
     "memory",
     "locator",

@@ -61,6 +61,11 @@ class Locator:
         """Return the place of `quote`, or None if it is blank or not in the text."""
         if not quote or quote.isspace():
             return None
+        start = self._text.find(quote)
+        end = start + len(quote)
+        if start >= 0 and self._text.find(quote, end) < 0:  # as it nearly always stands
+            self._given.add((start, end))
+            return Place(start=start, end=end, located=Located.EXACT)
         for located, interval in self._methods(quote):
             if interval:
                 self._given.add(interval)

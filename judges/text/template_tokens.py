@@ -12,6 +12,7 @@ pass byte for byte.
 
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from spanjury.judges.core import ChatModel, ChatRequest, Message, Reply, ToolCall
 
@@ -122,11 +123,18 @@ class DefusedModel:
 def _asked(message: Message) -> Message:
     # What a model said may begin with its own reasoning, which chat templates cut off.
     said = message.role == "assistant"
-    content = split_tokens(message.content, reasoning=not said)
+    split = _split_instructions if message.role == "system" else split_tokens
+    content = split(message.content, reasoning=not said)
     calls = tuple(_renewed(call, split_tokens(call.arguments)) for call in message.tool_calls)
     if content is message.content and calls == message.tool_calls:
         return message
     return replace(message, content=content, tool_calls=calls)
+
+
+@lru_cache(maxsize=32)
+def _split_instructions(text: str, *, reasoning: bool) -> str:
+    """Return what `split_tokens` does, for texts that are the same in every request."""
+    return split_tokens(text, reasoning=reasoning)
 
 
 def _answered(reply: Reply) -> Reply:

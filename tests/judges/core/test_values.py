@@ -1,7 +1,7 @@
 """The words of judging refuse to be built wrong."""
 
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 from fakes.judges import ASPECT, TASK, mark
@@ -13,6 +13,7 @@ from spanjury.judges.core import (
     Consolidation,
     Decoding,
     ErrorSpan,
+    Evidence,
     Located,
     ModelOptions,
     Outcome,
@@ -25,6 +26,23 @@ from spanjury.judges.core import (
     fingerprint,
     signature,
 )
+
+
+def test_an_error_found_by_others_is_otherwise_the_same() -> None:
+    whole = ErrorSpan(
+        text="in 1935",
+        explanation="wrong",
+        severity=4,
+        start=3,
+        end=10,
+        category="number",
+        located=Located.FUZZY,
+        found_by=("a",),
+        evidence=(Evidence(input="Article", start=0, end=2, text="It"),),
+        probability=0.7,
+    )
+    assert all(getattr(whole, field.name) != field.default for field in fields(ErrorSpan))
+    assert whole.found(("a", "b")) == replace(whole, found_by=("a", "b"))
 
 
 def test_a_scale_counts_its_labels_from_one() -> None:

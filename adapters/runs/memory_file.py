@@ -13,6 +13,7 @@ from spanjury.judges.core import StoreError
 
 MEMORY_NAME = "memory.sqlite3"
 """Name of the memory in the folder of a run."""
+ANY = "SELECT 1 FROM memory LIMIT 1"
 GET = "SELECT value, checksum FROM memory WHERE key = ?"
 PUT = "INSERT OR REPLACE INTO memory (key, value, checksum) VALUES (?, ?, ?)"
 _APPLICATION = int.from_bytes(b"SpJm", "big")

@@ -1,7 +1,7 @@
 """A memory in one SQLite file: what was put is there after kill -9 and power loss."""
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +12,7 @@ from anyio import CancelScope, CapacityLimiter, Event, Lock, sleep, to_thread
 from anyio.lowlevel import checkpoint_if_cancelled
 
 from spanjury.adapters.runs.memory_file import (
+    ANY,
     GET,
     PUT,
     advice,
@@ -37,6 +38,9 @@ processor as much as thirty puts."""
 
 _CACHE = 16 * 1024
 """Kibibytes of the file that are held for gets: keys lie in no order."""
+
+_MOST_KEYS = 100_000
+"""Keys of a file that began empty that are held in memory."""
 
 _MOST_WAITING = 500
 """Values that may wait for the next commit."""
@@ -85,6 +89,7 @@ class SqliteMemory:
         self._writing = _Batch()
         self._has_warned = False
         self._is_shared = False  # by several puts was the last commit
+        self._keys: set[str] | None = None  # all there are in the file, while they are few
         self._turn = Lock()
         self._thread = CapacityLimiter(1)
 
@@ -98,6 +103,7 @@ class SqliteMemory:
                 _prepare(self._writer, self._path)
                 self._reader = stack.enter_context(closing(connected(self._path, mode="ro")))
                 self._reader.execute(f"PRAGMA cache_size = {-_CACHE}")
+                self._keys = None if self._reader.execute(ANY).fetchone() else set()
             self._stack = stack.pop_all()
         return self
 
@@ -120,6 +126,8 @@ class SqliteMemory:
         pending = self._gathering.rows.get(key) or self._writing.rows.get(key)
         if pending is not None:
             return pending[0]
+        if self._keys is not None and key not in self._keys:
+            return None
         try:
             row: tuple[bytes, int] | None = self._reader.execute(GET, (key,)).fetchone()
         except (sqlite3.Error, OSError, ValueError):
@@ -181,10 +189,18 @@ class SqliteMemory:
         try:
             await to_thread.run_sync(self._commit, batch.rows, limiter=self._thread)
             batch.problem = ""
+            self._note(batch.rows)
         except StoreError as error:
             batch.problem = str(error)
         finally:
             self._writing = _Batch()
+
+    def _note(self, keys: Iterable[str]) -> None:
+        """Know that these keys are in the file, which spares asking it for others."""
+        if self._keys is not None:
+            self._keys.update(keys)
+            if len(self._keys) > _MOST_KEYS:
+                self._keys = None
 
     def _commit(self, rows: Mapping[str, tuple[bytes, int]]) -> None:
         assert self._writer is not None, "put outside the context"

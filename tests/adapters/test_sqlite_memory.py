@@ -14,6 +14,7 @@ from fakes.logs import capture_logs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spanjury.adapters.runs import sqlite_memory
 from spanjury.adapters.runs.sqlite_memory import SqliteMemory
 from spanjury.judges.core import Memory, StoreError
 
@@ -113,6 +114,38 @@ async def test_what_waits_for_its_commit_can_be_got(path: Path) -> None:
             assert (memory.get("a"), memory.get("b"), memory.get("c")) == (b"1", b"2", None)
             goes_on.set()
         assert (memory.get("a"), memory.get("b")) == (b"1", b"2")
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("most", [0, 2, 100])
+async def test_what_was_put_is_found_in_a_file_that_began_empty_and_ever_after(
+    path: Path, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_memory, "_MOST_KEYS", most)
+    for first in (0, 5):
+        with SqliteMemory(path) as memory:
+            for number in range(first, first + 5):
+                assert memory.get(str(number)) is None
+                await memory.put(str(number), b"%d" % number)
+                await memory.put_soon(f"soon {number}", b"x")
+                assert memory.get(f"soon {number}") == b"x"
+            assert [memory.get(str(n)) for n in range(first + 5)] == [
+                b"%d" % n for n in range(first + 5)
+            ]
+    with SqliteMemory(path) as memory:
+        assert memory.get("soon 9") == b"x"
+
+
+@pytest.mark.anyio
+async def test_more_than_may_wait_is_put_at_once(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_memory, "_MOST_WAITING", 2)
+    with SqliteMemory(path) as memory:
+        for number in range(3):
+            await memory.put_soon(str(number), b"x")
+        assert len(memory._gathering.rows) == 0
+        assert [memory.get(str(number)) for number in range(3)] == [b"x"] * 3
 
 
 @pytest.mark.anyio

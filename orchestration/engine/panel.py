@@ -8,7 +8,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from anyio import create_task_group
 
@@ -218,7 +218,7 @@ class Panel:
         scores = tuple(seat.report.score for seat in scored if seat.report.score is not None)
         far = far_from_all(scores)
         near = tuple(seat for seat, is_far in zip(scored, far, strict=True) if not is_far)
-        agreed = Verdict(segment=verdict.segment, aspect=verdict.aspect, seats=near)
+        agreed = verdict if near == verdict.seats else replace(verdict, seats=near)
         merged = await self.consolidator.consolidate(agreed)
         by_spans = self.span_score
         score = by_spans.of(agreed, merged.spans) if by_spans else self._aggregated(scores)
@@ -295,7 +295,8 @@ def _finite(score: float, aggregation: str) -> float:
 
 
 def _usage(verdict: Verdict) -> Usage:
-    return sum((seat.report.usage for seat in verdict.seats), Usage())
+    first, *others = (seat.report.usage for seat in verdict.seats)
+    return sum(others, first)
 
 
 def _gravest(verdict: Verdict) -> Outcome:

@@ -55,7 +55,8 @@ class ReplyBytes:
         self._source = source
         self._received = 0
         self._packed = _is_packed(headers, source=source)
-        self._unpacker = zlib.decompressobj(_EITHER_HEADER)
+        # Most replies are not, and what unpacks them takes 40 kB.
+        self._unpacker = zlib.decompressobj(_EITHER_HEADER) if self._packed else None
 
     @property
     def is_full(self) -> bool:
@@ -82,6 +83,7 @@ class ReplyBytes:
     def _unpacked(self, chunk: bytes, room: int) -> bytes:
         """Unpack `chunk`, which may hold the end of one gzip member and the start of others."""
         pieces = bytearray()
+        assert self._unpacker is not None
         while chunk and len(pieces) < room:
             if self._unpacker.eof:
                 self._unpacker = zlib.decompressobj(_EITHER_HEADER)

@@ -14,6 +14,8 @@ import msgspec
 from spanjury.judges.core import (
     Aspect,
     Decision,
+    Judge,
+    KeyedJudge,
     Memory,
     Outcome,
     Report,
@@ -52,8 +54,9 @@ class FinishedRows:
     def __init__(self, memory: Memory, panel: Panel, *, write: Callable[[Result], bytes]) -> None:
         self._memory = memory
         # A model that consolidates may have failed, and an observer watches every assessment.
-        by_rules = isinstance(panel.consolidator, RuleConsolidator)
-        code = _digest_of(write, panel.aggregation) if by_rules and not panel.is_observed else ""
+        by_rules = isinstance(panel.consolidator, RuleConsolidator) and not panel.is_observed
+        is_known = by_rules and all(_judges_what_is_seen(seat.judge) for seat in panel.seats)
+        code = _digest_of(write, panel.aggregation) if is_known else ""
         self._may_keep = bool(code)
         names = (seat.name for seat in panel.seats)
         self._panel = digest("row", stamped(panel.signature), code, *names)
@@ -82,6 +85,18 @@ class FinishedRows:
         """
         if self._may_keep and _is_finished(result):
             await self._memory.put_soon(key, line)
+
+
+def _judges_what_is_seen(judge: Judge) -> bool:
+    """Say whether the reports of `judge` follow from its signature and what a row's key holds.
+
+    A plugin's judge with a key of its own may depend on more; those of spanjury do not.
+    """
+    is_ours = type(judge).__module__.startswith("spanjury.")
+    inner: Judge | None = getattr(judge, "judge", None) if is_ours else None
+    if inner is not None:
+        return _judges_what_is_seen(inner)
+    return is_ours or not isinstance(judge, KeyedJudge)
 
 
 def _digest_of(*functions: Callable[..., object]) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from statistics import fmean
@@ -27,8 +27,10 @@ from spanjury.judges.core import (
     Usage,
     Verdict,
 )
+from spanjury.judges.scoring.from_spans import FromSpans
 from spanjury.orchestration.engine.aggregation import mean, median
 from spanjury.orchestration.engine.finished_rows import FinishedRow, FinishedRows
+from spanjury.orchestration.engine.memory import RememberedJudge
 from spanjury.orchestration.engine.panel import Observer, Panel, Seat, unobserved
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
 from spanjury.orchestration.engine.summary import Summary
@@ -183,6 +185,27 @@ async def test_neither_a_model_that_consolidates_nor_an_observer_is_passed_over(
     await kept(memory, panel(*two(), consolidator=Model()))
     await kept(memory, panel(*two(), observer=lambda *_: nullcontext(lambda _: None)))
     assert memory.values == {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looking(FixedJudge):
+    """A plugin's judge, whose reports depend on a file of its own, too."""
+
+    def report_key(self, segment: Segment, aspect: Aspect) -> str:
+        del segment, aspect
+        return "digest of the file"
+
+
+async def test_rows_of_a_judge_that_may_depend_on_more_than_the_row_are_made_again() -> None:
+    memory, looking = DictMemory(), Looking(says=Report(score=3))
+    await kept(memory, panel(looking))
+    await kept(memory, panel(FromSpans(judge=looking)))
+    assert memory.values == {}
+
+    await kept(memory, panel(RememberedJudge(looking, DictMemory())))
+    assert memory.values == {}
+    await kept(memory, panel(RememberedJudge(two()[0], DictMemory())))
+    assert len(memory.values) == 1
 
 
 async def test_what_is_no_row_is_not_taken_for_one() -> None:

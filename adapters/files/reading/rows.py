@@ -26,11 +26,10 @@ _FIELDS = frozenset(
 )
 """Names of what a segment is made of; `checked_rows.Row` says what each must be."""
 
-_CLOSER = frozenset({"human", "spans", "meta", "aspect", *OTHER_NAMES})
-"""Keys whose values are looked at more closely, and other names of keys."""
+_RENAMED = frozenset({"aspect", *OTHER_NAMES})
+"""Keys for which a row is looked through before it is read."""
 
-_NO_INPUTS: dict[str, str] = {}
-_NO_TEXTS: list[str] = []
+_TEXT = {str}
 
 _EXACT = 2**53
 """Whole numbers below it are floats without a loss."""
@@ -46,43 +45,12 @@ def parse_row(row: object, *, line: int) -> Segment:
     """
     if not isinstance(row, dict):
         raise DataError(f"got {excerpt(row)}, expected a JSON object")
-    if _is_usual(row):
-        return _usual_segment(row)
-    native = _native(row)
+    is_native = _RENAMED.isdisjoint(row) and None not in row.values()
+    native = row if is_native else _native(row)
     if "output" not in native:
         raise DataError(f"the row has no output, only {excerpt([*row])}")
     segment = _plain_segment(native, line=line)
     return segment or checked_rows.checked_row(native, row=row, line=line)
-
-
-def _is_usual(row: Mapping[str, object]) -> bool:
-    """Say whether `row` holds texts by their own names, and perhaps what has no field."""
-    inputs, references = row.get("inputs", _NO_INPUTS), row.get("references", _NO_TEXTS)
-    return (
-        _CLOSER.isdisjoint(row)
-        and type(row.get("id")) is str
-        and row["id"] != ""
-        and type(row.get("output")) is str
-        and type(row.get("task", "")) is str
-        and type(row.get("system", "")) is str
-        and type(inputs) is dict
-        and all(type(text) is str for text in inputs.values())
-        and type(references) is list
-        and all(type(text) is str for text in references)
-    )
-
-
-def _usual_segment(row: Mapping[str, Any]) -> Segment:
-    return Segment(
-        segment_id=row["id"],
-        output=row["output"],
-        inputs=row.get("inputs", {}),
-        task=row.get("task", ""),
-        references=tuple(row.get("references", ())),
-        system=row.get("system", ""),
-        human={},
-        meta={key: value for key, value in row.items() if key not in _FIELDS},
-    )
 
 
 def _plain_segment(native: Mapping[str, Any], *, line: int) -> Segment | None:
@@ -92,27 +60,26 @@ def _plain_segment(native: Mapping[str, Any], *, line: int) -> Segment | None:
     """
     inputs: Any = by_header(native.get("inputs", {}))
     references: Any = as_list(native.get("references", []))
-    human, meta = _plain_scores(native.get("human", {})), native.get("meta", {})
+    human = _plain_scores(native["human"]) if "human" in native else {}
+    meta = native.get("meta", {})
     parts = (type(inputs), type(references), type(meta))
     if "spans" in native or human is None or parts != (dict, list, dict):
         return None
-    texts: dict[str, Any] = {"id": f"line-{line}", "task": "", "system": ""} | {
-        name: native[name] for name in ("id", "output", "task", "system") if name in native
-    }
-    texts["id"] = as_text(texts["id"])
-    all_texts = chain(texts.values(), inputs, inputs.values(), references, meta, native)
-    if not all(type(text) is str for text in all_texts) or not texts["id"]:
+    identity: Any = as_text(native.get("id", f"line-{line}"))
+    output, task, system = native["output"], native.get("task", ""), native.get("system", "")
+    texts = chain((identity, output, task, system), inputs, inputs.values(), references, meta)
+    if {*map(type, chain(texts, native))} != _TEXT or not identity:
         return None
     unknown = {name: value for name, value in native.items() if name not in _FIELDS}
     return Segment(
-        segment_id=texts["id"],
-        output=texts["output"],
+        segment_id=identity,
+        output=output,
         inputs=inputs,
-        task=texts["task"],
+        task=task,
         references=tuple(references),
-        system=texts["system"],
+        system=system,
         human=human,
-        meta=unknown | meta,
+        meta=unknown | meta if meta else unknown,
     )
 
 

@@ -7,7 +7,17 @@ from typing import Protocol
 
 import pytest
 
-__all__ = ["SMALL", "Cluster", "ray_cluster"]
+__all__ = ["ON_RAY", "SMALL", "Cluster", "ray_cluster"]
+
+ON_RAY = [
+    pytest.mark.ray,
+    # Ray sets options of its own that it deprecates, and leaves pipes and files of its
+    # processes to the garbage collector.
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+"""The marks of tests that start a cluster."""
 
 SMALL = {"object_store_memory": 100_000_000}
 # A dead node is known as such after three seconds, not after twenty.

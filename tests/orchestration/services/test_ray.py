@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 import pytest
 from fakes.noting_judge import NotingJudge
-from fakes.ray_cluster import SMALL, Cluster, ray_cluster
+from fakes.ray_cluster import ON_RAY, SMALL, Cluster, ray_cluster
 
 from spanjury.judges.core import ConfigError, EvaluationError
 from spanjury.orchestration.services.cluster import ChunkRecord, ClusterJob, run_on_cluster
@@ -21,14 +21,7 @@ from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig
 pytest.importorskip("spanjury.adapters.cluster.ray_engine", reason="Ray is not installed")
 ray = pytest.importorskip("ray", reason="Ray is not installed")
 
-pytestmark = [
-    pytest.mark.ray,
-    # Ray sets options of its own that it deprecates, and leaves pipes and files of its
-    # processes to the garbage collector.
-    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-]
+pytestmark = ON_RAY
 
 ROWS = [
     {"id": f"r{number}", "task": "summarization", "output": f"Text {number * number}."}

@@ -13,21 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes.ray_cluster import SMALL, ray_cluster
+from fakes.ray_cluster import ON_RAY, SMALL, ray_cluster
 from loopback.answers import Answer, Fault, chat
 from loopback.server import LoopbackServer
 from typer.testing import CliRunner, Result
 
 from spanjury.orchestration.cli.app import app
 
-pytestmark = [
-    pytest.mark.ray,
-    # Ray sets options of its own that it deprecates, and leaves pipes and files of its
-    # processes to the garbage collector.
-    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-]
+pytestmark = ON_RAY
 
 ROWS = [
     {"id": f"r{number}", "task": "summarization", "output": f"Text of row {number}."}

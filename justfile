@@ -91,4 +91,4 @@ metric-pages: set-up
 
 # Pin what the tests need, for every platform, by hash
 lock:
-    {{ uv }} pip compile --quiet --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links --override .ci/without-torch.txt --no-emit-package torch --extra datasets --extra dev --extra embedded --extra metrics --extra neural --extra plots --extra ray --extra train pyproject.toml -o requirements.lock
+    {{ uv }} pip compile --quiet --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links --override .ci/without-torch.txt --no-emit-package torch --extra datasets --extra dev --extra embedded --extra mcp --extra metrics --extra neural --extra plots --extra ray --extra serve --extra train pyproject.toml -o requirements.lock

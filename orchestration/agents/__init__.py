@@ -1,0 +1,1 @@
+"""Tools, an output validator and a repair loop for agents of pydantic-ai."""

@@ -1,0 +1,1 @@
+"""Judges for evaluation frameworks, each in the way in which its framework takes one."""

@@ -18,7 +18,7 @@ from pydantic import ConfigDict, Field, TypeAdapter
 
 from spanjury.judges.core import EvaluationError, hide
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.services import agent_tools
+from spanjury.orchestration.services import agent_tools, check
 from spanjury.orchestration.services.agent_reports import AspectCard, TextCheck, TextComparison
 from spanjury.orchestration.services.agent_texts import card_lines, check_lines, comparison_lines
 
@@ -83,7 +83,7 @@ class Toolbox:
         """
         with _readable_errors():
             _check_lengths(output, source, inputs)
-            check = await agent_tools.check_text(
+            found = await agent_tools.check_text(
                 self.panel,
                 output,
                 source=_source(source, inputs),
@@ -92,7 +92,7 @@ class Toolbox:
                 aspects_files=self.aspects_files,
                 progress=_reporting(context),
             )
-        return _result(TextCheck, check, text=check_lines(check))
+        return _result(TextCheck, found, text=check_lines(found))
 
     async def compare_texts(
         self,
@@ -168,7 +168,7 @@ def _result(kind: type[T], value: T, *, text: str) -> CallToolResult:
     )
 
 
-def _source(source: str, inputs: dict[str, str | list[str]]) -> agent_tools.Source:
+def _source(source: str, inputs: dict[str, str | list[str]]) -> check.Source | None:
     if source and inputs:
         raise ToolError("give a source or inputs, not both")
     return inputs or source or None

@@ -1,14 +1,15 @@
 """The tools for agents, over real panels of offline judges."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 
 import anyio
 import pytest
-from fakes.judges import FixedJudge, WaitingJudge
+from fakes.judges import FixedJudge
 
-from spanjury.judges.core import ConfigError, JudgeError
+from spanjury.judges.core import Aspect, ConfigError, JudgeError, Report, Segment
 from spanjury.orchestration.services.agent_reports import TextCheck, TextComparison
 from spanjury.orchestration.services.agent_texts import check_lines, comparison_lines
 from spanjury.orchestration.services.agent_tools import check_text, compare_texts, list_aspects
@@ -17,9 +18,30 @@ from spanjury.orchestration.services.panels import open_panel
 pytestmark = pytest.mark.anyio
 
 SOURCE = "The bridge was built in 1932 by the Dorman Long company. It carries rail traffic."
-WRONG = "The bridge was built in 1935. it it carries rail traffic."
-RIGHT = "The bridge was built in 1932. It carries rail traffic."
+WRONG = "The bridge was built in 1935 by Dorman Long. it it carries rail traffic."
+RIGHT = "The bridge was built in 1932 by Dorman Long. It carries rail traffic."
 OFFLINE = ["grounding", "form"]
+
+
+@dataclass(slots=True)
+class StuckJudge:
+    """Never ends; counts what was cancelled."""
+
+    began: list[str] = field(default_factory=list)
+    cancelled: int = 0
+
+    @property
+    def signature(self) -> str:
+        return "stuck"
+
+    async def assess(self, segment: Segment, aspect: Aspect) -> Report:
+        del segment
+        self.began.append(aspect.name)
+        try:
+            await anyio.sleep_forever()
+        finally:
+            self.cancelled += 1
+        return Report(score=1)
 
 
 async def checked(output: str, **asked: object) -> TextCheck:
@@ -103,20 +125,13 @@ async def test_progress_counts_the_aspects() -> None:
 
 
 async def test_whoever_cancels_a_check_ends_its_assessments() -> None:
-    judge = WaitingJudge.holding([""])
-    judge.events.clear()
-
-    class Stuck(WaitingJudge):
-        async def assess(self, segment, aspect):  # type: ignore[no-untyped-def]  # as above
-            self.began.append(aspect.name)
-            await anyio.sleep_forever()
-
-    stuck = Stuck()
-    async with open_panel(judges=[stuck]) as panel:
-        with anyio.move_on_after(0.01) as scope:
-            await check_text(panel, RIGHT, task="summarization")
-    assert scope.cancelled_caught
-    assert stuck.began == ["consistency", "fluency"]
+    stuck = StuckJudge()
+    async with open_panel(judges=[stuck]) as panel, anyio.create_task_group() as group:
+        group.start_soon(partial(check_text, panel, RIGHT, source=SOURCE, task="summarization"))
+        await anyio.wait_all_tasks_blocked()
+        assert sorted(stuck.began) == ["consistency", "fluency"]
+        group.cancel_scope.cancel()
+    assert stuck.cancelled == 2
 
 
 async def test_an_unknown_task_or_aspect_is_refused_with_the_choices() -> None:

@@ -4,6 +4,7 @@ A browser's page cannot use it: the host and the origin of a request are checked
 listens on this machine only, and a token is asked for where it listens to others.
 """
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from socket import socket
@@ -51,6 +52,8 @@ async def serve_http(
 
         async def end() -> None:
             await stop.wait()
+            # Answers that are cut off now are cut off on purpose, and no error to trace.
+            logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
             web.should_exit = True
 
         group.start_soon(end)

@@ -53,7 +53,7 @@ class Address:
                 (self.host, self.port), family=self._family, backlog=2048, reuse_port=False
             )
         except OSError as error:
-            problem = error.strerror or str(error)
+            problem = (error.strerror or str(error)).partition(" (while")[0]
             raise ConfigError(f"{self.url_host}:{self.port} cannot be used: {problem}") from error
 
     @property

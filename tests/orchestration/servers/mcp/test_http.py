@@ -34,9 +34,9 @@ class TestByTheOfficialClient:
     async def test_a_text_is_checked_with_progress(self) -> None:
         seen: list[float] = []
 
-        async def note(done: float, total: float | None, message: str | None) -> None:
+        async def note(progress: float, total: float | None, message: str | None) -> None:
             del total, message
-            seen.append(done)
+            seen.append(progress)
 
         with over_http() as (url, _):
             async with Client(url) as connected:

@@ -18,7 +18,7 @@ ANYIO = [pytest.mark.anyio, pytest.mark.parametrize("anyio_backend", ["asyncio"]
 REPLY = "No Error\n\nOverall score: Good\nExplanation of the score: It is fine."
 SOURCE = "The bridge was built in 1932 by the Dorman Long company."
 WRONG = "The bridge was built in 1935 by Dorman Long."
-INITIALIZE = {
+INITIALIZE: dict[str, object] = {
     "jsonrpc": "2.0",
     "id": 1,
     "method": "initialize",
@@ -28,7 +28,7 @@ INITIALIZE = {
         "clientInfo": {"name": "test", "version": "1"},
     },
 }
-INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+INITIALIZED: dict[str, object] = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
 
 def client(*flags: str) -> Client:
@@ -65,9 +65,9 @@ class TestByTheOfficialClient:
     async def test_a_text_is_checked_with_progress(self) -> None:
         seen: list[float] = []
 
-        async def note(done: float, total: float | None, message: str | None) -> None:
+        async def note(progress: float, total: float | None, message: str | None) -> None:
             del total, message
-            seen.append(done)
+            seen.append(progress)
 
         async with client() as connected:
             result = await connected.call_tool(
@@ -201,8 +201,8 @@ def test_a_line_that_does_not_end_is_not_kept_for_ever() -> None:
 
 
 def test_flags_are_checked_before_a_client_is_served() -> None:
-    process = started("--judge", "nobody")
+    process = started("--judge", "justice")
     output, errors = process.communicate(timeout=30)
     assert (process.returncode, output) == (2, "")
-    assert "nobody" in errors
+    assert "justice" in errors
     assert errors.count("\n") == 1

@@ -18,6 +18,7 @@ import spanjury
 from spanjury.judges.core import ConfigError, DataError, Report, RunStoppedError
 from spanjury.orchestration.engine.metering import Limits
 from spanjury.orchestration.services import batch_thread
+from spanjury.orchestration.services.panels import panel_config
 from spanjury.orchestration.wiring.config import ModelConfig
 
 RULES = ("grounding", "form")
@@ -69,21 +70,22 @@ async def test_who_leaves_early_ends_the_batch(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_the_batch_waits_for_who_takes_its_reports() -> None:
-    async def take_one() -> int:
-        reports = cast(
-            "AsyncGenerator[spanjury.TextReport]",
-            spanjury.aevaluate(rows(5000), judges=["form"], aspects=["fluency"]),
+    fluency = spanjury.find_aspect("fluency")
+    texts = [
+        batch_thread.Text(
+            segment=spanjury.Segment(segment_id=str(n), output="A."), aspects=(fluency,)
         )
-        most = 0
-        async with aclosing(reports):
-            async for _ in reports:
-                await anyio.sleep(1.0)
-                progress = reports.ag_frame.f_locals["batch"].progress()
-                most = progress.done
-                break
-        return most
-
-    assert 1 <= anyio.run(take_one) < 2 * batch_thread._AHEAD
+        for n in range(2000)
+    ]
+    terms = batch_thread.Terms(panel=panel_config(judges=["form"]))
+    batch = batch_thread.BatchThread(terms, lambda: iter(texts), total=len(texts))
+    taken = len(batch.take())
+    batch._thread.join(1.0)
+    ahead = batch.progress().done - taken
+    assert batch_thread._AHEAD <= ahead < 2000 - taken
+    while reports := batch.take():
+        taken += len(reports)
+    assert taken == 2000
 
 
 def test_over_the_same_memory_nothing_is_asked_twice(tmp_path: Path) -> None:
@@ -92,7 +94,11 @@ def test_over_the_same_memory_nothing_is_asked_twice(tmp_path: Path) -> None:
 
         def again(count: int) -> spanjury.TextReports:
             return spanjury.evaluate(
-                rows(count), models=[model], aspects=["fluency"], memory=tmp_path / "memory.sqlite3"
+                rows(count),
+                models=[model],
+                aspects=["fluency"],
+                memory=tmp_path / "memory.sqlite3",
+                failures=FailurePolicy(preflight=False),
             )
 
         assert again(5)[0].scores == {"fluency": 4.0}

@@ -15,7 +15,7 @@ from spanjury.orchestration.wiring.panels import open_configured_panel
 
 @dataclass(slots=True)
 class _Life:
-    """How long a panel is open, and the number of assessments under way."""
+    """The models of a panel while it is open, and the number of assessments under way."""
 
     models: AsyncExitStack
     is_closed: bool = False
@@ -36,7 +36,7 @@ class HeldPanel(Panel):
         """Return the panel's report; raise `ClosedModelError` if the panel is closed."""
         life = self.life
         if life.is_closed:
-            raise ClosedModelError("the panel is closed: it takes no text any more")
+            raise ClosedModelError("a text comes after its panel was closed: open another")
         life.under_way += 1
         try:
             return await Panel.assess(self, segment, aspect)

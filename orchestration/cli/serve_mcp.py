@@ -45,7 +45,7 @@ class ServeFlags(Flags, title="Server"):
     listen: Annotated[
         str | None,
         Flag(
-            "Address for HTTP; 127.0.0.1:8765 by default. Any that other machines reach needs"
+            "Address for HTTP; 127.0.0.1:8766 by default. Any that other machines reach needs"
             f" a secret in {TOKEN}.",
             "HOST:PORT",
             env=True,

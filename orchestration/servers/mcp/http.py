@@ -20,6 +20,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from spanjury.orchestration.servers.mcp.listening import Address, is_bearer
 
 PATH = "/mcp"
+MOST_CONNECTIONS = 1_000
+"""Connections at once; a further one is answered with 503."""
 GRACE = 3
 """Seconds that answers under way may take when the server ends."""
 
@@ -46,6 +48,7 @@ async def serve_http(
         access_log=False,
         timeout_graceful_shutdown=GRACE,
         server_header=False,
+        limit_concurrency=MOST_CONNECTIONS,
     )
     web = _Web(config, started)
     async with create_task_group() as group:

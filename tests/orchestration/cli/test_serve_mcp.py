@@ -53,14 +53,14 @@ def test_the_help_of_all_commands_does_not_load_the_protocol() -> None:
 @pytest.mark.parametrize(
     ("text", "host", "port"),
     [
-        ("", "127.0.0.1", 8765),
+        ("", "127.0.0.1", 8766),
         ("9000", "127.0.0.1", 9000),
         (":9000", "127.0.0.1", 9000),
-        ("localhost", "localhost", 8765),
+        ("localhost", "localhost", 8766),
         ("localhost:0", "localhost", 0),
         ("0.0.0.0:80", "0.0.0.0", 80),
         ("[::1]:9000", "::1", 9000),
-        ("[::1]", "::1", 8765),
+        ("[::1]", "::1", 8766),
         ("judge.example:9000", "judge.example", 9000),
     ],
 )
@@ -90,12 +90,19 @@ def test_what_is_no_address_is_refused(text: str) -> None:
 def test_only_this_machine_needs_no_token(host: str, is_loopback: bool) -> None:
     address = Address(host=host)
     assert address.is_loopback == is_loopback
-    check_access(address, "secret")
+    check_access(address, "a-secret-of-some-length")
     if is_loopback:
         check_access(address, None)
     else:
         with pytest.raises(ConfigError, match="SPANJURY_SERVE_TOKEN"):
             check_access(address, None)
+
+
+@pytest.mark.parametrize("token", ["short", "with blanks in the middle", "mit-Umlaut-äöü-äöü"])
+def test_a_token_that_can_be_guessed_or_not_be_sent_is_refused(token: str) -> None:
+    with pytest.raises(ConfigError, match="16 printable ASCII characters") as raised:
+        check_access(Address(), token)
+    assert token not in str(raised.value)
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,7 @@ def test_a_second_server_on_a_port_says_so_in_a_line() -> None:
         address = url.removeprefix("http://").partition("/")[0]
         process = started("--listen", address)
         _, errors = process.communicate(timeout=30)
-    assert process.returncode == 2
+    assert process.returncode == 1
     assert errors == f"spanjury: {address} cannot be used: Address already in use\n"
 
 

@@ -81,7 +81,7 @@ def test_the_command_for_http_serves_where_the_page_says() -> None:
     with over_http("--http") as (url, _):
         assert url.startswith("http://127.0.0.1:")
         assert url.endswith("/mcp")
-    assert "http://127.0.0.1:8765/mcp" in PAGE
+    assert "http://127.0.0.1:8766/mcp" in PAGE
 
 
 def test_the_limit_on_texts_is_the_one_of_the_page() -> None:

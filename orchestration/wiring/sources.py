@@ -9,12 +9,13 @@ from typing import cast
 from spanjury.adapters.files.limits import USUAL, DataLimits, parse_limits
 from spanjury.adapters.files.reading.column_map import parse_columns
 from spanjury.adapters.files.reading.json_texts import read_texts
+from spanjury.adapters.files.reading.row_lines import row_lines
 from spanjury.adapters.files.reading.source_order import by_source
 from spanjury.judges.core import ConfigError, DataError, Segment
 from spanjury.orchestration.wiring.checks import checked_rows
 from spanjury.orchestration.wiring.plugins import SOURCES, parameters
 
-__all__ = ["by_source", "open_source", "read_texts", "set_data_limits"]
+__all__ = ["by_source", "numbered_rows", "open_source", "read_texts", "set_data_limits"]
 
 _limits: ContextVar[DataLimits] = ContextVar("data_limits", default=USUAL)
 
@@ -48,7 +49,7 @@ def open_source(
         How much it may hold, as `parse_limits` reads it: ``row=200MB``; without any, what
         `set_data_limits` was given.
     """
-    name = _source_name(path)
+    name = source_name(path)
     if name not in SOURCES.names():
         choices = ", ".join(f".{name}" for name in SOURCES.names())
         raise DataError(f"{path}: no source reads files that end in {name!r}; known: {choices}")
@@ -64,7 +65,19 @@ def open_source(
     return checked_rows(reading(path, columns=parse_columns(columns)), name, path=path)
 
 
-def _source_name(path: Path) -> str:
+def numbered_rows(
+    path: Path, *, columns: Sequence[str] = ()
+) -> Iterator[tuple[Segment | DataError, int]]:
+    """Yield the rows of `path`, as `open_source` does, each with the line on which it begins.
+
+    Yields none if its source reads no lines of its own. Raise as `open_source` does.
+    """
+    lines = row_lines(path, source_name(path))
+    return zip(open_source(path, columns=columns), lines, strict=False)
+
+
+def source_name(path: Path) -> str:
+    """Return the name of the source that reads `path`, whether or not there is one."""
     scheme, colon, _ = str(path).partition(":")
     if colon and scheme in SOURCES.names() and not path.exists():
         return scheme

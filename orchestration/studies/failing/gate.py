@@ -80,6 +80,11 @@ class Gate:
         if self.terms.most_flagged is not None:
             yield from self._flagged.missed(self.terms.most_flagged)
 
+    @property
+    def unscored(self) -> int:
+        """The number of results without a score."""
+        return sum(row.total - row.scored for row in self._means.values())
+
     def _count(self, segment: Segment, figures: Figures) -> None:
         self.total += 1
         add_figures(self._means, figures)

@@ -25,10 +25,9 @@ class Place(NamedTuple):
 def failing_line(failure: Failure) -> str:
     """Return a failing row in one line: its name, the conditions that it meets, and why."""
     met = "; ".join(failure.conditions)
-    said = [*map(_span_words, failure.spans[:1])] or [failure.says]
-    if len(failure.spans) > 1:
-        said.append(f"and {len(failure.spans) - 1} more")
-    return one_line(f"{row_name(failure)} fails by {met}: {'; '.join(said)}")
+    said = _span_words(failure.spans[0]) if failure.spans else failure.says
+    more = f" (and {len(failure.spans) - 1} more)" if len(failure.spans) > 1 else ""
+    return one_line(f"{row_name(failure)} fails by {met}: {said}{more}")
 
 
 def annotations(failure: Failure, places: Mapping[str, Place]) -> Iterator[str]:
@@ -60,7 +59,9 @@ def workflow_command(message: str, *, title: str, place: Place | None = None) ->
         if place.line is not None:
             properties["line"] = place.line
     properties["title"] = title
-    named = ",".join(f"{name}={_escaped(str(value), _PROPERTY)}" for name, value in properties.items())
+    named = ",".join(
+        f"{name}={_escaped(str(value), _PROPERTY)}" for name, value in properties.items()
+    )
     return f"::error {named}::{_escaped(message, _DATA)}"
 
 

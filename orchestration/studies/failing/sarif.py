@@ -21,9 +21,7 @@ _FINGERPRINT = "spanjury/v1"
 Values = dict[str, object]
 
 
-def sarif(
-    failures: Sequence[Failure], places: Mapping[str, Place], *, is_complete: bool
-) -> Values:
+def sarif(failures: Sequence[Failure], places: Mapping[str, Place], *, is_complete: bool) -> Values:
     """Return failing rows as a SARIF log with one run: a result for each span that fails.
 
     A row that fails as a whole is one result. The rules are the aspects with the categories of

@@ -131,7 +131,7 @@ def evaluate(
             _cluster_job(job, rows=rows, kept=kept, show=show, machines=machines), show=show
         )
     else:
-        planned = session.plan_job(job)
+        planned = session.plan_job(job, gate)
         job, folder = _begun(job, kept)
         session.run_job(job, planned, show=show, gate=gate, folder=folder)
 

@@ -1,12 +1,13 @@
 """A run that is held to something: the rows that fail by it are named, and what is missed."""
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import replace
 
 from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.flags.gates import GateFlags
-from spanjury.orchestration.services.evaluate import Job, Plan
-from spanjury.orchestration.services.failing_rows import check_aspects, places_of, write_sarif
+from spanjury.orchestration.services.evaluate import Job
+from spanjury.orchestration.services.failing_rows import places_of, write_sarif
 from spanjury.orchestration.studies.failing.gate import Gate
 from spanjury.orchestration.studies.failing.lines import (
     annotations,
@@ -19,15 +20,10 @@ NAMED = 20
 
 
 class GatedRun:
-    """The gate of one run, and how it is shown: one made without its flags is shown nothing.
+    """The gate of one run, and the lines that say what came of it."""
 
-    Raise `ConfigError` if it is about an aspect on which no text of `job` is judged.
-    """
-
-    def __init__(self, flags: GateFlags, job: Job, planned: Plan) -> None:
-        terms = flags.terms()
-        check_aspects(terms, job, planned)
-        self.gate = Gate(terms=terms, most=None if flags.sarif else NAMED)
+    def __init__(self, flags: GateFlags, job: Job) -> None:
+        self.gate = Gate(terms=flags.terms(), most=None if flags.sarif else NAMED)
         self._flags = flags
         self._job = job
 
@@ -43,16 +39,15 @@ class GatedRun:
             places = places_of(self._job, gate.failures)
             write_sarif(flags.sarif, gate.failures, places, is_complete=is_complete)
             say(f"{gate.failing} failing rows are in {flags.sarif}")
-        for line in missed:
-            say(f"not met: {line}")
         if not missed:
             counts = f"{gate.total} results, {gate.unscored} of them without a score"
-            say(f"met: {self._terms} ({counts})")
+            said = "met" if is_complete else "not decided, since answers are missing"
+            say(f"{said}: {self._terms} ({counts})")
         return not missed
 
     def close_early(self) -> None:
         """Name what fails so far, and say that nothing is decided."""
-        self._name([])
+        self._name()
         failing = f"{self.gate.failing} rows fail so far; " if self.gate.failing else ""
         say(f"{failing}not decided, since the run has not ended: {self._terms}")
 
@@ -65,18 +60,19 @@ class GatedRun:
     def _terms(self) -> str:
         return shlex.join(replace(self._flags, annotations="none", sarif=None).arguments)
 
-    def _name(self, missed: list[str]) -> None:
-        """Name what is missed and the first rows that fail, as people or workflows read it."""
+    def _name(self, missed: Sequence[str] = ()) -> None:
+        """Name the first rows that fail, and what is missed, as people or workflows read it."""
         first = self.gate.failures[:NAMED]
+        rest = self.gate.failing - len(first)
+        more = [f"and {rest} more rows fail"] if rest else []
+        misses = [f"not met: {line}" for line in missed]
         if self._flags.annotations == "github":
-            # GitHub shows the first ten of a step.
-            for line in missed:
-                say(workflow_command(f"not met: {line}", title="spanjury"))
             places = places_of(self._job, first)
-            lines = [line for failure in first for line in annotations(failure, places)]
+            rows = [line for failure in first for line in annotations(failure, places)]
+            # GitHub shows the first ten of a step, so what is missed comes before the rows.
+            misses = [workflow_command(line, title="spanjury") for line in misses]
+            lines = [*misses, *rows, *more]
         else:
-            lines = [*map(failing_line, first)]
+            lines = [*map(failing_line, first), *more, *misses]
         for line in lines:
             say(line)
-        if more := self.gate.failing - len(first):
-            say(f"and {more} more rows fail")

@@ -62,7 +62,7 @@ def resume(
         output=output or job.output,
         again="failed" if retry_failed else "unanswered",
     )
-    planned = session.plan_job(again)
+    planned = session.plan_job(again, gate)
     session.run_job(again, planned, show=show, gate=gate, folder=folder, begun=keep_change)
 
 
@@ -88,4 +88,4 @@ def rescore(
         again="none",
         silent=True,
     )
-    session.run_job(job, session.plan_job(job), show=show, gate=gate)
+    session.run_job(job, session.plan_job(job, gate), show=show, gate=gate)

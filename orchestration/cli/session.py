@@ -36,6 +36,7 @@ from spanjury.orchestration.wiring.runs import RunFolder, runs_home
 
 with lazily():
     from spanjury.orchestration.cli import gated_run
+    from spanjury.orchestration.services import failing_rows
 
 T = TypeVar("T")
 
@@ -81,11 +82,16 @@ class Session:
         await sleep_forever()
 
 
-def plan_job(job: Job) -> Plan:
-    """Return the plan of `job`, and say which rows it skips."""
+def plan_job(job: Job, gate: GateFlags | None = None) -> Plan:
+    """Return the plan of `job`, and say which rows it skips.
+
+    Raise `ConfigError` if its gate is about an aspect on which none of them is judged.
+    """
     planned = plan(job)
     for row in planned.bad_rows:
         say(f"skipped: {row}")
+    if gate and gate.given:
+        failing_rows.check_aspects(gate.terms(), job, planned)
     return planned
 
 
@@ -112,7 +118,7 @@ def run_job(
     begun
         Called when the panel is open, the run is ours alone and has its first result.
     """
-    gated = gated_run.GatedRun(gate, job, planned) if gate and gate.given else None
+    gated = gated_run.GatedRun(gate, job) if gate and gate.given else None
     session = JobSession(job, planned, show=show, gated=gated, folder=folder, begun=begun)
     try:
         with session.view:

@@ -57,6 +57,8 @@ class FinishedRow(NamedTuple):
             signature=said.signature,
             aggregation=said.aggregation,
             consolidator=said.consolidator,
+            set_aside=said.set_aside,
+            left_out=said.left_out,
             decision=said.decision,
             basis=said.decision_basis,
         )
@@ -169,6 +171,8 @@ class _Said(msgspec.Struct):
     signature: str
     aggregation: str
     consolidator: str
+    set_aside: tuple[str, ...]
+    left_out: int
     decision: Decision | None
     decision_basis: DecisionBasis | None
     error_probability: float | None

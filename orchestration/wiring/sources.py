@@ -58,7 +58,7 @@ def open_source(
         How much it may hold, as `parse_limits` reads it: ``row=200MB``; without any, what
         `set_data_limits` was given.
     """
-    name = source_name(path)
+    name = _source_name(path)
     if name not in SOURCES.names():
         choices = ", ".join(f".{name}" for name in SOURCES.names())
         raise DataError(f"{path}: no source reads files that end in {name!r}; known: {choices}")
@@ -81,7 +81,7 @@ def numbered_rows(
 
     Yields none if its source reads no lines of its own. Raise as `open_source` does.
     """
-    lines = row_lines(path, source_name(path))
+    lines = row_lines(path, _source_name(path))
     return zip(open_source(path, columns=columns), lines, strict=False)
 
 
@@ -108,8 +108,7 @@ def open_rows(data: object, *, columns: Sequence[str] = ()) -> Iterator[Segment 
     return segments_of(Path("rows"), enumerate(rows, start=1), columns=parse_columns(columns))
 
 
-def source_name(path: Path) -> str:
-    """Return the name of the source that reads `path`, whether or not there is one."""
+def _source_name(path: Path) -> str:
     scheme, colon, _ = str(path).partition(":")
     if colon and scheme in SOURCES.names() and not path.exists():
         return scheme

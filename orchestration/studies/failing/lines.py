@@ -27,7 +27,8 @@ def failing_line(failure: Failure) -> str:
     met = "; ".join(failure.conditions)
     said = _span_words(failure.spans[0]) if failure.spans else failure.says
     more = f" (and {len(failure.spans) - 1} more)" if len(failure.spans) > 1 else ""
-    return one_line(f"{row_name(failure)} fails by {met}: {said}{more}")
+    # Led by a word of ours: an id at the beginning of a line could be a command to what reads it.
+    return one_line(f"failing: {row_name(failure)} ({met}): {said}{more}")
 
 
 def annotations(failure: Failure, places: Mapping[str, Place]) -> Iterator[str]:

@@ -74,10 +74,10 @@ class PartlyServer(LoopbackServer):
 def test_a_condition_that_a_report_meets_ends_the_run_with_5(folder: Path, condition: str) -> None:
     done = call(folder, *JUDGE, *BOTH, "--fail-on", condition)
     assert done.exit_code == 5, done.output
-    assert [line for line in done.stderr.splitlines() if " fails by " in line] == [
+    assert [line for line in done.stderr.splitlines() if line.startswith("failing: ")] == [
         line
         for line in done.stderr.splitlines()
-        if line.startswith(f"r1, consistency fails by {condition}: ")
+        if line.startswith(f"failing: r1, consistency ({condition}): ")
     ]
     assert f"not met: no report with {condition} (1 of 20 fail)" in done.stderr
     assert len((folder / "results.jsonl").read_text().splitlines()) == 20
@@ -102,7 +102,7 @@ def test_a_condition_that_no_report_meets_lets_the_run_pass(folder: Path, condit
 
 def test_the_line_of_a_failing_row_says_where_and_why(folder: Path) -> None:
     done = call(folder, *JUDGE, "--aspect", "consistency", "--fail-on", "severity>=4")
-    (line,) = (line for line in done.stderr.splitlines() if line.startswith("r1"))
+    (line,) = (line for line in done.stderr.splitlines() if line.startswith("failing: r1"))
     assert "severity 4" in line
     assert "'1930'" in line
     assert "1932" in line
@@ -112,7 +112,7 @@ def test_no_more_than_twenty_failing_rows_are_named_and_the_rest_is_counted(tmp_
     write(tmp_path, *[WRONG] * 23)
     done = call(tmp_path, *JUDGE, "--aspect", "consistency", "--fail-on", "severity>=4")
     assert done.exit_code == 5
-    assert done.stderr.count(" fails by severity>=4: ") == 20
+    assert done.stderr.count(", consistency (severity>=4): ") == 20
     assert "and 3 more rows fail\n" in done.stderr
     assert "(23 of 23 fail)" in done.stderr
 
@@ -191,13 +191,13 @@ def test_remembered_rows_are_held_to_the_same_without_being_judged(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = call(folder, *JUDGE, *BOTH, "--run-dir", "run", "--fail-on", "severity>=4")
-    names = [line for line in first.stderr.splitlines() if " fails by " in line]
+    names = [line for line in first.stderr.splitlines() if line.startswith("failing: ")]
     for command in ("resume", "rescore"):
         again = call(
             folder, command, "run", "--show", "none", "--no-progress", "--fail-on", "severity>=4"
         )
         assert again.exit_code == 5, again.output
-        assert [line for line in again.stderr.splitlines() if " fails by " in line] == names
+        assert [line for line in again.stderr.splitlines() if line.startswith("failing: ")] == names
 
     def read(_: FinishedRow) -> None:
         raise AssertionError
@@ -230,7 +230,7 @@ def test_a_report_without_a_score_is_no_number_and_fails_only_where_it_is_asked(
     assert "(10 results, 1 of them without a score)" in passed.stderr
     failed = call(folder, "rescore", "run", "--fail-on", "outcome!=scored")
     assert failed.exit_code == 5
-    assert "r1, fluency fails by outcome!=scored: unparseable: " in failed.stderr
+    assert "failing: r1, fluency (outcome!=scored): unparseable: " in failed.stderr
 
 
 def test_a_mean_and_a_share_of_nothing_are_not_met(folder: Path) -> None:

@@ -87,7 +87,7 @@ def test_a_row_names_every_condition_that_it_meets_and_each_span_once() -> None:
     assert row.conditions == ("severity>=2", "severity>=4", "score<3")
     assert row.spans == (YEAR, LANES)
     assert failing_line(row) == (
-        "s, consistency fails by severity>=2; severity>=4; score<3: severity 5, probability 0.40,"
+        "failing: s, consistency (severity>=2; severity>=4; score<3): severity 5, probability 0.40,"
         " Number, '1935': wrong (and 1 more)"
     )
 

@@ -6,7 +6,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-import yaml
 from fakes.command import call
 
 from spanjury.judges.core import Outcome
@@ -15,26 +14,27 @@ from spanjury.orchestration.studies.failing.conditions import FIELDS
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "runs.md").read_text("utf-8")
 (SECTION,) = re.findall(r"^## In CI\n(.*?)^## ", PAGE, re.DOTALL | re.MULTILINE)
-(EVALUATIONS, *_) = re.findall(r"```\n(.*?)```", SECTION, re.DOTALL)
+(EVALUATIONS, SHOWN) = re.findall(r"```\n(.*?)```", SECTION, re.DOTALL)
 (WORKFLOW,) = re.findall(r"```yaml\n(.*?)```", SECTION, re.DOTALL)
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     shutil.copy(ROOT / "examples" / "summaries.jsonl", tmp_path / "texts.jsonl")
     return tmp_path
 
 
 def test_the_workflow_ends_with_5_and_uploads_what_it_wrote(folder: Path) -> None:
-    steps = yaml.safe_load(WORKFLOW)["jobs"]["judge"]["steps"]
-    (command,) = (step["run"] for step in steps if "evaluate" in step.get("run", ""))
+    (command,) = re.findall(r"- run: >\n((?: {10}.*\n)+)", WORKFLOW)
+    (uploaded,) = re.findall(r"sarif_file: (.*)", WORKFLOW)
     program, *arguments = shlex.split(command)
     assert program == "spanjury"
     done = call(folder, *arguments)
     assert done.exit_code == 5, done.output
     assert "\n::error file=examples/summaries.jsonl,line=2,title=consistency%3A" in done.stderr
-    assert (folder / steps[-1]["with"]["sarif_file"]).is_file()
+    assert (folder / uploaded).is_file()
 
 
 def test_each_command_holds_the_texts_to_what_it_says(folder: Path) -> None:
@@ -45,6 +45,13 @@ def test_each_command_holds_the_texts_to_what_it_says(folder: Path) -> None:
         assert call(folder, *line, *rules, f"run-{number}").exit_code == 5
     again = call(folder, *("run-0" if word == "RUN" else word for word in rescore))
     assert again.exit_code == 5
+
+
+def test_the_lines_are_those_of_the_command_above_them(folder: Path) -> None:
+    command, *lines = SHOWN.splitlines()
+    done = call(folder, *shlex.split(command.removeprefix("$ spanjury ")))
+    assert done.exit_code == 5
+    assert {*lines} - {"…"} <= {*done.stderr.splitlines()}
 
 
 def test_the_table_names_every_field_and_every_outcome() -> None:

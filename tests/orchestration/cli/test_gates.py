@@ -1,5 +1,7 @@
 """A run that is held to something ends with 5 where it fails, and names the rows that fail."""
 
+import contextlib
+import gzip
 import json
 import os
 import signal
@@ -10,7 +12,9 @@ import pytest
 from fakes.command import call, complaint
 from loopback.answers import Answer, chat
 from loopback.server import LoopbackServer, Received
+from typer.testing import CliRunner
 
+from spanjury.orchestration.cli.app import app
 from spanjury.orchestration.engine.finished_rows import FinishedRow
 
 SOURCE = "The bridge opened in 1932. It is 503 metres long and carries eight lanes of traffic."
@@ -28,6 +32,11 @@ def write(folder: Path, *outputs: str, **more: str) -> None:
         for number, output in enumerate(outputs)
     )
     (folder / "rows.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+
+
+@pytest.fixture(autouse=True)
+def _outside_of_workflows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GITHUB_WORKSPACE", raising=False)
 
 
 @pytest.fixture
@@ -307,6 +316,61 @@ def test_lines_of_tables_are_those_where_a_row_begins(
     held = ("--fail-on", "severity>=4", "--annotations", "github")
     done = call(tmp_path, "evaluate", name, *JUDGES, *named, *held)
     assert f"::error file={name},line={line},title=" in done.stderr
+
+
+BROKEN = "The cafÃ© opened in 1932."
+
+
+@pytest.mark.parametrize(
+    ("files", "data", "place"),
+    [
+        ({"texts.txt": f"{GOOD}\n\n{BROKEN}\n"}, "texts.txt", "file=texts.txt,line=3,"),
+        ({"texts/bart/b.txt": BROKEN}, "texts", "file=texts/bart/b.txt,title="),
+    ],
+)
+def test_a_text_without_a_row_is_annotated_where_it_stands(
+    tmp_path: Path, files: dict[str, str], data: str, place: str
+) -> None:
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    named = ("--task", "summarization", "--aspect", "fluency", "--judge", "form")
+    held = ("--fail-on", "severity>=4", "--annotations", "github")
+    done = call(tmp_path, "evaluate", data, *named, *held)
+    assert f"::error {place}" in done.stderr
+
+
+def test_a_packed_file_has_no_lines(folder: Path) -> None:
+    packed = gzip.compress((folder / "rows.jsonl").read_bytes())
+    (folder / "rows.jsonl.gz").write_bytes(packed)
+    held = ("--fail-on", "severity>=4", "--annotations", "github")
+    done = call(folder, "evaluate", "rows.jsonl.gz", *JUDGES, *BOTH, *held)
+    assert "::error file=rows.jsonl.gz,title=consistency" in done.stderr
+
+
+def test_paths_are_from_the_root_of_the_checkout(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(folder.parent))
+    held = ("--fail-on", "severity>=4", "--annotations", "github")
+    done = call(folder, *JUDGE, *BOTH, *held)
+    assert f"::error file={folder.name}/rows.jsonl,line=2," in done.stderr
+
+
+def test_rows_of_json_on_standard_output_stay_alone(folder: Path) -> None:
+    done = call(folder, *JUDGE, *BOTH, "--json", "--fail-on", "severity>=4")
+    assert done.exit_code == 5
+    assert len([json.loads(line) for line in done.stdout.splitlines()]) == 20
+
+
+def test_variables_stand_for_the_flags(folder: Path) -> None:
+    arguments = ["evaluate", "rows.jsonl", "--judge", "grounding", "--no-memory"]
+    variables = {"SPANJURY_FAIL_ON": "severity>=4 decision=faulty", "SPANJURY_MAX_FLAGGED": "0%"}
+    with contextlib.chdir(folder):
+        done = CliRunner().invoke(app, [*arguments, "--aspect", "consistency"], env=variables)
+    assert done.exit_code == 5
+    assert "failing: r1, consistency (severity>=4; decision=faulty): " in done.stderr
+    assert "not met: faulty texts <= 0%" in done.stderr
 
 
 def sarif(folder: Path, *flags: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ with lazily():
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GateFlags(Flags, title="Pass or fail"):
+class GateFlags(Flags, title="Limits"):
     """The flags that say which results a run may not pass with, and how these are named."""
 
     fail_on: Annotated[

@@ -9,7 +9,7 @@ from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
 
 with lazily():
-    from spanjury.orchestration.studies.failing import conditions, demands, gate
+    from spanjury.orchestration.studies.failing import gate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,11 +61,8 @@ class GateFlags(Flags, title="Limits"):
 
     def terms(self) -> "gate.Terms":
         """Return what the run is held to; raise `ConfigError` if a flag cannot be read."""
-        share = self.max_flagged
-        return gate.Terms(
-            conditions=tuple(map(conditions.parse_condition, self.fail_on)),
-            means=tuple(map(demands.parse_mean_demand, self.fail_under)),
-            most_flagged=None if share is None else demands.parse_share(share),
+        return gate.parse_terms(
+            fail_on=self.fail_on, fail_under=self.fail_under, max_flagged=self.max_flagged
         )
 
     @property

@@ -7,8 +7,19 @@ from dataclasses import dataclass, field
 from spanjury.judges.core import Result, Segment
 from spanjury.orchestration.engine.finished_rows import FinishedRow
 from spanjury.orchestration.engine.summary import Figures, Row, figures_of
-from spanjury.orchestration.studies.failing.conditions import Condition, Failure, failure_of
-from spanjury.orchestration.studies.failing.demands import FlaggedTexts, MeanDemand, add_figures
+from spanjury.orchestration.studies.failing.conditions import (
+    Condition,
+    Failure,
+    failure_of,
+    parse_condition,
+)
+from spanjury.orchestration.studies.failing.demands import (
+    FlaggedTexts,
+    MeanDemand,
+    add_figures,
+    parse_mean_demand,
+    parse_share,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +48,29 @@ class Terms:
         """The names of the aspects that they are about."""
         named = {mean.aspect for mean in self.means if mean.aspect}
         return frozenset(named.union(*(one.aspects for one in self.conditions)))
+
+
+def parse_terms(
+    *, fail_on: Iterable[str] = (), fail_under: Iterable[str] = (), max_flagged: str | None = None
+) -> Terms:
+    """Read terms as the command line has them.
+
+    Raises
+    ------
+    ConfigError
+        If one cannot be read; the message lists the choices.
+
+    Examples
+    --------
+    >>> terms = parse_terms(fail_on=["severity>=4"], fail_under=["consistency=4"])
+    >>> [condition.text for condition in terms.conditions], sorted(terms.aspects)
+    (['severity>=4'], ['consistency'])
+    """
+    return Terms(
+        conditions=tuple(map(parse_condition, fail_on)),
+        means=tuple(map(parse_mean_demand, fail_under)),
+        most_flagged=None if max_flagged is None else parse_share(max_flagged),
+    )
 
 
 @dataclass(slots=True, kw_only=True)

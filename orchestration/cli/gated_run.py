@@ -52,6 +52,11 @@ class GatedRun:
         say(f"{failing}not decided, since the run has not ended: {self._terms}")
 
     @property
+    def hides_texts(self) -> bool:
+        """Whether no text may be printed: a workflow obeys lines of it that look like commands."""
+        return self._flags.annotations == "github"
+
+    @property
     def arguments(self) -> list[str]:
         """The flags of the gate, as they are given to the command that goes on."""
         return self._flags.arguments

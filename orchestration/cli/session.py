@@ -175,7 +175,7 @@ class JobSession(Session):
         self.view = View(
             total=self._total,
             as_json=show.json,
-            shown=Shown.parse(show.show),
+            shown=Shown.parse("none" if gated and gated.hides_texts else show.show),
             progress=not show.no_progress,
             meter=self.meter,
         )

@@ -38,7 +38,9 @@ class GateFlags(Flags, title="Limits"):
     ] = None
     annotations: Annotated[
         Literal["none", "github"],
-        Flag("'github' names failing rows by annotations of workflows.", env=True, rare=True),
+        Flag(
+            "'github' names failing rows as workflows do, and shows no texts.", env=True, rare=True
+        ),
     ] = "none"
     sarif: Annotated[
         Path | None,

@@ -294,6 +294,18 @@ def test_annotations_name_file_and_line_and_escape_what_ends_them(tmp_path: Path
     assert message.startswith("50%25: a,b ::error::forged, consistency: severity 4")
 
 
+def test_where_a_workflow_reads_along_no_text_is_printed_that_may_command_it(
+    tmp_path: Path,
+) -> None:
+    row = {"task": "summarization", "output": f"{WRONG}\n::error::forged", "inputs": {"A": SOURCE}}
+    (tmp_path / "rows.jsonl").write_text(json.dumps(row))
+    held = (*JUDGE, "--aspect", "consistency", "--fail-on", "severity>=4")
+    assert "::error::forged" in call(tmp_path, *held, "--show", "all").stdout
+    done = call(tmp_path, *held, "--show", "all", "--annotations", "github")
+    assert done.exit_code == 5, done.output
+    assert "forged" not in done.stdout
+
+
 @pytest.mark.parametrize(
     ("name", "text", "line"),
     [

@@ -1,0 +1,105 @@
+"""The exam of robustness from Python: whether attacks on flawed texts raise a judge's scores."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from anyio import to_thread
+
+from spanjury.judges.core import Result
+from spanjury.orchestration.engine.metering import Limits, Meter
+from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken
+from spanjury.orchestration.services import robustness as service
+from spanjury.orchestration.services.exams.study_report import StudyReport, by_name
+from spanjury.orchestration.services.exams.terms import (
+    Aspects,
+    Data,
+    Judges,
+    Models,
+    PanelSource,
+    aspects_of,
+    ignore,
+    memory_of,
+    panel_of,
+    synchronous,
+    texts_of,
+)
+from spanjury.orchestration.studies.robustness.attempts import Settings
+from spanjury.orchestration.studies.robustness.exam import ExamResult
+from spanjury.orchestration.studies.robustness.values import measures_of
+
+_USUAL = Settings()
+
+
+async def arobustness(
+    data: Data,
+    *,
+    panel: PanelSource | None = None,
+    judges: Judges = (),
+    models: Models = (),
+    attacks: Sequence[str] = (),
+    recipe: str = "flaws",
+    step: float = _USUAL.step,
+    span_share: float = _USUAL.share,
+    task: str | None = None,
+    aspects: Aspects = (),
+    aspects_files: Sequence[Path] = (),
+    columns: Sequence[str] = (),
+    limit: int | None = None,
+    seed: int | None = None,
+    memory: Path | str | None = None,
+    limits: Limits = Limits(),
+    failures: FailurePolicy = FailurePolicy(),
+    stop_token: StopToken | None = None,
+    on_result: Callable[[Result], None] = ignore,
+) -> StudyReport[ExamResult]:
+    """Attack flawed texts, and count how often a judge scores them better or overlooks errors.
+
+    `discernment` explains the other parameters and what is raised.
+
+    Parameters
+    ----------
+    attacks
+        Names of attacks, or of families of them; without any the standard ones.
+    recipe
+        Damage that each text takes first; empty to attack the texts as they are.
+    step
+        An attack succeeds if the score rises by so many steps of its scale.
+    span_share
+        It also succeeds if so many marked spans vanish and the score does not fall.
+    """
+    described = panel_of(panel, judges=judges, models=models, seed=seed)
+    job = service.RobustnessJob(
+        data=texts_of(data),
+        panel=described,
+        recipe=recipe,
+        attacks=tuple(attacks),
+        settings=Settings(
+            step=step, share=span_share, seed=1 if described.seed is None else described.seed
+        ),
+        task=task,
+        aspects=aspects_of(aspects),
+        aspects_files=tuple(aspects_files),
+        columns=tuple(columns),
+        limit=limit,
+        memory=memory_of(memory),
+        limits=limits,
+        failures=failures,
+    )
+    exam = await to_thread.run_sync(service.exam_of, job)
+    stop = stop_token or StopToken()
+    meter = Meter(limits=limits, stop=stop.request)
+    result = await service.run_exam(
+        job, exam, stop_token=stop, meter=meter, show=on_result, expect=lambda _: None
+    )
+    return StudyReport(
+        result=result,
+        document=service.exam_report(job, result),
+        values=service.values_of(job, result),
+        write=partial(service.write_exam, job=job, result=result),
+        measures=by_name(measures_of(result.findings)),
+        scores=service.scores_of(job, result),
+    )
+
+
+robustness = synchronous(arobustness)

@@ -1,0 +1,97 @@
+"""The span bench from Python: whether judges mark what people marked."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from anyio import to_thread
+
+from spanjury.judges.core import Result
+from spanjury.orchestration.engine.metering import Limits, Meter
+from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken
+from spanjury.orchestration.services import span_bench as service
+from spanjury.orchestration.services.exams.study_report import StudyReport, by_name
+from spanjury.orchestration.services.exams.terms import (
+    Data,
+    Judges,
+    Models,
+    PanelSource,
+    ignore,
+    memory_of,
+    panel_of,
+    synchronous,
+    texts_of,
+)
+from spanjury.orchestration.studies.agreement.spans.estimates import DEFAULTS, Settings
+from spanjury.orchestration.studies.span_bench.bench import BenchResult
+from spanjury.orchestration.studies.span_bench.gold import KIND
+from spanjury.orchestration.studies.span_bench.values import measures_of
+
+
+async def aspan_bench(
+    *data: Data,
+    panel: PanelSource | None = None,
+    judges: Judges = (),
+    models: Models = (),
+    aspect: str = service.ASPECT,
+    by: str = KIND,
+    draws: int = DEFAULTS.draws,
+    task: str | None = None,
+    aspects_files: Sequence[Path] = (),
+    columns: Sequence[str] = (),
+    limit: int | None = None,
+    seed: int | None = None,
+    memory: Path | str | None = None,
+    limits: Limits = Limits(),
+    failures: FailurePolicy = FailurePolicy(),
+    stop_token: StopToken | None = None,
+    on_result: Callable[[Result], None] = ignore,
+) -> StudyReport[BenchResult]:
+    """Compare error spans and decisions with what people marked, beside baselines.
+
+    `discernment` explains the other parameters and what is raised.
+
+    Parameters
+    ----------
+    data
+        Files of texts with marked errors, or segments with `gold`.
+    panel, judges, models
+        Without any the offline judges are measured, together and one by one.
+    aspect
+        That the marked errors are of.
+    by
+        Key of a row by which texts are grouped, as ``system``.
+    draws
+        How often sources are drawn again; 0 for no intervals.
+    limit
+        The number of rows that are taken of each of `data`.
+    """
+    described = panel_of(panel, judges=judges, models=models, seed=seed)
+    job = service.BenchJob(
+        data=tuple(dict.fromkeys(map(texts_of, data))),
+        panel=described,
+        aspect=aspect,
+        by=by,
+        settings=Settings(draws=draws, seed=1 if described.seed is None else described.seed),
+        task=task,
+        aspects_files=tuple(aspects_files),
+        columns=tuple(columns),
+        limit=limit,
+        memory=memory_of(memory),
+        limits=limits,
+        failures=failures,
+    )
+    bench = await to_thread.run_sync(service.bench_of, job)
+    stop = stop_token or StopToken()
+    meter = Meter(limits=limits, stop=stop.request)
+    result = await service.run(job, bench, stop_token=stop, meter=meter, show=on_result)
+    return StudyReport(
+        result=result,
+        document=service.report_of(job, result),
+        values=service.values_of(job, result),
+        write=partial(service.write_bench, job=job, bench=bench, result=result),
+        measures=by_name(measures_of(result.findings)),
+    )
+
+
+span_bench = synchronous(aspan_bench)

@@ -1,7 +1,7 @@
 """The report of a study from Python: its findings as tables, values, pages and files."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
@@ -45,7 +45,7 @@ class StudyReport(Generic[T_co]):
     document: Report
     values: Mapping[str, object]
     write: Callable[[Path], list[Path]]
-    measures: Mapping[str, Measure] = MappingProxyType({})
+    measures: Mapping[str, Measure] = field(default_factory=lambda: MappingProxyType({}))
     scores: ExamScores | None = None
 
     @property

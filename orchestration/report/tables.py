@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
-from spanjury.orchestration.report.numbers import bracketed, figure
+from spanjury.orchestration.report.numbers import bracketed, defined, figure
 from spanjury.orchestration.report.prose import Prose
 
 Medium = Literal["page", "terminal"]
@@ -120,11 +120,15 @@ class Table:
     def to_dicts(self) -> list[dict[str, Value]]:
         """Return each row as a page has it: heading -> number or text, without what is beside it.
 
-        A second column of one heading has a number behind it, as ``texts (2)``.
+        A number that is not defined is None. A second column of one heading has a number behind
+        it, as ``texts (2)``.
         """
         names = numbered(column.heading for column in self.columns_on("page"))
         return [
-            {name: cell.value for name, cell in zip(names, self.cells_on("page", one), strict=True)}
+            {
+                name: defined(cell.value) if isinstance(cell.value, float) else cell.value
+                for name, cell in zip(names, self.cells_on("page", one), strict=True)
+            }
             for one in self.rows
         ]
 

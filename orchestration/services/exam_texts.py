@@ -2,46 +2,57 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
-from spanjury.judges.core import ConfigError, DataError, Segment
+from spanjury.judges.core import Segment
+from spanjury.orchestration.services.evaluate import readable
 from spanjury.orchestration.services.panels import read_segments
+from spanjury.orchestration.wiring.sources import open_rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Texts:
     """Texts in memory, which stand where the file of an exam does.
 
-    Raises `DataError` if there are none, or two have one id.
+    Parameters
+    ----------
+    segments
+        Under distinct ids, as `texts_of` has them.
+    name
+        The name that reports and records have for them.
     """
 
     segments: tuple[Segment, ...]
-
-    def __post_init__(self) -> None:
-        if not self.segments:
-            raise DataError("there are no texts")
-        seen: set[str] = set()
-        for segment in self.segments:
-            if segment.segment_id in seen:
-                raise DataError(f"two texts have the id {segment.segment_id!r}")
-            seen.add(segment.segment_id)
-
-    @property
-    def name(self) -> str:
-        """The name that reports and records have for them."""
-        return f"{len(self.segments)} texts from Python"
+    name: str = "texts from Python"
 
     def __str__(self) -> str:
         return self.name
 
 
-def read_texts(data: Path | Texts, *, columns: Sequence[str] = ()) -> Iterator[Segment]:
-    """Read texts from a file, as `read_segments` does, or take those in memory.
+def texts_of(
+    data: object, *, columns: Sequence[str] = (), limit: int | None = None
+) -> Path | Texts:
+    """Return a file of texts as its path, and read what is in memory.
 
-    Raise `ConfigError` if `columns` are given for texts in memory.
+    Raise `ConfigError` if `data` are neither, and `DataError` if there is no row, or one cannot be
+    read.
+
+    Parameters
+    ----------
+    data
+        A path; or rows as a file holds them, segments, or a data frame of pandas or polars.
+    columns
+        As in `read_segments`.
+    limit
+        The number of rows that are taken; None for all.
     """
-    if isinstance(data, Path):
-        return read_segments(data, columns=columns)
-    if columns:
-        raise ConfigError("columns are of a file or of rows; segments have their own fields")
-    return iter(data.segments)
+    if isinstance(data, Path | str):
+        return Path(data)
+    rows = islice(open_rows(data, columns=columns), limit)
+    return Texts(segments=tuple(readable(rows, [], skip=False)))
+
+
+def read_texts(data: Path | Texts, *, columns: Sequence[str] = ()) -> Iterator[Segment]:
+    """Read texts from a file, as `read_segments` does, or take those in memory."""
+    return iter(data.segments) if isinstance(data, Texts) else read_segments(data, columns=columns)

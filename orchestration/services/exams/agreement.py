@@ -7,8 +7,10 @@ from anyio import to_thread
 
 from spanjury.orchestration.services import agreement as service
 from spanjury.orchestration.services import agreement_report as report
+from spanjury.orchestration.services.exam_texts import texts_of
 from spanjury.orchestration.services.exams.study_report import StudyReport
-from spanjury.orchestration.services.exams.terms import Data, Paths, paths_of, synchronous, texts_of
+from spanjury.orchestration.services.exams.terms import Paths, paths_of
+from spanjury.orchestration.services.synchronous import synchronous
 from spanjury.orchestration.studies.agreement.findings import MetaFindings, meta_json
 from spanjury.orchestration.studies.agreement.scorers import Settings
 from spanjury.orchestration.studies.agreement.tables import agreement_report
@@ -21,7 +23,7 @@ _USUAL = Settings()
 async def ameta(
     results: Paths,
     *,
-    human: Data,
+    human: object,
     aspects: str | Sequence[str] = (),
     columns: Sequence[str] = (),
     categories: Sequence[str] = (),
@@ -39,7 +41,7 @@ async def ameta(
     results
         Results of runs, folders of runs, and scores of metrics.
     human
-        The texts with the scores or error spans of people: a file, or segments.
+        The texts with the scores or error spans of people: a path, rows, segments or a data frame.
     aspects
         Those to compare; without any all that people rated or judges judged.
     columns
@@ -65,7 +67,7 @@ async def ameta(
     """
     job = service.MetaJob(
         results=paths_of(results),
-        human=texts_of(human),
+        human=texts_of(human, columns=columns),
         aspects=(aspects,) if isinstance(aspects, str) else tuple(aspects),
         columns=tuple(columns),
         categories=tuple(categories),
@@ -81,4 +83,4 @@ async def ameta(
     )
 
 
-meta = synchronous(ameta)
+meta = synchronous(ameta, name="meta", doc=f"{ameta.__doc__}")

@@ -9,12 +9,12 @@ from spanjury.judges.core import ConfigError
 from spanjury.orchestration.services.exam_comparison import compare_scores, write_comparison
 from spanjury.orchestration.services.exam_scores import ExamScores, read_scores
 from spanjury.orchestration.services.exams.study_report import StudyReport
-from spanjury.orchestration.services.exams.terms import synchronous
 from spanjury.orchestration.services.run_comparison import (
     ComparedRuns,
     compare_runs,
     write_run_comparison,
 )
+from spanjury.orchestration.services.synchronous import synchronous
 from spanjury.orchestration.studies.comparison.comparison import Comparison
 
 Exam = StudyReport[object] | Path | str
@@ -79,8 +79,8 @@ async def acompare_exams(
     )
 
 
-compare = synchronous(acompare)
-compare_exams = synchronous(acompare_exams)
+compare = synchronous(acompare, name="compare", doc=f"{acompare.__doc__}")
+compare_exams = synchronous(acompare_exams, name="compare_exams", doc=f"{acompare_exams.__doc__}")
 
 
 def _scores(exam: Exam) -> ExamScores:

@@ -1,32 +1,30 @@
 """The exam of discernment from Python: whether the score falls when a text is damaged."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
 from anyio import to_thread
 
-from spanjury.judges.core import Result
-from spanjury.orchestration.engine.metering import Limits, Meter
+from spanjury.orchestration.engine.metering import Limits
 from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken
 from spanjury.orchestration.services import discernment as service
 from spanjury.orchestration.services import discernment_report as report
+from spanjury.orchestration.services.exam_texts import texts_of
 from spanjury.orchestration.services.exams.study_report import StudyReport, by_name
 from spanjury.orchestration.services.exams.terms import (
     Aspects,
-    Data,
     Judges,
     Models,
     PanelSource,
     aspects_of,
-    ignore,
     memory_of,
     model_of,
     panel_of,
-    synchronous,
-    texts_of,
 )
+from spanjury.orchestration.services.exams.watch import OnProgress, OnResult, Watch
+from spanjury.orchestration.services.synchronous import synchronous
 from spanjury.orchestration.studies.discernment.contrasts import Mode
 from spanjury.orchestration.studies.discernment.exam import ExamResult
 from spanjury.orchestration.studies.discernment.findings import Settings
@@ -37,7 +35,7 @@ _NO_WEIGHTS: Mapping[str, Mapping[str, float]] = MappingProxyType({})
 
 
 async def adiscernment(
-    data: Data,
+    data: object,
     *,
     panel: PanelSource | None = None,
     judges: Judges = (),
@@ -58,14 +56,16 @@ async def adiscernment(
     limits: Limits = Limits(),
     failures: FailurePolicy = FailurePolicy(),
     stop_token: StopToken | None = None,
-    on_result: Callable[[Result], None] = ignore,
+    on_result: OnResult | None = None,
+    on_progress: OnProgress | None = None,
 ) -> StudyReport[ExamResult]:
     """Damage good texts, judge both versions, and see whether the score falls.
 
     Parameters
     ----------
     data
-        A file of good texts, or segments.
+        Good texts: a path; or rows as a file holds them, segments, or a data frame of pandas or
+        polars.
     panel, judges, models
         As in `open_panel`; without any the offline judges are examined.
     recipe
@@ -89,8 +89,8 @@ async def adiscernment(
         A file that keeps replies and reports: the same call goes on with them.
     limits, failures, stop_token
         When the exam ends early: at a limit, where a model fails, or when it is asked to.
-    on_result
-        Called with each result as it comes.
+    on_result, on_progress
+        Called with each result as it comes, and with the progress after it.
 
     Raises
     ------
@@ -105,7 +105,7 @@ async def adiscernment(
     """
     described = panel_of(panel, judges=judges, models=models, seed=seed)
     job = service.ExamJob(
-        data=texts_of(data),
+        data=texts_of(data, columns=columns, limit=limit),
         panel=described,
         recipe=recipe,
         damage_model=model_of(writer),
@@ -124,9 +124,16 @@ async def adiscernment(
         failures=failures,
     )
     exam = await to_thread.run_sync(service.exam_of, job)
-    stop = stop_token or StopToken()
-    meter = Meter(limits=limits, stop=stop.request)
-    result = await service.run_exam(job, exam, stop_token=stop, meter=meter, show=on_result)
+    watch = Watch(
+        total=exam.assessments,
+        limits=limits,
+        stop_token=stop_token,
+        on_result=on_result,
+        on_progress=on_progress,
+    )
+    result = await service.run_exam(
+        job, exam, stop_token=watch.stop_token, meter=watch.meter, show=watch
+    )
     return StudyReport(
         result=result,
         document=report.exam_report(job, result),
@@ -137,4 +144,4 @@ async def adiscernment(
     )
 
 
-discernment = synchronous(adiscernment)
+discernment = synchronous(adiscernment, name="discernment", doc=f"{adiscernment.__doc__}")

@@ -1,37 +1,35 @@
 """The exam of faithfulness from Python: whether scores follow from the judge's own error lists."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 from anyio import to_thread
 
-from spanjury.judges.core import Result
-from spanjury.orchestration.engine.metering import Limits, Meter
+from spanjury.orchestration.engine.metering import Limits
 from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken
 from spanjury.orchestration.services import faithfulness as service
+from spanjury.orchestration.services.exam_texts import texts_of
 from spanjury.orchestration.services.exams.study_report import StudyReport, by_name
 from spanjury.orchestration.services.exams.terms import (
     Aspects,
-    Data,
     Judges,
     Models,
     PanelSource,
     aspects_of,
-    ignore,
     memory_of,
     model_of,
     panel_of,
-    synchronous,
-    texts_of,
 )
+from spanjury.orchestration.services.exams.watch import OnProgress, OnResult, Watch
+from spanjury.orchestration.services.synchronous import synchronous
 from spanjury.orchestration.studies.faithfulness.values import measures_of
 from spanjury.orchestration.wiring.config import ModelConfig
 from spanjury.orchestration.wiring.rescorable import rescorable_panel
 
 
 async def afaithfulness(
-    data: Data,
+    data: object,
     *,
     panel: PanelSource | None = None,
     judges: Judges = (),
@@ -49,7 +47,8 @@ async def afaithfulness(
     limits: Limits = Limits(),
     failures: FailurePolicy = FailurePolicy(),
     stop_token: StopToken | None = None,
-    on_result: Callable[[Result], None] = ignore,
+    on_result: OnResult | None = None,
+    on_progress: OnProgress | None = None,
 ) -> StudyReport[service.ExamResult]:
     """Change judges' error lists, and see whether their scores follow.
 
@@ -59,7 +58,7 @@ async def afaithfulness(
     Parameters
     ----------
     data
-        A file of texts with errors, or segments.
+        Texts with errors.
     panel, judges, models
         Without any it is the offline judges whose score can follow from a list.
     recipe
@@ -72,7 +71,7 @@ async def afaithfulness(
     """
     described = panel_of(panel, judges=judges, models=models, seed=seed)
     job = service.FaithfulnessJob(
-        data=texts_of(data),
+        data=texts_of(data, columns=columns, limit=limit),
         panel=rescorable_panel(described),
         recipe=recipe,
         perturbations=tuple(perturbations),
@@ -88,10 +87,20 @@ async def afaithfulness(
         failures=failures,
     )
     exam = await to_thread.run_sync(service.exam_of, job)
-    stop = stop_token or StopToken()
-    meter = Meter(limits=limits, stop=stop.request)
+    watch = Watch(
+        total=exam.questions(seats=len(job.panel.seats_or_default)),
+        limits=limits,
+        stop_token=stop_token,
+        on_result=on_result,
+        on_progress=on_progress,
+    )
     result = await service.run_exam(
-        job, exam, stop_token=stop, meter=meter, show=on_result, expect=lambda _: None
+        job,
+        exam,
+        stop_token=watch.stop_token,
+        meter=watch.meter,
+        show=watch,
+        expect=watch.expect,
     )
     return StudyReport(
         result=result,
@@ -102,4 +111,4 @@ async def afaithfulness(
     )
 
 
-faithfulness = synchronous(afaithfulness)
+faithfulness = synchronous(afaithfulness, name="faithfulness", doc=f"{afaithfulness.__doc__}")

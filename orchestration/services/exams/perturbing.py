@@ -5,18 +5,14 @@ from pathlib import Path
 
 from spanjury.orchestration.engine.metering import Limits
 from spanjury.orchestration.services import perturb as service
-from spanjury.orchestration.services.exams.terms import (
-    Data,
-    memory_of,
-    model_of,
-    synchronous,
-    texts_of,
-)
+from spanjury.orchestration.services.exam_texts import texts_of
+from spanjury.orchestration.services.exams.terms import memory_of, model_of
+from spanjury.orchestration.services.synchronous import synchronous
 from spanjury.orchestration.wiring.config import ModelConfig
 
 
 async def aperturb(
-    data: Data,
+    data: object,
     *,
     recipe: str,
     writer: str | ModelConfig | None = None,
@@ -31,7 +27,7 @@ async def aperturb(
     Parameters
     ----------
     data
-        A file of good texts, or segments.
+        Good texts: a path, rows, segments or a data frame.
     recipe
         Its name, as ``dhp/summarization``, or a TOML file.
     writer
@@ -51,7 +47,7 @@ async def aperturb(
         If a rule fails, or the model cannot be asked or answers nothing.
     """
     job = service.PerturbJob(
-        data=texts_of(data),
+        data=texts_of(data, columns=columns, limit=limit),
         recipe=recipe,
         columns=tuple(columns),
         seed=seed,
@@ -63,4 +59,4 @@ async def aperturb(
     return await service.perturbed(job)
 
 
-perturb = synchronous(aperturb)
+perturb = synchronous(aperturb, name="perturb", doc=f"{aperturb.__doc__}")

@@ -1,29 +1,27 @@
 """The exam of robustness from Python: whether attacks on flawed texts raise a judge's scores."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 from anyio import to_thread
 
-from spanjury.judges.core import Result
-from spanjury.orchestration.engine.metering import Limits, Meter
+from spanjury.orchestration.engine.metering import Limits
 from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken
 from spanjury.orchestration.services import robustness as service
+from spanjury.orchestration.services.exam_texts import texts_of
 from spanjury.orchestration.services.exams.study_report import StudyReport, by_name
 from spanjury.orchestration.services.exams.terms import (
     Aspects,
-    Data,
     Judges,
     Models,
     PanelSource,
     aspects_of,
-    ignore,
     memory_of,
     panel_of,
-    synchronous,
-    texts_of,
 )
+from spanjury.orchestration.services.exams.watch import OnProgress, OnResult, Watch
+from spanjury.orchestration.services.synchronous import synchronous
 from spanjury.orchestration.studies.robustness.attempts import Settings
 from spanjury.orchestration.studies.robustness.exam import ExamResult
 from spanjury.orchestration.studies.robustness.values import measures_of
@@ -32,7 +30,7 @@ _USUAL = Settings()
 
 
 async def arobustness(
-    data: Data,
+    data: object,
     *,
     panel: PanelSource | None = None,
     judges: Judges = (),
@@ -51,7 +49,8 @@ async def arobustness(
     limits: Limits = Limits(),
     failures: FailurePolicy = FailurePolicy(),
     stop_token: StopToken | None = None,
-    on_result: Callable[[Result], None] = ignore,
+    on_result: OnResult | None = None,
+    on_progress: OnProgress | None = None,
 ) -> StudyReport[ExamResult]:
     """Attack flawed texts, and count how often a judge scores them better or overlooks errors.
 
@@ -70,7 +69,7 @@ async def arobustness(
     """
     described = panel_of(panel, judges=judges, models=models, seed=seed)
     job = service.RobustnessJob(
-        data=texts_of(data),
+        data=texts_of(data, columns=columns, limit=limit),
         panel=described,
         recipe=recipe,
         attacks=tuple(attacks),
@@ -87,10 +86,20 @@ async def arobustness(
         failures=failures,
     )
     exam = await to_thread.run_sync(service.exam_of, job)
-    stop = stop_token or StopToken()
-    meter = Meter(limits=limits, stop=stop.request)
+    watch = Watch(
+        total=exam.assessments,
+        limits=limits,
+        stop_token=stop_token,
+        on_result=on_result,
+        on_progress=on_progress,
+    )
     result = await service.run_exam(
-        job, exam, stop_token=stop, meter=meter, show=on_result, expect=lambda _: None
+        job,
+        exam,
+        stop_token=watch.stop_token,
+        meter=watch.meter,
+        show=watch,
+        expect=watch.expect,
     )
     return StudyReport(
         result=result,
@@ -102,4 +111,4 @@ async def arobustness(
     )
 
 
-robustness = synchronous(arobustness)
+robustness = synchronous(arobustness, name="robustness", doc=f"{arobustness.__doc__}")

@@ -1,27 +1,26 @@
 """The span bench from Python: whether judges mark what people marked."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from anyio import to_thread
 
-from spanjury.judges.core import Result
-from spanjury.orchestration.engine.metering import Limits, Meter
+from spanjury.orchestration.engine.metering import Limits
 from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken
 from spanjury.orchestration.services import span_bench as service
+from spanjury.orchestration.services.exam_texts import Texts, texts_of
 from spanjury.orchestration.services.exams.study_report import StudyReport, by_name
 from spanjury.orchestration.services.exams.terms import (
-    Data,
     Judges,
     Models,
     PanelSource,
-    ignore,
     memory_of,
     panel_of,
-    synchronous,
-    texts_of,
 )
+from spanjury.orchestration.services.exams.watch import OnProgress, OnResult, Watch
+from spanjury.orchestration.services.synchronous import synchronous
 from spanjury.orchestration.studies.agreement.spans.estimates import DEFAULTS, Settings
 from spanjury.orchestration.studies.span_bench.bench import BenchResult
 from spanjury.orchestration.studies.span_bench.gold import KIND
@@ -29,7 +28,7 @@ from spanjury.orchestration.studies.span_bench.values import measures_of
 
 
 async def aspan_bench(
-    *data: Data,
+    *data: object,
     panel: PanelSource | None = None,
     judges: Judges = (),
     models: Models = (),
@@ -45,7 +44,8 @@ async def aspan_bench(
     limits: Limits = Limits(),
     failures: FailurePolicy = FailurePolicy(),
     stop_token: StopToken | None = None,
-    on_result: Callable[[Result], None] = ignore,
+    on_result: OnResult | None = None,
+    on_progress: OnProgress | None = None,
 ) -> StudyReport[BenchResult]:
     """Compare error spans and decisions with what people marked, beside baselines.
 
@@ -54,7 +54,7 @@ async def aspan_bench(
     Parameters
     ----------
     data
-        Files of texts with marked errors, or segments with `gold`.
+        Sets of texts whose errors people marked, each a path or in memory.
     panel, judges, models
         Without any the offline judges are measured, together and one by one.
     aspect
@@ -68,7 +68,7 @@ async def aspan_bench(
     """
     described = panel_of(panel, judges=judges, models=models, seed=seed)
     job = service.BenchJob(
-        data=tuple(dict.fromkeys(map(texts_of, data))),
+        data=_sets(data, columns=columns, limit=limit),
         panel=described,
         aspect=aspect,
         by=by,
@@ -82,9 +82,16 @@ async def aspan_bench(
         failures=failures,
     )
     bench = await to_thread.run_sync(service.bench_of, job)
-    stop = stop_token or StopToken()
-    meter = Meter(limits=limits, stop=stop.request)
-    result = await service.run(job, bench, stop_token=stop, meter=meter, show=on_result)
+    watch = Watch(
+        total=len(bench.texts),
+        limits=limits,
+        stop_token=stop_token,
+        on_result=on_result,
+        on_progress=on_progress,
+    )
+    result = await service.run(
+        job, bench, stop_token=watch.stop_token, meter=watch.meter, show=watch
+    )
     return StudyReport(
         result=result,
         document=service.report_of(job, result),
@@ -94,4 +101,17 @@ async def aspan_bench(
     )
 
 
-span_bench = synchronous(aspan_bench)
+span_bench = synchronous(aspan_bench, name="span_bench", doc=f"{aspan_bench.__doc__}")
+
+
+def _sets(
+    data: Sequence[object], *, columns: Sequence[str], limit: int | None
+) -> tuple[Path | Texts, ...]:
+    """Return each file once, and several sets in memory under names of their own."""
+    sets = [texts_of(one, columns=columns, limit=limit) for one in data]
+    if sum(isinstance(one, Texts) for one in sets) > 1:
+        sets = [
+            replace(one, name=f"texts {number}") if isinstance(one, Texts) else one
+            for number, one in enumerate(sets, start=1)
+        ]
+    return tuple(dict.fromkeys(sets))

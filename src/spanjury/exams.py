@@ -5,10 +5,14 @@ Every function has an ``a…`` twin to await. What runs an exam is loaded when i
 
 from importlib import import_module
 
+_ENGINE = "spanjury.orchestration.engine"
 _EXAMS = "spanjury.orchestration.services.exams"
 _MODULES = {
     "DEMO": "spanjury.orchestration.services.discernment",
+    "FailurePolicy": f"{_ENGINE}.stopping",
+    "Limits": f"{_ENGINE}.metering",
     "PerturbedTexts": "spanjury.orchestration.services.perturb",
+    "StopToken": f"{_ENGINE}.stopping",
     "StudyReport": f"{_EXAMS}.study_report",
     "acompare": f"{_EXAMS}.comparisons",
     "acompare_exams": f"{_EXAMS}.comparisons",
@@ -30,7 +34,10 @@ _MODULES = {
 
 __all__ = [
     "DEMO",
+    "FailurePolicy",
+    "Limits",
     "PerturbedTexts",
+    "StopToken",
     "StudyReport",
     "acompare",
     "acompare_exams",

@@ -1,3 +1,6 @@
+from spanjury.orchestration.engine.metering import Limits as Limits
+from spanjury.orchestration.engine.stopping import FailurePolicy as FailurePolicy
+from spanjury.orchestration.engine.stopping import StopToken as StopToken
 from spanjury.orchestration.services.discernment import DEMO as DEMO
 from spanjury.orchestration.services.exams.agreement import ameta as ameta
 from spanjury.orchestration.services.exams.agreement import meta as meta
@@ -20,7 +23,10 @@ from spanjury.orchestration.services.perturb import PerturbedTexts as PerturbedT
 
 __all__ = [
     "DEMO",
+    "FailurePolicy",
+    "Limits",
     "PerturbedTexts",
+    "StopToken",
     "StudyReport",
     "acompare",
     "acompare_exams",

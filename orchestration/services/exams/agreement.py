@@ -9,7 +9,7 @@ from spanjury.orchestration.services import agreement as service
 from spanjury.orchestration.services import agreement_report as report
 from spanjury.orchestration.services.exam_texts import texts_of
 from spanjury.orchestration.services.exams.study_report import StudyReport
-from spanjury.orchestration.services.exams.terms import Paths, paths_of
+from spanjury.orchestration.services.exams.terms import Paths, names_of, paths_of
 from spanjury.orchestration.services.synchronous import synchronous
 from spanjury.orchestration.studies.agreement.findings import MetaFindings, meta_json
 from spanjury.orchestration.studies.agreement.scorers import Settings
@@ -26,7 +26,7 @@ async def ameta(
     human: object,
     aspects: str | Sequence[str] = (),
     columns: Sequence[str] = (),
-    categories: Sequence[str] = (),
+    categories: str | Sequence[str] = (),
     level: Level = _USUAL.level,
     correlation: Method = _USUAL.method,
     draws: int = _USUAL.draws,
@@ -68,9 +68,9 @@ async def ameta(
     job = service.MetaJob(
         results=paths_of(results),
         human=texts_of(human, columns=columns),
-        aspects=(aspects,) if isinstance(aspects, str) else tuple(aspects),
+        aspects=names_of(aspects),
         columns=tuple(columns),
-        categories=tuple(categories),
+        categories=names_of(categories),
         settings=Settings(level=level, method=correlation, draws=draws, seed=seed),
     )
     collected = await to_thread.run_sync(service.collect, job)

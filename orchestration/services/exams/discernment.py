@@ -103,6 +103,7 @@ async def adiscernment(
     RunFailedError
         If a model cannot be used, or does not answer for longer than is waited.
     """
+    service.require_weights(weights)
     described = panel_of(panel, judges=judges, models=models, seed=seed)
     job = service.ExamJob(
         data=texts_of(data, columns=columns, limit=limit),

@@ -19,6 +19,7 @@ from spanjury.orchestration.services.exams.terms import (
     aspects_of,
     memory_of,
     model_of,
+    names_of,
     panel_of,
 )
 from spanjury.orchestration.services.exams.watch import OnProgress, OnResult, Watch
@@ -35,7 +36,7 @@ async def afaithfulness(
     judges: Judges = (),
     models: Models = (),
     recipe: str = "",
-    perturbations: Sequence[str] = (),
+    perturbations: str | Sequence[str] = (),
     writer: str | ModelConfig | None = None,
     task: str | None = None,
     aspects: Aspects = (),
@@ -74,7 +75,7 @@ async def afaithfulness(
         data=texts_of(data, columns=columns, limit=limit),
         panel=rescorable_panel(described),
         recipe=recipe,
-        perturbations=tuple(perturbations),
+        perturbations=names_of(perturbations),
         writer=model_of(writer),
         seed=1 if described.seed is None else described.seed,
         task=task,

@@ -18,6 +18,7 @@ from spanjury.orchestration.services.exams.terms import (
     PanelSource,
     aspects_of,
     memory_of,
+    names_of,
     panel_of,
 )
 from spanjury.orchestration.services.exams.watch import OnProgress, OnResult, Watch
@@ -35,7 +36,7 @@ async def arobustness(
     panel: PanelSource | None = None,
     judges: Judges = (),
     models: Models = (),
-    attacks: Sequence[str] = (),
+    attacks: str | Sequence[str] = (),
     recipe: str = "flaws",
     step: float = _USUAL.step,
     span_share: float = _USUAL.share,
@@ -72,7 +73,7 @@ async def arobustness(
         data=texts_of(data, columns=columns, limit=limit),
         panel=described,
         recipe=recipe,
-        attacks=tuple(attacks),
+        attacks=names_of(attacks),
         settings=Settings(
             step=step, share=span_share, seed=1 if described.seed is None else described.seed
         ),

@@ -80,7 +80,8 @@ class StudyReport(Generic[T_co]):
     def __repr__(self) -> str:
         """Say in a line what it is, with the first measures."""
         figures = [f"{one.name} {one.figure}" for one in islice(self.measures.values(), _NAMED)]
-        parts = [*figures, f"{len(self.tables)} tables"]
+        tables = len(self.tables)
+        parts = [*figures, "1 table" if tables == 1 else f"{tables} tables"]
         return f"<StudyReport {self.document.title!r}: {', '.join(parts)}>"
 
     def _repr_html_(self) -> str:

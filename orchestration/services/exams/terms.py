@@ -41,6 +41,11 @@ def aspects_of(aspects: Aspects) -> tuple[str | Aspect, ...]:
     return (aspects,) if isinstance(aspects, str | Aspect) else tuple(aspects)
 
 
+def names_of(names: str | Sequence[str]) -> tuple[str, ...]:
+    """Return one name or several as several."""
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
 def model_of(model: str | ModelConfig | None) -> ModelConfig | None:
     """Return a model that is named or described."""
     return ModelConfig(name=model) if isinstance(model, str) else model

@@ -13,6 +13,7 @@ from typing import Literal
 
 from spanjury.judges.core import Aspect, Message, Segment, fingerprint
 from spanjury.judges.core.identity_cache import IdentityCache
+from spanjury.judges.core.passages import listed
 from spanjury.judges.llm.grades import numbers
 from spanjury.judges.llm.parse import SEVERITY_WORDS
 from spanjury.judges.tasks import describe
@@ -116,7 +117,7 @@ def _asking(aspect: Aspect, options: PromptOptions, names: tuple[str, ...]) -> T
         "task_description": aspect.task.description,
         "aspect": aspect.name.replace("-", " "),
         "description": describe(aspect),
-        "everything": f"the {' and the '.join(names)}",
+        "everything": everything(names),
         "output": aspect.task.output_header,
         "severity": _read(f"severity-{options.severity}.txt"),
         "severity_form": _severity_form(options),
@@ -126,6 +127,11 @@ def _asking(aspect: Aspect, options: PromptOptions, names: tuple[str, ...]) -> T
     }
     rules = f"{_fill('rules.txt', about)}\n\n" if options.rules else ""
     return template(_PACKAGE, "annotate.txt").filled_in_part({**about, "rules": rules})
+
+
+def everything(names: Sequence[str]) -> str:
+    """Return the texts of a prompt by their names, as a sentence says them."""
+    return f"the {' and the '.join(listed(names))}"
 
 
 def reask(problem: str, *, mark: str) -> Message:

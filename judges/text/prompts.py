@@ -14,7 +14,7 @@ from itertools import count
 from spanjury.judges.core import fingerprint
 
 _MARK = re.compile(r"\[[0-9a-f]{12}\]")
-_PLAIN_NAME = re.compile(r"[^\W_](?:[\w '’()/&,+-]|\.(?=\w))*")
+_PLAIN_NAME = re.compile(r"[^\W_](?:[\w '’()/&,+-]|\.(?=\w)|(?<= )\[[0-9]{1,4}\](?=,|$))*")
 _LONGEST_NAME = 60
 _MOST_WORDS = 4  # more can say something
 _HEADING_WORDS = 7  # "Source of the answer, passage 12": our own words behind a name

@@ -82,6 +82,11 @@ def unnumbered(header: str) -> str:
     return numbered["header"] if numbered else header
 
 
+def passages_in(inputs: Mapping[str, str]) -> dict[str, str]:
+    """Return those of `inputs` that are passages of a list."""
+    return {header: text for header, text in inputs.items() if unnumbered(header) != header}
+
+
 def listed(headers: Sequence[str]) -> tuple[str, ...]:
     """Return names for `headers` in a sentence, in order: passages in a row have one.
 

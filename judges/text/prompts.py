@@ -172,6 +172,14 @@ class Template:
         pieces[1::2] = [about[word] for word in pieces[1::2]]
         return "".join(pieces)
 
+    def with_part(self, word: str, part: "Template") -> "Template":
+        """Return the template with `part`, and its places, in the one place of `word`."""
+        at = self.pieces.index(word, 1)
+        first, *others = part.pieces
+        inside = [self.pieces[at - 1] + first, *others]
+        inside[-1] += self.pieces[at + 1]
+        return Template((*self.pieces[: at - 1], *inside, *self.pieces[at + 2 :]))
+
     def filled_in_part(self, about: Mapping[str, str]) -> "Template":
         """Return a template with only those places that `about` has nothing for."""
         pieces = [""]

@@ -148,5 +148,7 @@ class Aspect:
         An input whose header the task does not know may be what is needed, so nothing is
         lacking where there is one.
         """
-        headers = {self.task.canonical_header(header) for header, text in inputs.items() if text}
+        headers = {
+            self.task.canonical_header(header) for header, text in inputs.items() if text.strip()
+        }
         return () if None in headers else tuple(need for need in self.needs if need not in headers)

@@ -13,6 +13,8 @@ OTHER_NAMES = MappingProxyType(
 )
 """Other names of a key; the first of them counts, and only where the key itself is absent."""
 
+_TEXTS = {str}
+
 
 def as_text(identity: object) -> object:
     """Write a number as a text; True and False are no numbers here."""
@@ -27,6 +29,8 @@ def by_header(inputs: object) -> object:
         return {INPUT_HEADER: rendered(inputs)}
     if not isinstance(inputs, dict):
         return inputs
+    if {*map(type, inputs.values())} == _TEXTS:
+        return dict(inputs)
     return passages_apart(
         {
             header: value

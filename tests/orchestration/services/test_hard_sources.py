@@ -6,11 +6,14 @@ The panel is the one that is opened when nothing is said: grounding, reader and 
 from collections.abc import AsyncIterator, Mapping, Sequence
 
 import pytest
+from loopback.answers import chat, failure
+from loopback.server import LoopbackServer
 
 from spanjury.judges.core import Outcome, PanelReport, Segment
 from spanjury.judges.core.passages import passages_apart
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.services.panels import find_aspect, open_panel
+from spanjury.orchestration.wiring.config import ModelConfig
 
 ANSWER = "The harbour bridge was closed on Friday because of the storm, and it will open in May."
 GERMAN = (
@@ -106,3 +109,35 @@ async def test_evidence_says_which_passage_contradicts_the_answer(panel: Panel) 
     (day,) = [span for span in report.spans if span.text == "Friday"]
     assert {place.input for place in day.evidence} == {"Context [2]"}
     assert any("Monday" in place.text for place in day.evidence)
+
+
+TOO_LONG = "This model's maximum context length is 4096 tokens. However, you requested 9000 tokens."
+
+
+async def test_a_source_longer_than_a_model_reads_costs_its_seat_and_the_reason_says_so() -> None:
+    with LoopbackServer(failure(400, TOO_LONG)) as server:
+        model = ModelConfig(name="openai-compatible/short", base_url=server.base_url)
+        async with open_panel(models=[model], judges=["annotator", "grounding"]) as opened:
+            report = await judged(opened, {"Context": [ENGLISH, "It rained. " * 3000]})
+    annotator, grounding = (seat.report for seat in report.seats)
+    assert (annotator.outcome, annotator.score) == (Outcome.BACKEND_FAILED, None)
+    assert "maximum context length is 4096 tokens" in annotator.reason
+    assert "the judge searcher reads long sources" in annotator.reason
+    assert grounding.outcome is Outcome.SCORED
+    assert report.score == grounding.score
+
+
+async def test_the_evidence_that_a_model_quotes_goes_through_the_panel() -> None:
+    reply = (
+        'Error 1:\nLocation: "on Friday"\nExplanation: It was on Monday.\n'
+        'Evidence: "closed on Monday" (Context [2])\nSeverity: 4\n\nOverall score: Poor\n'
+    )
+    wrong = ENGLISH.replace("Friday", "Monday")
+    with LoopbackServer(chat(reply)) as server:
+        model = ModelConfig(name="openai-compatible/quoting", base_url=server.base_url)
+        async with open_panel(models=[model], judges=["annotator:evidence=true"]) as opened:
+            report = await judged(opened, {"Context": ["Ships waited at sea.", wrong]})
+    (span,) = report.spans
+    assert [(place.input, place.text) for place in span.evidence] == [
+        ("Context [2]", "closed on Monday")
+    ]

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from anyio import to_thread
 
-from spanjury.judges.core import VERSION, Aspect, ConfigError, DataError, Result, Task, stamped
+from spanjury.judges.core import VERSION, Aspect, ConfigError, DataError, Result, stamped
 from spanjury.judges.llm.percent import Reading
 from spanjury.judges.tasks import ALL_ASPECTS, Catalogue
 from spanjury.orchestration.engine.batch import evaluate
@@ -137,7 +137,8 @@ def material_of(job: DistilJob) -> Material:
         texts = [(row.source, row.licence) for row in rows]
         require_licences([*texts, *teachers.items()], accepted=job.accepted)
     aspects = _aspects(job, {row.segment.task for row in rows})
-    rows = tuple(_fitted(row, aspects[row.segment.task][0].task) for row in rows)
+    tasks = {name: of[0].task for name, of in aspects.items()}
+    rows = tuple(replace(row, segment=tasks[row.segment.task].fit(row.segment)) for row in rows)
     targets = Targets(seed=job.seed, reading=job.reading, teachers=teachers)
     drawn = sampled(
         rows, aspects, systems=job.systems, per_output=job.aspects_per_output, seed=job.seed
@@ -307,10 +308,6 @@ def _files(job: DistilJob, paths: Iterable[Path], *, limit: int | None) -> list[
         )
         for path in paths
     ]
-
-
-def _fitted(row: Row, task: Task) -> Row:
-    return replace(row, segment=task.fit(row.segment))
 
 
 def _aspects(job: DistilJob, tasks: Iterable[str]) -> Mapping[str, tuple[Aspect, ...]]:

@@ -6,19 +6,15 @@ from pathlib import Path
 from typing import Literal, TypedDict, Unpack
 from unittest import SkipTest
 
-from spanjury.judges.core import GRAVE, Aspect, Decision, ErrorSpan, Judge, Result
+from spanjury.judges.core import GRAVE, Aspect, ConfigError, Decision, Judge
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.frameworks.wording import (
-    error_lines,
-    in_words,
-    marked,
-    no_verdict,
-    unscored,
-)
+from spanjury.orchestration.frameworks.wording import error_lines, in_words, marked, no_verdict
 from spanjury.orchestration.services.check import Source, acheck
 from spanjury.orchestration.services.synchronous import run_synchronously
 from spanjury.orchestration.services.text_report import TextReport
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
+
+Record = Callable[[str, object], None]
 
 
 class CheckOptions(TypedDict, total=False):
@@ -39,34 +35,23 @@ def assert_no_errors(
     *,
     severity: int = GRAVE,
     on_unscored: Literal["fail", "skip"] = "fail",
-    record: Callable[[str, object], None] | None = None,
+    record: Record | None = None,
     **options: Unpack[CheckOptions],
 ) -> TextReport:
-    """Have a panel judge a text, and fail the test if it has an error.
+    """Judge a text and return the report; raise `AssertionError` if the text has an error.
 
     Parameters
     ----------
     output, source, options
         As `spanjury.acheck` takes them.
     severity
-        The lowest severity of an error that fails the test. A text that is faulty as a whole,
-        without any marked error, fails it too; an error of no stated severity does not.
+        The lowest severity of an error that fails. A text that is faulty as a whole, without any
+        marked error, fails too; an error of no stated severity does not.
     on_unscored
-        Whether a test fails or is skipped where an aspect has no score.
+        ``fail`` raises `AssertionError` where an aspect has no score, and ``skip`` raises
+        `unittest.SkipTest`, by which pytest skips as well.
     record
         Takes the decision, scores and number of errors, as pytest's ``record_property`` does.
-
-    Returns
-    -------
-    TextReport
-        What the panel said.
-
-    Raises
-    ------
-    AssertionError
-        If there is an error, or no verdict.
-    unittest.SkipTest
-        If there is no verdict, and this is asked for; pytest knows it, too.
     """
     __tracebackhide__ = True  # pytest then points to the line of the test
     report = run_synchronously(partial(acheck, output, source=source, **options))
@@ -79,7 +64,7 @@ async def aassert_no_errors(
     *,
     severity: int = GRAVE,
     on_unscored: Literal["fail", "skip"] = "fail",
-    record: Callable[[str, object], None] | None = None,
+    record: Record | None = None,
     **options: Unpack[CheckOptions],
 ) -> TextReport:
     """Do as `assert_no_errors`, from asynchronous code."""
@@ -93,46 +78,42 @@ def _without_errors(
     severity: int,
     *,
     on_unscored: Literal["fail", "skip"],
-    record: Callable[[str, object], None] | None,
+    record: Record | None,
 ) -> TextReport:
     __tracebackhide__ = True
-    for name, value in _properties(report) if record is not None else ():
-        record(name, value)
+    if on_unscored not in {"fail", "skip"}:
+        raise ConfigError(f"on_unscored is 'fail' or 'skip', got {on_unscored!r}")
+    if record is not None:
+        for name, value in _properties(report):
+            record(f"spanjury.{name}", value)
     if complaint := _complaint(report, severity):
         raise AssertionError(complaint)
-    if missing := unscored(report):
-        raise (SkipTest if on_unscored == "skip" else AssertionError)(
-            f"no verdict\n{no_verdict(missing)}"
-        )
+    if report.unscored:
+        error = SkipTest if on_unscored == "skip" else AssertionError
+        raise error(f"no verdict: {no_verdict(report)}")
     return report
 
 
 def _properties(report: TextReport) -> Iterator[tuple[str, object]]:
-    yield "spanjury.decision", report.decision.value if report.decision else "none"
-    yield "spanjury.spans", len(report.spans)
-    for aspect, score in report.scores.items():
-        yield f"spanjury.score.{aspect}", score
-    for result in unscored(report):
-        yield f"spanjury.unscored.{result.aspect.name}", result.report.outcome.value
+    yield "decision", report.decision.value if report.decision else "none"
+    yield "spans", len(report.spans)
+    for aspect, one in report.reports.items():
+        if one.score is None:
+            yield f"unscored.{aspect}", one.outcome.value
+        else:
+            yield f"score.{aspect}", one.score
 
 
 def _complaint(report: TextReport, severity: int) -> str:
     """Return the message that fails a test; empty where nothing does."""
-    errors = [span for span in report.spans if (span.severity or 0) >= severity]
-    if errors:
-        return _errors_in(report.text, errors, severity)
-    whole = [result for result in report.results if _is_faulty_as_a_whole(result)]
-    lines = [f"{result.aspect.name}: {in_words(result.report)}" for result in whole]
-    return "\n".join(["the text has an error without a place", *lines]) if whole else ""
-
-
-def _errors_in(text: str, errors: Sequence[ErrorSpan], severity: int) -> str:
-    number = "1 error" if len(errors) == 1 else f"{len(errors)} errors"
-    shown = marked(text, errors)
-    return "\n".join(
-        [f"{number} of severity {severity} or more in the text", shown, *error_lines(errors)]
-    )
-
-
-def _is_faulty_as_a_whole(result: Result) -> bool:
-    return result.report.decision is Decision.FAULTY and not result.report.spans
+    if errors := [span for span in report.spans if (span.severity or 0) >= severity]:
+        number = "1 error" if len(errors) == 1 else f"{len(errors)} errors"
+        heading = f"{number} of severity {severity} or more in the text"
+        return "\n".join([heading, marked(report.text, errors), *error_lines(errors)])
+    whole = {name: one for name, one in report.reports.items() if not one.spans}
+    lines = [
+        f"{name}: {in_words(one)}"
+        for name, one in whole.items()
+        if one.decision is Decision.FAULTY
+    ]
+    return "\n".join(["the text has an error without a place", *lines]) if lines else ""

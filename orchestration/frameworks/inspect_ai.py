@@ -8,7 +8,7 @@ from inspect_ai.solver import TaskState
 
 from spanjury.judges.core import ConfigError, Outcome
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.frameworks.wording import report_in_words, texts_of, unscored
+from spanjury.orchestration.frameworks.wording import report_in_words, texts_of
 from spanjury.orchestration.services.check import Source, acheck
 from spanjury.orchestration.services.text_report import TextReport
 
@@ -65,7 +65,7 @@ def _source(state: TaskState, key: str) -> Source:
 
 
 def _score(report: TextReport) -> Score:
-    failed = {result.report.outcome for result in unscored(report)}
+    failed = {report[aspect].outcome for aspect in report.unscored}
     reason = "scoring_failed" if failed == {Outcome.ABSTAINED} else "grader_failed"
     values = {name: nan if one.score is None else one.score for name, one in report.reports.items()}
     return Score(

@@ -2,33 +2,33 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
+from pydantic import GetPydanticSchema
 from pydantic_evals.evaluators import EvaluationReason, Evaluator, EvaluatorContext
+from pydantic_core.core_schema import any_schema
 
-from spanjury.judges.core import ConfigError, Decision, EvaluationError, PanelReport
+from spanjury.judges.core import ConfigError, Decision, JudgeError, PanelReport
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.frameworks.wording import in_words, no_verdict, texts_of, unscored
+from spanjury.orchestration.frameworks.wording import in_words, no_verdict, texts_of
 from spanjury.orchestration.services.check import Source, acheck
+
+# A panel that is open cannot be written into a file, and pydantic need not look into it.
+_OpenPanel = Annotated[Panel, GetPydanticSchema(lambda _source, _handler: any_schema())]
 
 
 @dataclass(repr=False)
 class SpanjuryEvaluator(Evaluator[object, object, object]):
-    """Judges the output of a case by its inputs.
+    """Judges the output of a case by its inputs; its fields are as `spanjury.acheck` takes them.
 
     For each aspect it returns a score, on the scale of the aspect, and the assertion
     ``<aspect>_ok`` with the errors as its reason. An aspect without a score has neither, but the
-    label ``<aspect>_unscored``; where no aspect has one, the evaluator fails, and pydantic-evals
-    lists it among the evaluator failures of the case.
-
-    Parameters
-    ----------
-    aspects, task, panel, judges, models
-        As `spanjury.acheck` takes them. A data set can be saved where they are names.
+    label ``<aspect>_unscored``; where no aspect has one, it fails as evaluators do.
     """
 
     aspects: str | Sequence[str] = ()
     task: str | None = None
-    panel: Panel | str | None = None
+    panel: _OpenPanel | str | None = None
     judges: Sequence[str] = ()
     models: Sequence[str] = ()
 
@@ -62,7 +62,7 @@ class SpanjuryEvaluator(Evaluator[object, object, object]):
             models=self.models,
         )
         if not report.scores:
-            raise EvaluationError(no_verdict(unscored(report)))
+            raise JudgeError(no_verdict(report))
         return {
             name: value
             for aspect, said in report.reports.items()

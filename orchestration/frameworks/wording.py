@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from spanjury.judges.core import ErrorSpan, PanelReport, Result, one_line
+from spanjury.judges.core import ErrorSpan, PanelReport, one_line
 from spanjury.orchestration.services.text_report import TextReport
 
 
@@ -19,14 +19,9 @@ def report_in_words(report: TextReport) -> str:
     return "\n".join(f"{one.aspect.name}: {in_words(one.report)}" for one in report.results)
 
 
-def no_verdict(results: Sequence[Result]) -> str:
+def no_verdict(report: TextReport) -> str:
     """Say which aspects have no score, and why."""
-    return "\n".join(f"{one.aspect.name}: {why_unscored(one.report)}" for one in results)
-
-
-def unscored(report: TextReport) -> tuple[Result, ...]:
-    """Return the results without a score."""
-    return tuple(result for result in report.results if result.report.score is None)
+    return one_line("; ".join(f"{name} has no score: {why}" for name, why in report.unscored.items()))
 
 
 def why_unscored(report: PanelReport) -> str:

@@ -14,8 +14,6 @@ from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
 from spanjury.frameworks import spanjury_scorer
 
-pytestmark = pytest.mark.filterwarnings("default")  # inspect uses what its libraries deprecate
-
 SOURCE = "The bridge opened in 1932."
 SOUND, WRONG = SOURCE, "The bridge opened in 1935."
 

@@ -107,7 +107,6 @@ def test_of_several_outputs_the_text_is_named() -> None:
     assert feedback(evaluator, both)[0].score == 5.0
 
 
-@pytest.mark.filterwarnings("default:'upload_results' parameter is in beta")
 def test_langsmith_evaluates_with_it_in_threads_and_in_tasks(client: Client) -> None:
     evaluator = SpanjuryRunEvaluator("consistency", judges=["grounding"])
     data = [example(Article=SOURCE)]

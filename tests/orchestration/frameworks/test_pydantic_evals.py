@@ -61,7 +61,7 @@ def test_a_text_without_any_score_is_a_failure_of_the_evaluator() -> None:
     without_source, of_a_number = evaluated("consistency", None, 3)
     assert without_source.scores == of_a_number.scores == {}
     assert without_source.assertions == of_a_number.assertions == {}
-    assert "no score (abstained)" in without_source.evaluator_failures[0].error_message
+    assert "consistency has no score: abstained" in without_source.evaluator_failures[0].error_message
     assert "add a `source_of`" in of_a_number.evaluator_failures[0].error_message
 
 

@@ -18,7 +18,7 @@ Record = Callable[[str, object], None]
 
 
 class CheckOptions(TypedDict, total=False):
-    """What `spanjury.acheck` takes beside a text and its source."""
+    """The options of `spanjury.acheck` beside a text and its source."""
 
     task: str | None
     aspects: str | Aspect | Sequence[str | Aspect]
@@ -112,8 +112,6 @@ def _complaint(report: TextReport, severity: int) -> str:
         return "\n".join([heading, marked(report.text, errors), *error_lines(errors)])
     whole = {name: one for name, one in report.reports.items() if not one.spans}
     lines = [
-        f"{name}: {in_words(one)}"
-        for name, one in whole.items()
-        if one.decision is Decision.FAULTY
+        f"{name}: {in_words(one)}" for name, one in whole.items() if one.decision is Decision.FAULTY
     ]
     return "\n".join(["the text has an error without a place", *lines]) if lines else ""

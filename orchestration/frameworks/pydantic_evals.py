@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import GetPydanticSchema
-from pydantic_evals.evaluators import EvaluationReason, Evaluator, EvaluatorContext
 from pydantic_core.core_schema import any_schema
+from pydantic_evals.evaluators import EvaluationReason, Evaluator, EvaluatorContext
 
 from spanjury.judges.core import ConfigError, Decision, JudgeError, PanelReport
 from spanjury.orchestration.engine.panel import Panel

@@ -21,7 +21,9 @@ def report_in_words(report: TextReport) -> str:
 
 def no_verdict(report: TextReport) -> str:
     """Say which aspects have no score, and why."""
-    return one_line("; ".join(f"{name} has no score: {why}" for name, why in report.unscored.items()))
+    return one_line(
+        "; ".join(f"{name} has no score: {why}" for name, why in report.unscored.items())
+    )
 
 
 def why_unscored(report: PanelReport) -> str:

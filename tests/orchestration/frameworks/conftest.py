@@ -1,4 +1,4 @@
-"""Frameworks that report to their makers are told not to, before any of them is imported."""
+"""Frameworks that report to their makers do not: it is switched off before they are imported."""
 
 import os
 from pathlib import Path

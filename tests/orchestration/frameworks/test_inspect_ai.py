@@ -1,4 +1,4 @@
-"""The scorer of inspect-ai gives a value for each aspect; without a verdict a sample is unscored."""
+"""The scorer of inspect-ai gives a value for each aspect; no verdict is no value."""
 
 import math
 from pathlib import Path
@@ -7,7 +7,8 @@ import pytest
 
 pytest.importorskip("inspect_ai", reason="inspect-ai is not installed: just frameworks")
 
-from inspect_ai import Task, eval
+from inspect_ai import Task
+from inspect_ai import eval as evaluate
 from inspect_ai.dataset import Sample
 from inspect_ai.log import EvalLog, EvalSample, EvalScore, read_eval_log
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
@@ -36,7 +37,7 @@ def logged(folder: Path, *samples: tuple[str, object], aspects: list[str]) -> Ev
     ]
     scorer = spanjury_scorer(aspects, source="article", judges=["grounding"])
     model = get_model("mockllm/model", custom_outputs=replies, memoize=False)
-    (log,) = eval(
+    (log,) = evaluate(
         Task(dataset=data, scorer=scorer),
         model=model,
         log_dir=str(folder),

@@ -53,7 +53,7 @@ class Accept(BaseHTTPRequestHandler):
         self.rfile.read(int(self.headers.get("Content-Length", 0)))
         self.answer()
 
-    do_PATCH = do_POST
+    do_PATCH = do_POST  # noqa: N815  http.server calls it by this name
 
     def answer(self) -> None:
         body = json.dumps({"version": "0", "batch_ingest_config": {}}).encode()
@@ -112,6 +112,7 @@ def test_langsmith_evaluates_with_it_in_threads_and_in_tasks(client: Client) -> 
     data = [example(Article=SOURCE)]
 
     def write(inputs: dict[str, object]) -> dict[str, object]:
+        assert inputs == {"Article": SOURCE}
         return {"summary": WRONG}
 
     async def awrite(inputs: dict[str, object]) -> dict[str, object]:

@@ -61,7 +61,9 @@ def test_a_text_without_any_score_is_a_failure_of_the_evaluator() -> None:
     without_source, of_a_number = evaluated("consistency", None, 3)
     assert without_source.scores == of_a_number.scores == {}
     assert without_source.assertions == of_a_number.assertions == {}
-    assert "consistency has no score: abstained" in without_source.evaluator_failures[0].error_message
+    assert (
+        "consistency has no score: abstained" in without_source.evaluator_failures[0].error_message
+    )
     assert "add a `source_of`" in of_a_number.evaluator_failures[0].error_message
 
 
@@ -76,9 +78,7 @@ def test_a_data_set_with_the_evaluator_is_saved_and_loaded(tmp_path: Path) -> No
     evaluator = SpanjuryEvaluator(aspects="consistency", judges=["grounding"])
     given = Given(name="bridges", cases=[Case(inputs=SOURCE)], evaluators=[evaluator])
     given.to_file(tmp_path / "bridges.yaml", custom_evaluator_types=[SpanjuryEvaluator])
-    loaded = Given.from_file(
-        tmp_path / "bridges.yaml", custom_evaluator_types=[SpanjuryEvaluator]
-    )
+    loaded = Given.from_file(tmp_path / "bridges.yaml", custom_evaluator_types=[SpanjuryEvaluator])
     assert loaded.evaluators == [evaluator]
     assert loaded.evaluate_sync(write, progress=False).cases[0].scores["consistency"].value == 5.0
 

@@ -1,7 +1,5 @@
 """The plugin of pytest: tests of tests, which a pytest of their own runs."""
 
-import subprocess
-import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -10,13 +8,13 @@ from xml.etree import ElementTree as ET
 
 import anyio
 import pytest
+from fakes.pytest_runs import PLUGIN, cases, outcomes, run_pytest
 
 from spanjury.frameworks import aassert_no_errors, assert_no_errors
 
-PLUGIN = "spanjury.orchestration.frameworks.pytest_plugin"
 SOURCE = "The bridge opened in 1932. It carries a road."
 WRONG = "The bridge opened in 1935. It carries a road."
-TESTS = '''
+TESTS = """
 import pytest
 
 SOURCE = "The bridge opened in 1932. It carries a road."
@@ -52,7 +50,7 @@ async def test_async(aassert_no_errors):
 
 @pytest.fixture
 def anyio_backend(): return "asyncio"
-'''
+"""
 OUTCOMES = {
     "test_uses_nothing": "passed",
     "test_sound": "passed",
@@ -63,29 +61,6 @@ OUTCOMES = {
     "test_unscored": "failure",
     "test_async": "failure",
 }
-
-
-def run_pytest(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    plugins = ["--disable-plugin-autoload", "-p", "anyio", "-p", PLUGIN]
-    return subprocess.run(
-        [sys.executable, "-m", "pytest", "--strict-markers", *plugins, *options],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
-def cases(report: Path) -> dict[str, ET.Element]:
-    return {case.attrib["name"]: case for case in ET.parse(report).iter("testcase")}
-
-
-def outcomes(report: Path) -> dict[str, str]:
-    bad = ("failure", "error", "skipped")
-    return {
-        name: next((kind for kind in bad if case.find(kind) is not None), "passed")
-        for name, case in cases(report).items()
-    }
 
 
 @pytest.fixture(scope="module")
@@ -163,9 +138,7 @@ def test_a_wrong_choice_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("on_unscored", "error"), [("fail", AssertionError), ("skip", SkipTest)])
-def test_an_error_comes_before_a_missing_verdict(
-    on_unscored: str, error: type[Exception]
-) -> None:
+def test_an_error_comes_before_a_missing_verdict(on_unscored: str, error: type[Exception]) -> None:
     check: Callable[..., object] = assert_no_errors
     options = {
         "aspects": ["consistency", "fluency"],

@@ -24,8 +24,8 @@ QUIET = {
 }
 
 
-def metric(aspect: str = "consistency", **options: float | None) -> SpanjuryMetric:
-    return SpanjuryMetric(aspect, judges=["grounding"], **options)
+def metric(aspect: str = "consistency", threshold: float | None = 0.75) -> SpanjuryMetric:
+    return SpanjuryMetric(aspect, judges=["grounding"], threshold=threshold)
 
 
 def test_nothing_is_reported_to_the_makers_of_deepeval() -> None:

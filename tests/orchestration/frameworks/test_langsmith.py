@@ -39,8 +39,10 @@ def run(**outputs: object) -> Run:
     )
 
 
-def feedback(evaluator: SpanjuryRunEvaluator, *given: object) -> list[EvaluationResult]:
-    return evaluator.evaluate_run(*given)["results"]
+def feedback(
+    evaluator: SpanjuryRunEvaluator, judged: Run, given: Example | None = None
+) -> list[EvaluationResult]:
+    return evaluator.evaluate_run(judged, given)["results"]
 
 
 class Accept(BaseHTTPRequestHandler):

@@ -13,6 +13,7 @@ from pydantic_evals.evaluators import EvaluationResult, EvaluatorContext, Evalua
 from pydantic_evals.online import OnlineEvalConfig, wait_for_evaluations
 from pydantic_evals.reporting import EvaluationReport, ReportCase
 
+from spanjury import open_panel
 from spanjury.frameworks import SpanjuryEvaluator
 
 SOURCE = "The bridge opened in 1932."
@@ -81,6 +82,20 @@ def test_a_data_set_with_the_evaluator_is_saved_and_loaded(tmp_path: Path) -> No
     loaded = Given.from_file(tmp_path / "bridges.yaml", custom_evaluator_types=[SpanjuryEvaluator])
     assert loaded.evaluators == [evaluator]
     assert loaded.evaluate_sync(write, progress=False).cases[0].scores["consistency"].value == 5.0
+
+
+def test_an_open_panel_is_shared_by_the_cases() -> None:
+    async def scores() -> list[object]:
+        async with open_panel(judges=["grounding"]) as panel:
+            given = Given(
+                name="bridges",
+                cases=[Case(inputs=SOURCE), Case(inputs=SOURCE)],
+                evaluators=[SpanjuryEvaluator(aspects="consistency", panel=panel)],
+            )
+            report = await given.evaluate(write, progress=False)
+        return [case.scores["consistency"].value for case in report.cases]
+
+    assert anyio.run(scores) == [5.0, 5.0]
 
 
 def test_a_live_function_is_judged_behind_its_back() -> None:

@@ -1,13 +1,16 @@
 """Types that type checkers may rely on: mypy checks these as it checks every test."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import assert_type
 
 import pytest
 
 import spanjury
+from spanjury import exams
+from spanjury.orchestration.report import Table
 from spanjury.orchestration.services.held_panel import HeldPanel
+from spanjury.orchestration.studies.robustness.exam import ExamResult
 
 pytestmark = pytest.mark.anyio
 
@@ -66,3 +69,19 @@ async def test_the_same_is_awaited_and_iterated() -> None:
     panel = await spanjury.open_panel(judges=["form"])
     assert_type(panel, HeldPanel)
     await panel.aclose()
+
+
+def test_the_report_of_an_exam_knows_its_result() -> None:
+    report = exams.robustness(exams.DEMO, judges="form", attacks="authority-claim", limit=1)
+    assert_type(report, exams.StudyReport[ExamResult])
+    assert_type(report.result, ExamResult)
+    assert_type(report.tables, Mapping[str, Table])
+    assert_type(report.to_dict(), dict[str, object])
+    assert_type(report.measures["robustness.attack_success"].value, float | None)
+    assert set(report.result.findings.judges)
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_an_exam_that_is_awaited_has_the_same_type() -> None:
+    work = exams.arobustness(exams.DEMO, judges=["form"], attacks=["authority-claim"], limit=1)
+    assert_type(await work, exams.StudyReport[ExamResult])

@@ -183,3 +183,12 @@ def test_rows_that_cannot_be_read_are_skipped_where_they_may_be() -> None:
     judge = FixedJudge(says=Report(score=5))
     reports = spanjury.evaluate(data, judges=[judge], aspects=["fluency"], skip_bad_rows=True)
     assert [report.text for report in reports] == ["x", "z"]
+
+
+def test_what_fails_under_a_condition_is_named_as_the_command_names_it() -> None:
+    texts = [{"id": "a", "inputs": {"Article": "It has 3 doors."}, "output": "It has 4 doors."}]
+    reports = spanjury.evaluate([*texts, *rows(2)], judges=RULES)
+    (failure,) = reports.failing("severity>=3")
+    assert (failure.segment_id, [span.text for span in failure.spans]) == ("a", ["4"])
+    with pytest.raises(ConfigError, match="fields: severity"):
+        reports.failing("severity")

@@ -1,0 +1,50 @@
+"""The rows of a batch, read once before any is judged."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from spanjury.judges.core import DataError
+from spanjury.judges.tasks import Catalogue
+from spanjury.orchestration.engine.batch import pair
+from spanjury.orchestration.services.batches.batch import BadRowsError
+from spanjury.orchestration.services.evaluate import Job, readable
+from spanjury.orchestration.wiring.sources import open_source
+
+
+class Examined(NamedTuple):
+    """The number of rows, of the results that they will have, and of rows that are skipped."""
+
+    rows: int
+    assessments: int
+    skipped: int
+
+
+def examined(job: Job) -> Examined:
+    """Read the rows of `job` once, before any is judged.
+
+    Raises
+    ------
+    BadRowsError
+        If there are such rows and they may not be skipped, or there are no others.
+    ConfigError
+        If a task or an aspect is unknown.
+    """
+    bad: list[DataError] = []
+    try:
+        segments = readable(open_source(job.data), bad, skip=True)
+        seen: set[str] = set()
+        assessments = 0
+        catalogue = Catalogue.load(*job.aspects_files)
+        for segment, _ in pair(segments, catalogue, task=job.task, aspects=job.aspects):
+            seen.add(segment.segment_id)
+            assessments += 1
+    except DataError as error:
+        raise BadRowsError((_without_path(error, job.data),)) from error
+    if bad and not (job.skip_bad_rows and assessments):
+        raise BadRowsError(tuple(_without_path(row, job.data) for row in bad))
+    return Examined(rows=len(seen), assessments=assessments, skipped=len(bad))
+
+
+def _without_path(error: DataError, path: Path) -> str:
+    """Return what is wrong with a row, without the folders of this machine."""
+    return str(error).removeprefix(str(path)).lstrip(":, ")

@@ -35,6 +35,7 @@ with lazily():
         perturb,
         resume,
         runs,
+        serve,
     )
     from spanjury.orchestration.wiring import sources
 
@@ -53,6 +54,7 @@ class _Commands(CommandGroup):
         "export": lambda: export.export,
         "merge": lambda: merge.merge,
         "perturb": lambda: perturb.perturb,
+        "serve": lambda: serve.serve,
         "meta": lambda: meta.meta,
         "compare": lambda: compare.compare,
         "judges": lambda: lists.judges,

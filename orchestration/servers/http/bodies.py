@@ -111,7 +111,7 @@ async def _discard(receive: Receive) -> None:
 
 def _replaying(body: bytes, receive: Receive) -> Receive:
     """Return what gives the whole body first, and then what comes: that the client has gone."""
-    left = [Message({"type": "http.request", "body": body, "more_body": False})]
+    left: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replay() -> Message:
         return left.pop() if left else await receive()

@@ -10,10 +10,10 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from spanjury.judges.core import EventLog, kind_of
-from spanjury.orchestration.servers.http.metrics import Metrics
 from spanjury.orchestration.servers.http.problems import ProblemError
+from spanjury.orchestration.servers.http.service import Service
 from spanjury.orchestration.servers.http.settings import LOOPBACK
-from spanjury.orchestration.servers.http.tokens import LOCAL, Tokens
+from spanjury.orchestration.servers.http.tokens import LOCAL
 
 log = EventLog()
 
@@ -29,10 +29,10 @@ class Gate:
     The tenant of an admitted request is in its state, as ``tenant``.
     """
 
-    def __init__(self, app: ASGIApp, *, tokens: Tokens, metrics: Metrics) -> None:
+    def __init__(self, app: ASGIApp, *, service: Service) -> None:
         self._app = app
-        self._tokens = tokens
-        self._metrics = metrics
+        self._service = service
+        self._tokens = service.settings.tokens
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -40,7 +40,8 @@ class Gate:
             await self._app(scope, receive, send)
             return
         began = time.perf_counter()
-        answer = _Answer(send)
+        answer = _Answer(send, closes=self._service.is_draining)
+        self._service.requests += 1
         try:
             scope.setdefault("state", {})["tenant"] = self._admitted(scope)
             await self._app(scope, receive, answer.send)
@@ -52,12 +53,13 @@ class Gate:
             if not answer.status:
                 await ProblemError("internal-error").response()(scope, receive, answer.send)
         finally:
+            self._service.requests -= 1
             self._note(scope, answer.status or 499, time.perf_counter() - began)
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         route = getattr(scope.get("route"), "path", _OTHER)
         method = scope["method"] if route != _OTHER else ""
-        self._metrics.answered(method, route, status, seconds)
+        self._service.metrics.answered(method, route, status=status, seconds=seconds)
         log.info(
             "request.answered",
             method=method,
@@ -96,8 +98,9 @@ class Gate:
 class _Answer:
     """An answer under way, and its status; 0 before it begins."""
 
-    def __init__(self, send: Send) -> None:
+    def __init__(self, send: Send, *, closes: bool) -> None:
         self._send = send
+        self._closes = closes
         self.status = 0
 
     async def send(self, message: Message) -> None:
@@ -105,6 +108,8 @@ class _Answer:
             self.status = message["status"]
             headers = MutableHeaders(scope=message)
             headers.setdefault("Cache-Control", "no-store")
+            if self._closes:
+                headers["Connection"] = "close"
             headers["X-Content-Type-Options"] = "nosniff"
         await self._send(message)
 

@@ -52,7 +52,7 @@ class Metrics:
             "spanjury_batches", "Batches that are kept.", ("state",), registry=registry
         )
 
-    def answered(self, method: str, route: str, status: int, seconds: float) -> None:
+    def answered(self, method: str, route: str, *, status: int, seconds: float) -> None:
         """Count an answer."""
         self._requests.labels(method, route, str(status)).inc()
         self._seconds.labels(route).observe(seconds)

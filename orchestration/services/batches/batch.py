@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from anyio import Event, move_on_after
+from anyio import Event
 
 from spanjury.judges.core import ConfigError, DataError, Result, Segment
 from spanjury.orchestration.engine.finished_rows import FinishedRow
@@ -111,11 +111,3 @@ class Batch:
         """Wake whoever waits for news."""
         self.changed.set()
         self.changed = Event()
-
-
-async def wait_for_news(batch: Batch, *, seconds: float) -> bool:
-    """Return whether anything happened to `batch` within so many seconds."""
-    changed = batch.changed
-    with move_on_after(seconds):
-        await changed.wait()
-    return changed.is_set()

@@ -208,10 +208,10 @@ class BatchJobs:
             state, reason = await self._judged(batch, token)
         finally:
             batch.stop_token = None
+        if state is not None:
+            await self._end(batch, state, reason)
         if batch.is_removed:
             await to_thread.run_sync(self._store.remove, batch.folder)
-        elif state is not None:
-            await self._end(batch, state, reason)
 
     async def _judged(self, batch: Batch, token: StopToken) -> tuple[BatchState | None, str]:
         """Return how it ended; None if the service did, and it goes on later."""

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from types import FrameType
 
 import anyio
+import prometheus_client
 import uvicorn
 from anyio import current_time
 
@@ -51,6 +52,7 @@ def serve(settings: ServiceSettings, *, say: Callable[[str], None]) -> int:
             f"{settings.host} is not a loopback address: whoever reaches it could spend your"
             " models' money; set a token in SPANJURY_SERVE_TOKEN or by --token-file"
         )
+    prometheus_client.disable_created_metrics()  # a time beside every figure
     with _listening(settings) as listener, BatchStore(settings.state) as store:
         service = Service(settings)
         server = _DrainingServer(service, say=say)

@@ -12,6 +12,7 @@ from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.servers.http.metrics import Metrics
 from spanjury.orchestration.servers.http.problems import ProblemError
 from spanjury.orchestration.servers.http.settings import ServiceSettings
+from spanjury.orchestration.services.batches.batch import Batch
 from spanjury.orchestration.services.batches.jobs import BatchJobs
 from spanjury.orchestration.services.batches.records import BatchState, BatchStore
 from spanjury.orchestration.wiring.panels import open_configured_panel
@@ -72,7 +73,7 @@ class Service:
                 panel = await stack.enter_async_context(open_configured_panel(config, meter=meter))
                 self.panels[name] = OpenPanel(name=name, panel=panel, meter=meter)
             async with create_task_group() as group:
-                jobs = BatchJobs(self.settings.batches, store)
+                jobs = BatchJobs(self.settings.batches, store, ended=self._count)
                 await group.start(jobs.run)
                 self._jobs = jobs
                 if self.is_draining:
@@ -118,6 +119,16 @@ class Service:
         finally:
             self._checks -= 1
             self.metrics.checks.set(self._checks)
+
+    def _count(self, batch: Batch) -> None:
+        """Add what the run of a batch came to to the figures of its panel."""
+        name = batch.record.panel
+        for outcome, count in batch.summary.outcomes.items():
+            self.metrics.assessed(name, outcome.value, count)
+        opened = self.panels.get(name)
+        if opened is not None and batch.meter is not None:
+            opened.meter.usage += batch.meter.usage
+            opened.meter.cost += batch.meter.cost
 
     def figures(self) -> bytes:
         """Return the figures for Prometheus."""

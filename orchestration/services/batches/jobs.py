@@ -2,7 +2,7 @@
 
 import secrets
 from collections import deque
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
@@ -44,12 +44,16 @@ _BROKEN = "the service failed at it; its log says why"
 class BatchJobs:
     """The batches of a service: received, run in turn, cancelled, and kept for some days.
 
-    `run` judges them until `stop`; all methods belong to its event loop.
+    `run` judges them until `stop`; all methods belong to its event loop. `ended` is called when the
+    run of a batch is over, whether it has ended or goes on after the next start.
     """
 
-    def __init__(self, plan: BatchPlan, store: BatchStore) -> None:
+    def __init__(
+        self, plan: BatchPlan, store: BatchStore, *, ended: Callable[[Batch], None] = lambda _: None
+    ) -> None:
         self._plan = plan
         self._store = store
+        self._ended = ended
         self._batches: dict[str, Batch] = {}
         self._waiting: deque[Batch] = deque()
         self._has_work = Event()
@@ -189,7 +193,8 @@ class BatchJobs:
             if self._waiting:
                 await self._run(self._waiting.popleft())
             else:
-                self._has_work = Event()
+                if self._has_work.is_set():  # all workers wait for one event
+                    self._has_work = Event()
                 await self._has_work.wait()
 
     async def _tidy(self) -> None:
@@ -208,6 +213,7 @@ class BatchJobs:
             state, reason = await self._judged(batch, token)
         finally:
             batch.stop_token = None
+            self._ended(batch)
         if state is not None:
             await self._end(batch, state, reason)
         if batch.is_removed:

@@ -20,8 +20,6 @@ class _Row(BaseModel):
 class EvidenceRow(_Row):
     """A place in an input that supports or contradicts a span."""
 
-    model_config = ConfigDict(title="Evidence", extra="allow")
-
     input: str = Field(description="Header of the input.")
     start: int = Field(description="Offset of its first code point in that input.")
     end: int = Field(description="Offset behind its last code point.")
@@ -53,8 +51,6 @@ class PanelSpan(SeatSpan):
 class UsageRow(_Row):
     """Calls to models and their tokens."""
 
-    model_config = ConfigDict(title="Usage", extra="allow")
-
     calls: int = Field(description="Calls.")
     prompt: int = Field(description="Tokens read.")
     cached: int = Field(description="Tokens read from a cache, of those.")
@@ -64,8 +60,6 @@ class UsageRow(_Row):
 
 class SeatRow(_Row):
     """The report of one judge."""
-
-    model_config = ConfigDict(title="Seat", extra="allow")
 
     judge: str = Field(description="Name of the seat.")
     signature: str = Field(description="All that its numbers depend on.")
@@ -83,8 +77,6 @@ class SeatRow(_Row):
 class BasisRow(_Row):
     """The ground of a decision."""
 
-    model_config = ConfigDict(title="DecisionBasis", extra="allow")
-
     ground: Ground = Field(description="The kind of thing that decided.")
     reason: str = Field(description="The same in a sentence.")
     threshold: float | None = Field(description="The probability that was reached, or was not.")
@@ -96,8 +88,6 @@ class BasisRow(_Row):
 
 class ResultRow(_Row):
     """A panel's report on one text and one aspect."""
-
-    model_config = ConfigDict(title="Result", extra="allow")
 
     id: str = Field(description="Name of the text.")
     aspect: str = Field(description="Name of the aspect.")
@@ -121,8 +111,6 @@ class ResultRow(_Row):
 class CheckAnswer(_Row):
     """The report on one text."""
 
-    model_config = ConfigDict(title="Check", extra="allow")
-
     id: str = Field(description="Name of the text.")
     task: str = Field(description="Name of the task.")
     system: str = Field(description="Empty: a check names no system.")
@@ -136,8 +124,6 @@ class CheckAnswer(_Row):
 
 class BatchAnswer(BaseModel):
     """A batch, and how far it is."""
-
-    model_config = ConfigDict(title="Batch")
 
     id: str = Field(description="Its id.")
     state: BatchState = Field(description="`queued`, `running`, or how it ended.")
@@ -164,8 +150,6 @@ class BatchList(BaseModel):
 class PanelAnswer(BaseModel):
     """A panel that requests can name."""
 
-    model_config = ConfigDict(title="Panel")
-
     name: str = Field(description="Its name.")
     judges: list[str] = Field(description="Names of its seats.")
     aggregation: str = Field(description="How one score is made of the seats'.")
@@ -181,8 +165,6 @@ class PanelList(BaseModel):
 class AspectAnswer(BaseModel):
     """An aspect that requests can name."""
 
-    model_config = ConfigDict(title="Aspect")
-
     name: str = Field(description="Its name.")
     definition: str = Field(description="What is judged.")
     inputs: list[str] | None = Field(
@@ -193,8 +175,6 @@ class AspectAnswer(BaseModel):
 
 class TaskAnswer(BaseModel):
     """A task, and its aspects."""
-
-    model_config = ConfigDict(title="Task")
 
     name: str = Field(description="Its name.")
     aliases: list[str] = Field(description="Other names that it goes by.")

@@ -5,6 +5,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
+from spanjury.judges.core.lazy import Once
 from spanjury.orchestration.servers.http.batches import batch_routes
 from spanjury.orchestration.servers.http.bodies import BoundedBodies
 from spanjury.orchestration.servers.http.checks import check_routes
@@ -35,11 +36,11 @@ def create_app(service: Service) -> ASGIApp:
     app.add_exception_handler(Exception, _answer_failure)
     for routes in (check_routes, batch_routes, operation_routes):
         app.include_router(routes(service))
-    page = describe(app)
+    page = Once(lambda: describe(app))
 
-    @app.get("/openapi.json")
+    @app.get("/openapi.json", include_in_schema=False)
     async def openapi() -> dict[str, object]:
-        return dict(page)
+        return dict(page.get())
 
     return Gate(BoundedBodies(app, limits=service.settings.limits), service=service)
 

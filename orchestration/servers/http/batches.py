@@ -48,13 +48,13 @@ _BODY: dict[str, Any] = {
 }
 _STREAM: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "Events `progress` with a Batch as JSON; the last one is `end`.",
+        "description": "Events `progress` with a `BatchAnswer` as JSON; the last one is `end`.",
         "content": {"text/event-stream": {"schema": {"type": "string"}}},
     }
 }
 _RESULTS: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "A Result as JSON a line, in the order of the rows.",
+        "description": "A `ResultRow` as JSON a line, in the order of the rows.",
         "content": {_ROWS: {"schema": {"type": "string"}}},
     }
 }

@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from spanjury.judges.core import VERSION
-from spanjury.orchestration.servers.http.problems import BASE, KINDS, MEDIA_TYPE, ProblemBody
+from spanjury.orchestration.servers.http.problems import BASE, KINDS, MEDIA_TYPE, Problem
 
 _DESCRIPTION = """\
 A panel of judges marks the error spans of generated texts, says why, and scores them.
@@ -31,7 +31,7 @@ def problems(*kinds: str) -> dict[int | str, dict[str, Any]]:
         by_status[KINDS[kind][0]].append(kind)
     return {
         status: {
-            "model": ProblemBody,
+            "model": Problem,
             "description": ", ".join(f"`{BASE}{kind}`" for kind in named),
         }
         for status, named in sorted(by_status.items())

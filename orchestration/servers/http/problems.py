@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -66,10 +66,8 @@ class RowProblem(BaseModel):
     detail: str = Field(description="The reason.")
 
 
-class ProblemBody(BaseModel):
+class Problem(BaseModel):
     """A problem, as RFC 9457 has it."""
-
-    model_config = ConfigDict(title="Problem")
 
     type: str = Field(description="Stable name of the kind of problem, as `/problems/too-busy`.")
     title: str = Field(description="The kind in words.")

@@ -53,6 +53,7 @@ HEAVY = {
     "orchestration/cli/test_processes.py": "starts processes",
     "orchestration/cli/test_two_processes.py": "starts processes",
     "orchestration/engine/test_memory_crashes.py": "kills processes",
+    "orchestration/servers/test_http_processes.py": "starts processes",
     "orchestration/services/test_chaos.py": "breaks servers a thousand times",
     "orchestration/services/test_faults.py": "waits for servers",
     "orchestration/services/test_ray.py": "starts a cluster",

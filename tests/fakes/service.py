@@ -3,7 +3,7 @@
 import re
 import subprocess
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -45,6 +45,10 @@ class Served:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         return httpx.Client(base_url=self.url, headers=headers, timeout=seconds)
 
+    def check(self, request: Mapping[str, object]) -> httpx.Response:
+        """Have a text judged, by a client of its own."""
+        return httpx.post(f"{self.url}/v1/check", json=request, timeout=30.0)
+
     def wait_until(self, words: str) -> None:
         """Return once it has said something with `words` in it."""
         with self._news:
@@ -54,6 +58,8 @@ class Served:
         """Return its exit code once it has ended."""
         code = self.process.wait(_SECONDS)
         self._reader.join()
+        assert self.process.stderr is not None
+        self.process.stderr.close()
         return code
 
     def _read(self) -> None:

@@ -138,7 +138,8 @@ class _DrainingServer(uvicorn.Server):
 def _listening(settings: ServiceSettings) -> socket.socket:
     """Return a socket that is bound to the address, for ``with``."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    listener = socket.socket(family)
+    # Named as TCP, or asyncio would hold answers back for 40 ms (Nagle's algorithm).
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         if sys.platform != "win32":  # where it would let two servers share a port
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -9,7 +9,6 @@ import anyio
 import httpx
 import pytest
 from fakes.service import rows
-from jsonschema import ValidationError
 from openapi_schema_validator import OAS31Validator
 from openapi_spec_validator import validate
 
@@ -373,8 +372,7 @@ async def test_the_description_is_valid_and_what_is_answered_is_as_it_says(
         schema = {"$ref": f"#/components/schemas/{name}", "components": page["components"]}
         validator = OAS31Validator(schema)
         validator.validate(answer.json())
-        with pytest.raises(ValidationError, match="required property"):
-            validator.validate({})
+        assert not validator.is_valid({}), name
     known = set(page["components"]["schemas"]["ResultRow"]["properties"])
     assert set(answers["CheckAnswer"].json()["results"][0]) == known
 

@@ -33,6 +33,7 @@ HEAVY = {
     "adapters/training": "trains",
     "adapters/weights": "imports torch",
     "docs/test_guides.py": "installs packages",
+    "docs/test_service.py": "starts processes",
     "e2e": "serves the embedded model",
     "judges/llm/test_parse_fuzz.py": "fuzzes",
     "judges/metrics/test_diversity.py": "imports nltk",

@@ -1,4 +1,4 @@
-"""What is there to ask for, and what an operator watches: lists, health and figures."""
+"""Lists of what can be asked for; health and figures, which an operator watches."""
 
 from fastapi import APIRouter, Response
 

@@ -21,7 +21,7 @@ _NO_TOKEN = frozenset({"/healthz", "/readyz"})
 _ERROR_STATUS = 400
 _JSON = "application/json"
 _FOREIGN = "HTTPValidationError"
-"""What FastAPI would answer by itself."""
+"""An answer that FastAPI would give by itself."""
 
 
 def problems(*kinds: str) -> dict[int | str, dict[str, Any]]:

@@ -52,7 +52,8 @@ def serve(settings: ServiceSettings, *, say: Callable[[str], None]) -> int:
             f"{settings.host} is not a loopback address: whoever reaches it could spend your"
             " models' money; set a token in SPANJURY_SERVE_TOKEN or by --token-file"
         )
-    prometheus_client.disable_created_metrics()  # a time beside every figure
+    # Else a time of creation stands beside every figure.
+    prometheus_client.disable_created_metrics()  # type: ignore[no-untyped-call]  # it has no types
     with _listening(settings) as listener, BatchStore(settings.state) as store:
         service = Service(settings)
         server = _DrainingServer(service, say=say)
@@ -88,9 +89,8 @@ class _DrainingServer(uvicorn.Server):
 
     def __init__(self, service: Service, *, say: Callable[[str], None]) -> None:
         limits = service.settings.limits
-        connections = bounded(
-            most=_most_connections(limits.connections), head_seconds=limits.head_seconds
-        )
+        most, backlog = _room(limits.connections)
+        connections = bounded(most=most, head_seconds=limits.head_seconds)
         super().__init__(
             uvicorn.Config(
                 create_app(service),
@@ -102,7 +102,7 @@ class _DrainingServer(uvicorn.Server):
                 access_log=False,
                 proxy_headers=False,
                 server_header=False,
-                backlog=_BACKLOG,
+                backlog=backlog,
                 timeout_keep_alive=_KEEP_ALIVE,
                 timeout_graceful_shutdown=1,  # a check has had its time by then
             )
@@ -155,14 +155,18 @@ def _listening(settings: ServiceSettings) -> socket.socket:
     return listener
 
 
-def _most_connections(wanted: int) -> int:
-    """Return how many connections may be open, having asked the system for as many as wanted."""
+def _room(wanted: int) -> tuple[int, int]:
+    """Return how many connections may be open, and how many may wait to be taken on at once.
+
+    The system is asked for as many files as are needed; those that are refused are files, too.
+    """
     if sys.platform == "win32":
-        return wanted
+        return wanted, _BACKLOG
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    needed = wanted + _OTHER_FILES
+    needed = wanted + _BACKLOG + _OTHER_FILES
     if soft != resource.RLIM_INFINITY and soft < needed:
         soft = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-        return max(soft - _OTHER_FILES, 1)
-    return wanted
+        if soft < needed:
+            return min(wanted, soft // 2), max(soft // 4, 1)
+    return wanted, _BACKLOG

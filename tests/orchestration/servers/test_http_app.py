@@ -2,12 +2,11 @@
 
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
-import anyio
 import httpx
 import pytest
+from fakes.http_app import CHECK, NDJSON, RULES, TOKEN, ended, open_service, problem
 from fakes.service import rows
 from openapi_schema_validator import OAS31Validator
 from openapi_spec_validator import validate
@@ -15,65 +14,10 @@ from openapi_spec_validator import validate
 from spanjury.orchestration.servers.http.app import create_app
 from spanjury.orchestration.servers.http.service import Service
 from spanjury.orchestration.servers.http.settings import ServiceLimits, ServiceSettings
-from spanjury.orchestration.servers.http.tokens import Tokens, read_tokens
+from spanjury.orchestration.servers.http.tokens import read_tokens
 from spanjury.orchestration.services.batches.batch import BatchPlan
-from spanjury.orchestration.services.batches.records import BatchStore
-from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig
 
 pytestmark = pytest.mark.anyio
-
-RULES = PanelConfig(seats=(SeatConfig(judge="grounding"), SeatConfig(judge="form")))
-CHECK = {
-    "output": "The bridge opened in 1935.",
-    "source": "The bridge was opened in 1932.",
-    "aspects": ["consistency"],
-}
-NDJSON = {"Content-Type": "application/x-ndjson"}
-TOKEN = "0123456789abcdef"
-
-
-@asynccontextmanager
-async def open_service(
-    folder: Path, *, limits: ServiceLimits | None = None, tokens: Tokens | None = None
-) -> AsyncIterator[httpx.AsyncClient]:
-    panels = {"default": RULES, "form": PanelConfig(seats=(SeatConfig(judge="form"),))}
-    settings = ServiceSettings(
-        panels=panels,
-        batches=BatchPlan(panels=panels),
-        state=folder / "state",
-        tokens=tokens or Tokens(),
-        limits=limits or ServiceLimits(),
-    )
-    service, opened = Service(settings), anyio.Event()
-    transport = httpx.ASGITransport(create_app(service), raise_app_exceptions=True)
-    with BatchStore(settings.state) as store:
-        async with anyio.create_task_group() as group:
-            group.start_soon(lambda: service.hold(store, opened=opened.set))
-            await opened.wait()
-            async with httpx.AsyncClient(
-                transport=transport, base_url="http://127.0.0.1"
-            ) as client:
-                yield client
-            service.close()
-
-
-def problem(answer: httpx.Response) -> str:
-    """Return the kind of a problem, having checked its form."""
-    assert answer.headers["content-type"] == "application/problem+json"
-    body = answer.json()
-    assert body["status"] == answer.status_code
-    kind = str(body["type"])
-    assert kind.startswith("/problems/")
-    return kind.removeprefix("/problems/")
-
-
-async def ended(client: httpx.AsyncClient, batch: str) -> dict[str, object]:
-    """Return a batch once it has ended."""
-    async with client.stream("GET", f"/v1/batches/{batch}/events") as stream:
-        text = "".join([piece async for piece in stream.aiter_text()])
-    *_, last = text.strip().split("\n\n")
-    assert "event: end" in last
-    return dict(json.loads(last.partition("data: ")[2]))
 
 
 async def test_a_text_is_judged_as_python_judges_it(tmp_path: Path) -> None:

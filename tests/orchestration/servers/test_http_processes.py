@@ -227,6 +227,17 @@ def test_slow_and_endless_requests_are_ended(tmp_path: Path) -> None:
             assert client.post("/v1/check", json=CHECK).status_code == 200
 
 
+def test_a_client_that_goes_away_while_it_sends_a_batch_leaves_nothing(tmp_path: Path) -> None:
+    head = b"POST /v1/batches HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n"
+    incoming = tmp_path / "state" / "incoming"
+    with serving(tmp_path) as served, served.client() as client:
+        with socket.create_connection(("127.0.0.1", served.port), timeout=20) as connection:
+            connection.sendall(head + b"Content-Type: application/x-ndjson\r\n\r\n" + rows("a"))
+            until(lambda: bool(list(incoming.iterdir())))
+        until(lambda: not list(incoming.iterdir()))
+        assert client.get("/v1/batches").json() == {"batches": []}
+
+
 def test_more_connections_than_may_be_are_refused_and_the_others_are_served(
     tmp_path: Path,
 ) -> None:

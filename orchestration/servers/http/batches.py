@@ -33,9 +33,13 @@ _SUBMITTED = problems(
     "body-too-large",
     "body-too-slow",
     "media-type-not-supported",
+    "panel-not-found",
+    "request-not-understood",
     "rows-invalid",
+    "service-closing",
     "service-starting",
     "too-busy",
+    "too-many-rows",
 )
 _FOUND = problems("batch-not-found", "service-starting")
 _BODY: dict[str, Any] = {

@@ -27,15 +27,17 @@ from spanjury.orchestration.services.text_report import TextReport
 T = TypeVar("T")
 
 _PROBLEMS = problems(
-    "address-not-allowed",
     "body-invalid",
     "body-not-json",
     "body-too-large",
     "body-too-slow",
     "check-timed-out",
     "media-type-not-supported",
+    "panel-not-found",
+    "request-not-understood",
+    "service-closing",
     "service-starting",
-    "token-missing",
+    "text-too-long",
     "too-busy",
 )
 

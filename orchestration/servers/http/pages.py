@@ -16,7 +16,14 @@ A panel of judges marks the error spans of generated texts, says why, and scores
 Whatever cannot be done is answered by a problem (RFC 9457) whose `type` is stable. A judge's
 failure is none: it is an outcome inside a report, and never turned into a score.
 """
-_ALWAYS = ("address-not-allowed", "token-in-url", "token-missing", "internal-error")
+_ALWAYS = (
+    "address-not-allowed",
+    "internal-error",
+    "origin-not-allowed",
+    "token-in-url",
+    "token-missing",
+    "token-wrong",
+)
 _NO_TOKEN = frozenset({"/healthz", "/readyz"})
 _ERROR_STATUS = 400
 _JSON = "application/json"

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 
-from anyio import Event, create_task_group
+from anyio import Event, create_task_group, to_thread
 
 from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.engine.panel import Panel
@@ -15,6 +15,7 @@ from spanjury.orchestration.servers.http.settings import ServiceSettings
 from spanjury.orchestration.services.batches.batch import Batch
 from spanjury.orchestration.services.batches.jobs import BatchJobs
 from spanjury.orchestration.services.batches.records import BatchState, BatchStore
+from spanjury.orchestration.services.batches.rows import require_storable
 from spanjury.orchestration.wiring.panels import open_configured_panel
 
 _SOON: Mapping[str, str] = {"Retry-After": "1"}
@@ -65,10 +66,11 @@ class Service:
     async def hold(self, store: BatchStore, *, opened: Callable[[], None]) -> None:
         """Open panels and batches, call `opened`, and keep them open until `close`.
 
-        Raises `ConfigError` if a panel cannot be opened.
+        Raises `ConfigError` if a panel cannot be opened, or holds a secret.
         """
         async with AsyncExitStack() as stack:
             for name, config in self.settings.panels.items():
+                await to_thread.run_sync(require_storable, config)
                 meter = Meter()
                 panel = await stack.enter_async_context(open_configured_panel(config, meter=meter))
                 self.panels[name] = OpenPanel(name=name, panel=panel, meter=meter)

@@ -8,6 +8,8 @@ from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.batch import pair
 from spanjury.orchestration.services.batches.batch import BadRowsError
 from spanjury.orchestration.services.evaluate import Job, readable
+from spanjury.orchestration.services.runs import manifest_of
+from spanjury.orchestration.wiring.config import PanelConfig
 from spanjury.orchestration.wiring.sources import open_source
 
 
@@ -17,6 +19,11 @@ class Examined(NamedTuple):
     rows: int
     assessments: int
     skipped: int
+
+
+def require_storable(panel: PanelConfig) -> None:
+    """Raise `ConfigError` if `panel` holds a secret, which would be stored with each batch."""
+    manifest_of(Job(data=Path("rows.jsonl"), panel=panel, output=Path("results.jsonl")))
 
 
 def examined(job: Job) -> Examined:

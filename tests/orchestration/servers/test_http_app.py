@@ -1,6 +1,7 @@
 """The application, asked in this process: what is answered, and what is refused."""
 
 import json
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -12,12 +13,13 @@ from openapi_schema_validator import OAS31Validator
 from openapi_spec_validator import validate
 
 from spanjury.orchestration.servers.http.app import create_app
+from spanjury.orchestration.servers.http.problems import KINDS
 from spanjury.orchestration.servers.http.service import Service
 from spanjury.orchestration.servers.http.settings import ServiceLimits, ServiceSettings
 from spanjury.orchestration.servers.http.tokens import read_tokens
 from spanjury.orchestration.services.batches.batch import BatchPlan
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("anyio_backend", ["asyncio"])]
 
 
 async def test_a_text_is_judged_as_python_judges_it(tmp_path: Path) -> None:
@@ -301,6 +303,8 @@ async def test_the_description_is_valid_and_what_is_answered_is_as_it_says(
             "/readyz",
             "/metrics",
         }
+        described = set(re.findall(r"`/problems/([a-z-]+)`", json.dumps(page["paths"])))
+        assert described == set(KINDS) - {"client-closed", "method-not-allowed", "not-found"}
         made = await client.post("/v1/batches", content=rows("a"), headers=NDJSON)
         await ended(client, made.json()["id"])
         answers = {

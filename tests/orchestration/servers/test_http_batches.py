@@ -25,7 +25,7 @@ from spanjury.orchestration.services.batches.records import (
 )
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("anyio_backend", ["asyncio"])]
 
 URL = "/v1/batches?aspect=fluency"
 TEXTS = rows(*map(judged_text, range(8)))
@@ -152,7 +152,7 @@ async def test_results_that_are_being_written_are_read_in_whole_lines(tmp_path: 
     assert [piece async for piece in read_results(folder)] == []
 
 
-def test_a_record_that_cannot_be_read_costs_its_own_batch_only(tmp_path: Path) -> None:
+async def test_a_record_that_cannot_be_read_costs_its_own_batch_only(tmp_path: Path) -> None:
     with BatchStore(tmp_path) as store:
         for name, text in (("0123456789abcdef", "{"), ("not-a-batch", "{}")):
             folder = tmp_path / "batches" / name

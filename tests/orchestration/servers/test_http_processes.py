@@ -3,6 +3,8 @@
 import json
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -289,16 +291,32 @@ def test_one_address_and_one_folder_have_one_service(tmp_path: Path) -> None:
         (("--token-file", "nothing"), "", "cannot be read"),
         ((), "short", "16 printable ASCII characters or more"),
         (("--panel", "x"), "", "expected NAME=FILE"),
-        (("--panel", "default=nothing.toml"), "", "expected NAME=FILE"),
+        (("--panel", "x=panel.toml", "--panel", "x=panel.toml"), "", "two panels have one name"),
+        (("--panel", "default=panel.toml"), "", "leave out --judge and --model"),
         (("--judge", "nothing"), "", "is not one of"),
+        (("--judge", "form:api_key=abcdefgh1234"), "", "holds a secret"),
     ],
 )
 def test_a_service_that_cannot_be_as_asked_does_not_begin(
     tmp_path: Path, flags: tuple[str, ...], token: str, words: str
 ) -> None:
+    (tmp_path / "panel.toml").write_text('[[seats]]\njudge = "form"\n')
     ended = started(tmp_path, *flags, token=token)
     assert ended.wait() == 2
-    assert [line for line in ended.said if words in line] or "nothing.toml" in "".join(ended.said)
+    (line,) = (line for line in ended.said if line.startswith("spanjury: "))
+    assert words in line
+    assert "short" not in line
+    assert "abcdefgh1234" not in line
+
+
+def test_without_the_extra_the_command_says_what_to_install(tmp_path: Path) -> None:
+    without = (
+        "import sys; sys.modules['uvicorn'] = None; from spanjury.orchestration.cli import main"
+    )
+    command = [sys.executable, "-c", f"{without}; main()", "serve", "--state-dir", "state"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "pip install 'spanjury[serve]'" in done.stderr
 
 
 def test_with_a_token_other_addresses_are_listened_at(tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ with lazily():
         resume,
         runs,
         serve,
+        serve_mcp,
     )
     from spanjury.orchestration.wiring import sources
 
@@ -54,9 +55,10 @@ class _Commands(CommandGroup):
         "export": lambda: export.export,
         "merge": lambda: merge.merge,
         "perturb": lambda: perturb.perturb,
-        "serve": lambda: serve.serve,
         "meta": lambda: meta.meta,
         "compare": lambda: compare.compare,
+        "mcp": lambda: serve_mcp.mcp,
+        "serve": lambda: serve.serve,
         "judges": lambda: lists.judges,
         "aspects": lambda: lists.aspects,
         "tasks": lambda: lists.tasks,

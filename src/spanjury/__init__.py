@@ -1,28 +1,10 @@
 """A jury of judges that marks the error spans of generated text, says why, and scores it.
 
-What a user imports. The words (`Segment`, `Aspect`, `ErrorSpan`, …) are here at once; what runs
-a panel or a metric is loaded when it is first named, so that ``import spanjury`` stays light.
+What a user imports. Each name is loaded when it is first named: ``import spanjury`` costs nothing,
+and neither does our plugin in a run of pytest that does not use it.
 """
 
 from importlib import import_module
-
-from spanjury.judges.core import (
-    VERSION,
-    Aspect,
-    Decision,
-    DecisionBasis,
-    ErrorSpan,
-    EvaluationError,
-    Evidence,
-    Judge,
-    Located,
-    Outcome,
-    PanelReport,
-    Report,
-    Scale,
-    Segment,
-    Task,
-)
 
 __all__ = [
     "Aspect",
@@ -31,7 +13,9 @@ __all__ = [
     "ErrorSpan",
     "EvaluationError",
     "Evidence",
+    "FailurePolicy",
     "Judge",
+    "Limits",
     "Located",
     "Outcome",
     "PanelReport",
@@ -52,25 +36,32 @@ __all__ = [
     "score_metric",
 ]
 
-__version__ = VERSION
-
+_ENGINE = "spanjury.orchestration.engine"
 _SERVICES = "spanjury.orchestration.services"
 _RUNNING = {
-    "TextReport": "text_report",
-    "TextReports": "text_reports",
-    "acheck": "check",
-    "aevaluate": "evaluation",
-    "check": "check",
-    "evaluate": "evaluation",
-    "find_aspect": "panels",
-    "open_panel": "panels",
-    "read_segments": "panels",
-    "score_metric": "metrics",
+    "FailurePolicy": f"{_ENGINE}.stopping",
+    "Limits": f"{_ENGINE}.metering",
+    "TextReport": f"{_SERVICES}.text_report",
+    "TextReports": f"{_SERVICES}.text_reports",
+    "acheck": f"{_SERVICES}.check",
+    "aevaluate": f"{_SERVICES}.evaluation",
+    "check": f"{_SERVICES}.check",
+    "evaluate": f"{_SERVICES}.evaluation",
+    "find_aspect": f"{_SERVICES}.panels",
+    "open_panel": f"{_SERVICES}.panels",
+    "read_segments": f"{_SERVICES}.panels",
+    "score_metric": f"{_SERVICES}.metrics",
 }
+_MODULES = frozenset({"agents", "exams", "frameworks"})
 
 
 def __getattr__(name: str) -> object:
-    """Load what runs a panel or a metric when it is first named (PEP 562)."""
-    if name not in _RUNNING:
+    """Load a name when it is first used (PEP 562)."""
+    if name in _MODULES:
+        return import_module(f"{__name__}.{name}")
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{_SERVICES}.{_RUNNING[name]}"), name)
+    home = import_module(_RUNNING.get(name, "spanjury.judges.core"))
+    value: object = getattr(home, "VERSION" if name == "__version__" else name)
+    globals()[name] = value
+    return value

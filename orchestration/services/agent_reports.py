@@ -1,0 +1,216 @@
+"""Reports for agents: a checked text, two texts compared, an aspect; plain values only.
+
+They are frozen dataclasses that any JSON library writes. Their docstrings are in the schemas that
+a model reads, so they are about what it can do with a value.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from spanjury.judges.core import Decision, ErrorSpan, Evidence, Result
+
+Advice = Literal["ok", "doubtful", "faulty", "undecided"]
+"""A decision; ``undecided`` where an aspect has none and no other is worse than ``ok``."""
+Better = Literal["a", "b", "no difference", "unscored"]
+"""The better text on an aspect; ``unscored`` where no judge scored both."""
+
+_GRAVEST_FIRST: tuple[Advice, ...] = ("faulty", "doubtful", "undecided", "ok")
+_ADVICE: dict[Decision | None, Advice] = {
+    Decision.OK: "ok",
+    Decision.DOUBTFUL: "doubtful",
+    Decision.FAULTY: "faulty",
+    None: "undecided",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundError:
+    """One error of the text.
+
+    Parameters
+    ----------
+    number
+        Its number in this report, from 1; the gravest comes first.
+    aspect
+        The aspect on which it was found.
+    severity
+        1 (hardly matters) to 5 (ruins the text); null where the judge gave none.
+    category
+        What sort of error it is; may be empty.
+    text
+        The words of the text that are wrong; empty where something is missing.
+    start, end
+        Where they stand, in characters from 0, the end not included; null where nowhere.
+    explanation
+        Why it is an error.
+    evidence
+        Passages of the inputs that contradict the words or say what is right.
+    found_by
+        The judges that found it.
+    """
+
+    number: int
+    aspect: str
+    severity: int | None
+    category: str
+    text: str
+    start: int | None
+    end: int | None
+    explanation: str
+    evidence: tuple[Evidence, ...] = ()
+    found_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AspectScore:
+    """The assessment of one aspect.
+
+    Parameters
+    ----------
+    outcome
+        ``scored``, or why there is no score, as ``abstained`` or ``backend_failed``.
+    score, lowest, highest
+        The score, null where there is none, and the ends of its scale; higher is better.
+    label
+        The score in a word; empty without a score.
+    decision
+        Whether the text may be used as it is, as far as this aspect goes.
+    reason
+        What the decision rests on, or why there is no score.
+    """
+
+    aspect: str
+    outcome: str
+    score: float | None
+    lowest: int
+    highest: int
+    label: str
+    decision: Advice
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextCheck:
+    """The report on a text.
+
+    Parameters
+    ----------
+    decision
+        ``ok``: use it; ``doubtful``: look at the errors; ``faulty``: correct them;
+        ``undecided``: a judge could not say, and that is no praise.
+    task
+        What the text was judged as.
+    errors
+        The errors, the gravest first.
+    aspects
+        The score of each aspect, or why it has none.
+    """
+
+    decision: Advice
+    task: str
+    errors: tuple[FoundError, ...]
+    aspects: tuple[AspectScore, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AspectComparison:
+    """Two texts on one aspect.
+
+    Parameters
+    ----------
+    better
+        ``unscored`` where no judge scored both texts.
+    difference
+        The score of a less that of b, from the judges that scored both; null if unscored.
+    reason
+        What the answer rests on.
+    """
+
+    aspect: str
+    better: Better
+    difference: float | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextComparison:
+    """Two texts beside each other, aspect by aspect, with the report on each."""
+
+    aspects: tuple[AspectComparison, ...]
+    a: TextCheck
+    b: TextCheck
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AspectCard:
+    """An aspect that can be asked for.
+
+    Parameters
+    ----------
+    inputs
+        The inputs that its judges may see; null for all, empty for none.
+    needs
+        The inputs without which it cannot be judged.
+    judged_by_default
+        Whether it is judged where no aspect is asked for.
+    """
+
+    task: str
+    aspect: str
+    definition: str
+    inputs: tuple[str, ...] | None
+    needs: tuple[str, ...]
+    judged_by_default: bool
+
+
+def text_check(results: Sequence[Result]) -> TextCheck:
+    """Return what one or more `results` say of their text, each on an aspect of its own."""
+    aspects = tuple(map(_aspect_score, results))
+    decisions = {one.decision for one in aspects}
+    return TextCheck(
+        decision=next(advice for advice in _GRAVEST_FIRST if advice in decisions),
+        task=results[0].aspect.task.name,
+        errors=_numbered(results),
+        aspects=aspects,
+    )
+
+
+def _aspect_score(result: Result) -> AspectScore:
+    report, scale = result.report, result.aspect.scale
+    basis = report.basis.reason if report.basis else ""
+    return AspectScore(
+        aspect=result.aspect.name,
+        outcome=report.outcome.value,
+        score=report.score,
+        lowest=scale.low,
+        highest=scale.high,
+        label="" if report.score is None else scale.label(report.score),
+        decision=_ADVICE[report.decision],
+        reason=report.reason or basis,
+    )
+
+
+def _numbered(results: Iterable[Result]) -> tuple[FoundError, ...]:
+    """Return the errors of all aspects, the gravest first, then in the order of the text."""
+    found = [(result.aspect.name, span) for result in results for span in result.report.spans]
+    found.sort(key=lambda one: _rank(one[1]))
+    return tuple(
+        FoundError(
+            number=number,
+            aspect=aspect,
+            severity=span.severity,
+            category=span.category,
+            text=span.text,
+            start=span.start,
+            end=span.end,
+            explanation=span.explanation,
+            evidence=span.evidence,
+            found_by=span.found_by,
+        )
+        for number, (aspect, span) in enumerate(found, start=1)
+    )
+
+
+def _rank(span: ErrorSpan) -> tuple[int, bool, int]:
+    return -(span.severity or 0), span.start is None, span.start or 0

@@ -1,0 +1,66 @@
+"""Reports for agents as text that a model, or a person, reads and acts on."""
+
+from collections.abc import Iterable, Iterator
+
+from spanjury.orchestration.services.agent_reports import (
+    AspectCard,
+    AspectScore,
+    FoundError,
+    TextCheck,
+    TextComparison,
+)
+
+
+def check_lines(check: TextCheck) -> str:
+    """Return the decision, the scores and the numbered errors, line by line."""
+    return "\n".join(
+        (
+            f"Decision: {check.decision}",
+            *map(_score_line, check.aspects),
+            *(numbered_errors(check.errors) or ("No error was marked.",)),
+        )
+    )
+
+
+def numbered_errors(errors: Iterable[FoundError]) -> tuple[str, ...]:
+    """Return a paragraph for each error: the words, what is wrong with them, and the evidence."""
+    return tuple("\n".join(_error_lines(error)) for error in errors)
+
+
+def comparison_lines(comparison: TextComparison) -> str:
+    """Return which text is better on each aspect and why, then the report on each text."""
+    return "\n".join(
+        (
+            *(f"{one.aspect}: {one.better} ({one.reason})" for one in comparison.aspects),
+            *("", "Text a", check_lines(comparison.a)),
+            *("", "Text b", check_lines(comparison.b)),
+        )
+    )
+
+
+def card_lines(cards: Iterable[AspectCard]) -> str:
+    """Return a line for each aspect: its task, its name and its definition."""
+    return "\n".join(map(_card_line, cards))
+
+
+def _score_line(one: AspectScore) -> str:
+    if one.score is None:
+        return f"{one.aspect}: no score ({one.outcome}): {one.reason}"
+    score = f"{one.score:.2f} on {one.lowest} to {one.highest} ({one.label}), {one.decision}"
+    return f"{one.aspect}: {score}: {one.reason}" if one.reason else f"{one.aspect}: {score}"
+
+
+def _error_lines(error: FoundError) -> Iterator[str]:
+    place = "" if error.start is None else f" at {error.start}-{error.end}"
+    severity = "" if error.severity is None else f", severity {error.severity} of 5"
+    category = f", {error.category}" if error.category else ""
+    words = f'"{error.text}"' if error.text else "Something is missing"
+    yield f"{error.number}. {words}{place} ({error.aspect}{category}{severity})"
+    yield f"   {error.explanation}"
+    for one in error.evidence:
+        yield f'   {one.input} says: "{one.text}"'
+
+
+def _card_line(card: AspectCard) -> str:
+    default = " (judged by default)" if card.judged_by_default else ""
+    return f"{card.task}: {card.aspect}{default}: {card.definition}"

@@ -62,7 +62,7 @@ class BusyError(ConfigError):
     """As many batches wait as may."""
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False)
 class Batch:
     """A batch, as the service that runs it sees it."""
 

@@ -38,6 +38,7 @@ log = EventLog()
 
 _TIDY = 3600.0
 """Seconds between two looks for batches that are kept no longer."""
+_CANCELLED = "its owner has cancelled it"
 _BROKEN = "the service failed at it; its log says why"
 
 
@@ -138,11 +139,13 @@ class BatchJobs:
         if batch.record.state.is_end:
             return
         batch.is_cancelled = True
-        if batch.stop_token is not None:
-            batch.stop_token.request("its owner has cancelled it", grace=0.0)
-        else:
+        if batch.stop_token is None:
             self._waiting.remove(batch)
-            await self._end(batch, BatchState.CANCELLED, "its owner has cancelled it")
+            await self._end(batch, BatchState.CANCELLED, _CANCELLED)
+            return
+        batch.stop_token.request(_CANCELLED, grace=0.0)
+        # It must not go on, even if the service is killed before the run has ended.
+        await self._write(batch, _ended(batch, BatchState.CANCELLED, _CANCELLED))
 
     async def remove(self, batch: Batch) -> None:
         """End a batch and remove all that was kept of it."""
@@ -249,17 +252,25 @@ class BatchJobs:
         await run(job, batch.show, rows=batch, stop_token=token, meter=batch.meter)
 
     async def _end(self, batch: Batch, state: BatchState, reason: str) -> None:
-        batch.record = replace(
-            batch.record,
-            state=state,
-            reason=reason,
-            ended=now(),
-            done=batch.done,
-            outcomes=batch.outcomes,
-        )
-        try:
-            await to_thread.run_sync(batch.folder.write, batch.record)
-        except StoreError as error:  # it is judged again at the next start, out of its memory
-            log.warning("batch.not_written", batch=batch.record.id, error=kind_of(error))
+        batch.record = _ended(batch, state, reason)
+        await self._write(batch, batch.record)
         log.info("batch.ended", batch=batch.record.id, state=state.value)
         batch.note()
+
+    async def _write(self, batch: Batch, record: BatchRecord) -> None:
+        try:
+            await to_thread.run_sync(batch.folder.write, record)
+        except StoreError as error:  # it is judged again at the next start, out of its memory
+            log.warning("batch.not_written", batch=record.id, error=kind_of(error))
+
+
+def _ended(batch: Batch, state: BatchState, reason: str) -> BatchRecord:
+    """Return the record of a batch that ends now."""
+    return replace(
+        batch.record,
+        state=state,
+        reason=reason,
+        ended=now(),
+        done=batch.done,
+        outcomes=batch.outcomes,
+    )

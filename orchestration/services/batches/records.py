@@ -13,6 +13,7 @@ A batch gets its place under ``batches`` when it is whole, and not before.
 
 import os
 import re
+import secrets
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -112,7 +113,7 @@ class BatchFolder:
 
     def write(self, record: BatchRecord) -> None:
         """Write the record, whole or not at all; raise `StoreError` if that fails."""
-        new = self.path / "batch.json.new"
+        new = self.path / f"batch.json.{secrets.token_hex(4)}"
         try:
             with new.open("wb") as file:
                 file.write(msgspec.json.encode(record))

@@ -1,9 +1,10 @@
 """The rows of a batch, read once before any is judged."""
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from spanjury.judges.core import DataError
+from spanjury.judges.core import ConfigError, DataError, Segment
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.batch import pair
 from spanjury.orchestration.services.batches.batch import BadRowsError
@@ -42,7 +43,8 @@ def examined(job: Job) -> Examined:
         seen: set[str] = set()
         assessments = 0
         catalogue = Catalogue.load(*job.aspects_files)
-        for segment, _ in pair(segments, catalogue, task=job.task, aspects=job.aspects):
+        named = segments if job.task else _naming_tasks(segments, catalogue)
+        for segment, _ in pair(named, catalogue, task=job.task, aspects=job.aspects):
             seen.add(segment.segment_id)
             assessments += 1
     except DataError as error:
@@ -50,6 +52,17 @@ def examined(job: Job) -> Examined:
     if bad and not (job.skip_bad_rows and assessments):
         raise BadRowsError(tuple(_without_path(row, job.data) for row in bad))
     return Examined(rows=len(seen), assessments=assessments, skipped=len(bad))
+
+
+def _naming_tasks(segments: Iterable[Segment], catalogue: Catalogue) -> Iterator[Segment]:
+    for segment in segments:
+        if not segment.task:
+            choices = ", ".join(task.name for task in catalogue.tasks())
+            raise ConfigError(
+                f"row {segment.segment_id!r} names no task: name one there, or for the whole batch"
+                f" ({choices})"
+            )
+        yield segment
 
 
 def _without_path(error: DataError, path: Path) -> str:

@@ -162,6 +162,25 @@ def test_a_batch_that_is_cancelled_asks_no_more_and_keeps_what_it_has(tmp_path: 
         assert judge.asked == 1
 
 
+def test_a_batch_that_was_cancelled_does_not_go_on_after_the_service_was_killed(
+    tmp_path: Path,
+) -> None:
+    with ChaosServer() as judge:
+        judge.may_answer.clear()
+        judges = model(judge.base_url)
+        first = started(tmp_path, judges=judges)
+        with first.client() as client:
+            batch = submitted(client, 5)
+            until(lambda: judge.probes > 0)
+            client.post(f"{batch}/cancel")
+        first.process.kill()
+        first.wait()
+        judge.may_answer.set()
+        with serving(tmp_path, judges=judges) as second, second.client() as client:
+            assert client.get(batch).json()["state"] == "cancelled"
+    assert judge.asked == 0
+
+
 def test_as_many_checks_as_may_be_are_taken_on_and_the_next_is_asked_to_wait(
     tmp_path: Path,
 ) -> None:

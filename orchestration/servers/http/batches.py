@@ -67,7 +67,14 @@ _RESULTS: dict[int | str, dict[str, Any]] = {
 def batch_routes(service: Service) -> APIRouter:
     """Return the routes of batches."""
     router = APIRouter(tags=["batches"])
+    _add_submission(router, service)
+    _add_views(router, service)
+    _add_streams(router, service)
+    _add_ends(router, service)
+    return router
 
+
+def _add_submission(router: APIRouter, service: Service) -> None:
     @router.post(
         "/v1/batches",
         status_code=202,
@@ -92,6 +99,8 @@ def batch_routes(service: Service) -> APIRouter:
         headers = {"Location": f"/v1/batches/{batch.record.id}"}
         return _json(batch, status=202, headers=headers)
 
+
+def _add_views(router: APIRouter, service: Service) -> None:
     @router.get("/v1/batches", responses=problems("service-starting"))
     async def list_batches(request: Request) -> BatchList:
         """List your batches."""
@@ -103,6 +112,8 @@ def batch_routes(service: Service) -> APIRouter:
         """Show how far a batch is."""
         return _json(_found(service, request, batch_id))
 
+
+def _add_streams(router: APIRouter, service: Service) -> None:
     @router.get(
         "/v1/batches/{batch_id}/events", response_class=Response, responses={**_FOUND, **_STREAM}
     )
@@ -133,6 +144,8 @@ def batch_routes(service: Service) -> APIRouter:
         headers = {"Spanjury-Batch-State": batch.record.state.value}
         return _streamed(lambda: read_results(batch.folder), headers=headers)
 
+
+def _add_ends(router: APIRouter, service: Service) -> None:
     @router.post("/v1/batches/{batch_id}/cancel", response_model=BatchAnswer, responses=_FOUND)
     async def cancel(request: Request, batch_id: str) -> Response:
         """End a batch; its results so far stay. One that has ended stays as it is."""
@@ -144,8 +157,6 @@ def batch_routes(service: Service) -> APIRouter:
     async def remove(request: Request, batch_id: str) -> None:
         """End a batch, and remove its rows and results."""
         await service.jobs.remove(_found(service, request, batch_id))
-
-    return router
 
 
 def answer(batch: Batch) -> BatchAnswer:

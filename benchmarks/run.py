@@ -37,6 +37,7 @@ SCRIPTS = (
     "exam_statistics",
     "damage_data",
     "distil",
+    "serve",
 )
 
 

@@ -120,3 +120,30 @@ def test_a_command_counts_the_work_of_its_children(processes: ModuleType) -> Non
     busy = processes.cost_of([sys.executable, "-c", child])
 
     assert busy.cpu > idle.cpu * 2
+
+
+def test_the_service_is_measured_beside_a_bare_application(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.syspath_prepend(ROOT)
+    few = ["serve", "--requests", "20", "--clients", "4", "--endurance", "20"]
+    monkeypatch.setattr(sys, "argv", few)
+
+    importlib.import_module("benchmarks.serve").main()
+
+    lines = capsys.readouterr().out.splitlines()
+    rates = [float(line.split("|")[2].replace(",", "")) for line in lines[2:6]]
+    own, _, bare, model = rates
+    assert bare > own > 0
+    assert 0 < model < 4 / 0.05  # four clients, and 50 ms an answer
+
+
+def test_a_service_that_refuses_ends_the_benchmark(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT)
+    serve = importlib.import_module("benchmarks.serve")
+    load = importlib.import_module("benchmarks.serve_load")
+
+    with serve.service("--judge", "form") as (port, _), pytest.raises(ExceptionGroup) as raised:
+        load.ask(port, [b"{}"], clients=1, requests=1)
+
+    assert "body-invalid" in str(raised.value.exceptions[0])

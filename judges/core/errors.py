@@ -8,6 +8,7 @@
     |   `-- ClosedModelError    a model is asked after it was closed, or from another event loop
     |-- DataError               a row or a file cannot be read; names the place
     |-- StoreError              a result cannot be written
+    |-- ServiceError            a service cannot begin: its address is taken, its folder in use
     |-- PerturbationError       a text cannot be damaged
     |-- MetricError             a metric cannot measure what it is given
     |-- RunStoppedError         a run stopped before its end, on request
@@ -82,6 +83,10 @@ class DataError(EvaluationError):
 
 class StoreError(EvaluationError):
     """A result cannot be written."""
+
+
+class ServiceError(EvaluationError):
+    """A service cannot begin: its address is taken, or its folder is in use."""
 
 
 class PerturbationError(EvaluationError):

@@ -35,6 +35,7 @@ with lazily():
         perturb,
         resume,
         runs,
+        serve,
         serve_mcp,
     )
     from spanjury.orchestration.wiring import sources
@@ -57,6 +58,7 @@ class _Commands(CommandGroup):
         "meta": lambda: meta.meta,
         "compare": lambda: compare.compare,
         "mcp": lambda: serve_mcp.mcp,
+        "serve": lambda: serve.serve,
         "judges": lambda: lists.judges,
         "aspects": lambda: lists.aspects,
         "tasks": lambda: lists.tasks,

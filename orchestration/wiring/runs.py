@@ -4,11 +4,13 @@ from pathlib import Path
 
 from spanjury.adapters.runs.memory_file import MEMORY_NAME
 from spanjury.adapters.runs.run_folder import RunFolder, find_memory, find_run, new_run, runs_home
+from spanjury.adapters.runs.run_lock import RunLock
 from spanjury.adapters.runs.sqlite_memory import SqliteMemory
 
 __all__ = [
     "MEMORY_NAME",
     "RunFolder",
+    "RunLock",
     "find_memory",
     "find_run",
     "new_run",

@@ -1,0 +1,121 @@
+"""Checks over HTTP: requests a second, and how long they take.
+
+Run as ``python -m benchmarks.serve [--requests N] [--clients N] [--endurance N]``. The service
+and its clients share this machine. Beside it stands a bare application on the same server, which
+answers with the same bytes.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from benchmarks import batch_server
+from benchmarks.serve_load import Load, answers, ask, bare_service
+
+EXAMPLES = Path(__file__).parents[1] / "examples" / "summaries.jsonl"
+DELAY = 0.05
+RULES = ("--judge", "grounding", "--judge", "form")
+WARM = 200
+
+
+def bodies() -> list[bytes]:
+    """Return checks of the examples."""
+    rows = map(json.loads, EXAMPLES.read_text(encoding="utf-8").splitlines())
+    return [
+        json.dumps(
+            {
+                "output": row["output"],
+                "inputs": row["inputs"],
+                "task": row["task"],
+                "aspects": ["consistency"],
+            }
+        ).encode()
+        for row in rows
+    ]
+
+
+@contextmanager
+def service(*flags: str) -> Iterator[tuple[int, int]]:
+    """Run the service with these flags; yield its port and its process."""
+    with TemporaryDirectory() as state:
+        command = [sys.executable, "-m", "spanjury", "serve", "--port", "0", "--state-dir", state]
+        process = subprocess.Popen([*command, *flags], stderr=subprocess.PIPE, text=True)  # noqa: S603
+        assert process.stderr is not None
+        try:
+            address = process.stderr.readline().strip()
+            if not process.stderr.readline().startswith("ready"):
+                raise RuntimeError(f"the service did not begin: {address}")
+            yield int(address.rpartition(":")[2]), process.pid
+        finally:
+            process.terminate()
+            process.wait()
+            process.stderr.close()
+
+
+def memory_mb(process: int) -> float:
+    """Return the memory that a process has in use."""
+    lines = Path(f"/proc/{process}/status").read_text(encoding="utf-8").splitlines()
+    (line,) = (line for line in lines if line.startswith("VmRSS:"))
+    return int(line.split()[1]) / 1024
+
+
+def row(name: str, load: Load) -> str:
+    """Return a row of the table."""
+    times = " | ".join(f"{load.quantile(share):.1f}" for share in (0.5, 0.99))
+    return f"| {name} | {load.rate:,.0f} | {times} |"
+
+
+def measured(port: int, asked: Sequence[bytes], *, clients: int, requests: int) -> Load:
+    """Ask some requests first, so that all is loaded, and then those that count."""
+    ask(port, asked, clients=clients, requests=max(WARM, clients))
+    return ask(port, asked, clients=clients, requests=requests)
+
+
+def growth(port: int, process: int, asked: Sequence[bytes], *, requests: int) -> Iterator[str]:
+    """Yield the memory of the service at the beginning, and after each fifth of the requests."""
+    yield f"{memory_mb(process):.1f}"
+    for _ in range(5):
+        ask(port, asked, clients=8, requests=requests // 5)
+        yield f"{memory_mb(process):.1f}"
+
+
+def read_options() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description="Ask a service over HTTP.")
+    parser.add_argument("--requests", type=int, default=2_000)
+    parser.add_argument("--clients", type=int, default=64)
+    parser.add_argument("--endurance", type=int, default=5_000, help="requests, for memory")
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Print the table."""
+    options = read_options()
+    asked = bodies()
+    many = {"clients": options.clients, "requests": options.requests}
+    print(f"| {options.clients} clients | requests/s | p50, ms | p99, ms |\n|---|---|---|---|")
+    with service(*RULES) as (port, process):
+        print(row("offline judges (rules)", measured(port, asked, **many)), flush=True)
+        alone = measured(port, asked, clients=1, requests=max(options.requests // 10, 20))
+        print(row("the same, one client", alone), flush=True)
+        memory = ", ".join(growth(port, process, asked, requests=options.endurance))
+        with bare_service(answers(port, asked)) as (bare, _):
+            print(row("a bare application, the same bytes", measured(bare, asked, **many)))
+    with batch_server.served(delay=DELAY) as address:
+        model = ("--model", "openai-compatible/stub", "--model-base-url", f"{address}/v1")
+        with service(*model, "--max-connections", str(options.clients)) as (port, _):
+            name = f"a model that answers after {1e3 * DELAY:.0f} ms"
+            print(row(name, measured(port, asked, **many)))
+        made = batch_server.counts(address).calls
+        if made < options.requests:
+            raise RuntimeError(f"expected {options.requests} calls or more, and {made} were made")
+    print(f"\nMemory over {options.endurance:,} requests (MB): {memory}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,220 @@
+"""`spanjury serve`: judge for other programs, over HTTP."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from platformdirs import user_state_path
+
+from spanjury.judges.core import ConfigError
+from spanjury.judges.core.lazy import lazily, require
+from spanjury.orchestration.cli.command import Flag, Flags
+from spanjury.orchestration.cli.exits import say
+from spanjury.orchestration.cli.flags.data import AspectsFiles
+from spanjury.orchestration.cli.flags.panel import (
+    CallFlags,
+    ModelBaseUrls,
+    PanelFlags,
+    ScoringFlags,
+    Seed,
+)
+from spanjury.orchestration.cli.flags.run import LimitFlags
+
+with lazily():
+    from spanjury.orchestration.cli import logging
+    from spanjury.orchestration.services.batches import batch as batches
+    from spanjury.orchestration.wiring import config as configs
+
+from spanjury.orchestration.servers.http import run, settings, tokens
+
+_BY_SIGNAL = 128
+_DEFAULT = "default"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedPanelFlags(Flags, title="Judges"):
+    """The flags that name the panels; without any, the offline judges are the default one."""
+
+    panel: Annotated[
+        tuple[str, ...],
+        Flag("A panel that requests may name, by its TOML file; repeatable.", "NAME=FILE"),
+    ] = ()
+    judge: Annotated[
+        tuple[str, ...],
+        Flag("A judge of the default panel, as NAME:option=value,…; repeatable.", env=True),
+    ] = ()
+    model: Annotated[
+        tuple[str, ...],
+        Flag("A model of it by its LiteLLM name, or 'embedded'; repeatable.", env=True),
+    ] = ()
+    model_base_url: ModelBaseUrls = ()
+    seed: Seed = None
+    aspects_file: AspectsFiles = ()
+    calls: CallFlags = CallFlags()  # noqa: RUF009  it is frozen
+    scoring: ScoringFlags = ScoringFlags()  # noqa: RUF009  likewise
+
+    def panels(self) -> "dict[str, configs.PanelConfig]":
+        """Return the panels by name; raise `ConfigError` if flags do not fit together."""
+        named = dict(map(self._named, self.panel))
+        if len(named) < len(self.panel):
+            raise ConfigError("--panel: two panels have one name")
+        if _DEFAULT not in named:
+            named[_DEFAULT] = self._flags().config()
+        elif self.judge or self.model:
+            raise ConfigError("--panel default=… names it all: leave out --judge and --model")
+        return named
+
+    def _named(self, spec: str) -> "tuple[str, configs.PanelConfig]":
+        name, equals, file = spec.partition("=")
+        if not equals or not name.strip() or not file:
+            raise ConfigError(f"--panel {spec!r}: expected NAME=FILE")
+        return name.strip(), configs.read_panel_file(Path(file))
+
+    def _flags(self) -> PanelFlags:
+        return PanelFlags(
+            judge=self.judge,
+            model=self.model,
+            model_base_url=self.model_base_url,
+            seed=self.seed,
+            calls=self.calls,
+            scoring=self.scoring,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListenFlags(Flags, title="Service"):
+    """The flags that say where it listens, and to whom."""
+
+    host: Annotated[
+        str,
+        Flag(
+            "Address to listen at; any but a loopback one needs a token, in"
+            " SPANJURY_SERVE_TOKEN or --token-file.",
+            "ADDRESS",
+            env="SPANJURY_SERVE_HOST",
+        ),
+    ] = "127.0.0.1"
+    port: Annotated[
+        int,
+        Flag("Port to listen at; 0 for any that is free.", min=0, env="SPANJURY_SERVE_PORT"),
+    ] = 8765
+    token_file: Annotated[
+        Path | None,
+        Flag(
+            "File of TENANT:TOKEN lines; a tenant sees its own batches only.",
+            env="SPANJURY_SERVE_TOKEN_FILE",
+        ),
+    ] = None
+    state_dir: Annotated[
+        Path | None,
+        Flag(
+            "Folder of the batches; among your data by default.",
+            "FOLDER",
+            env="SPANJURY_SERVE_STATE",
+        ),
+    ] = None
+    log_file: Annotated[
+        Path | None, Flag("Write a log to this file, in JSON.", env=True, rare=True)
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoundFlags(Flags, title="Bounds"):
+    """The flags that bound what clients may ask for."""
+
+    max_checks: Annotated[int, Flag("Checks at once; others get 429.", min=1, rare=True)] = 100
+    max_http_connections: Annotated[
+        int, Flag("Connections at once; others get 503.", min=1, rare=True)
+    ] = 1_000
+    max_body: Annotated[int, Flag("Bytes of a request.", "BYTES", min=1, rare=True)] = 2**22
+    max_output: Annotated[
+        int, Flag("Characters of a text of a check.", "CHARACTERS", min=1, rare=True)
+    ] = 100_000
+    max_source: Annotated[
+        int, Flag("Characters of all it is compared with.", "CHARACTERS", min=1, rare=True)
+    ] = 1_000_000
+    max_batch_body: Annotated[int, Flag("Bytes of a batch.", "BYTES", min=1, rare=True)] = 2**28
+    max_rows: Annotated[int, Flag("Rows of a batch.", "ROWS", min=1, rare=True)] = 100_000
+    max_batches: Annotated[
+        int, Flag("Batches that are judged at once; others wait.", min=1, rare=True)
+    ] = 2
+    max_waiting: Annotated[
+        int, Flag("Batches that may wait; others get 429.", min=1, rare=True)
+    ] = 100
+    check_seconds: Annotated[
+        float, Flag("Longest time of a check; then 504.", "SECONDS", min=0.01, rare=True)
+    ] = 300.0
+    body_seconds: Annotated[
+        float, Flag("Longest time for a body to arrive; then 408.", "SECONDS", min=0.01, rare=True)
+    ] = 20.0
+    head_seconds: Annotated[
+        float, Flag("Longest time for a head to arrive.", "SECONDS", min=0.01, rare=True)
+    ] = 10.0
+    drain_seconds: Annotated[
+        float,
+        Flag("Longest time for checks to end after SIGTERM.", "SECONDS", min=0.0, rare=True),
+    ] = 30.0
+    keep_days: Annotated[
+        float, Flag("Days for which batches that have ended are kept.", "DAYS", min=0.0, rare=True)
+    ] = 7.0
+
+    def limits(self) -> "settings.ServiceLimits":
+        """Return the bounds of clients."""
+        return settings.ServiceLimits(
+            body=self.max_body,
+            batch_body=self.max_batch_body,
+            row=self.max_body,
+            output=self.max_output,
+            source=self.max_source,
+            rows=self.max_rows,
+            checks=self.max_checks,
+            connections=self.max_http_connections,
+            check_seconds=self.check_seconds,
+            body_seconds=self.body_seconds,
+            head_seconds=self.head_seconds,
+            drain_seconds=self.drain_seconds,
+        )
+
+
+def serve(
+    *,
+    judges: ServedPanelFlags,
+    listen: ListenFlags,
+    limits: LimitFlags,
+    bounds: BoundFlags,
+) -> None:
+    """Judge for other programs, over HTTP; docs/service.md describes it.
+
+    It listens to this machine alone, unless it is given an address and a token. Limits of cost,
+    tokens and time are those of each batch.
+    """
+    require(run)
+    logging.log_to(listen.log_file)
+    panels = judges.panels()
+    plan = batches.BatchPlan(
+        panels=panels,
+        aspects_files=judges.aspects_file,
+        most_running=bounds.max_batches,
+        most_waiting=bounds.max_waiting,
+        keep_days=bounds.keep_days,
+        limits=limits.limits(),
+        failures=limits.failures(),
+    )
+    token = os.environ.get("SPANJURY_SERVE_TOKEN")
+    forced_by = run.serve(
+        settings.ServiceSettings(
+            panels=panels,
+            batches=plan,
+            state=listen.state_dir or user_state_path("spanjury", appauthor=False) / "serve",
+            aspects_files=judges.aspects_file,
+            host=listen.host,
+            port=listen.port,
+            tokens=tokens.read_tokens(token, listen.token_file),
+            limits=bounds.limits(),
+        ),
+        say=say,
+    )
+    if forced_by:
+        raise typer.Exit(_BY_SIGNAL + forced_by)

@@ -1,0 +1,194 @@
+"""Answers of the service; those about judged texts are the rows of `docs/data.md`."""
+
+from datetime import datetime
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from spanjury.judges.core import Decision, Ground, Located, Outcome
+from spanjury.orchestration.services.batches.records import BatchState
+
+_PROBABILITY = "Probability that there is an error, 0 to 1; null where no judge says."
+
+
+class _Row(BaseModel):
+    """A part of a result row; releases to come may add members."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class EvidenceRow(_Row):
+    """A place in an input that supports or contradicts a span."""
+
+    input: str = Field(description="Header of the input.")
+    start: int = Field(description="Offset of its first code point in that input.")
+    end: int = Field(description="Offset behind its last code point.")
+    text: str = Field(description="The place itself.")
+
+
+class SeatSpan(_Row):
+    """An error that one judge marked."""
+
+    start: int | None = Field(
+        description="Offset of its first code point in the output; null without a place."
+    )
+    end: int | None = Field(description="Offset behind its last code point.")
+    text: str = Field(description="The words at fault, as they stand in the output.")
+    explanation: str = Field(description="Why they are.")
+    severity: int = Field(description="1, a blemish, to 5, useless.", ge=1, le=5)
+    category: str = Field(description="Kind of error; empty where the judge names none.")
+    located: Located = Field(description="Certainty of the place.")
+    evidence: list[EvidenceRow] = Field(description="What the inputs say of it.")
+    probability: float | None = Field(description=_PROBABILITY)
+
+
+class PanelSpan(SeatSpan):
+    """An error in the report of the panel."""
+
+    found_by: list[str] = Field(description="The seats that marked it.")
+
+
+class UsageRow(_Row):
+    """Calls to models and their tokens."""
+
+    calls: int = Field(description="Calls.")
+    prompt: int = Field(description="Tokens read.")
+    cached: int = Field(description="Tokens read from a cache, of those.")
+    completion: int = Field(description="Tokens written.")
+    reasoning: int = Field(description="Tokens of reasoning, of those.")
+
+
+class SeatRow(_Row):
+    """The report of one judge."""
+
+    judge: str = Field(description="Name of the seat.")
+    signature: str = Field(description="All that its numbers depend on.")
+    outcome: Outcome = Field(description="The end that it came to.")
+    score: float | None = Field(description="Null unless the outcome is `scored`.")
+    spans: list[SeatSpan] = Field(description="The errors that it marked.")
+    rationale: str = Field(description="Why the score is what it is.")
+    usage: UsageRow
+    seconds: float = Field(description="Seconds that it took.")
+    reason: str = Field(description="Why there is no score.")
+    reply: str | None = Field(description="The words of a model that could not be read.")
+    error_probability: float | None = Field(description=_PROBABILITY)
+
+
+class BasisRow(_Row):
+    """The ground of a decision."""
+
+    ground: Ground = Field(description="The kind of thing that decided.")
+    reason: str = Field(description="The same in a sentence.")
+    threshold: float | None = Field(description="The probability that was reached, or was not.")
+    false_alarms: float | None = Field(
+        description="Share of the texts without error that get this decision or a graver one."
+    )
+    measured_on: str = Field(description="The texts on which that was counted.")
+
+
+class ResultRow(_Row):
+    """A panel's report on one text and one aspect."""
+
+    id: str = Field(description="Name of the text.")
+    aspect: str = Field(description="Name of the aspect.")
+    score: float | None = Field(description="Null unless the outcome is `scored`; never a guess.")
+    outcome: Outcome = Field(description="The end that the assessment came to.")
+    spans: list[PanelSpan] = Field(description="The errors.")
+    seats: list[SeatRow] = Field(description="Each judge's own report.")
+    aggregation: str = Field(description="How one score was made of the seats'.")
+    consolidator: str = Field(description="How one list of errors was made of the seats'.")
+    task: str = Field(description="Name of the task.")
+    system: str = Field(description="Name of the system that wrote the text, where a row says.")
+    reason: str = Field(description="Why there is no score.")
+    signature: str = Field(description="All that the numbers depend on.")
+    set_aside: list[str] = Field(description="Seats whose errors were not merged.")
+    left_out: int = Field(description="Errors that the consolidator left out.")
+    decision: Decision | None = Field(description="Whether the text may be used as it is.")
+    error_probability: float | None = Field(description=_PROBABILITY)
+    decision_basis: BasisRow | None = Field(description="What decided.")
+
+
+class CheckAnswer(_Row):
+    """The report on one text."""
+
+    id: str = Field(description="Name of the text.")
+    task: str = Field(description="Name of the task.")
+    system: str = Field(description="Empty: a check names no system.")
+    output: str = Field(description="The text that was judged; offsets are in it.")
+    decision: Decision | None = Field(
+        description="The gravest decision on any aspect; null where an aspect has none and no"
+        " other is worse."
+    )
+    results: list[ResultRow] = Field(description="One for each aspect.")
+
+
+class BatchAnswer(BaseModel):
+    """A batch, and how far it is."""
+
+    id: str = Field(description="Its id.")
+    state: BatchState = Field(description="`queued`, `running`, or how it ended.")
+    panel: str = Field(description="Name of its panel.")
+    created: datetime = Field(description="When it was submitted.")
+    ended: datetime | None = Field(description="When it ended; null before.")
+    rows: int = Field(description="Rows that are judged.")
+    skipped: int = Field(description="Rows that could not be read, and were skipped.")
+    done: int = Field(description="Results there are.")
+    total: int = Field(description="Results there will be: one for each row and aspect.")
+    outcomes: dict[str, int] = Field(description="Results by outcome.")
+    reason: str = Field(description="Why it ended early; empty where it did not.")
+    seconds_left: float | None = Field(
+        description="Seconds that it will still take, at its recent speed; null where unknown."
+    )
+
+
+class BatchList(BaseModel):
+    """The batches of a tenant."""
+
+    batches: list[BatchAnswer] = Field(description="The oldest first.")
+
+
+class PanelAnswer(BaseModel):
+    """A panel that requests can name."""
+
+    name: str = Field(description="Its name.")
+    judges: list[str] = Field(description="Names of its seats.")
+    aggregation: str = Field(description="How one score is made of the seats'.")
+    signature: str = Field(description="All that its numbers depend on.")
+
+
+class PanelList(BaseModel):
+    """The panels that the operator has configured."""
+
+    panels: list[PanelAnswer] = Field(description="By name.")
+
+
+class AspectAnswer(BaseModel):
+    """An aspect that requests can name."""
+
+    name: str = Field(description="Its name.")
+    definition: str = Field(description="What is judged.")
+    inputs: list[str] | None = Field(
+        description="Headers of the inputs that it looks at; null for all of them."
+    )
+    is_default: bool = Field(description="Whether it is judged where a request names none.")
+
+
+class TaskAnswer(BaseModel):
+    """A task, and its aspects."""
+
+    name: str = Field(description="Its name.")
+    aliases: list[str] = Field(description="Other names that it goes by.")
+    input_headers: list[str] = Field(description="Usual headers of its inputs.")
+    aspects: list[AspectAnswer] = Field(description="Its aspects.")
+
+
+class TaskList(BaseModel):
+    """The tasks, with their aspects."""
+
+    tasks: list[TaskAnswer] = Field(description="By name.")
+
+
+class Health(BaseModel):
+    """The state of the service."""
+
+    status: Literal["ok"] = Field(description="`ok`.")

@@ -1,0 +1,90 @@
+"""Requests as they are sent: texts, and names that the operator has given; nothing else fits."""
+
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+DEFAULT = "default"
+"""Name of the panel that judges where a request names none."""
+
+_ASPECTS = "Names of aspects, as `/v1/aspects` lists them; `all` for all of the task."
+_TASK = "Name of a task, as `/v1/aspects` lists them."
+_PANEL = "Name of a panel, as `/v1/judges` lists them."
+
+
+class CheckRequest(BaseModel):
+    """A text to be judged, with what it is to be judged by and on."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {
+                    "output": "The bridge opened in 1935.",
+                    "source": "The bridge was opened in 1932.",
+                    "aspects": ["consistency"],
+                }
+            ]
+        },
+    )
+
+    output: str = Field(description="The text that is judged.")
+    source: str | None = Field(default=None, description="The text that it was made from.")
+    inputs: dict[str, str | list[str]] | None = Field(
+        default=None,
+        description="In place of `source`: texts by header, as `Question` and `Context`; a list"
+        " under a header is of passages.",
+        max_length=100,
+    )
+    task: str | None = Field(
+        default=None,
+        description=f"{_TASK} Without it, that of the aspects, or the likely one.",
+        max_length=100,
+    )
+    aspects: list[str] = Field(
+        default=[], description=f"{_ASPECTS} Without any, the usual ones.", max_length=50
+    )
+    references: list[str] = Field(
+        default=[], description="Texts that people would have accepted.", max_length=100
+    )
+    id: str = Field(
+        default="",
+        description="Your name for the text, which the report repeats; made of it by default.",
+        max_length=500,
+    )
+    panel: str = Field(default=DEFAULT, description=_PANEL, max_length=100)
+
+    @model_validator(mode="after")
+    def _name_one_source(self) -> Self:
+        if self.source is not None and self.inputs is not None:
+            raise ValueError("source and inputs are given, expected one of them")
+        return self
+
+    @property
+    def source_texts(self) -> list[str]:
+        """All texts that the output is compared with."""
+        texts = list(self.references)
+        for given in (self.source, *(self.inputs or {}).values()):
+            texts += given if isinstance(given, list) else [given or ""]
+        return texts
+
+
+class BatchQuery(BaseModel):
+    """The parameters of a batch, which apply to all of its rows."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    panel: str = Field(default=DEFAULT, description=_PANEL, max_length=100)
+    task: str | None = Field(
+        default=None,
+        description=f"{_TASK} Without it, each row names its own.",
+        max_length=100,
+    )
+    aspect: list[str] = Field(
+        default=[],
+        description=f"{_ASPECTS} Repeatable; without any, the usual ones.",
+        max_length=50,
+    )
+    skip_bad_rows: bool = Field(
+        default=False, description="Skip rows that cannot be read, in place of refusing the batch."
+    )

@@ -1,0 +1,119 @@
+"""Bodies of requests: read within bounds of bytes and of time, of the expected kind only."""
+
+from collections.abc import AsyncIterator, Mapping
+from types import MappingProxyType
+
+from anyio import current_time, fail_after, move_on_after
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from spanjury.orchestration.servers.http.problems import ProblemError
+from spanjury.orchestration.servers.http.settings import ServiceLimits
+
+BATCHES = "/v1/batches"
+_JSON = frozenset({"application/json"})
+_ROWS = frozenset(
+    {"application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines"}
+)
+_KINDS: Mapping[str, frozenset[str]] = MappingProxyType({"/v1/check": _JSON, BATCHES: _ROWS})
+_DISCARDED = 2**24
+_DISCARD_SECONDS = 2.0
+"""Bytes and seconds of a body that is too large, read so that its sender can read the answer."""
+
+CLOSE: Mapping[str, str] = MappingProxyType({"Connection": "close"})
+"""Header of an answer to a body that was not read to its end."""
+
+
+class BoundedBodies:
+    """Middleware that reads a body before the application begins; those of batches stream."""
+
+    def __init__(self, app: ASGIApp, *, limits: ServiceLimits) -> None:
+        self._app = app
+        self._limits = limits
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand the request on with its body, or raise `ProblemError`."""
+        limits, path = self._limits, scope["path"]
+        if scope["type"] != "http" or scope["method"] not in {"POST", "PUT", "PATCH"}:
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        _require_kind(headers, path)
+        most = limits.batch_body if path == BATCHES else limits.body
+        if _announced(headers) > most:
+            await _discard(receive)
+            raise ProblemError("body-too-large", f"{most} bytes may be sent", headers=CLOSE)
+        if path == BATCHES:
+            await self._app(scope, receive, send)
+            return
+        pieces = stream_body(receive, most=most, seconds=limits.body_seconds)
+        body = b"".join([piece async for piece in pieces])
+        await self._app(scope, _replaying(body, receive), send)
+
+
+async def stream_body(receive: Receive, *, most: int, seconds: float) -> AsyncIterator[bytes]:
+    """Yield a body piece by piece; raise `ProblemError` if it is too large or too slow."""
+    received = 0
+    end = current_time() + seconds
+    while True:
+        message = await _received_before(receive, end)
+        if message["type"] == "http.disconnect":
+            raise ProblemError("client-closed")
+        piece: bytes = message.get("body", b"")
+        received += len(piece)
+        if received > most:
+            await _discard(receive)
+            raise ProblemError("body-too-large", f"{most} bytes may be sent", headers=CLOSE)
+        if piece:
+            yield piece
+        if not message.get("more_body", False):
+            return
+
+
+async def _received_before(receive: Receive, end: float) -> Message:
+    try:
+        with fail_after(end - current_time()):
+            return await receive()
+    except TimeoutError:
+        raise ProblemError("body-too-slow", headers=CLOSE) from None
+
+
+def _require_kind(headers: Headers, path: str) -> None:
+    """Refuse what a page of another site could send unasked, and what would have to be unpacked."""
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    expected = _KINDS.get(path)
+    if expected is not None and kind not in expected:
+        wanted = " or ".join(sorted(expected))
+        raise ProblemError(
+            "media-type-not-supported", f"expected Content-Type {wanted}", headers=CLOSE
+        )
+    if headers.get("content-encoding", "identity").lower() != "identity":
+        raise ProblemError(
+            "media-type-not-supported", "bodies are sent as they are, not packed", headers=CLOSE
+        )
+
+
+def _announced(headers: Headers) -> int:
+    length = headers.get("content-length", "")
+    return int(length) if length.isdecimal() else 0
+
+
+async def _discard(receive: Receive) -> None:
+    """Read on for a while, since many clients read no answer before all is sent."""
+    received = 0
+    with move_on_after(_DISCARD_SECONDS):
+        while received < _DISCARDED:
+            message = await receive()
+            received += len(message.get("body", b""))
+            if not message.get("more_body", False):
+                return
+
+
+def _replaying(body: bytes, receive: Receive) -> Receive:
+    """Return what gives the whole body first, and then what comes: that the client has gone."""
+    left: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replay() -> Message:
+        return left.pop() if left else await receive()
+
+    return replay

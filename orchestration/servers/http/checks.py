@@ -1,0 +1,135 @@
+"""`POST /v1/check`: one text is judged while its client waits."""
+
+import json
+from collections.abc import Awaitable, Callable
+from typing import Literal, TypeVar
+
+from anyio import create_task_group, move_on_after
+from fastapi import APIRouter, Request, Response
+from starlette.types import Receive
+
+from spanjury.judges.core import (
+    ClosedModelError,
+    ConfigError,
+    RunFailedError,
+    first_error_alone,
+    hide,
+)
+from spanjury.orchestration.servers.http.answers import CheckAnswer
+from spanjury.orchestration.servers.http.asked import CheckRequest
+from spanjury.orchestration.servers.http.pages import problems
+from spanjury.orchestration.servers.http.problems import ProblemError
+from spanjury.orchestration.servers.http.service import OpenPanel, Service
+from spanjury.orchestration.servers.http.settings import ServiceLimits
+from spanjury.orchestration.services import check as checking
+from spanjury.orchestration.services.text_report import TextReport
+
+T = TypeVar("T")
+
+_PROBLEMS = problems(
+    "body-invalid",
+    "body-not-json",
+    "body-too-large",
+    "body-too-slow",
+    "check-timed-out",
+    "media-type-not-supported",
+    "panel-not-found",
+    "request-not-understood",
+    "service-closing",
+    "service-starting",
+    "text-too-long",
+    "too-busy",
+)
+
+
+def check_routes(service: Service) -> APIRouter:
+    """Return the route of checks."""
+    router = APIRouter(tags=["checks"])
+
+    @router.post("/v1/check", response_model=CheckAnswer, responses=_PROBLEMS)
+    async def check(request: Request, asked: CheckRequest) -> Response:
+        """Judge one text on one or more aspects.
+
+        A judge that fails is no problem of the request: its result has no score, and an `outcome`
+        that says why. When the client goes away, the work is dropped, and no model is asked more.
+        """
+        panel = service.panel(asked.panel)
+        _require_room(asked, service.settings.limits)
+        with service.check_under_way():
+            report = await _report(service, panel, asked=asked, receive=request.receive)
+        for result in report.results:
+            service.metrics.assessed(panel.name, result.report.outcome.value)
+        return Response(_json(report), media_type="application/json")
+
+    return router
+
+
+async def _report(
+    service: Service, opened: OpenPanel, *, asked: CheckRequest, receive: Receive
+) -> TextReport:
+    """Have the panel judge; raise `ProblemError` where there is no report."""
+    try:
+        request = checking.request_of(
+            asked.output,
+            source=asked.source if asked.inputs is None else asked.inputs,
+            task=asked.task,
+            aspects=asked.aspects,
+            references=asked.references,
+            segment_id=asked.id,
+            aspects_files=service.settings.aspects_files,
+        )
+        return await while_connected(
+            receive,
+            lambda: checking.judge(opened.panel, request),
+            seconds=service.settings.limits.check_seconds,
+        )
+    except (ClosedModelError, RunFailedError):
+        raise ProblemError("service-closing") from None
+    except ConfigError as error:
+        raise ProblemError("request-not-understood", hide(str(error))) from error
+
+
+async def while_connected(
+    receive: Receive, work: Callable[[], Awaitable[T]], *, seconds: float
+) -> T:
+    """Do `work` while its client waits, and so many seconds at most.
+
+    `receive` has given the whole body before. Raises `ProblemError` if the client went away or the
+    time is over; the work is cancelled then.
+    """
+    done: list[T] = []
+    ended_by: Literal["check-timed-out", "client-closed"] = "check-timed-out"
+    with first_error_alone():
+        async with create_task_group() as group:
+
+            async def watch() -> None:
+                nonlocal ended_by
+                while (await receive())["type"] != "http.disconnect":
+                    pass
+                ended_by = "client-closed"
+                group.cancel_scope.cancel()
+
+            group.start_soon(watch)
+            with move_on_after(seconds):
+                done.append(await work())
+            group.cancel_scope.cancel()
+    if not done:
+        raise ProblemError(ended_by)
+    return done[0]
+
+
+def _require_room(asked: CheckRequest, limits: ServiceLimits) -> None:
+    """Refuse texts that are too long, by their characters."""
+    length = len(asked.output)
+    if length > limits.output:
+        detail = f"the output has {length} characters, and {limits.output} may be sent"
+        raise ProblemError("text-too-long", detail)
+    length = sum(map(len, asked.source_texts))
+    if length > limits.source:
+        detail = f"source and references have {length} characters, and {limits.source} may be sent"
+        raise ProblemError("text-too-long", detail)
+
+
+def _json(report: TextReport) -> bytes:
+    """Write a report; what UTF-8 cannot hold, as half of a surrogate pair, is escaped."""
+    return json.dumps(report.to_dict(), allow_nan=False, separators=(",", ":")).encode()

@@ -1,0 +1,164 @@
+"""Problems: answers to what cannot be done, as RFC 9457 has them.
+
+The ``type`` of a problem is stable: programs may decide by it. No problem repeats a text, a token
+or a path of this machine.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+MEDIA_TYPE = "application/problem+json"
+BASE = "/problems/"
+"""A type is this and its name."""
+
+_NOTHING: Mapping[str, object] = MappingProxyType({})
+_NO_HEADERS: Mapping[str, str] = MappingProxyType({})
+
+KINDS: Mapping[str, tuple[int, str]] = MappingProxyType(
+    {
+        "address-not-allowed": (403, "Requests to this service must name a loopback address"),
+        "batch-not-found": (404, "There is no such batch"),
+        "body-invalid": (422, "The request does not have the expected form"),
+        "body-not-json": (400, "The body is not JSON"),
+        "body-too-large": (413, "The body is too large"),
+        "body-too-slow": (408, "The body did not arrive in time"),
+        "check-timed-out": (504, "The check took too long"),
+        "client-closed": (499, "The client went away"),
+        "internal-error": (500, "The service failed"),
+        "media-type-not-supported": (415, "The body is of another kind than expected"),
+        "method-not-allowed": (405, "This address takes other methods"),
+        "not-found": (404, "There is nothing at this address"),
+        "origin-not-allowed": (403, "Pages of other sites may not ask this service"),
+        "panel-not-found": (422, "The operator has configured no such panel"),
+        "request-not-understood": (422, "The request names what there is not, or does not fit"),
+        "rows-invalid": (422, "Rows of the batch cannot be read"),
+        "service-closing": (503, "The service is about to end"),
+        "service-starting": (503, "The panels are not open yet"),
+        "text-too-long": (413, "A text is too long"),
+        "token-in-url": (400, "A token must not be in a URL"),
+        "token-missing": (401, "A token is needed"),
+        "token-wrong": (401, "The token is not known"),
+        "too-busy": (429, "As much is under way as may be"),
+        "too-many-rows": (413, "The batch has too many rows"),
+    }
+)
+"""Name of a problem -> its status and its title."""
+
+
+class FieldProblem(BaseModel):
+    """A field that is not as expected."""
+
+    field: str = Field(description="Where it is, as `inputs.Context.2`.")
+    detail: str = Field(description="The expectation that it does not meet.")
+
+
+class RowProblem(BaseModel):
+    """A row of a batch that cannot be read."""
+
+    line: int | None = Field(description="Its line, from 1; null where no line is at fault.")
+    detail: str = Field(description="The reason.")
+
+
+class Problem(BaseModel):
+    """A problem, as RFC 9457 has it."""
+
+    type: str = Field(description="Stable name of the kind of problem, as `/problems/too-busy`.")
+    title: str = Field(description="The kind in words.")
+    status: int = Field(description="The status of the answer.")
+    detail: str = Field(default="", description="The particular case.")
+    fields: list[FieldProblem] | None = Field(
+        default=None, description="The fields at fault, with `body-invalid`."
+    )
+    rows: list[RowProblem] | None = Field(
+        default=None, description="The first 20 rows at fault, with `rows-invalid`."
+    )
+    rows_in_all: int | None = Field(
+        default=None, description="The number of rows at fault, with `rows-invalid`."
+    )
+
+
+class ProblemError(Exception):
+    """A request that cannot be met, for a reason of `KINDS`.
+
+    Parameters
+    ----------
+    kind
+        Name of the problem.
+    detail
+        The particular case.
+    more
+        Further members of the answer.
+    headers
+        Headers of the answer.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        detail: str = "",
+        *,
+        more: Mapping[str, object] = _NOTHING,
+        headers: Mapping[str, str] = _NO_HEADERS,
+    ) -> None:
+        super().__init__(kind)
+        self.kind = kind
+        self.detail = detail
+        self.more = more
+        self.headers = headers
+
+    @property
+    def status(self) -> int:
+        """The status of the answer."""
+        return KINDS[self.kind][0]
+
+    def response(self) -> Response:
+        """Return the answer."""
+        status, title = KINDS[self.kind]
+        body = {"type": f"{BASE}{self.kind}", "title": title, "status": status}
+        if self.detail:
+            body["detail"] = self.detail
+        return Response(
+            json.dumps({**body, **self.more}),
+            status_code=status,
+            media_type=MEDIA_TYPE,
+            headers=dict(self.headers),
+        )
+
+
+def answer_problem(_: Request, problem: Exception) -> Response:
+    """Answer by the problem itself."""
+    assert isinstance(problem, ProblemError)
+    return problem.response()
+
+
+def answer_invalid(_: Request, error: Exception) -> Response:
+    """Answer a request whose fields do not fit, without repeating what was in them."""
+    assert isinstance(error, RequestValidationError)
+    problems: Sequence[Mapping[str, object]] = error.errors()
+    if any(problem["type"] == "json_invalid" for problem in problems):
+        return ProblemError("body-not-json").response()
+    fields = [
+        {"field": _place(problem["loc"]), "detail": str(problem["msg"])} for problem in problems
+    ]
+    return ProblemError("body-invalid", more={"fields": fields[:20]}).response()
+
+
+def answer_http_error(_: Request, error: Exception) -> Response:
+    """Answer what the framework refuses by itself."""
+    assert isinstance(error, HTTPException)
+    kinds = {404: "not-found", 405: "method-not-allowed", 400: "body-not-json"}
+    headers = error.headers or {}
+    return ProblemError(kinds.get(error.status_code, "internal-error"), headers=headers).response()
+
+
+def _place(parts: object) -> str:
+    """Write the place of a field; the first part says that it is in the body or the query."""
+    assert isinstance(parts, tuple)
+    return ".".join(map(str, parts[1:])) or str(parts[0])

@@ -1,0 +1,172 @@
+"""A service from its start to its end: it listens, judges, and drains when it is asked to end."""
+
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from types import FrameType
+
+import anyio
+import prometheus_client
+import uvicorn
+from anyio import current_time
+
+from spanjury.judges.core import ConfigError, ServiceError, first_error_alone
+from spanjury.orchestration.servers.http.app import create_app
+from spanjury.orchestration.servers.http.connections import bounded
+from spanjury.orchestration.servers.http.service import Service
+from spanjury.orchestration.servers.http.settings import LOOPBACK, ServiceSettings
+from spanjury.orchestration.services.batches.records import BatchStore
+
+if sys.platform != "win32":
+    import resource
+
+_BACKLOG = 2_048
+_KEEP_ALIVE = 65
+"""Seconds for which a connection may be idle: longer than proxies keep theirs, 60 by default."""
+_OTHER_FILES = 256
+"""Files that are open beside connections: memories, results, calls to models."""
+
+
+def serve(settings: ServiceSettings, *, say: Callable[[str], None]) -> int:
+    """Serve until a signal comes; return 0, or the number of a second signal.
+
+    Parameters
+    ----------
+    settings
+        Of the service.
+    say
+        Is given lines for the operator: where it listens, that it is ready, that it ends.
+
+    Raises
+    ------
+    ConfigError
+        If another address than a loopback one has no token, or a panel cannot be opened.
+    ServiceError
+        If the address is taken.
+    StoreError
+        If another service uses the folder of the batches.
+    """
+    if settings.host not in LOOPBACK and not settings.tokens:
+        raise ConfigError(
+            f"{settings.host} is not a loopback address: whoever reaches it could spend your"
+            " models' money; set a token in SPANJURY_SERVE_TOKEN or by --token-file"
+        )
+    # Else a time of creation stands beside every figure.
+    prometheus_client.disable_created_metrics()  # type: ignore[no-untyped-call]  # it has no types
+    with _listening(settings) as listener, BatchStore(settings.state) as store:
+        service = Service(settings)
+        server = _DrainingServer(service, say=say)
+        anyio.run(_serve, server, listener, store)
+        return server.forced_by
+
+
+async def _serve(server: "_DrainingServer", listener: socket.socket, store: BatchStore) -> None:
+    service = server.service
+    address, port = listener.getsockname()[:2]
+    name = f"[{address}]" if ":" in address else address
+    server.say(f"spanjury listens on http://{name}:{port}")
+
+    async def hold() -> None:
+        panels = ", ".join(sorted(service.settings.panels))
+        await service.hold(store, opened=lambda: server.say(f"ready; panels: {panels}"))
+
+    with first_error_alone():
+        async with anyio.create_task_group() as group:
+            group.start_soon(hold)
+            await server.serve([listener])
+            service.close()
+            if server.forced_by:
+                group.cancel_scope.cancel()
+
+
+class _DrainingServer(uvicorn.Server):
+    """A server that answers on while it drains, so that whoever watches sees that it is to end.
+
+    At the first signal nothing new is taken on, and the listener is closed once no request is
+    under way or the time for that is over. A second signal ends it at once.
+    """
+
+    def __init__(self, service: Service, *, say: Callable[[str], None]) -> None:
+        limits = service.settings.limits
+        most, backlog = _room(limits.connections)
+        connections = bounded(most=most, head_seconds=limits.head_seconds)
+        super().__init__(
+            uvicorn.Config(
+                create_app(service),
+                http=connections,
+                ws="none",
+                lifespan="off",
+                log_config=None,
+                log_level="critical",
+                access_log=False,
+                proxy_headers=False,
+                server_header=False,
+                backlog=backlog,
+                timeout_keep_alive=_KEEP_ALIVE,
+                timeout_graceful_shutdown=1,  # a check has had its time by then
+            )
+        )
+        self.say = say
+        self.forced_by = 0
+        self.service = service
+        self._signals: list[int] = []
+        self._end = 0.0
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Note a signal; between two steps of the loop, nothing more is safe."""
+        del frame
+        if self._signals:
+            self.forced_by = sig
+            self.should_exit = self.force_exit = True
+        self._signals.append(sig)
+
+    async def on_tick(self, counter: int) -> bool:
+        """Drain once a signal has come; say whether to end."""
+        service = self.service
+        if self._signals and not service.is_draining:
+            seconds = service.settings.limits.drain_seconds
+            name = signal.Signals(self._signals[0]).name
+            self.say(f"{name}: what is under way may take {seconds:g} s more; again to drop it")
+            service.drain()
+            self._end = current_time() + seconds
+        elif service.is_draining and (not service.requests or current_time() >= self._end):
+            self.should_exit = True
+        return await super().on_tick(counter)
+
+
+def _listening(settings: ServiceSettings) -> socket.socket:
+    """Return a socket that is bound to the address, for ``with``."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    # Named as TCP, or asyncio would hold answers back for 40 ms (Nagle's algorithm).
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        if sys.platform != "win32":  # where it would let two servers share a port
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((settings.host, settings.port))
+        listener.listen(_BACKLOG)
+    except (OSError, OverflowError) as error:
+        listener.close()
+        problem = getattr(error, "strerror", None) or error
+        raise ServiceError(
+            f"{settings.host}:{settings.port}: cannot be listened at: {problem}"
+        ) from error
+    listener.settimeout(0.0)  # the event loop waits for it
+    return listener
+
+
+def _room(wanted: int) -> tuple[int, int]:
+    """Return how many connections may be open, and how many may wait to be taken on at once.
+
+    The system is asked for as many files as are needed; those that are refused are files, too.
+    """
+    if sys.platform == "win32":
+        return wanted, _BACKLOG
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = wanted + _BACKLOG + _OTHER_FILES
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        soft = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        if soft < needed:
+            return min(wanted, soft // 2), max(soft // 4, 1)
+    return wanted, _BACKLOG

@@ -1,0 +1,77 @@
+"""The settings of the service, all of them its operator's: no request can change one."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from spanjury.orchestration.servers.http.tokens import Tokens
+from spanjury.orchestration.services.batches.batch import BatchPlan
+from spanjury.orchestration.wiring.config import PanelConfig
+
+LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+"""Addresses at which only this machine is listened to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceLimits:
+    """The bounds of what clients may ask for at once.
+
+    Parameters
+    ----------
+    body, batch_body, row
+        Bytes of a request, of a batch, and of one row of it.
+    output, source
+        Characters of a text that is judged, and of all texts that it is compared with.
+    rows
+        Rows of a batch.
+    checks
+        Checks under way at once; another is refused with 429.
+    connections
+        Connections at once; another is refused with 503.
+    check_seconds, body_seconds, batch_body_seconds, head_seconds
+        Longest time of a check, and for a request's body, a batch's and a head to arrive.
+    drain_seconds
+        Longest time that checks under way may take once the service is to end.
+    """
+
+    body: int = 2**22
+    batch_body: int = 2**28
+    row: int = 2**22
+    output: int = 100_000
+    source: int = 1_000_000
+    rows: int = 100_000
+    checks: int = 100
+    connections: int = 1_000
+    check_seconds: float = 300.0
+    body_seconds: float = 20.0
+    batch_body_seconds: float = 600.0
+    head_seconds: float = 10.0
+    drain_seconds: float = 30.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceSettings:
+    """The service: where it listens, to whom, and which panels it has.
+
+    Parameters
+    ----------
+    panels
+        Panels by the names that requests may say; one is called ``default``.
+    aspects_files
+        TOML files that add tasks and aspects.
+    tokens
+        Those of its clients; without any, only this machine is listened to.
+    state
+        Folder of the batches.
+    batches
+        The bounds of their work.
+    """
+
+    panels: Mapping[str, PanelConfig]
+    batches: BatchPlan
+    state: Path
+    aspects_files: tuple[Path, ...] = ()
+    host: str = "127.0.0.1"
+    port: int = 8765
+    tokens: Tokens = field(default_factory=Tokens)
+    limits: ServiceLimits = ServiceLimits()

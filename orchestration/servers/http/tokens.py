@@ -1,0 +1,111 @@
+"""Tokens: who a client is, and who may be a client at all.
+
+Each token belongs to a tenant, and a tenant sees its own batches only. Tokens are kept as digests
+and compared in constant time.
+"""
+
+import hmac
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from urllib.parse import parse_qsl, unquote_to_bytes
+
+from spanjury.judges.core import ConfigError
+
+VARIABLE = "SPANJURY_SERVE_TOKEN"
+"""Environment variable that holds the token of the tenant `SOLE`."""
+SOLE = "default"
+"""Name of the tenant whose token has no name."""
+LOCAL = "local"
+"""Name of whoever asks a service that has no tokens."""
+
+_SHORTEST = 16
+_TENANT = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+_TOKEN = re.compile(r"[\x21-\x7e]+")
+_SUSPECT = re.compile(r"(^|[_-])(api[_-]?key|auth|authorization|bearer|key|token)$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The tokens of a service: tenant by digest."""
+
+    _tenants: Mapping[bytes, str] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self._tenants)
+
+    def tenant(self, token: bytes) -> str | None:
+        """Return whose token it is, or None; it takes as long for every token."""
+        asked, found = _digest(token), None
+        for known, tenant in self._tenants.items():
+            if hmac.compare_digest(known, asked):
+                found = tenant
+        return found
+
+    def is_in_address(self, path: bytes, query: bytes) -> bool:
+        """Say whether an address holds one of these tokens, or a parameter that is named as one."""
+        pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
+        if any(_SUSPECT.search(name) for name, _ in pairs):
+            return True
+        texts = [unquote_to_bytes(part) for part in path.split(b"/")]
+        texts += [text.encode("utf-8", "replace") for pair in pairs for text in pair]
+        return any(self.tenant(text) is not None for text in texts if text)
+
+
+def read_tokens(variable: str | None, file: Path | None) -> Tokens:
+    """Return the tokens that the environment and a file hold.
+
+    Parameters
+    ----------
+    variable
+        The value of the variable; None or empty where it is not set.
+    file
+        Has one ``TENANT:TOKEN`` a line; a line with a token alone is that of the tenant `SOLE`.
+        Blank lines and those that begin with ``#`` are passed over.
+
+    Raises
+    ------
+    ConfigError
+        If the file cannot be read or holds no token, or one is too short, has other characters
+        than printable ASCII, or is that of two tenants. The message shows no token.
+    """
+    tenants: dict[bytes, str] = {}
+    if variable:
+        _add(tenants, SOLE, variable.strip(), place=VARIABLE)
+    for number, line in enumerate(_lines(file), start=1):
+        if line and not line.startswith("#"):
+            tenant, colon, token = line.partition(":")
+            place = f"{file}, line {number}"
+            _add(
+                tenants, *((tenant.strip(), token.strip()) if colon else (SOLE, line)), place=place
+            )
+    if file is not None and not tenants:
+        raise ConfigError(f"{file}: holds no token, expected TENANT:TOKEN a line")
+    return Tokens(tenants)
+
+
+def _lines(file: Path | None) -> list[str]:
+    if file is None:
+        return []
+    try:
+        return [line.strip() for line in file.read_text(encoding="utf-8").splitlines()]
+    except (OSError, UnicodeDecodeError) as error:
+        problem = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise ConfigError(f"the token file {file} cannot be read: {problem}") from error
+
+
+def _add(tenants: dict[bytes, str], tenant: str, token: str, *, place: str) -> None:
+    if not _TENANT.fullmatch(tenant):
+        raise ConfigError(f"{place}: expected TENANT:TOKEN, with a tenant of letters and digits")
+    if not _TOKEN.fullmatch(token) or len(token) < _SHORTEST:
+        raise ConfigError(
+            f"{place}: a token has {_SHORTEST} printable ASCII characters or more, and no spaces"
+        )
+    if tenants.setdefault(_digest(token.encode()), tenant) != tenant:
+        raise ConfigError(f"{place}: this token is another tenant's already")
+
+
+def _digest(token: bytes) -> bytes:
+    return sha256(token).digest()

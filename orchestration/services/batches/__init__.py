@@ -1,0 +1,1 @@
+"""Batches that a service judges for others: kept on disk, run in turn, and gone on with."""

@@ -1,0 +1,206 @@
+"""Batches on disk: a folder each, with its rows, its run and a record of how far it is.
+
+::
+
+    STATE/serve.lock            held by the one service of this folder
+    STATE/incoming/ID/          a batch that is being received; removed at the next start
+    STATE/batches/ID/batch.json the record
+    STATE/batches/ID/rows.jsonl the rows as they were sent
+    STATE/batches/ID/run/       the run: manifest, memory, results
+
+A batch gets its place under ``batches`` when it is whole, and not before.
+"""
+
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Self
+
+import msgspec
+
+from spanjury.judges.core import EventLog, StoreError
+from spanjury.orchestration.wiring.runs import RunFolder, RunLock
+
+log = EventLog()
+
+_PRIVATE = 0o700
+_ID = re.compile(r"[A-Za-z0-9_-]{16,64}")
+
+
+class BatchState(StrEnum):
+    """The states of a batch; those from `FINISHED` on are ends."""
+
+    QUEUED = "queued"
+    """It waits for its turn."""
+    RUNNING = "running"
+    """It is judged."""
+    FINISHED = "finished"
+    """Every row has its results."""
+    STOPPED = "stopped"
+    """A limit of cost, tokens or time was reached; the results so far can be read."""
+    FAILED = "failed"
+    """It could not go on; the results so far can be read."""
+    CANCELLED = "cancelled"
+    """Its owner ended it; the results so far can be read."""
+
+    @property
+    def is_end(self) -> bool:
+        """Whether nothing more will happen."""
+        return self not in {BatchState.QUEUED, BatchState.RUNNING}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchRecord:
+    """A batch as it is remembered over restarts.
+
+    Parameters
+    ----------
+    owner
+        Name of the tenant; no other sees the batch.
+    rows, assessments
+        Rows that are judged, and results that they will have.
+    skipped
+        Rows that could not be read, where its owner allows for them.
+    done, outcomes
+        Results there are, and how often each outcome came; kept when the batch ends.
+    reason
+        Why it ended early; empty where it did not.
+    """
+
+    id: str
+    owner: str
+    panel: str
+    created: datetime
+    rows: int
+    assessments: int
+    skipped: int = 0
+    state: BatchState = BatchState.QUEUED
+    ended: datetime | None = None
+    done: int = 0
+    outcomes: Mapping[str, int] = field(default_factory=dict)
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchFolder:
+    """The folder of one batch."""
+
+    path: Path
+
+    @property
+    def data(self) -> Path:
+        """The file of its rows."""
+        return self.path / "rows.jsonl"
+
+    @property
+    def run(self) -> RunFolder:
+        """The folder of its run."""
+        return RunFolder(self.path / "run")
+
+    @property
+    def results(self) -> Path | None:
+        """The file of its results, whole or so far; None before there is any."""
+        whole = self.run.results
+        part = whole.with_name(f"{whole.name}.part")
+        return next((path for path in (whole, part) if path.is_file()), None)
+
+    def write(self, record: BatchRecord) -> None:
+        """Write the record, whole or not at all; raise `StoreError` if that fails."""
+        new = self.path / f"batch.json.{secrets.token_hex(4)}"
+        try:
+            with new.open("wb") as file:
+                file.write(msgspec.json.encode(record))
+                file.flush()
+                os.fsync(file.fileno())
+            new.replace(self.path / "batch.json")
+        except OSError as error:
+            raise StoreError(f"{new}: cannot be written: {error.strerror}") from error
+
+    def read(self) -> BatchRecord | None:
+        """Return the record; None if there is none that can be read."""
+        try:
+            return _RECORD.decode((self.path / "batch.json").read_bytes())
+        except (OSError, msgspec.MsgspecError):
+            log.warning("batch.unreadable", batch=self.path.name)
+            return None
+
+
+_RECORD = msgspec.json.Decoder(BatchRecord)
+
+
+class BatchStore:
+    """All batches of one service, for ``with``; no other service may use the folder meanwhile.
+
+    Raises `StoreError` on entry if another does, or the folder cannot be made.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = RunLock(path / "serve.lock")
+
+    def __enter__(self) -> Self:
+        try:
+            for folder in (self._path, self._batches, self._incoming):
+                folder.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
+                folder.chmod(_PRIVATE)
+        except OSError as error:
+            raise StoreError(f"{self._path}: cannot be made: {error.strerror}") from error
+        self._lock.__enter__()
+        for left in self._incoming.iterdir():
+            shutil.rmtree(left, ignore_errors=True)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.__exit__()
+
+    @property
+    def _batches(self) -> Path:
+        return self._path / "batches"
+
+    @property
+    def _incoming(self) -> Path:
+        return self._path / "incoming"
+
+    def receive(self, name: str) -> BatchFolder:
+        """Make the folder of a batch that is being received."""
+        path = self._incoming / name
+        try:
+            path.mkdir(mode=_PRIVATE)
+        except OSError as error:
+            raise StoreError(f"{path}: cannot be made: {error.strerror}") from error
+        return BatchFolder(path)
+
+    def keep(self, received: BatchFolder) -> BatchFolder:
+        """Give a batch that is whole its place."""
+        path = self._batches / received.path.name
+        try:
+            received.path.replace(path)
+        except OSError as error:
+            raise StoreError(f"{path}: cannot be made: {error.strerror}") from error
+        return BatchFolder(path)
+
+    def remove(self, folder: BatchFolder) -> None:
+        """Remove a batch, and all that was made of it."""
+        gone = self._incoming / f"{folder.path.name}.gone"
+        with suppress(OSError):  # what is left is removed at the next start
+            folder.path.replace(gone)
+            shutil.rmtree(gone, ignore_errors=True)
+
+    def kept(self) -> Iterator[tuple[BatchFolder, BatchRecord]]:
+        """Yield the batches that are there, the oldest first."""
+        paths = (path for path in self._batches.iterdir() if _ID.fullmatch(path.name))
+        folders = map(BatchFolder, paths)
+        read = [(folder, record) for folder in folders if (record := folder.read()) is not None]
+        yield from sorted(read, key=lambda one: one[1].created)
+
+
+def now() -> datetime:
+    """Return the time, in UTC."""
+    return datetime.now(UTC)

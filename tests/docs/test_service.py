@@ -1,0 +1,99 @@
+"""The page about the service works as it stands: its commands and its client are run."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fakes.command import SPANJURY, environment
+from fakes.service import Served, serving, started
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "service.md").read_text("utf-8")
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+PORT = "8765"
+
+
+def blocks(kind: str) -> list[str]:
+    return [text for found, text in BLOCK.findall(PAGE) if found == kind]
+
+
+def commands() -> Iterator[list[str]]:
+    """Yield the flags of every `spanjury serve` of the page."""
+    for text in (*blocks("sh"), *blocks("ini")):
+        for line in text.splitlines():
+            _, found, rest = line.partition("spanjury serve")
+            if found:
+                yield shlex.split(rest)
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    with serving(tmp_path) as served:
+        yield served
+
+
+def test_the_lines_of_curl_judge_a_text_and_a_file(served: Served, tmp_path: Path) -> None:
+    asking = [text for text in blocks("sh") if text.startswith("curl")]
+    assert len(asking) == 2
+    said = []
+    for text in asking:
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", text.replace(PORT, str(served.port))],
+            cwd=tmp_path,
+            env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        said.append(done.stdout)
+    assert '"decision":"faulty"' in said[0]
+    assert said[1].count("event: end") == 1
+    rows = (ROOT / "examples" / "summaries.jsonl").read_text("utf-8").splitlines()
+    assert len((tmp_path / "results.jsonl").read_text("utf-8").splitlines()) == len(rows)
+
+
+def test_the_client_prints_what_the_page_shows(
+    served: Served, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (code,), (shown,) = blocks("python"), blocks("text")
+    exec(code.replace(PORT, str(served.port)), {})
+    assert capsys.readouterr().out == shown
+
+
+def test_the_services_of_the_page_begin(tmp_path: Path) -> None:
+    (tmp_path / "panel.toml").write_text('[[seats]]\njudge = "form"\n')
+    (tmp_path / "tokens").write_text("ann:0123456789abcdef\n")
+    own = {"--port": "0", "--state-dir": "state"}
+    found = list(commands())
+    assert len(found) == 4
+    for flags in found:
+        kept = [*flags]
+        for flag, value in own.items():
+            if flag in kept:
+                kept[kept.index(flag) + 1] = value
+        served = started(tmp_path, *kept)
+        served.process.terminate()
+        assert served.wait() == 0, served.said
+
+
+def test_every_flag_and_every_route_of_the_page_is_there(served: Served) -> None:
+    command = [*SPANJURY, "serve", "--help-all"]
+    page = subprocess.run(
+        command, capture_output=True, text=True, check=True, env=environment(ROOT)
+    ).stdout
+    flags = set(re.findall(r"`(--[a-z-]+)", PAGE))
+    assert len(flags) > 15
+    assert {flag for flag in flags if f"{flag} " not in page} == set()
+    with served.client() as client:
+        routes = set(client.get("/openapi.json").json()["paths"])
+    named = re.findall(r"`(?:GET|POST|DELETE) (/\S+)`", PAGE)
+    assert {name.replace("/ID", "/{batch_id}") for name in named} | {"/v1/check"} == routes | {
+        "/openapi.json"
+    }

@@ -24,12 +24,12 @@ with lazily():
 
     from spanjury.orchestration.cli import logging
     from spanjury.orchestration.engine import stopping
+    from spanjury.orchestration.servers import listening, tokens
     from spanjury.orchestration.servers.mcp import http as over_http
-    from spanjury.orchestration.servers.mcp import listening, server, stdio
+    from spanjury.orchestration.servers.mcp import server, stdio
     from spanjury.orchestration.services import panels
     from spanjury.orchestration.wiring import config as configs
 
-TOKEN = "SPANJURY_SERVE_TOKEN"  # noqa: S105  the variable's name
 _BY_SIGNAL = 128
 
 Serve = Callable[["server.Server", "anyio.Event"], Awaitable[None]]
@@ -42,15 +42,19 @@ class ServeFlags(Flags, title="Server"):
     http: Annotated[
         bool, Flag("Serve over HTTP, at /mcp, in place of standard input and output.", env=True)
     ] = False
-    listen: Annotated[
-        str | None,
+    host: Annotated[
+        str,
         Flag(
-            "Address for HTTP; 127.0.0.1:8766 by default. Any that other machines reach needs"
-            f" a secret in {TOKEN}.",
-            "HOST:PORT",
+            "Address for HTTP; any but a loopback one needs a token, in SPANJURY_SERVE_TOKEN or"
+            " --token-file.",
+            "ADDRESS",
             env=True,
         ),
-    ] = None
+    ] = "127.0.0.1"
+    port: Annotated[int, Flag("Port for HTTP; 0 for any that is free.", min=0, env=True)] = 8766
+    token_file: Annotated[Path | None, Flag("File of TENANT:TOKEN lines, for HTTP.", env=True)] = (
+        None
+    )
     aspects_file: AspectsFiles = ()
     log_file: Annotated[
         Path | None, Flag("Write a log to this file, in JSON.", env=True, rare=True)
@@ -68,7 +72,7 @@ def mcp(*, judges: PanelFlags, serving: ServeFlags) -> None:
     libraries.basicConfig(level=libraries.ERROR, format="%(levelname)s: %(message)s")
     panel = judges.config()
     require(server)
-    if serving.http or serving.listen is not None:
+    if serving.http:
         code = _serve_http(panel, serving)
     else:
         code = _serve_stdio(panel, serving.aspects_file)
@@ -87,18 +91,17 @@ def _serve_stdio(panel: "configs.PanelConfig", aspects_files: Sequence[Path]) ->
 
 
 def _serve_http(panel: "configs.PanelConfig", serving: ServeFlags) -> int:
-    token = os.environ.get(TOKEN, "").strip() or None
-    address = listening.Address.parse(serving.listen or "")
-    listening.check_access(address, token)
-    with address.bound() as listener:
-        url = f"http://{address.url_host}:{listener.getsockname()[1]}{over_http.PATH}"
+    held = tokens.read_tokens(os.environ.get(tokens.VARIABLE), serving.token_file)
+    listening.require_access(serving.host, held)
+    with listening.listening(serving.host, serving.port) as listener:
+        url = f"{listening.url_of(serving.host, listener.getsockname()[1])}{over_http.PATH}"
 
         async def serve(served: "server.Server", stop: "anyio.Event") -> None:
             await over_http.serve_http(
                 served,
                 listener,
-                address=address,
-                token=token,
+                host=serving.host,
+                tokens=held,
                 stop=stop,
                 started=partial(say, f"serving at {url}; Ctrl-C ends it"),
             )

@@ -55,7 +55,7 @@ async def until_asked(server: LoopbackServer, times: int) -> None:
 @contextmanager
 def over_http(*flags: str, **variables: str) -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
     """Serve on a free port unless `flags` name one; give the address and the process."""
-    listen = [] if "--listen" in flags else ["--listen", "127.0.0.1:0"]
+    listen = ["--http", *([] if "--port" in flags else ["--port", "0"])]
     with started(*listen, *flags, **variables) as process:
         try:
             assert process.stderr is not None

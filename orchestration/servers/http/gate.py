@@ -12,8 +12,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from spanjury.judges.core import EventLog, kind_of
 from spanjury.orchestration.servers.http.problems import ProblemError
 from spanjury.orchestration.servers.http.service import Service
-from spanjury.orchestration.servers.http.settings import LOOPBACK
-from spanjury.orchestration.servers.http.tokens import LOCAL
+from spanjury.orchestration.servers.listening import LOOPBACK
+from spanjury.orchestration.servers.tokens import LOCAL
 
 log = EventLog()
 
@@ -87,9 +87,8 @@ class Gate:
     def _tenant(self, given: list[str]) -> str:
         if not given:
             raise ProblemError("token-missing", headers={"WWW-Authenticate": "Bearer"})
-        scheme, _, token = given[0].partition(" ")
-        tenant = self._tokens.tenant(token.strip().encode("utf-8", "replace"))
-        if len(given) > 1 or scheme.lower() != "bearer" or tenant is None:
+        tenant = self._tokens.bearer(given)
+        if tenant is None:
             refusal = 'Bearer error="invalid_token"'
             raise ProblemError("token-wrong", headers={"WWW-Authenticate": refusal})
         return tenant

@@ -11,17 +11,17 @@ import prometheus_client
 import uvicorn
 from anyio import current_time
 
-from spanjury.judges.core import ConfigError, ServiceError, first_error_alone
+from spanjury.judges.core import first_error_alone
 from spanjury.orchestration.servers.http.app import create_app
 from spanjury.orchestration.servers.http.connections import bounded
 from spanjury.orchestration.servers.http.service import Service
-from spanjury.orchestration.servers.http.settings import LOOPBACK, ServiceSettings
+from spanjury.orchestration.servers.http.settings import ServiceSettings
+from spanjury.orchestration.servers.listening import BACKLOG, listening, require_access, url_of
 from spanjury.orchestration.services.batches.records import BatchStore
 
 if sys.platform != "win32":
     import resource
 
-_BACKLOG = 2_048
 _KEEP_ALIVE = 65
 """Seconds for which a connection may be idle: longer than proxies keep theirs, 60 by default."""
 _OTHER_FILES = 256
@@ -47,14 +47,10 @@ def serve(settings: ServiceSettings, *, say: Callable[[str], None]) -> int:
     StoreError
         If another service uses the folder of the batches.
     """
-    if settings.host not in LOOPBACK and not settings.tokens:
-        raise ConfigError(
-            f"{settings.host} is not a loopback address: whoever reaches it could spend your"
-            " models' money; set a token in SPANJURY_SERVE_TOKEN or by --token-file"
-        )
+    require_access(settings.host, settings.tokens)
     # Else a time of creation stands beside every figure.
     prometheus_client.disable_created_metrics()  # type: ignore[no-untyped-call]  # it has no types
-    with _listening(settings) as listener, BatchStore(settings.state) as store:
+    with listening(settings.host, settings.port) as listener, BatchStore(settings.state) as store:
         service = Service(settings)
         server = _DrainingServer(service, say=say)
         anyio.run(_serve, server, listener, store)
@@ -63,9 +59,7 @@ def serve(settings: ServiceSettings, *, say: Callable[[str], None]) -> int:
 
 async def _serve(server: "_DrainingServer", listener: socket.socket, store: BatchStore) -> None:
     service = server.service
-    address, port = listener.getsockname()[:2]
-    name = f"[{address}]" if ":" in address else address
-    server.say(f"spanjury listens on http://{name}:{port}")
+    server.say(f"spanjury listens on {url_of(*listener.getsockname()[:2])}")
 
     async def hold() -> None:
         panels = ", ".join(sorted(service.settings.panels))
@@ -135,38 +129,18 @@ class _DrainingServer(uvicorn.Server):
         return await super().on_tick(counter)
 
 
-def _listening(settings: ServiceSettings) -> socket.socket:
-    """Return a socket that is bound to the address, for ``with``."""
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    # Named as TCP, or asyncio would hold answers back for 40 ms (Nagle's algorithm).
-    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    try:
-        if sys.platform != "win32":  # where it would let two servers share a port
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((settings.host, settings.port))
-        listener.listen(_BACKLOG)
-    except (OSError, OverflowError) as error:
-        listener.close()
-        problem = getattr(error, "strerror", None) or error
-        raise ServiceError(
-            f"{settings.host}:{settings.port}: cannot be listened at: {problem}"
-        ) from error
-    listener.settimeout(0.0)  # the event loop waits for it
-    return listener
-
-
 def _room(wanted: int) -> tuple[int, int]:
     """Return how many connections may be open, and how many may wait to be taken on at once.
 
     The system is asked for as many files as are needed; those that are refused are files, too.
     """
     if sys.platform == "win32":
-        return wanted, _BACKLOG
+        return wanted, BACKLOG
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    needed = wanted + _BACKLOG + _OTHER_FILES
+    needed = wanted + BACKLOG + _OTHER_FILES
     if soft != resource.RLIM_INFINITY and soft < needed:
         soft = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
         if soft < needed:
             return min(wanted, soft // 2), max(soft // 4, 1)
-    return wanted, _BACKLOG
+    return wanted, BACKLOG

@@ -4,12 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from spanjury.orchestration.servers.http.tokens import Tokens
+from spanjury.orchestration.servers.tokens import Tokens
 from spanjury.orchestration.services.batches.batch import BatchPlan
 from spanjury.orchestration.wiring.config import PanelConfig
-
-LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
-"""Addresses at which only this machine is listened to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,8 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from spanjury.orchestration.servers.mcp.listening import Address, is_bearer
+from spanjury.orchestration.servers.listening import is_loopback
+from spanjury.orchestration.servers.tokens import Tokens
 
 PATH = "/mcp"
 MOST_CONNECTIONS = 1_000
@@ -30,20 +31,21 @@ async def serve_http(
     server: MCPServer,
     listener: socket,
     *,
-    address: Address,
-    token: str | None,
+    host: str,
+    tokens: Tokens,
     stop: Event,
     started: Callable[[], None],
 ) -> None:
     """Serve until `stop` is set; call `started` when requests are answered.
 
-    With a `token`, a request without it is answered with 401.
+    Where there are `tokens`, a request without one of them is answered with 401. `host` is where
+    `listener` listens.
     """
     app: ASGIApp = server.streamable_http_app(
-        streamable_http_path=PATH, transport_security=_security(address, listener)
+        streamable_http_path=PATH, transport_security=_security(host, listener)
     )
     config = uvicorn.Config(
-        _Guarded(app, token) if token else app,
+        _Guarded(app, tokens) if tokens else app,
         log_config=None,
         access_log=False,
         timeout_graceful_shutdown=GRACE,
@@ -84,16 +86,15 @@ class _Web(uvicorn.Server):
 
 
 class _Guarded:
-    """An application for those who know the token."""
+    """An application for those who have a token."""
 
-    def __init__(self, app: ASGIApp, token: str) -> None:
+    def __init__(self, app: ASGIApp, tokens: Tokens) -> None:
         self._app = app
-        self._token = token
+        self._tokens = tokens
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or is_bearer(
-            Headers(scope=scope).get("authorization", ""), self._token
-        ):
+        given = Headers(scope=scope).getlist("authorization")
+        if scope["type"] != "http" or self._tokens.bearer(given) is not None:
             await self._app(scope, receive, send)
             return
         refusal = PlainTextResponse(
@@ -102,12 +103,13 @@ class _Guarded:
         await refusal(scope, receive, send)
 
 
-def _security(address: Address, listener: socket) -> TransportSecuritySettings:
+def _security(host: str, listener: socket) -> TransportSecuritySettings:
     """Return the check of hosts and origins; beyond this machine the token does their work."""
-    if not address.is_loopback:
+    if not is_loopback(host):
         return TransportSecuritySettings(enable_dns_rebinding_protection=False)
     port = listener.getsockname()[1]
-    hosts = [f"{host}:{port}" for host in ("127.0.0.1", "localhost", "[::1]", address.url_host)]
+    names = {"127.0.0.1", "localhost", "[::1]", f"[{host}]" if ":" in host else host}
+    hosts = [f"{name}:{port}" for name in sorted(names)]
     return TransportSecuritySettings(
-        allowed_hosts=hosts, allowed_origins=[f"http://{host}" for host in hosts]
+        allowed_hosts=hosts, allowed_origins=[f"http://{name}" for name in hosts]
     )

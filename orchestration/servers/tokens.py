@@ -6,7 +6,7 @@ and compared in constant time.
 
 import hmac
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -43,6 +43,17 @@ class Tokens:
             if hmac.compare_digest(known, asked):
                 found = tenant
         return found
+
+    def bearer(self, authorization: Sequence[str]) -> str | None:
+        """Return whose token the ``Authorization`` headers of a request hold, or None.
+
+        Two of them are refused: a proxy may have looked at the other one.
+        """
+        if len(authorization) != 1:
+            return None
+        scheme, _, token = authorization[0].partition(" ")
+        tenant = self.tenant(token.strip().encode("utf-8", "replace"))
+        return tenant if scheme.lower() == "bearer" else None
 
     def is_in_address(self, path: bytes, query: bytes) -> bool:
         """Say whether an address holds one of these tokens, or a parameter that is named as one."""

@@ -1,7 +1,9 @@
 """A segment: one system's output for one input, with all that a judge may know of it."""
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from types import MappingProxyType
 
 from spanjury.judges.core.span import ErrorSpan
@@ -18,7 +20,7 @@ class Segment:
     Parameters
     ----------
     segment_id
-        Unique within a data set.
+        Unique within a data set; made of output and inputs where it is empty.
     output
         The text that is judged; may be empty, which is judged too.
     inputs
@@ -35,9 +37,14 @@ class Segment:
         Error spans marked by people.
     meta
         Whatever else the row holds; judges never see it.
+
+    Raises
+    ------
+    ValueError
+        If the output is no text, or the inputs do not map headers to texts.
     """
 
-    segment_id: str
+    segment_id: str = ""
     output: str
     inputs: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
     task: str = ""
@@ -47,7 +54,36 @@ class Segment:
     gold: tuple[ErrorSpan, ...] = ()
     meta: Mapping[str, object] = field(default_factory=lambda: _NO_META)
 
+    def __post_init__(self) -> None:
+        _check_texts(self.output, self.inputs)
+        if not self.segment_id:
+            object.__setattr__(self, "segment_id", self._made_id())  # the dataclass is frozen
+
+    def _made_id(self) -> str:
+        texts = chain((self.output,), *self.inputs.items())
+        whole = "\0".join(texts).encode("utf-8", "surrogatepass")
+        return f"text-{hashlib.sha256(whole).hexdigest()[:12]}"
+
     def human_score(self, aspect: str) -> float | None:
         """Return the mean of the raters' scores on `aspect`, or None if it has no rating."""
         scores = self.human.get(aspect, {}).values()
         return sum(scores) / len(scores) if scores else None
+
+
+def _check_texts(output: object, inputs: object) -> None:
+    """Refuse what a caller without a type checker may take for an output and inputs."""
+    if not isinstance(output, str):
+        raise ValueError(f"output must be a text, got {type(output).__name__}")  # noqa: TRY004  as every invariant here
+    if not isinstance(inputs, Mapping) or not _are_texts((*inputs, *inputs.values())):
+        raise ValueError(
+            'inputs must map headers to texts, as {"Article": "…"}; got ' + _kind(inputs)
+        )
+
+
+def _are_texts(values: tuple[object, ...]) -> bool:
+    return all(isinstance(value, str) for value in values)
+
+
+def _kind(inputs: object) -> str:
+    name = type(inputs).__name__
+    return f"a {name} with other things" if isinstance(inputs, Mapping) else f"a {name}"

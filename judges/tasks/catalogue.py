@@ -12,6 +12,9 @@ from spanjury.judges.core import Aspect, Task
 from spanjury.judges.tasks.declaration import read_aspect, read_task
 from spanjury.judges.tasks.table import Names, Table
 
+ALL_ASPECTS = "all"
+"""Stands for every aspect of a task."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Shelf:
@@ -84,6 +87,11 @@ class Catalogue:
         """Return the aspect of `task` called `name`."""
         shelf = self._shelf(task)
         return shelf.aspects[shelf.names.find(name, what=f"aspect of {shelf.task.name}")]
+
+    def has(self, task: str, *aspects: str) -> bool:
+        """Say whether `task` has all of `aspects`, or none is asked of it but ``"all"``."""
+        names = self._shelf(task).names
+        return all(name == ALL_ASPECTS or names.get(name) is not None for name in aspects)
 
     def _shelf(self, task: str) -> _Shelf:
         return self._shelves[self._names.find(task, what="task")]

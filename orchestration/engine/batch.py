@@ -18,14 +18,11 @@ from spanjury.judges.core import (
     Segment,
     first_error_alone,
 )
-from spanjury.judges.tasks import Catalogue
+from spanjury.judges.tasks import ALL_ASPECTS, Catalogue
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.stopping import StopToken
 
 T = TypeVar("T")
-
-ALL_ASPECTS = "all"
-"""Stands for every aspect of a segment's task."""
 
 _WINDOW = 4
 """Pairs under way per worker: how far a quick pair may run ahead of a slow one."""

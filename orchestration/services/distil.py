@@ -10,8 +10,8 @@ from anyio import to_thread
 
 from spanjury.judges.core import VERSION, Aspect, ConfigError, DataError, Result, stamped
 from spanjury.judges.llm.percent import Reading
-from spanjury.judges.tasks import Catalogue
-from spanjury.orchestration.engine.batch import ALL_ASPECTS, evaluate
+from spanjury.judges.tasks import ALL_ASPECTS, Catalogue
+from spanjury.orchestration.engine.batch import evaluate
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken
 from spanjury.orchestration.services.discernment import conditions_of

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Literal, Protocol, TypeVar
@@ -20,7 +21,7 @@ from spanjury.orchestration.engine.stopping import (
     FailurePolicy,
     StopToken,
 )
-from spanjury.orchestration.services.session import open_session
+from spanjury.orchestration.services.session import RunSession, open_session
 from spanjury.orchestration.wiring.config import PanelConfig
 from spanjury.orchestration.wiring.results import open_results, result_line
 from spanjury.orchestration.wiring.sources import by_source, open_source
@@ -202,40 +203,76 @@ async def run(
     opening = open_session(job, stop_token=stop_token, meter=meter)
     with opening as session, open_results(job.output) as results:
 
-        def write(row: _Row) -> None:
+        def write(row: JudgedRow) -> None:
             results.append_line(row.line)
             if isinstance(row.seen, Result):
                 show(row.seen)
             elif rows is not None:
                 rows.count(row.seen)
 
-        async def judge() -> None:
-            again = _AGAIN[job.again]
-            async with session.open_panel(job.panel, again=again, silent=job.silent) as panel:
-                # To put rows in order, all must be read first: Ctrl-C must work meanwhile.
-                ready = await to_thread.run_sync(_begun, pairs(job, planned=planned))
-                await assess_in_order(
-                    ready,
-                    _assessing(panel, session.memory, rows),
-                    write=write,
-                    workers=job.panel.workers,
-                    stop_token=session.stop_token,
-                )
-
-        await session.run(judge)
+        await judge_pairs(
+            session,
+            partial(pairs, job, planned=planned),
+            panel=job.panel,
+            write=write,
+            rows=rows,
+            again=_AGAIN[job.again],
+            silent=job.silent,
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class JudgedRow:
     """A line of the results, and what is seen of it."""
 
     line: bytes
     seen: Result | FinishedRow
 
 
+async def judge_pairs(
+    session: RunSession,
+    read: Callable[[], Iterator[tuple[Segment, Aspect]]],
+    *,
+    panel: PanelConfig,
+    write: Callable[[JudgedRow], None],
+    rows: RowView | None = None,
+    room: Callable[[], Awaitable[None]] | None = None,
+    again: frozenset[Outcome] = UNANSWERED,
+    silent: bool = False,
+) -> None:
+    """Judge what `read` yields, and write a row for each pair, in its order.
+
+    Raise as `run` does, which explains `rows`.
+
+    Parameters
+    ----------
+    session
+        The run that this is the work of.
+    read
+        Begins to read, in a thread: to put rows in order, all must be read first.
+    room
+        Returns once another pair may be judged; None where one always may.
+    again, silent
+        As in `RunSession.open_panel`.
+    """
+
+    async def judge() -> None:
+        async with session.open_panel(panel, again=again, silent=silent) as opened:
+            assess = _assessing(opened, session.memory, rows)
+            await assess_in_order(
+                await to_thread.run_sync(_begun, read),  # Ctrl-C must work meanwhile
+                assess if room is None else _in_turn(assess, room),
+                write=write,
+                workers=panel.workers,
+                stop_token=session.stop_token,
+            )
+
+    await session.run(judge)
+
+
 def _assessing(
     panel: Panel, memory: Memory | None, view: RowView | None
-) -> Callable[[Segment, Aspect], Awaitable[_Row]]:
+) -> Callable[[Segment, Aspect], Awaitable[JudgedRow]]:
     """Return what makes the row of a pair, or takes it from `memory` if `view` can do with it."""
     finished = None if memory is None else FinishedRows(memory, panel, write=result_line)
 
@@ -243,26 +280,40 @@ def _assessing(
         report = await panel.assess(segment, aspect)
         return Result(segment=segment, aspect=aspect, report=report)
 
-    async def assess(segment: Segment, aspect: Aspect) -> _Row:
+    async def assess(segment: Segment, aspect: Aspect) -> JudgedRow:
         if finished is None:
             result = await judged(segment, aspect)
-            return _Row(result_line(result), result)
+            return JudgedRow(result_line(result), result)
         wanted = view is None or view.wants(segment)
         key = finished.key(segment, aspect)
         row = finished.recall(key, segment, aspect)
         if row is not None and not wanted:
-            return _Row(row.line, row)
+            return JudgedRow(row.line, row)
         result = await judged(segment, aspect)
         line = row.line if row is not None else result_line(result)
         if row is None:
             await finished.keep(key, result, line)
-        return _Row(line, result)
+        return JudgedRow(line, result)
 
     return assess
 
 
-def _begun(iterator: Iterator[T]) -> Iterator[T]:
-    """Return what yields the same, its first value found already."""
+def _in_turn(
+    assess: Callable[[Segment, Aspect], Awaitable[JudgedRow]],
+    room: Callable[[], Awaitable[None]],
+) -> Callable[[Segment, Aspect], Awaitable[JudgedRow]]:
+    """Return what waits for room before it assesses."""
+
+    async def assess_in_turn(segment: Segment, aspect: Aspect) -> JudgedRow:
+        await room()
+        return await assess(segment, aspect)
+
+    return assess_in_turn
+
+
+def _begun(read: Callable[[], Iterator[T]]) -> Iterator[T]:
+    """Begin to read, and return what yields the same, its first value found already."""
+    iterator = read()
     return chain(list(islice(iterator, 1)), iterator)
 
 

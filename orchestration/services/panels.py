@@ -1,12 +1,12 @@
 """Panels and texts by name: open a panel, find an aspect, read a file of segments."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 from spanjury.judges.core import Aspect, Judge, Segment
 from spanjury.judges.tasks import Catalogue
-from spanjury.orchestration.engine.panel import Panel
+from spanjury.orchestration.services.held_panel import PanelOpening
+from spanjury.orchestration.services.likely_task import likely_task
 from spanjury.orchestration.wiring.config import (
     ModelConfig,
     PanelConfig,
@@ -14,7 +14,6 @@ from spanjury.orchestration.wiring.config import (
     parse_seat,
     read_panel_file,
 )
-from spanjury.orchestration.wiring.panels import open_configured_panel
 from spanjury.orchestration.wiring.sources import open_source
 
 
@@ -27,8 +26,10 @@ def open_panel(
     consolidate: str = "rules",
     score: str = "aggregate",
     seed: int | None = None,
-) -> AbstractAsyncContextManager[Panel]:
-    """Open a panel of judges for ``async with``; its models close with it.
+) -> PanelOpening:
+    """Open a panel of judges, with ``async with`` or to be held until it is closed.
+
+    Tasks of one event loop may share it.
 
     Parameters
     ----------
@@ -56,13 +57,46 @@ def open_panel(
     ::
 
         async with open_panel() as panel:
-            report = await panel.assess(segment, find_aspect("summarization", "fluency"))
+            report = await panel.assess(segment, find_aspect("fluency"))
+
+        panel = await open_panel(models=["ollama/gemma2:27b"])  # held: by a service, say
+        ...
+        await panel.aclose()
+    """
+    config = panel_config(
+        panel,
+        judges=judges,
+        models=models,
+        aggregate=aggregate,
+        consolidate=consolidate,
+        score=score,
+        seed=seed,
+    )
+    return PanelOpening(config)
+
+
+def panel_config(
+    panel: PanelConfig | Path | str | None = None,
+    *,
+    judges: Sequence[str | Judge | SeatConfig] = (),
+    models: Sequence[str | ModelConfig] = (),
+    aggregate: str = "mean",
+    consolidate: str = "rules",
+    score: str = "aggregate",
+    seed: int | None = None,
+) -> PanelConfig:
+    """Return the description of a panel; `open_panel` explains the parameters.
+
+    Raises
+    ------
+    ConfigError
+        If the panel file cannot be read, or a judge's name has no valid options.
     """
     if isinstance(panel, PanelConfig):
-        return open_configured_panel(panel)
+        return panel
     if panel is not None:
-        return open_configured_panel(read_panel_file(Path(panel)))
-    config = PanelConfig(
+        return read_panel_file(Path(panel))
+    return PanelConfig(
         seats=tuple(_seat(judge) for judge in judges),
         models=tuple(models),
         aggregate=aggregate,
@@ -70,15 +104,33 @@ def open_panel(
         score=score,
         seed=seed,
     )
-    return open_configured_panel(config)
 
 
-def find_aspect(task: str, aspect: str, *, files: Sequence[Path] = ()) -> Aspect:
-    """Return an aspect by name; raise `ConfigError` with the choices if there is none.
+def find_aspect(name: str, aspect: str | None = None, *, files: Sequence[Path] = ()) -> Aspect:
+    """Return an aspect by name.
 
-    `files` are TOML files that add tasks and aspects to those that come with spanjury.
+    Parameters
+    ----------
+    name, aspect
+        Of its task and of the aspect; or the aspect's alone, whose task is then that which
+        `likely_task` says.
+    files
+        TOML files that add tasks and aspects to those that come with spanjury.
+
+    Raises
+    ------
+    ConfigError
+        With the choices, if there is none, or several tasks have one of this name.
+
+    Examples
+    --------
+    >>> find_aspect("consistency") == find_aspect("summarization", "consistency")
+    True
     """
-    return Catalogue.load(*files).aspect(task, aspect)
+    catalogue = Catalogue.load(*files)
+    if aspect is None:
+        return catalogue.aspect(likely_task(catalogue, [name]), name)
+    return catalogue.aspect(name, aspect)
 
 
 def read_segments(

@@ -8,13 +8,15 @@ from typing import cast
 
 from spanjury.adapters.files.limits import USUAL, DataLimits, parse_limits
 from spanjury.adapters.files.reading.column_map import parse_columns
+from spanjury.adapters.files.reading.frames import frame_rows
 from spanjury.adapters.files.reading.json_texts import read_texts
 from spanjury.adapters.files.reading.source_order import by_source
+from spanjury.adapters.files.reading.sources import segments_of
 from spanjury.judges.core import ConfigError, DataError, Segment
 from spanjury.orchestration.wiring.checks import checked_rows
 from spanjury.orchestration.wiring.plugins import SOURCES, parameters
 
-__all__ = ["by_source", "open_source", "read_texts", "set_data_limits"]
+__all__ = ["by_source", "open_rows", "open_source", "read_texts", "set_data_limits"]
 
 _limits: ContextVar[DataLimits] = ContextVar("data_limits", default=USUAL)
 
@@ -62,6 +64,29 @@ def open_source(
     if "columns" not in takes:
         raise ConfigError(f"the source {name!r} reads columns by its own names only")
     return checked_rows(reading(path, columns=parse_columns(columns)), name, path=path)
+
+
+def open_rows(data: object, *, columns: Sequence[str] = ()) -> Iterator[Segment | DataError]:
+    """Read rows that are in memory: objects, or a data frame of pandas or polars.
+
+    Parameters
+    ----------
+    data
+        An iterable of mappings as the rows of a file, or of segments; or the data frame.
+    columns
+        As in `open_source`.
+
+    Raises
+    ------
+    ConfigError
+        If `columns` are not of this form, or `data` are no rows.
+    DataError
+        At once, if there is no row.
+    """
+    rows = frame_rows(data)
+    if rows is None:
+        raise ConfigError(f"data must be rows, a data frame or a path, got {type(data).__name__}")
+    return segments_of(Path("rows"), enumerate(rows, start=1), columns=parse_columns(columns))
 
 
 def _source_name(path: Path) -> str:

@@ -39,7 +39,13 @@ __all__ = [
     "Scale",
     "Segment",
     "Task",
+    "TextReport",
+    "TextReports",
     "__version__",
+    "acheck",
+    "aevaluate",
+    "check",
+    "evaluate",
     "find_aspect",
     "open_panel",
     "read_segments",
@@ -50,6 +56,12 @@ __version__ = VERSION
 
 _SERVICES = "spanjury.orchestration.services"
 _RUNNING = {
+    "TextReport": "text_report",
+    "TextReports": "text_reports",
+    "acheck": "check",
+    "aevaluate": "evaluation",
+    "check": "check",
+    "evaluate": "evaluation",
     "find_aspect": "panels",
     "open_panel": "panels",
     "read_segments": "panels",

@@ -12,10 +12,16 @@ from spanjury.judges.core import Report as Report
 from spanjury.judges.core import Scale as Scale
 from spanjury.judges.core import Segment as Segment
 from spanjury.judges.core import Task as Task
+from spanjury.orchestration.services.check import acheck as acheck
+from spanjury.orchestration.services.check import check as check
+from spanjury.orchestration.services.evaluation import aevaluate as aevaluate
+from spanjury.orchestration.services.evaluation import evaluate as evaluate
 from spanjury.orchestration.services.metrics import score_metric as score_metric
 from spanjury.orchestration.services.panels import find_aspect as find_aspect
 from spanjury.orchestration.services.panels import open_panel as open_panel
 from spanjury.orchestration.services.panels import read_segments as read_segments
+from spanjury.orchestration.services.text_report import TextReport as TextReport
+from spanjury.orchestration.services.text_reports import TextReports as TextReports
 
 __version__: str
 
@@ -34,7 +40,13 @@ __all__ = [
     "Scale",
     "Segment",
     "Task",
+    "TextReport",
+    "TextReports",
     "__version__",
+    "acheck",
+    "aevaluate",
+    "check",
+    "evaluate",
     "find_aspect",
     "open_panel",
     "read_segments",

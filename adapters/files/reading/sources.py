@@ -74,11 +74,11 @@ def segments_of(
 ) -> Iterator[Segment | DataError]:
     """Read numbered rows of objects, as JSON would have made them, that come from `path`.
 
-    Raises `DataError` at once, if there are none.
+    A row may be a segment already. Raises `DataError` at once, if there are none.
     """
 
     def read(row: object, line: int) -> Segment:
-        return parse_row(columns.row(row), line=line)
+        return row if isinstance(row, Segment) else parse_row(columns.row(row), line=line)
 
     return _begun(path, _segments(path, rows, read))
 

@@ -1,0 +1,47 @@
+"""Asynchronous work for callers that are not asynchronous: scripts, tests and notebooks."""
+
+from collections.abc import Callable, Coroutine
+from functools import partial, wraps
+from typing import ParamSpec, TypeVar
+
+import anyio
+from anyio import NoEventLoopError, from_thread
+from anyio.lowlevel import current_token
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def run_synchronously(work: Callable[[], Coroutine[object, object, T]]) -> T:
+    """Run `work` in an event loop of its own and return its result; raise what it raises.
+
+    Where a loop runs in this thread already, as in a notebook, that of `work` runs in another
+    thread and this thread waits, and the running loop with it: there ``await`` is better.
+    Ctrl-C cancels `work`.
+    """
+    if not _is_in_loop():
+        return anyio.run(work)
+    with from_thread.start_blocking_portal() as portal:
+        return portal.call(work)
+
+
+def synchronous(
+    function: Callable[P, Coroutine[object, object, T]], *, name: str, doc: str
+) -> Callable[P, T]:
+    """Return `function` for callers that are not asynchronous, under another name."""
+
+    @wraps(function)
+    def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        return run_synchronously(partial(function, *args, **kwargs))
+
+    run.__name__ = run.__qualname__ = name
+    run.__doc__ = doc
+    return run
+
+
+def _is_in_loop() -> bool:
+    try:
+        current_token()
+    except NoEventLoopError:
+        return False
+    return True

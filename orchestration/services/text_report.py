@@ -1,0 +1,143 @@
+"""The report on a text: what a panel says of it, aspect by aspect, together with the text."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from types import MappingProxyType
+
+from spanjury.judges.core import (
+    Decision,
+    ErrorSpan,
+    PanelReport,
+    Result,
+    Segment,
+    shown,
+)
+from spanjury.orchestration.report.marked_text import marked_html
+from spanjury.orchestration.wiring.results import result_row
+
+_GRAVEST = (Decision.FAULTY, Decision.DOUBTFUL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class TextReport:
+    """A panel's reports on one text, one for each aspect.
+
+    Parameters
+    ----------
+    segment
+        The text, with what it was judged by.
+    results
+        One for each aspect, in the order in which they were asked for; at least one.
+
+    Raises
+    ------
+    ValueError
+        If there is no result, two are on one aspect, or one is on another segment.
+    """
+
+    segment: Segment
+    results: tuple[Result, ...]
+
+    def __post_init__(self) -> None:
+        if not self.results or len(self.reports) != len(self.results):
+            raise ValueError(f"got {len(self.results)} results on {len(self.reports)} aspects")
+        if any(result.segment is not self.segment for result in self.results):
+            raise ValueError("a result is on another segment")
+
+    @property
+    def text(self) -> str:
+        """The text that was judged."""
+        return self.segment.output
+
+    @property
+    def reports(self) -> Mapping[str, PanelReport]:
+        """Name of the aspect -> the panel's report on it."""
+        return MappingProxyType({result.aspect.name: result.report for result in self.results})
+
+    @property
+    def decision(self) -> Decision | None:
+        """The gravest decision on any aspect.
+
+        None where no aspect is faulty or doubtful, and one has no decision: what was not judged is
+        not ok.
+        """
+        decisions = {result.report.decision for result in self.results}
+        for decision in _GRAVEST:
+            if decision in decisions:
+                return decision
+        return None if None in decisions else Decision.OK
+
+    @property
+    def spans(self) -> tuple[ErrorSpan, ...]:
+        """All errors, aspect by aspect."""
+        return tuple(span for result in self.results for span in result.report.spans)
+
+    @property
+    def scores(self) -> Mapping[str, float]:
+        """Name of the aspect -> score; an aspect without a score is not in it."""
+        scored = {name: report.score for name, report in self.reports.items()}
+        return MappingProxyType({name: one for name, one in scored.items() if one is not None})
+
+    @property
+    def unscored(self) -> Mapping[str, str]:
+        """Name of the aspect -> why it has no score."""
+        return MappingProxyType(
+            {
+                name: f"{report.outcome.value}: {report.reason}"
+                for name, report in self.reports.items()
+                if report.score is None
+            }
+        )
+
+    def __getitem__(self, aspect: str) -> PanelReport:
+        """Return the report on an aspect; raise `KeyError` if it was not judged."""
+        return self.reports[aspect]
+
+    def to_dict(self) -> dict[str, object]:
+        """Return what JSON can hold: id, task, system, output, decision and `results`.
+
+        These are rows as in a file of results (``docs/data.md``).
+        """
+        return {
+            "id": self.segment.segment_id,
+            "task": self.results[0].aspect.task.name,
+            "system": self.segment.system,
+            "output": self.segment.output,
+            "decision": self.decision.value if self.decision else None,
+            "results": [result_row(result) for result in self.results],
+        }
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Return `to_dict` as JSON; raise `ValueError` if a number in it is not finite."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, indent=indent)
+
+    def __repr__(self) -> str:
+        """Say in a line what came of it."""
+        scores = ", ".join(map(_in_short, self.results))
+        decision = self.decision.value if self.decision else "no decision"
+        errors = "1 error" if len(self.spans) == 1 else f"{len(self.spans)} errors"
+        return f"<TextReport {self.segment.segment_id!r}: {decision}, {errors}; {scores}>"
+
+    def _repr_html_(self) -> str:
+        """Show the text with its errors marked, in a notebook."""
+        return f"{marked_html(self.text, self.spans)}<p>{_lines(self.results)}</p>"
+
+
+def _in_short(result: Result) -> str:
+    score = result.report.score
+    value = result.report.outcome.value if score is None else f"{score:.2f}"
+    return f"{result.aspect.name} {value}"
+
+
+def _lines(results: Sequence[Result]) -> str:
+    return "<br>".join(escape(shown(_line(result))) for result in results)
+
+
+def _line(result: Result) -> str:
+    report, scale = result.report, result.aspect.scale
+    if report.score is None:
+        return f"{result.aspect.name}: {report.outcome.value} ({report.reason})"
+    decision = f"{report.decision.value}; " if report.decision else ""
+    return f"{result.aspect.name}: {decision}{report.score:.2f} of {scale.high}"

@@ -1,0 +1,189 @@
+"""One text at a time, from asynchronous code and from any other."""
+
+import json
+
+import anyio
+import pytest
+from fakes.judges import FixedJudge, WaitingJudge
+
+import spanjury
+from spanjury.judges.core import Decision, JudgeError, Outcome, Report
+from spanjury.orchestration.services.check import request_of
+
+SOURCE = "The bridge opened in 1932."
+OUTPUT = "The bridge opened in 1935."
+RULES = ("grounding", "form")
+
+
+def test_one_call_says_which_word_is_wrong_and_shows_where_the_source_says_otherwise() -> None:
+    report = spanjury.check(OUTPUT, source=SOURCE, judges=RULES)
+    assert report.decision is Decision.FAULTY
+    (span,) = report.spans
+    assert (span.text, OUTPUT[span.start : span.end]) == ("1935", "1935")
+    (place,) = span.evidence
+    assert SOURCE[place.start : place.end] == place.text
+    assert set(report.scores) == {"consistency", "fluency"}
+
+
+def test_where_a_loop_runs_already_the_call_runs_in_another_thread() -> None:
+    async def notebook() -> spanjury.TextReport:
+        return spanjury.check(OUTPUT, source=SOURCE, judges=RULES)
+
+    for backend in ("asyncio", "trio"):
+        assert anyio.run(notebook, backend=backend).decision is Decision.FAULTY
+
+
+@pytest.mark.anyio
+async def test_an_open_panel_judges_texts_of_several_tasks_at_once() -> None:
+    panel = await spanjury.open_panel(judges=RULES)
+    found: dict[int, spanjury.TextReport] = {}
+
+    async def check(number: int) -> None:
+        found[number] = await spanjury.acheck(f"It is {number} km.", source=SOURCE, panel=panel)
+
+    async with anyio.create_task_group() as group:
+        for number in range(20):
+            group.start_soon(check, number)
+    await panel.aclose()
+    assert {report.text for report in found.values()} == {f"It is {n} km." for n in range(20)}
+    with pytest.raises(spanjury.EvaluationError, match="after its panel was closed"):
+        await spanjury.acheck(OUTPUT, source=SOURCE, panel=panel)
+
+
+@pytest.mark.anyio
+async def test_a_panel_that_is_closed_lets_what_is_under_way_come_to_its_end() -> None:
+    judge = WaitingJudge.holding(["slow"])
+    panel = await spanjury.open_panel(judges=[judge])
+    ends: list[str] = []
+
+    async def check() -> None:
+        report = await spanjury.acheck("A.", aspects="fluency", segment_id="slow", panel=panel)
+        ends.append(f"judged {report.scores['fluency']}")
+
+    async def close() -> None:
+        await panel.aclose()
+        ends.append("closed")
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(check)
+        await anyio.wait_all_tasks_blocked()
+        group.start_soon(close)
+        await anyio.wait_all_tasks_blocked()
+        assert ends == []
+        judge.events["slow"].set()
+    assert sorted(ends) == ["closed", "judged 3.0"]  # who is woken first is the loop's
+
+
+@pytest.mark.anyio
+async def test_a_caller_who_leaves_takes_the_judges_with_it() -> None:
+    judge = WaitingJudge.holding(["slow"])
+    async with spanjury.open_panel(judges=[judge]) as panel:
+        with anyio.move_on_after(0.01) as waiting:
+            await spanjury.acheck("A.", aspects="fluency", segment_id="slow", panel=panel)
+        assert waiting.cancelled_caught
+        assert panel.life.under_way == 0
+
+
+def test_a_source_that_is_missing_leaves_the_text_undecided_and_says_why() -> None:
+    report = spanjury.check("It opened in 1935.", judges=RULES)
+    assert report.decision is None
+    assert report["consistency"].outcome is Outcome.ABSTAINED
+    assert "Article" in report.unscored["consistency"]
+    assert "fluency" in report.scores
+
+
+def test_a_judge_that_fails_is_an_outcome_and_no_exception() -> None:
+    broken = FixedJudge(says=JudgeError("it is tired"))
+    report = spanjury.check("A.", aspects="fluency", judges=[broken])
+    assert (report.scores, report.decision) == ({}, None)
+    assert "it is tired" in report.unscored["fluency"]
+
+
+def test_a_faulty_aspect_decides_though_another_is_not_judged() -> None:
+    report = spanjury.check("the the the the.", aspects=["consistency", "fluency"], judges=RULES)
+    assert report["consistency"].decision is None
+    assert report["fluency"].decision is not Decision.OK
+    assert report.decision is report["fluency"].decision
+
+
+def test_a_report_knows_its_text_and_becomes_json_and_a_line() -> None:
+    report = spanjury.check(OUTPUT, source=SOURCE, segment_id="b", judges=RULES)
+    row = json.loads(report.to_json())
+    assert (row["id"], row["output"], row["decision"]) == ("b", OUTPUT, "faulty")
+    (span,) = (span for result in row["results"] for span in result["spans"])
+    assert OUTPUT[span["start"] : span["end"]] == span["text"] == "1935"
+    assert repr(report).startswith("<TextReport 'b': faulty, 1 error; consistency ")
+    assert len(repr(report)) < 100
+
+
+def test_a_notebook_shows_the_marks_and_nothing_of_a_hostile_text_runs() -> None:
+    hostile = "<script>alert(1)</script> <b onload=x> It opened in 1935.\u202e"
+    html = spanjury.check(hostile, source=SOURCE, judges=RULES)._repr_html_()
+    assert "<mark" in html
+    assert "<script" not in html
+    assert "<b " not in html
+    assert "\u202e" not in html
+
+
+@pytest.mark.parametrize(
+    ("headers", "aspects", "task"),
+    [
+        ((), (), "summarization"),
+        (("Article",), (), "summarization"),
+        (("Question", "Context"), (), "question-answering"),
+        ((), ("simplicity",), "simplification"),
+        (("Question",), ("faithfulness",), "question-answering"),
+    ],
+)
+def test_the_task_is_told_from_headers_and_aspects(
+    headers: tuple[str, ...], aspects: tuple[str, ...], task: str
+) -> None:
+    request = request_of("A.", source=dict.fromkeys(headers, "B."), aspects=aspects)
+    assert {aspect.task.name for aspect in request.aspects} == {task}
+
+
+def test_aspects_come_by_name_or_as_they_are_but_of_one_task() -> None:
+    fluency = spanjury.find_aspect("fluency")
+    assert spanjury.find_aspect("summarization", "fluency") == fluency
+    names = request_of("A.", aspects=[fluency, "consistency", "fluency"]).aspects
+    assert [aspect.name for aspect in names] == ["fluency", "consistency"]
+    other = spanjury.find_aspect("story", "fluency")
+    with pytest.raises(spanjury.EvaluationError, match="of several tasks: story, summarization"):
+        request_of("A.", aspects=[fluency, other])
+    with pytest.raises(spanjury.EvaluationError, match="no task has the aspects 'truthiness'"):
+        request_of("A.", aspects="truthiness")
+    with pytest.raises(spanjury.EvaluationError, match="name the task: it may be one of data-to"):
+        request_of("A.", aspects="correctness")
+
+
+def test_passages_stay_apart_and_evidence_says_which() -> None:
+    source = {"Question": "When?", "Context": ["It is in Halvern.", SOURCE]}
+    report = spanjury.check(OUTPUT, source=source, judges=RULES)
+    (span,) = report.spans
+    (place,) = span.evidence
+    inputs = report.segment.inputs
+    assert len(inputs) == 3
+    assert inputs[place.input] == SOURCE
+
+
+@pytest.mark.parametrize("inputs", ["A text.", {"Article": ["a"]}, {1: "a"}, None])
+def test_inputs_that_are_no_texts_by_header_are_refused_when_the_segment_is_made(
+    inputs: object,
+) -> None:
+    with pytest.raises(ValueError, match="inputs must map headers to texts"):
+        spanjury.Segment(output="A.", inputs=inputs)  # type: ignore[arg-type]  # the point of it
+
+
+def test_a_segment_without_an_id_is_named_after_its_texts() -> None:
+    one = spanjury.Segment(output="A.", inputs={"Article": "B."})
+    assert one.segment_id == spanjury.Segment(output="A.", inputs={"Article": "B."}).segment_id
+    assert one.segment_id != spanjury.Segment(output="A.", inputs={"Article": "C."}).segment_id
+
+
+def test_an_open_panel_and_names_of_judges_do_not_go_together() -> None:
+    async def ask() -> None:
+        async with spanjury.open_panel(judges=[FixedJudge(says=Report(score=5))]) as panel:
+            await spanjury.acheck("A.", panel=panel, judges=["form"])
+
+    with pytest.raises(spanjury.EvaluationError, match="name no others"):
+        anyio.run(ask)

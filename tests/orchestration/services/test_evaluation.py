@@ -1,0 +1,178 @@
+"""Many texts from Python: in order, resumed, left early, limited."""
+
+import json
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from pathlib import Path
+from typing import cast
+
+import anyio
+import pandas as pd
+import polars as pl
+import pytest
+from fakes.judges import FixedJudge
+from loopback.answers import chat
+from loopback.server import LoopbackServer
+
+import spanjury
+from spanjury.judges.core import ConfigError, DataError, Report, RunStoppedError
+from spanjury.orchestration.engine.metering import Limits
+from spanjury.orchestration.services import batch_thread
+from spanjury.orchestration.wiring.config import ModelConfig
+
+RULES = ("grounding", "form")
+GOOD = chat("No Error\n\nOverall score: Good\nExplanation of the score: It is fine.")
+
+
+def rows(count: int) -> list[dict[str, object]]:
+    return [
+        {"id": str(n), "inputs": {"Article": f"It has {n} doors."}, "output": f"It has {n} doors."}
+        for n in range(count)
+    ]
+
+
+def test_every_row_has_a_report_in_the_order_of_the_data() -> None:
+    reports = spanjury.evaluate(rows(30), judges=RULES)
+    assert [report.segment.segment_id for report in reports] == [str(n) for n in range(30)]
+    assert repr(reports) == "<TextReports: 30 texts; 30 ok>"
+    assert len(reports.results) == 60
+    assert repr(reports[:2]) == "<TextReports: 2 texts; 2 ok>"
+
+
+@pytest.mark.anyio
+async def test_reports_come_while_later_texts_are_still_judged() -> None:
+    done = 0
+    async for report in spanjury.aevaluate(rows(3000), judges=["form"], aspects=["fluency"]):
+        done += 1
+        assert report.segment.segment_id == str(done - 1)
+    assert done == 3000
+
+
+@pytest.mark.anyio
+async def test_who_leaves_early_ends_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[batch_thread.BatchThread] = []
+
+    class Noted(batch_thread.BatchThread):
+        def __init__(self, *args: object, **options: object) -> None:
+            super().__init__(*args, **options)  # type: ignore[arg-type]  # handed through
+            made.append(self)
+
+    monkeypatch.setattr("spanjury.orchestration.services.evaluation.BatchThread", Noted)
+    reports = cast(
+        "AsyncGenerator[spanjury.TextReport]", spanjury.aevaluate(rows(20_000), judges=RULES)
+    )
+    async with aclosing(reports):
+        async for _ in reports:
+            break
+    assert not made[0]._thread.is_alive()
+    assert made[0].progress().done < 20_000
+
+
+def test_the_batch_waits_for_who_takes_its_reports() -> None:
+    async def take_one() -> int:
+        reports = cast(
+            "AsyncGenerator[spanjury.TextReport]",
+            spanjury.aevaluate(rows(5000), judges=["form"], aspects=["fluency"]),
+        )
+        most = 0
+        async with aclosing(reports):
+            async for _ in reports:
+                await anyio.sleep(1.0)
+                progress = reports.ag_frame.f_locals["batch"].progress()
+                most = progress.done
+                break
+        return most
+
+    assert 1 <= anyio.run(take_one) < 2 * batch_thread._AHEAD
+
+
+def test_over_the_same_memory_nothing_is_asked_twice(tmp_path: Path) -> None:
+    with LoopbackServer(GOOD) as server:
+        model = ModelConfig(name="openai-compatible/judge", base_url=server.base_url)
+
+        def again(count: int) -> spanjury.TextReports:
+            return spanjury.evaluate(
+                rows(count), models=[model], aspects=["fluency"], memory=tmp_path / "memory.sqlite3"
+            )
+
+        assert again(5)[0].scores == {"fluency": 4.0}
+        asked = len(server.requests)
+        assert [report.scores for report in again(5)] == [{"fluency": 4.0}] * 5
+        assert len(server.requests) == asked
+        again(7)
+        assert len(server.requests) == asked + 2
+
+
+def test_results_are_written_as_the_command_writes_them(tmp_path: Path) -> None:
+    reports = spanjury.evaluate(rows(4), judges=RULES, output=tmp_path / "results.jsonl")
+    lines = (tmp_path / "results.jsonl").read_text("utf-8").splitlines()
+    written = [json.loads(line) for line in lines]
+    made = [row for report in reports for row in json.loads(report.to_json())["results"]]
+    assert written == made
+
+
+def test_a_limit_ends_it_after_what_is_complete() -> None:
+    done: list[str] = []
+
+    async def take() -> None:
+        limits = Limits(max_seconds=0.3)
+        async for report in spanjury.aevaluate(rows(100_000), judges=RULES, limits=limits):
+            done.append(report.segment.segment_id)  # noqa: PERF401  those before an error count
+
+    with pytest.raises(RunStoppedError, match="seconds are over"):
+        anyio.run(take)
+    assert done == [str(n) for n in range(len(done))]
+    assert len(done) < 100_000
+
+
+def test_progress_is_given_report_by_report() -> None:
+    seen: list[tuple[int, int]] = []
+    spanjury.evaluate(
+        rows(10),
+        judges=RULES,
+        on_progress=lambda progress: seen.append((progress.done, progress.total)),
+    )
+    assert len(seen) == 10
+    assert seen[-1] == (20, 20)
+
+
+def test_data_frames_are_rows_and_reports_become_data_frames() -> None:
+    columns = {"inputs.Article": ["It is 5.", None], "output": ["It is 6.", "It is 7."]}
+    for frame in (pd.DataFrame(columns), pl.DataFrame(columns)):
+        reports = spanjury.evaluate(frame, judges=RULES)
+        assert [report.decision and report.decision.value for report in reports] == [
+            "doubtful",
+            None,
+        ]
+        table = reports.to_pandas()
+        assert table["aspect"].tolist() == ["consistency", "fluency"] * 2
+        assert table["output"].tolist() == ["It is 6."] * 2 + ["It is 7."] * 2
+        assert table["score"].isna().tolist() == [False, False, True, False]
+        assert reports.to_polars().rows(named=True)[2]["score"] is None
+        assert "abstained" in reports._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "message"),
+    [
+        (5, ConfigError, "rows, a data frame or a path, got int"),
+        ({"output": "x"}, ConfigError, "got dict"),
+        ([], DataError, "rows: has no rows"),
+        ([{"input": "x"}], DataError, "rows, line 1: the row has no output"),
+        ("absent.jsonl", DataError, "absent.jsonl: cannot be read"),
+        ([{"id": "a", "output": "x"}] * 2, DataError, "line 2: the id 'a' is that of line 1"),
+    ],
+)
+def test_bad_data_are_refused_before_anything_is_judged(
+    data: object, error: type[Exception], message: str
+) -> None:
+    judge = FixedJudge(says=AssertionError("it was asked"))
+    with pytest.raises(error, match=message):
+        spanjury.evaluate(data, judges=[judge])
+
+
+def test_rows_that_cannot_be_read_are_skipped_where_they_may_be() -> None:
+    data = [{"output": "x"}, {"input": "y"}, {"output": "z"}]
+    judge = FixedJudge(says=Report(score=5))
+    reports = spanjury.evaluate(data, judges=[judge], aspects=["fluency"], skip_bad_rows=True)
+    assert [report.text for report in reports] == ["x", "z"]

@@ -35,6 +35,7 @@ with lazily():
         perturb,
         resume,
         runs,
+        serve_mcp,
     )
     from spanjury.orchestration.wiring import sources
 
@@ -55,6 +56,7 @@ class _Commands(CommandGroup):
         "perturb": lambda: perturb.perturb,
         "meta": lambda: meta.meta,
         "compare": lambda: compare.compare,
+        "mcp": lambda: serve_mcp.mcp,
         "judges": lambda: lists.judges,
         "aspects": lambda: lists.aspects,
         "tasks": lambda: lists.tasks,

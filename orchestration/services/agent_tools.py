@@ -8,12 +8,12 @@ A judge's failure is the outcome of an aspect. `ConfigError` is raised where a t
 an input does not exist or does not fit. Whoever cancels a call ends all that it has begun.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from anyio import create_task_group
 
-from spanjury.judges.core import Aspect, PanelReport, Result, Segment
+from spanjury.judges.core import Aspect, PanelReport, Result, Segment, first_error_alone
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.services.agent_reports import (
@@ -22,10 +22,9 @@ from spanjury.orchestration.services.agent_reports import (
     TextComparison,
     text_check,
 )
+from spanjury.orchestration.services.check import Source, request_of
 from spanjury.orchestration.services.text_comparison import compared
 
-Source = str | Mapping[str, str | Sequence[str]] | None
-"""The source of a text: a text, or named inputs, one of which may be a list of passages."""
 Progress = Callable[[int, int, str], Awaitable[None]]
 """Called as each aspect is done, with how many are, how many there are, and its name."""
 
@@ -39,7 +38,7 @@ async def check_text(
     panel: Panel,
     output: str,
     *,
-    source: Source = None,
+    source: Source | None = None,
     task: str | None = None,
     aspects: Sequence[str] = (),
     aspects_files: Sequence[Path] = (),
@@ -49,10 +48,11 @@ async def check_text(
 
     Raises `ConfigError` if the task, an aspect or an input is unknown.
     """
-    segment, asked = _request(
+    request = request_of(
         output, source=source, task=task, aspects=aspects, aspects_files=aspects_files
     )
-    return text_check(await _results(panel, [(segment, aspect) for aspect in asked], progress))
+    pairs = [(request.segment, aspect) for aspect in request.aspects]
+    return text_check(await _results(panel, pairs, progress))
 
 
 async def compare_texts(
@@ -61,7 +61,7 @@ async def compare_texts(
     b: str,
     /,
     *,
-    source: Source = None,
+    source: Source | None = None,
     task: str | None = None,
     aspects: Sequence[str] = (),
     aspects_files: Sequence[Path] = (),
@@ -71,11 +71,13 @@ async def compare_texts(
 
     Raises `ConfigError` as `check_text`.
     """
-    first, asked = _request(
-        a, source=source, task=task, aspects=aspects, aspects_files=aspects_files
+    first, second = (
+        request_of(text, source=source, task=task, aspects=aspects, aspects_files=aspects_files)
+        for text in (a, b)
     )
-    second, _ = _request(b, source=source, task=task, aspects=aspects, aspects_files=aspects_files)
-    pairs = [(segment, aspect) for aspect in asked for segment in (first, second)]
+    pairs = [
+        (segment, aspect) for aspect in first.aspects for segment in (first.segment, second.segment)
+    ]
     results = await _results(panel, pairs, progress)
     of_a, of_b = results[::2], results[1::2]
     return TextComparison(
@@ -115,30 +117,11 @@ async def _results(
         reports[place] = await panel.assess(segment, aspect)
         await progress(len(reports), len(pairs), aspect.name)
 
-    async with create_task_group() as group:
-        for place, (segment, aspect) in enumerate(pairs):
-            group.start_soon(assess, place, segment, aspect)
+    with first_error_alone():
+        async with create_task_group() as group:
+            for place, (segment, aspect) in enumerate(pairs):
+                group.start_soon(assess, place, segment, aspect)
     return [
         Result(segment=segment, aspect=aspect, report=reports[place])
         for place, (segment, aspect) in enumerate(pairs)
     ]
-
-
-def _request(
-    output: str,
-    *,
-    source: Source,
-    task: str | None,
-    aspects: Sequence[str],
-    aspects_files: Sequence[Path],
-) -> tuple[Segment, tuple[Aspect, ...]]:
-    catalogue = Catalogue.load(*aspects_files)
-    known = catalogue.task(task or "summarization")
-    named = {next(iter(known.input_headers)): source} if isinstance(source, str) else source or {}
-    inputs = {
-        header: text if isinstance(text, str) else "\n\n".join(text)
-        for header, text in named.items()
-    }
-    segment = Segment(segment_id="text", output=output, inputs=inputs, task=known.name)
-    asked = tuple(aspects) or known.default_aspects
-    return segment, tuple(catalogue.aspect(known.name, name) for name in asked)

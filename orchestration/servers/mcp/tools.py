@@ -1,0 +1,200 @@
+"""The tools of the protocol: what a client may ask, what it gets, and how that is described to it.
+
+A client names texts, a task and aspects; never a judge, a model, a file or an address.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.tools import Tool
+from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
+from mcp_types import CallToolResult, TextContent, ToolAnnotations
+from pydantic import ConfigDict, Field, TypeAdapter
+
+from spanjury.judges.core import EvaluationError, hide
+from spanjury.orchestration.engine.panel import Panel
+from spanjury.orchestration.services import agent_tools, check
+from spanjury.orchestration.services.agent_reports import AspectCard, TextCheck, TextComparison
+from spanjury.orchestration.services.agent_texts import card_lines, check_lines, comparison_lines
+
+MOST_CHARACTERS = 200_000
+"""The longest texts of one call, taken together; the offline judges read them in seconds."""
+
+T = TypeVar("T")
+
+Source = Annotated[
+    str, Field(description="The text that it was made from, as the article of a summary.")
+]
+# A source that may also be an object would be parsed where it is a text that looks like JSON.
+Inputs = Annotated[
+    dict[str, str | list[str]],
+    Field(
+        description="In place of a source, several by name; passages as a list:"
+        ' {"Question": "…", "Context": ["passage 1", "passage 2"]}.'
+    ),
+]
+Task = Annotated[
+    str,
+    Field(description="The task it was written for, as summarization; guessed where it is empty."),
+]
+ListedTask = Annotated[
+    str, Field(description="The task whose aspects are listed; all tasks where it is empty.")
+]
+Aspects = Annotated[
+    tuple[str, ...],
+    Field(description="Names from list_aspects; the usual ones of the task where it is empty."),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AspectList:
+    """The aspects that can be asked for."""
+
+    aspects: tuple[AspectCard, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Toolbox:
+    """The functions behind the tools, over one open panel."""
+
+    panel: Panel
+    aspects_files: tuple[Path, ...] = ()
+
+    async def check_text(
+        self,
+        *,
+        output: Annotated[str, Field(description="The text to check.")],
+        context: Context,
+        source: Source = "",
+        inputs: Inputs = {},  # noqa: B006  the SDK copies it, and nothing here changes it
+        task: Task = "",
+        aspects: Aspects = (),
+    ) -> CallToolResult:
+        """Check a text for errors: a decision, a score on each aspect, and numbered error spans.
+
+        Each error has its place in the text, a severity, an explanation and, where the source says
+        otherwise, the passage that does. Correct the errors one by one and check again; change
+        nothing else. A text without a score was not judged, which is no praise.
+        """
+        with _readable_errors():
+            _check_lengths(output, source, inputs)
+            found = await agent_tools.check_text(
+                self.panel,
+                output,
+                source=_source(source, inputs),
+                task=task or None,
+                aspects=aspects,
+                aspects_files=self.aspects_files,
+                progress=_reporting(context),
+            )
+        return _result(TextCheck, found, text=check_lines(found))
+
+    async def compare_texts(
+        self,
+        *,
+        a: Annotated[str, Field(description="One text.")],
+        b: Annotated[str, Field(description="The other, made from the same source.")],
+        context: Context,
+        source: Source = "",
+        inputs: Inputs = {},  # noqa: B006  as above
+        task: Task = "",
+        aspects: Aspects = (),
+    ) -> CallToolResult:
+        """Compare two texts: which is better on each aspect, or no difference, or unscored.
+
+        Each text is judged by itself, so their order does not matter; both reports are returned.
+        """
+        with _readable_errors():
+            _check_lengths(a + b, source, inputs)
+            comparison = await agent_tools.compare_texts(
+                self.panel,
+                a,
+                b,
+                source=_source(source, inputs),
+                task=task or None,
+                aspects=aspects,
+                aspects_files=self.aspects_files,
+                progress=_reporting(context),
+            )
+        return _result(TextComparison, comparison, text=comparison_lines(comparison))
+
+    async def list_aspects(self, *, task: ListedTask = "") -> CallToolResult:
+        """List the aspects that a text can be judged on, with their definitions."""
+        with _readable_errors():
+            cards = agent_tools.list_aspects(task or None, aspects_files=self.aspects_files)
+        return _result(AspectList, AspectList(aspects=cards), text=card_lines(cards))
+
+
+def protocol_tools(toolbox: Toolbox) -> list[Tool]:
+    """Return the tools; each refuses arguments that it does not know."""
+    return [
+        _tool(toolbox.check_text, TextCheck, title="Check a text"),
+        _tool(toolbox.compare_texts, TextComparison, title="Compare two texts"),
+        _tool(toolbox.list_aspects, AspectList, title="List aspects"),
+    ]
+
+
+def _tool(function: Callable[..., object], output: type, *, title: str) -> Tool:
+    tool = Tool.from_function(
+        function,
+        title=title,
+        description=(function.__doc__ or "").replace("\n        ", "\n").strip(),
+        annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False),
+        structured_output=False,
+    )
+
+    # A mistyped name would otherwise be dropped, and the text judged by something else.
+    class Arguments(tool.fn_metadata.arg_model):  # type: ignore[name-defined, misc]  # made above
+        model_config = ConfigDict(extra="forbid")
+
+    assert issubclass(Arguments, ArgModelBase)
+    return tool.model_copy(
+        update={
+            "fn_metadata": FuncMetadata(arg_model=Arguments, output_model=output),
+            "parameters": Arguments.model_json_schema(by_alias=True),
+        }
+    )
+
+
+def _result(kind: type[T], value: T, *, text: str) -> CallToolResult:
+    return CallToolResult(
+        content=[TextContent(text=text)],
+        structured_content=TypeAdapter(kind).dump_python(value, mode="json"),
+    )
+
+
+def _source(source: str, inputs: dict[str, str | list[str]]) -> check.Source | None:
+    if source and inputs:
+        raise ToolError("give a source or inputs, not both")
+    return inputs or source or None
+
+
+def _check_lengths(text: str, source: str, inputs: dict[str, str | list[str]]) -> None:
+    characters = len(text) + len(source)
+    characters += sum(len(one) for several in inputs.values() for one in several)
+    if characters > MOST_CHARACTERS:
+        raise ToolError(
+            f"the texts have {characters} characters in all, and {MOST_CHARACTERS} is the most:"
+            " check a part at a time"
+        )
+
+
+def _reporting(context: Context) -> agent_tools.Progress:
+    async def report(done: int, total: int, aspect: str) -> None:
+        await context.report_progress(done, total, f"{aspect} is judged")
+
+    return report
+
+
+@contextmanager
+def _readable_errors() -> Iterator[None]:
+    """Hand our errors to the client in words: any other is a crash, of which it learns nothing."""
+    try:
+        yield
+    except EvaluationError as error:
+        raise ToolError(hide(str(error))) from error

@@ -1,0 +1,221 @@
+"""Conditions under which a report fails its row: ``severity>=4``, ``decision=faulty``.
+
+A condition is one comparison, or several joined by ``and``; a report fails if it meets all of
+them. Comparisons of spans are met by one span together. What has no value meets none: a span
+without a severity none on its severity, a report without a score none but those on its outcome,
+its aspect and its spans.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from spanjury.judges.core import ConfigError, Decision, ErrorSpan, Outcome, Result
+from spanjury.orchestration.studies.comparisons import RELATIONS, Comparison, parse_comparison
+
+_Value = float | str | None
+_AND = re.compile(r"\s+and\s+", re.IGNORECASE)
+_EQUALITY = ("=", "!=")
+_GRAVITY = tuple(Decision)
+"""Decisions from the mildest to the gravest."""
+
+_SPAN: Mapping[str, Callable[[ErrorSpan], _Value]] = MappingProxyType(
+    {
+        "severity": lambda span: span.severity,
+        "probability": lambda span: span.probability,
+        "category": lambda span: span.category.casefold() or None,
+    }
+)
+_REPORT: Mapping[str, Callable[[Result], _Value]] = MappingProxyType(
+    {
+        "decision": lambda one: _gravity(one.report.decision),
+        "score": lambda one: one.report.score,
+        "error_probability": lambda one: one.report.error_probability,
+        "spans": lambda one: None if one.report.score is None else len(one.report.spans),
+        "outcome": lambda one: one.report.outcome.value,
+        "aspect": lambda one: one.aspect.name,
+    }
+)
+_RANGES: Mapping[str, tuple[float, float]] = MappingProxyType(
+    {"severity": (1, 5), "probability": (0, 1), "error_probability": (0, 1)}
+)
+FIELDS = (*_SPAN, *_REPORT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """A condition as it was written, made of comparisons of a span and of a whole report."""
+
+    text: str
+    of_span: tuple["_Compared", ...] = ()
+    of_report: tuple["_Compared", ...] = ()
+
+    @property
+    def aspects(self) -> Iterator[str]:
+        """The names of the aspects that it is about, or leaves out."""
+        return (str(one.value) for one in self.of_report if one.field == "aspect")
+
+    def failing_spans(self, result: Result) -> tuple[ErrorSpan, ...] | None:
+        """Return the spans for which `result` fails, none for its report alone; None if it passes.
+
+        Examples
+        --------
+        See `failure_of`.
+        """
+        if not all(one.is_met(_REPORT[one.field](result)) for one in self.of_report):
+            return None
+        if not self.of_span:
+            return ()
+        met = tuple(span for span in result.report.spans if self._is_met_by(span))
+        return met or None
+
+    def _is_met_by(self, span: ErrorSpan) -> bool:
+        return all(one.is_met(_SPAN[one.field](span)) for one in self.of_span)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Compared:
+    field: str
+    relation: str
+    value: float | str
+
+    def is_met(self, value: _Value) -> bool:
+        return value is not None and RELATIONS[self.relation](value, self.value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """A row that fails.
+
+    Parameters
+    ----------
+    conditions
+        Those that it meets, as they were written.
+    spans
+        The spans that meet one; empty if the report alone does.
+    says
+        Outcome, decision and score of the report, with their reason.
+    """
+
+    segment_id: str
+    system: str
+    task: str
+    aspect: str
+    conditions: tuple[str, ...]
+    spans: tuple[ErrorSpan, ...]
+    says: str
+
+
+def parse_condition(text: str) -> Condition:
+    """Read a condition.
+
+    Raises
+    ------
+    ConfigError
+        If it is not of this form, or can never be met; the message lists the choices.
+
+    Examples
+    --------
+    >>> condition = parse_condition("aspect=consistency and severity >= 4")
+    >>> [(one.field, one.relation, one.value) for one in condition.of_span]
+    [('severity', '>=', 4.0)]
+    """
+    compared = [_compared(part, text) for part in _AND.split(text.strip())]
+    return Condition(
+        text=text.strip(),
+        of_span=tuple(one for one in compared if one.field in _SPAN),
+        of_report=tuple(one for one in compared if one.field in _REPORT),
+    )
+
+
+def failure_of(result: Result, conditions: Sequence[Condition]) -> Failure | None:
+    """Return why `result` fails under any of `conditions`; None if it passes."""
+    met = [(one.text, one.failing_spans(result)) for one in conditions]
+    failing = {text: spans for text, spans in met if spans is not None}
+    if not failing:
+        return None
+    spans = {id(span): span for marked in failing.values() for span in marked}
+    return Failure(
+        segment_id=result.segment.segment_id,
+        system=result.segment.system,
+        task=result.aspect.task.name,
+        aspect=result.aspect.name,
+        conditions=tuple(failing),
+        spans=tuple(span for span in result.report.spans if id(span) in spans),
+        says=_says(result),
+    )
+
+
+def failing(results: Iterable[Result], *conditions: str) -> list[Failure]:
+    """Return the rows of `results` that fail under any of `conditions`.
+
+    Raise `ConfigError` if one of these cannot be read.
+    """
+    parsed = [*map(parse_condition, conditions)]
+    found = (failure_of(result, parsed) for result in results)
+    return [failure for failure in found if failure is not None]
+
+
+def _compared(part: str, whole: str) -> _Compared:
+    written = parse_comparison(part)
+    if written is None:
+        raise ConfigError(
+            f"a condition is FIELD>=VALUE (or <=, >, <, =, !=), several joined by 'and', not"
+            f" {whole!r}; fields: {', '.join(FIELDS)}"
+        )
+    if written.name not in FIELDS:
+        raise ConfigError(f"{whole!r}: no field {written.name!r}; there are {', '.join(FIELDS)}")
+    return _Compared(field=written.name, relation=written.relation, value=_value(written))
+
+
+def _value(written: Comparison) -> float | str:
+    match written.name:
+        case "decision":
+            return _gravity(Decision(_word(written, [*Decision]))) or 0
+        case "outcome":
+            _require_equality(written)
+            return _word(written, [*Outcome])
+        case "aspect":
+            _require_equality(written)
+            return written.value
+        case "category":
+            _require_equality(written)
+            return written.value.casefold()
+        case _:
+            return _number(written)
+
+
+def _word(written: Comparison, words: Sequence[str]) -> str:
+    if written.value not in words:
+        raise ConfigError(f"{written.name} is {', '.join(words)}, not {written.value!r}")
+    return written.value
+
+
+def _require_equality(written: Comparison) -> None:
+    if written.relation not in _EQUALITY:
+        raise ConfigError(f"{written.name} is compared by = or !=, not by {written.relation}")
+
+
+def _number(written: Comparison) -> float:
+    number = written.number
+    if number is None:
+        raise ConfigError(f"{written.name} is a number, not {written.value!r}")
+    low, high = _RANGES.get(written.name, (number, number))
+    if not low <= number <= high:
+        raise ConfigError(f"{written.name} is {low} to {high}, not {written.value}")
+    return number
+
+
+def _gravity(decision: Decision | None) -> int | None:
+    return None if decision is None else _GRAVITY.index(decision)
+
+
+def _says(result: Result) -> str:
+    report = result.report
+    if report.score is None:
+        return f"{report.outcome.value}: {report.reason}"
+    words = [f"score {report.score:.2f}"]
+    if report.decision is not None and report.basis is not None:
+        words = [report.decision.value, *words, report.basis.reason]
+    return ", ".join(words)

@@ -173,7 +173,8 @@ def _request(version: Version) -> tuple[Case, str]:
 
 def _marked(text: str, places: Sequence[Place], *, code: str) -> str:
     """Return `text` with a mark before and behind each place; no text holds the code."""
-    pieces, reached = [], 0
+    pieces: list[str] = []
+    reached = 0
     for place in places:
         before = text[reached : place.start]
         pieces += (before, f"[{code} {place.number}]", place.text, f"[/{code} {place.number}]")

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from anyio import create_task_group
 
@@ -80,6 +80,7 @@ class Replacements:
     usage: Usage = Usage()
 
 
+@runtime_checkable
 class Writer(Protocol):
     """The port to whatever says how a marked place should read."""
 

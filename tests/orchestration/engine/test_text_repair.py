@@ -223,7 +223,8 @@ def test_nothing_outside_the_marked_characters_ever_changes(
     places = places_in(text, errors)
     marked = {n for error in errors for n in range(error.span.start or 0, error.span.end or 0)}
     assert {n for place in places for n in range(place.start, place.end)} == marked
-    pieces, reached = [], 0
+    pieces: list[str] = []
+    reached = 0
     for place in places:
         pieces += (text[reached : place.start], texts.get(place.number, place.text))
         reached = place.end

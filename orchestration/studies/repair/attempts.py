@@ -46,13 +46,10 @@ class Repairing:
         Without damage.
     condition
         What was done to it; empty for a clean text.
-    damage
-        Where; without edits for a clean text.
     """
 
     clean: Segment
     condition: str
-    damage: Damage
     done: Repaired
 
     @property
@@ -152,7 +149,7 @@ def attempts_on(repairing: Repairing, examined: Mapping[tuple[str, str], Judged]
 def _attempt(repairing: Repairing, arm: str, seen: Mapping[str, Judged]) -> Attempt:
     segment, clean = repairing.segment, repairing.clean
     before, after = repairing.texts[NOTHING], repairing.texts[arm]
-    counted = changes(repairing.damage, after)
+    counted = changes(clean.output, before, after)
     start, end = seen[before], seen[after]
     shared = [
         name

@@ -23,7 +23,7 @@ class Changes:
     Parameters
     ----------
     planted
-        Places of planted damage.
+        Places of planted damage, word by word.
     removed
         Of these, those where at most half of the wrong words still stand, or something stands
         in place of what was left out.
@@ -45,20 +45,24 @@ class Changes:
     added: int
 
 
-def changes(damage: Damage, repaired: str) -> Changes:
-    """Compare a repaired text with the clean one and with the damage done to it."""
-    clean = damage.clean
-    was, now = edits_between(clean, damage.text), edits_between(clean, repaired)
-    places = [(edit.start, edit.end) for edit in damage.edits]
+def changes(clean: str, damaged: str, repaired: str) -> Changes:
+    """Compare a repaired text with the clean one, and with what was damaged of it.
+
+    Examples
+    --------
+    >>> done = changes("It opened in May.", "It opened in June.", "It began in May.")
+    >>> done.planted, done.restored, done.words, done.changed
+    (1, 1, 3, 1)
+    """
+    was, now = edits_between(clean, damaged), edits_between(clean, repaired)
+    places = [(edit.start, edit.end) for edit in was]
     fates = [_fate(place, was, now) for place in places]
     right = [
         (word.start, word.end)
         for word in words(clean)
         if not any(_covers(edit, word.start, word.end) for edit in was)
     ]
-    strange = [
-        edit for edit in now if not any(_touches(edit, *place) for place in (*places, *_ends(was)))
-    ]
+    strange = [edit for edit in now if not any(_touches(edit, *place) for place in places)]
     return Changes(
         planted=len(places),
         removed=sum(removed for removed, _ in fates),
@@ -118,7 +122,3 @@ def _touches(edit: Edit, start: int, end: int) -> bool:
 
 def _covers(edit: Edit, start: int, end: int) -> bool:
     return edit.start < end and edit.end > start
-
-
-def _ends(edits: Sequence[Edit]) -> list[tuple[int, int]]:
-    return [(edit.start, edit.end) for edit in edits]

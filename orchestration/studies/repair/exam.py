@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 from spanjury.judges.core import Aspect, ChatModel, ConfigError, DataError, Result, Segment
 from spanjury.orchestration.engine.batch import each
@@ -23,7 +22,6 @@ from spanjury.orchestration.studies.repair.attempts import (
     judged,
 )
 from spanjury.orchestration.studies.repair.findings import Findings, Settings, findings_of
-from spanjury.perturbations.edits import Damage
 from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped, perturbed_pairs
 
 
@@ -177,17 +175,16 @@ async def _repair_all(
     stop_token: StopToken,
 ) -> tuple[list[Repairing], str]:
     """Put every damaged and every clean text through the loop; return them in this order."""
-    nothing = partial(Damage, edits=())
     todo = [
-        *((pair.clean, pair.damaged, pair.condition, pair.damage) for pair in pairs),
-        *((one, one, "", nothing(clean=one.output)) for one in exam.segments),
+        *((pair.clean, pair.damaged, pair.condition) for pair in pairs),
+        *((one, one, "") for one in exam.segments),
     ]
     done: dict[int, Repairing] = {}
     async with seats.open_panel("") as panel, seats.model.open() as model:
         writer = seats.writer(model)
 
         async def work(number: int) -> None:
-            clean, segment, condition, damage = todo[number]
+            clean, segment, condition = todo[number]
             repaired = await repair(
                 replace(segment, gold=()),  # no judge sees it, but a plugin might
                 exam.aspects,
@@ -197,7 +194,7 @@ async def _repair_all(
             )
             for result in (one for version in repaired.versions for one in version.results):
                 record(result)
-            done[number] = Repairing(clean=clean, condition=condition, damage=damage, done=repaired)
+            done[number] = Repairing(clean=clean, condition=condition, done=repaired)
 
         await each(range(len(todo)), work, workers=workers, stop_token=stop_token)
     return [done[number] for number in range(len(todo))], writer.signature

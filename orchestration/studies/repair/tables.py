@@ -89,12 +89,12 @@ def repair_report(
 
 def _tables(findings: tuple[Finding, ...]) -> Iterator[Table]:
     yield table(
-        ["what became of the damage", *_DONE],
+        ["", *_DONE],
         (_emphasised(one, _done(one)) for one in findings),
         title="What became of the damage",
     )
     yield table(
-        ["what the examiner says", *_MADE],
+        ["", *_MADE],
         (_emphasised(one, _made(one)) for one in findings),
         title="What the examiner says",
     )
@@ -123,9 +123,9 @@ def _made(one: Finding) -> Iterator[Cell | str | int]:
 
 def _clean(findings: Findings) -> Table:
     return table(
-        ["texts that nothing was done to", *_CLEAN],
+        ["", *_CLEAN],
         (_emphasised(one, _spared(one)) for one in findings.of("clean")),
-        title="Clean texts",
+        title="Texts that nothing was done to",
     )
 
 

@@ -13,6 +13,7 @@ import spanjury
     "face",
     [
         "spanjury",
+        "spanjury.agents",
         "spanjury.judges.core",
         "spanjury.judges.scoring",
         "spanjury.judges.text",

@@ -16,6 +16,7 @@ from spanjury.orchestration.cli.exam import (
     missed_gates,
     say_scope,
 )
+from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.flags.panel import PanelFlags
 from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
 
@@ -83,7 +84,8 @@ def repair(
         quiet=show.no_progress,
     )
     console.print_report(service.exam_report(job, found))
-    console.say_written(service.write_exam(exam.output, job, found))
+    for path in service.write_exam(exam.output, job, found):
+        say(f"written: {path}")
     exit_if_missed(missed_gates(gates, values.measures_of(found.findings)))
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from spanjury.orchestration.report import (
     Bullets,
     Cell,
+    Column,
     Paragraph,
     Report,
     Row,
@@ -26,6 +27,7 @@ from spanjury.stats.proportions import Proportion
 
 _SHARE, _SIGNED, _SCORE = "~.3f", "~+.2f", ".2f"
 _PAGE: Medium = "page"
+_ARM = Column("", wrap=False)
 _DONE = (
     *numeric("texts", "removed", "95 %", "restored"),
     *numeric("95 %", only=_PAGE),
@@ -89,12 +91,12 @@ def repair_report(
 
 def _tables(findings: tuple[Finding, ...]) -> Iterator[Table]:
     yield table(
-        ["", *_DONE],
+        [_ARM, *_DONE],
         (_emphasised(one, _done(one)) for one in findings),
         title="What became of the damage",
     )
     yield table(
-        ["", *_MADE],
+        [_ARM, *_MADE],
         (_emphasised(one, _made(one)) for one in findings),
         title="What the examiner says",
     )
@@ -123,7 +125,7 @@ def _made(one: Finding) -> Iterator[Cell | str | int]:
 
 def _clean(findings: Findings) -> Table:
     return table(
-        ["", *_CLEAN],
+        [_ARM, *_CLEAN],
         (_emphasised(one, _spared(one)) for one in findings.of("clean")),
         title="Texts that nothing was done to",
     )

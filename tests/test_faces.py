@@ -14,6 +14,7 @@ import spanjury
     [
         "spanjury",
         "spanjury.agents",
+        "spanjury.exams",
         "spanjury.judges.core",
         "spanjury.judges.scoring",
         "spanjury.judges.text",

@@ -93,7 +93,7 @@ class Verdict:
     seats: tuple[SeatReport, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class PanelReport(Report):
     """Report of a panel, with the seats that it was made of.
 
@@ -143,6 +143,13 @@ class PanelReport(Report):
         if self.decision is Decision.FAULTY and not (self.spans or self._is_over_threshold):
             raise ValueError("faulty without an error or a probability over its threshold")
 
+    def __repr__(self) -> str:
+        """Say in a line what came of it; the fields say the rest."""
+        errors = "1 error" if len(self.spans) == 1 else f"{len(self.spans)} errors"
+        score = self.outcome.value if self.score is None else f"score {self.score:.2f}"
+        decision = self.decision.value if self.decision else "no decision"
+        return f"<{type(self).__name__}: {decision}, {score}, {errors}>"
+
     @property
     def _is_over_threshold(self) -> bool:
         threshold = self.basis.threshold if self.basis else None
@@ -155,10 +162,14 @@ def is_grave(span: ErrorSpan) -> bool:
     return (span.severity or 0) >= GRAVE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Result:
     """A panel's report together with what it is about: one row of the results."""
 
     segment: Segment
     aspect: Aspect
     report: PanelReport
+
+    def __repr__(self) -> str:
+        """Name the segment and the aspect, with the report in short."""
+        return f"<Result {self.segment.segment_id!r}, {self.aspect.name}: {self.report!r}>"

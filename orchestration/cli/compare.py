@@ -5,15 +5,12 @@ from typing import Annotated
 
 import typer
 
-from spanjury.judges.core import DataError
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag
 
 with lazily():
     from spanjury.orchestration.cli import console
-    from spanjury.orchestration.report import json as values
-    from spanjury.orchestration.services import scorers
-    from spanjury.orchestration.studies.comparison import runs as study
+    from spanjury.orchestration.services import run_comparison
 
 
 def compare(
@@ -27,13 +24,8 @@ def compare(
     json: Annotated[bool, Flag("Print JSON, not a table.")] = False,
 ) -> None:
     """Compare the scores of two runs on the same texts, text by text."""
-    found = study.differences(
-        scorers.read_scorers([first]), scorers.read_scorers([second]), seed=seed, draws=draws
-    )
-    if not found:
-        raise DataError(f"{first} and {second} have no scorer and aspect in common")
+    compared = run_comparison.compare_runs(first, second, seed=seed, draws=draws)
     if json:
-        console.print_json(values.plain(found, digits=None))
+        console.print_json(compared.values["differences"])
     else:
-        report = study.differences_report(found, first=str(first), second=str(second))
-        console.print_report(report)
+        console.print_report(compared.report)

@@ -13,6 +13,7 @@ from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.flags.data import DataFlags
+from spanjury.orchestration.cli.flags.gates import GateFlags
 from spanjury.orchestration.cli.flags.panel import PanelFlags
 from spanjury.orchestration.cli.flags.run import LimitFlags, ShowFlags
 
@@ -111,6 +112,7 @@ def evaluate(
     judges: PanelFlags,
     kept: RunFlags,
     limits: LimitFlags,
+    gate: GateFlags,
     show: ShowFlags,
     machines: ClusterFlags,
 ) -> None:
@@ -121,15 +123,23 @@ def evaluate(
     logging.log_to(show.log_file)
     job = _job(rows, kept, judges=judges, limits=limits)
     if kept.dry_run:
+        _require_no_gate(gate, "--dry-run, which judges a sample,")
         dry_run.print_estimate(job)
     elif machines.engine == "ray":
+        _require_no_gate(gate, "--engine ray")
         cluster_session.run_cluster_job(
             _cluster_job(job, rows=rows, kept=kept, show=show, machines=machines), show=show
         )
     else:
-        planned = session.plan_job(job)
+        planned = session.plan_job(job, gate)
         job, folder = _begun(job, kept)
-        session.run_job(job, planned, show=show, folder=folder)
+        session.run_job(job, planned, show=show, gate=gate, folder=folder)
+
+
+def _require_no_gate(gate: GateFlags, what: str) -> None:
+    """Refuse flags that need every result in the hands of this process."""
+    if gate.given:
+        raise ConfigError(f"{what} does not go with {', '.join(gate.given)}")
 
 
 def _job(

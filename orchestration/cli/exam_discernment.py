@@ -93,7 +93,7 @@ def discernment(
         lambda live: service.run_exam(
             job, planned, stop_token=live.stop_token, meter=live.meter, show=live
         ),
-        total=len(planned.segments) * (len(planned.conditions) + 2) * len(planned.aspects),
+        total=planned.assessments,
         limits=job.limits,
         memory=job.memory,
         quiet=show.no_progress,

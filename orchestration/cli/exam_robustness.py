@@ -90,7 +90,7 @@ def robustness(
             show=live,
             expect=live.expect,
         ),
-        total=len(planned.segments) * (len(planned.attacks) + 2) * len(planned.aspects),
+        total=planned.assessments,
         limits=job.limits,
         memory=job.memory,
         quiet=show.no_progress,

@@ -16,7 +16,7 @@ COVERAGE = 3
 LIMIT = 4
 """A limit was reached; the run can be resumed."""
 GATE = 5
-"""A judge is not as good as was demanded."""
+"""A judge, or what a run judged, is not as good as was demanded."""
 INTERRUPTED = 130
 """Ctrl-C, as shells count it."""
 

@@ -9,6 +9,7 @@ import typer
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag
 from spanjury.orchestration.cli.flags.data import Aspects
+from spanjury.orchestration.cli.flags.gates import GateFlags
 from spanjury.orchestration.cli.flags.panel import PanelFlags, ScoringFlags
 from spanjury.orchestration.cli.flags.run import LimitFlags, ShowFlags
 
@@ -32,6 +33,7 @@ def resume(
     output: OtherOutput = None,
     judges: PanelFlags,
     limits: LimitFlags,
+    gate: GateFlags,
     show: ShowFlags,
 ) -> None:
     """Go on with a run that was interrupted, or change it.
@@ -60,12 +62,17 @@ def resume(
         output=output or job.output,
         again="failed" if retry_failed else "unanswered",
     )
-    planned = session.plan_job(again)
-    session.run_job(again, planned, show=show, folder=folder, begun=keep_change)
+    planned = session.plan_job(again, gate)
+    session.run_job(again, planned, show=show, gate=gate, folder=folder, begun=keep_change)
 
 
 def rescore(
-    *, run: Run, output: OtherOutput = None, scoring: ScoringFlags, show: ShowFlags
+    *,
+    run: Run,
+    output: OtherOutput = None,
+    scoring: ScoringFlags,
+    gate: GateFlags,
+    show: ShowFlags,
 ) -> None:
     """Make the results of a run again, without a call to any model.
 
@@ -81,4 +88,4 @@ def rescore(
         again="none",
         silent=True,
     )
-    session.run_job(job, session.plan_job(job), show=show)
+    session.run_job(job, session.plan_job(job, gate), show=show, gate=gate)

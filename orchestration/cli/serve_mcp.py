@@ -11,9 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-import anyio
 import typer
-from anyio import Event, open_signal_receiver
 
 from spanjury.judges.core.lazy import lazily, require
 from spanjury.orchestration.cli.command import Flag, Flags
@@ -22,6 +20,8 @@ from spanjury.orchestration.cli.flags.data import AspectsFiles
 from spanjury.orchestration.cli.flags.panel import PanelFlags
 
 with lazily():
+    import anyio
+
     from spanjury.orchestration.cli import logging
     from spanjury.orchestration.engine import stopping
     from spanjury.orchestration.servers.mcp import http as over_http
@@ -32,7 +32,7 @@ with lazily():
 TOKEN = "SPANJURY_SERVE_TOKEN"  # noqa: S105  the variable's name
 _BY_SIGNAL = 128
 
-Serve = Callable[["server.Server", Event], Awaitable[None]]
+Serve = Callable[["server.Server", "anyio.Event"], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ class ServeFlags(Flags, title="Server"):
     listen: Annotated[
         str | None,
         Flag(
-            "Address for HTTP; 127.0.0.1:8765 by default. Any that other machines reach needs"
+            "Address for HTTP; 127.0.0.1:8766 by default. Any that other machines reach needs"
             f" a secret in {TOKEN}.",
             "HOST:PORT",
             env=True,
@@ -79,7 +79,7 @@ def _serve_stdio(panel: "configs.PanelConfig", aspects_files: Sequence[Path]) ->
     code = 0
     with suppress(BrokenPipeError), stdio.held_streams() as wire:
 
-        async def serve(served: "server.Server", stop: Event) -> None:
+        async def serve(served: "server.Server", stop: "anyio.Event") -> None:
             await stdio.serve_stdio(served, wire, stop=stop)
 
         code = _run(panel, serve, aspects_files=aspects_files)
@@ -93,7 +93,7 @@ def _serve_http(panel: "configs.PanelConfig", serving: ServeFlags) -> int:
     with address.bound() as listener:
         url = f"http://{address.url_host}:{listener.getsockname()[1]}{over_http.PATH}"
 
-        async def serve(served: "server.Server", stop: Event) -> None:
+        async def serve(served: "server.Server", stop: "anyio.Event") -> None:
             await over_http.serve_http(
                 served,
                 listener,
@@ -108,7 +108,7 @@ def _serve_http(panel: "configs.PanelConfig", serving: ServeFlags) -> int:
 
 def _run(panel: "configs.PanelConfig", serve: Serve, *, aspects_files: Sequence[Path]) -> int:
     """Serve an open panel until the client or a signal ends it; return the exit code."""
-    stop, signals = Event(), list[int]()
+    stop, signals = anyio.Event(), list[int]()
 
     async def work() -> None:
         async with panels.open_panel(panel) as opened:
@@ -117,7 +117,7 @@ def _run(panel: "configs.PanelConfig", serve: Serve, *, aspects_files: Sequence[
     async def watch() -> None:
         if sys.platform == "win32":  # there, Ctrl-C stays a KeyboardInterrupt
             return
-        with open_signal_receiver(signal.SIGINT, signal.SIGTERM) as received:
+        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as received:
             async for number in received:
                 signals.append(number)
                 stop.set()

@@ -19,7 +19,9 @@ from spanjury.judges.core import (
     RunStoppedError,
     Segment,
 )
-from spanjury.orchestration.cli.exits import COVERAGE, ERROR, INTERRUPTED, LIMIT, say
+from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.cli.exits import COVERAGE, ERROR, GATE, INTERRUPTED, LIMIT, say
+from spanjury.orchestration.cli.flags.gates import GateFlags
 from spanjury.orchestration.cli.flags.run import ShowFlags
 from spanjury.orchestration.cli.progress import ProgressLines
 from spanjury.orchestration.cli.shown import Shown
@@ -31,6 +33,10 @@ from spanjury.orchestration.engine.stopping import GRACE, StopToken, run_watched
 from spanjury.orchestration.engine.summary import Summary
 from spanjury.orchestration.services.evaluate import Job, Plan, plan, run
 from spanjury.orchestration.wiring.runs import RunFolder, runs_home
+
+with lazily():
+    from spanjury.orchestration.cli import gated_run
+    from spanjury.orchestration.services import failing_rows
 
 T = TypeVar("T")
 
@@ -76,11 +82,16 @@ class Session:
         await sleep_forever()
 
 
-def plan_job(job: Job) -> Plan:
-    """Return the plan of `job`, and say which rows it skips."""
+def plan_job(job: Job, gate: GateFlags | None = None) -> Plan:
+    """Return the plan of `job`, and say which rows it skips.
+
+    Raise `ConfigError` if its gate is about an aspect on which none of them is judged.
+    """
     planned = plan(job)
     for row in planned.bad_rows:
         say(f"skipped: {row}")
+    if gate and gate.given:
+        failing_rows.check_aspects(gate.terms(), job, planned)
     return planned
 
 
@@ -89,19 +100,26 @@ def run_job(
     planned: Plan,
     *,
     show: ShowFlags,
+    gate: GateFlags | None = None,
     folder: RunFolder | None = None,
     begun: Callable[[], None] = lambda: None,
 ) -> None:
-    """Run `job`, show it, and exit with a code if it was stopped or scored too little.
+    """Run `job`, show it, and exit with a code if it was stopped, scored too little or fails.
+
+    A run that was stopped, or lacks answers or scores, ends with the code for that, whatever the
+    gate says: it cannot pass, and what it fails by is not all.
 
     Parameters
     ----------
+    gate
+        What its results are held to; None for nothing.
     folder
         Where the run is kept; None for one that is not.
     begun
         Called when the panel is open, the run is ours alone and has its first result.
     """
-    session = JobSession(job, planned, show=show, folder=folder, begun=begun)
+    gated = gated_run.GatedRun(gate, job) if gate and gate.given else None
+    session = JobSession(job, planned, show=show, gated=gated, folder=folder, begun=begun)
     try:
         with session.view:
             session.run(session.judge)
@@ -118,10 +136,13 @@ def run_job(
         if session.done:
             session.say_how_to_go_on()
         raise
-    if not session.close():
+    is_answered, passes = session.close()
+    if not is_answered:
         raise typer.Exit(ERROR)
     if planned.assessments:
         require_coverage(session.view.summary.whole.coverage, at_least=show.min_coverage)
+    if not passes:
+        raise typer.Exit(GATE)
 
 
 def require_coverage(coverage: float, *, at_least: float) -> None:
@@ -140,10 +161,12 @@ class JobSession(Session):
         planned: Plan,
         *,
         show: ShowFlags,
+        gated: "gated_run.GatedRun | None",
         folder: RunFolder | None,
         begun: Callable[[], None],
     ) -> None:
         super().__init__(job.limits)
+        self._gated = gated
         self._job = job
         self._planned = planned
         self._total = planned.assessments
@@ -152,7 +175,7 @@ class JobSession(Session):
         self.view = View(
             total=self._total,
             as_json=show.json,
-            shown=Shown.parse(show.show),
+            shown=Shown.parse("none" if gated and gated.hides_texts else show.show),
             progress=not show.no_progress,
             meter=self.meter,
         )
@@ -181,10 +204,14 @@ class JobSession(Session):
         """Count a row that is remembered."""
         self._begin()
         self.view.count(row)
+        if self._gated is not None:
+            self._gated.gate.add_row(row)
 
     def _show(self, result: Result) -> None:
         self._begin()
         self.view.show(result)
+        if self._gated is not None:
+            self._gated.gate.add(result)
 
     def _begin(self) -> None:
         """Say at the first result that the run has begun."""
@@ -193,8 +220,11 @@ class JobSession(Session):
                 self._folder.mark(done=False)
             self._begun()
 
-    def close(self) -> bool:
-        """Say what the run came to; return whether every row was answered."""
+    def close(self) -> tuple[bool, bool]:
+        """Say what the run came to; return whether every row was answered, and whether it passes.
+
+        A shard without a row passes.
+        """
         self.view.close()
         outcomes = self.view.summary.outcomes
         unanswered = 0 if self._job.silent else sum(outcomes[outcome] for outcome in UNANSWERED)
@@ -204,7 +234,10 @@ class JobSession(Session):
         if unanswered:
             say(f"spanjury: {unanswered} of {self._total} assessments were not answered")
             self.say_how_to_go_on()
-        return not unanswered
+        passes = True
+        if self._gated is not None and self._total:
+            passes = self._gated.close(is_complete=not UNANSWERED & outcomes.keys())
+        return not unanswered, passes
 
     def close_failed(self, failed: RunFailedError) -> None:
         """Say why the run failed, and where its results are."""
@@ -213,20 +246,27 @@ class JobSession(Session):
         say(f"spanjury: {failed}")
         if self.done:
             say(f"{self.done} of {self._total} results are in {self._job.output}.part")
+        self._close_gate_early()
         self.say_how_to_go_on()
 
     def close_early(self, reason: str) -> None:
         """Say why the run was stopped, and where its results are."""
         self.view.close()
         say(f"{reason}: {self.done} of {self._total} results are in {self._job.output}.part")
+        self._close_gate_early()
         self.say_how_to_go_on()
+
+    def _close_gate_early(self) -> None:
+        if self._gated is not None:
+            self._gated.close_early()
 
     def say_how_to_go_on(self) -> None:
         """Say by which command the run is resumed, if it is kept."""
         if self._folder is not None:
             path = self._folder.path
             run = path.name if path.parent == runs_home() else path
-            say(f"go on with: spanjury resume {shlex.quote(str(run))}")
+            flags = self._gated.arguments if self._gated is not None else []
+            say(f"go on with: spanjury resume {shlex.join([str(run), *flags])}")
 
 
 class ExamSession(Session):

@@ -14,10 +14,13 @@ import msgspec
 from spanjury.judges.core import (
     Aspect,
     Decision,
+    DecisionBasis,
+    ErrorSpan,
     Judge,
     KeyedJudge,
     Memory,
     Outcome,
+    PanelReport,
     Report,
     Result,
     Segment,
@@ -38,8 +41,28 @@ class FinishedRow(NamedTuple):
     """A row of the results as it was written once, with its line end, and what is counted of it."""
 
     segment: Segment
+    aspect: Aspect
     line: bytes
     figures: Figures
+
+    def result(self) -> Result:
+        """Read the result again, without the reports of the seats."""
+        said = _SAID.decode(self.line)
+        report = PanelReport(
+            outcome=said.outcome,
+            score=said.score,
+            spans=said.spans,
+            reason=said.reason,
+            error_probability=said.error_probability,
+            signature=said.signature,
+            aggregation=said.aggregation,
+            consolidator=said.consolidator,
+            set_aside=said.set_aside,
+            left_out=said.left_out,
+            decision=said.decision,
+            basis=said.decision_basis,
+        )
+        return Result(segment=self.segment, aspect=self.aspect, report=report)
 
 
 class FinishedRows:
@@ -76,7 +99,7 @@ class FinishedRows:
             row = _ROW.decode(line)
         except msgspec.MsgspecError:
             return None
-        return FinishedRow(segment, line, _figures(row, segment, aspect))
+        return FinishedRow(segment, aspect, line, _figures(row, segment, aspect))
 
     async def keep(self, key: str, result: Result, line: bytes) -> None:
         """Remember the `line` of `result`, if it is finished.
@@ -138,7 +161,25 @@ class _Row(msgspec.Struct):
     decision_basis: _Basis | None
 
 
+class _Said(msgspec.Struct):
+    """A row, as far as the panel says it."""
+
+    outcome: Outcome
+    score: float | None
+    reason: str
+    spans: tuple[ErrorSpan, ...]
+    signature: str
+    aggregation: str
+    consolidator: str
+    set_aside: tuple[str, ...]
+    left_out: int
+    decision: Decision | None
+    decision_basis: DecisionBasis | None
+    error_probability: float | None
+
+
 _ROW = msgspec.json.Decoder(_Row)
+_SAID = msgspec.json.Decoder(_Said)
 
 
 def _figures(row: _Row, segment: Segment, aspect: Aspect) -> Figures:

@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Literal
 
 from spanjury.orchestration.report.prose import Prose
-from spanjury.orchestration.report.tables import Medium, Table
+from spanjury.orchestration.report.tables import Medium, Table, numbered
 
 Tone = Literal["plain", "strong", "caution", "faint"]
 """The weight of a paragraph: usual, the conclusion, a warning, or an aside."""
@@ -111,6 +111,25 @@ def shown_on(medium: Medium, blocks: Iterable[Block]) -> Iterator[Block]:
     for block in blocks:
         if block.only in (None, medium) and _is_filled(medium, block):
             yield block
+
+
+def tables_of(report: Report) -> dict[str, Table]:
+    """Return the tables that a page of `report` shows, in order.
+
+    Each is under the title of its section, or the report's if it is in none; a second one there
+    has a number behind it, as ``Null control (2)``.
+    """
+    found = list(_titled("page", report.title, report.sections))
+    names = numbered(title for title, _ in found)
+    return {name: one for name, (_, one) in zip(names, found, strict=True)}
+
+
+def _titled(medium: Medium, title: str, blocks: Iterable[Block]) -> Iterator[tuple[str, Table]]:
+    for block in shown_on(medium, blocks):
+        if isinstance(block, Table):
+            yield title, block
+        elif isinstance(block, Section):
+            yield from _titled(medium, block.title, block.blocks)
 
 
 def _is_filled(medium: Medium, block: Block) -> bool:

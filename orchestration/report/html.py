@@ -42,20 +42,35 @@ def report_html(report: Report) -> str:
         " form-action 'none'"
     )
     title = _safe(report.title)
-    facts = shown_on("page", [Bullets(report.facts)])
-    head = [f"<h1><bdi>{title}</bdi></h1>", *(line for one in facts for line in _lines(one))]
-    body = [line for one in shown_on("page", report.sections) for line in _lines(one)]
     return "\n".join(
         (
             '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
             f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f"<title>{title}</title>\n<style>{style}</style>\n</head>\n<body>",
-            *("<header>", *head, "</header>"),
-            *("<main>", *body, "</main>"),
+            *_content(report),
             "</body>\n</html>\n",
         )
     )
+
+
+def report_fragment(report: Report) -> str:
+    """Return `report` as a part of a page that has its own style, as a notebook's.
+
+    Raise `StoreError` if a picture cannot be read.
+    """
+    return "\n".join(("<article>", *_content(report), "</article>"))
+
+
+def _content(report: Report) -> Iterator[str]:
+    yield "<header>"
+    yield f"<h1><bdi>{_safe(report.title)}</bdi></h1>"
+    for one in shown_on("page", [Bullets(report.facts)]):
+        yield from _lines(one)
+    yield from ("</header>", "<main>")
+    for one in shown_on("page", report.sections):
+        yield from _lines(one)
+    yield "</main>"
 
 
 def _lines(block: Block, *, level: int = 2) -> Iterator[str]:

@@ -1,10 +1,11 @@
 """Tables: columns, rows, and cells that know their number, its interval and how it is taken."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
-from spanjury.orchestration.report.numbers import bracketed, figure
+from spanjury.orchestration.report.numbers import bracketed, defined, figure
 from spanjury.orchestration.report.prose import Prose
 
 Medium = Literal["page", "terminal"]
@@ -116,10 +117,35 @@ class Table:
         """Return the columns that `medium` shows."""
         return tuple(column for column in self.columns if column.only in (None, medium))
 
+    def to_dicts(self) -> list[dict[str, Value]]:
+        """Return each row as a page has it: heading -> number or text, without what is beside it.
+
+        A number that is not defined is None. A second column of one heading has a number behind
+        it, as ``texts (2)``.
+        """
+        names = numbered(column.heading for column in self.columns_on("page"))
+        return [
+            {
+                name: defined(cell.value) if isinstance(cell.value, float) else cell.value
+                for name, cell in zip(names, self.cells_on("page", one), strict=True)
+            }
+            for one in self.rows
+        ]
+
     def cells_on(self, medium: Medium, line: Row) -> tuple[Cell, ...]:
         """Return the cells of a row that `medium` shows."""
         paired = zip(self.columns, line.cells, strict=True)
         return tuple(cell for column, cell in paired if column.only in (None, medium))
+
+
+def numbered(names: Iterable[str]) -> list[str]:
+    """Return `names`, with a number behind each that was there before, as ``texts (2)``."""
+    seen: Counter[str] = Counter()
+    distinct = []
+    for name in names:
+        seen[name] += 1
+        distinct.append(f"{name} ({seen[name]})" if seen[name] > 1 else name)
+    return distinct
 
 
 def numeric(*headings: str, only: Medium | None = None) -> tuple[Column, ...]:

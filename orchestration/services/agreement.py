@@ -11,7 +11,7 @@ from anyio import CapacityLimiter, create_task_group, to_process, to_thread
 
 from spanjury.judges.core import ConfigError, DataError, Segment, first_error_alone
 from spanjury.orchestration.services.annotators import Annotator, read_judged, span_tasks
-from spanjury.orchestration.services.panels import read_segments
+from spanjury.orchestration.services.exam_texts import Texts, read_texts
 from spanjury.orchestration.services.scorers import read_scorers
 from spanjury.orchestration.studies.agreement.findings import (
     AspectFindings,
@@ -60,7 +60,7 @@ class MetaJob:
     """
 
     results: tuple[Path, ...]
-    human: Path
+    human: Path | Texts
     aspects: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     settings: Settings = Settings()
@@ -97,7 +97,7 @@ def collect(job: MetaJob) -> Collected:
     `DataError` if a file cannot be read, people rated and marked nothing, or no judge and
     no metric scored or marked the same.
     """
-    segments = tuple(read_segments(job.human, columns=job.columns))
+    segments = tuple(read_texts(job.human, columns=job.columns))
     known = rated_aspects(segments)
     gold = gold_of(segments) if any(one.gold for one in segments) else None
     if not known and gold is None:
@@ -132,11 +132,21 @@ def collect(job: MetaJob) -> Collected:
 
 
 async def measure(
-    job: MetaJob, collected: Collected, *, show: Callable[[str], None] = lambda _: None
+    job: MetaJob,
+    collected: Collected,
+    *,
+    show: Callable[[str], None] = lambda _: None,
+    in_processes: bool = True,
 ) -> MetaFindings:
-    """Measure agreement, aspect by aspect, in processes unless there is little to do.
+    """Measure agreement, aspect by aspect.
 
-    `show` is called with the name of each part that is done.
+    Parameters
+    ----------
+    show
+        Called with the name of each part that is done.
+    in_processes
+        Whether parts run in processes unless there is little to do. A process runs the script
+        that asks for it once more, but for what stands under ``if __name__ == "__main__":``.
     """
     processes = CapacityLimiter(os.cpu_count() or 1)
     about_spans = SpanSettings(seed=job.settings.seed, draws=job.settings.draws)
@@ -144,13 +154,14 @@ async def measure(
     spans: dict[str, AspectSpans] = {}
     people: dict[str, tuple[PairFinding, ...]] = {}
 
-    small = len(collected.lengths) * (about_spans.draws + about_spans.samples) < _WORTH_A_PROCESS
+    draws = about_spans.draws + about_spans.samples
+    in_processes = in_processes and len(collected.lengths) * draws >= _WORTH_A_PROCESS
 
     async def run(into: dict[str, T], name: str, work: Callable[[], T]) -> None:
-        if small:
-            into[name] = await to_thread.run_sync(work, abandon_on_cancel=True)
-        else:
+        if in_processes:
             into[name] = await to_process.run_sync(work, cancellable=True, limiter=processes)
+        else:
+            into[name] = await to_thread.run_sync(work, abandon_on_cancel=True)
         show(name)
 
     with first_error_alone():

@@ -110,10 +110,17 @@ def read_weights(path: Path) -> Mapping[str, Mapping[str, float]]:
         read = _WEIGHTS.validate_python(tomllib.loads(path.read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, ValidationError) as error:
         raise ConfigError(f"the weights {path} cannot be read: {error}") from error
-    for condition, weights in read.items():
-        if min(weights.values(), default=0.0) < 0 or not isclose(sum(weights.values()), 1.0):
-            raise ConfigError(f"{path}: the weights of {condition!r} must sum to 1, got {weights}")
+    require_weights(read, of=f"{path}: ")
     return read
+
+
+def require_weights(weights: Mapping[str, Mapping[str, float]], *, of: str = "") -> None:
+    """Raise `ConfigError` if the weights of a condition do not sum to 1, or one is negative."""
+    for condition, by_aspect in weights.items():
+        if min(by_aspect.values(), default=0.0) < 0 or not isclose(sum(by_aspect.values()), 1.0):
+            raise ConfigError(
+                f"{of}the weights of {condition!r} must sum to 1, got {dict(by_aspect)}"
+            )
 
 
 async def run_exam(

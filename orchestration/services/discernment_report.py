@@ -33,6 +33,29 @@ def exam_report(
     )
 
 
+def values_of(job: ExamJob, result: ExamResult) -> dict[str, object]:
+    """Return the findings of an exam for programs, with its part of a judge's card."""
+    record = exam_record(
+        "discernment",
+        result.examinee,
+        data=str(job.data),
+        measures=measures_of(result.findings),
+        cautions=cautions(result.findings),
+    )
+    return {**findings_json(result.findings, examinee=result.examinee), "card": plain(record)}
+
+
+def scores_of(job: ExamJob, result: ExamResult) -> ExamScores:
+    """Return the raw scores of an exam, by which two judges are compared."""
+    return ExamScores(
+        examinee=result.examinee,
+        data=str(job.data),
+        recipe=job.recipe,
+        seed=job.settings.seed,
+        rows=result.scores,
+    )
+
+
 def write_exam(folder: Path, job: ExamJob, result: ExamResult) -> list[Path]:
     """Write findings, raw scores, pages and, with matplotlib, pictures into `folder`.
 
@@ -48,32 +71,11 @@ def write_exam(folder: Path, job: ExamJob, result: ExamResult) -> list[Path]:
         pictures = _draw(folder, result)
     except OSError as error:
         raise StoreError(f"{folder}: cannot be written: {error.strerror}") from error
-    values = findings_json(result.findings, examinee=result.examinee)
-    record = exam_record(
-        "discernment",
-        result.examinee,
-        data=str(job.data),
-        measures=measures_of(result.findings),
-        cautions=cautions(result.findings),
-    )
-    written = write_report(
-        folder,
-        exam_report(job, result, pictures=pictures),
-        data={**values, "card": plain(record)},
-    )
+    report = exam_report(job, result, pictures=pictures)
+    written = write_report(folder, report, data=values_of(job, result))
     scores = folder / SCORES
-    write_scores(scores, _scores(job, result))
+    write_scores(scores, scores_of(job, result))
     return [*written, scores, *pictures]
-
-
-def _scores(job: ExamJob, result: ExamResult) -> ExamScores:
-    return ExamScores(
-        examinee=result.examinee,
-        data=str(job.data),
-        recipe=job.recipe,
-        seed=job.settings.seed,
-        rows=result.scores,
-    )
 
 
 def _draw(folder: Path, result: ExamResult) -> dict[Path, str]:

@@ -1,4 +1,4 @@
-"""Two exams compared, from their folders to a folder with the results."""
+"""Two exams compared, from their scores or folders to a folder with the results."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,9 +16,15 @@ from spanjury.orchestration.studies.judging import Examinee
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedExams:
-    """Two exams and their comparison."""
+    """Two exams and their comparison.
 
-    folders: tuple[Path, Path]
+    Parameters
+    ----------
+    names
+        Of the exams: their folders, or other names.
+    """
+
+    names: tuple[str, str]
     exams: tuple[ExamScores, ExamScores]
     comparison: Comparison
 
@@ -31,9 +37,12 @@ class ComparedExams:
     @property
     def report(self) -> Report:
         """The comparison for people."""
-        first, second = self.folders
-        folders = (str(first), str(second))
-        return comparison_report(self.comparison, judges=self.judges, folders=folders)
+        return comparison_report(self.comparison, judges=self.judges, folders=self.names)
+
+    @property
+    def values(self) -> dict[str, object]:
+        """The comparison for programs."""
+        return comparison_json(self.comparison, judges=self.judges)
 
 
 def compare_folders(folders: tuple[Path, Path], *, seed: int, draws: int) -> ComparedExams:
@@ -42,9 +51,21 @@ def compare_folders(folders: tuple[Path, Path], *, seed: int, draws: int) -> Com
     Raise `DataError` if a folder holds no scores, or they cannot be read, and `ConfigError`
     if the exams have nothing in common.
     """
-    first, second = (read_scores(folder) for folder in folders)
+    first, second = folders
+    names = (str(first), str(second))
+    return compare_scores(names, (read_scores(first), read_scores(second)), seed=seed, draws=draws)
+
+
+def compare_scores(
+    names: tuple[str, str], exams: tuple[ExamScores, ExamScores], *, seed: int, draws: int
+) -> ComparedExams:
+    """Compare the judges of two exams by their scores.
+
+    Raise `ConfigError` if the exams have nothing in common.
+    """
+    first, second = exams
     comparison = compare(first.rows, second.rows, seed=seed, draws=draws)
-    return ComparedExams(folders=folders, exams=(first, second), comparison=comparison)
+    return ComparedExams(names=names, exams=exams, comparison=comparison)
 
 
 def write_comparison(folder: Path, compared: ComparedExams) -> list[Path]:
@@ -52,5 +73,6 @@ def write_comparison(folder: Path, compared: ComparedExams) -> list[Path]:
 
     Raise `StoreError` if something cannot be written.
     """
-    data = comparison_json(compared.comparison, judges=compared.judges)
-    return write_report(folder, compared.report, data=data, page="comparison", values="comparison")
+    return write_report(
+        folder, compared.report, data=compared.values, page="comparison", values="comparison"
+    )

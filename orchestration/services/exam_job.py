@@ -9,7 +9,7 @@ from spanjury.judges.core import Aspect, ConfigError, Segment
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.metering import Limits
 from spanjury.orchestration.engine.stopping import FailurePolicy
-from spanjury.orchestration.services.panels import read_segments
+from spanjury.orchestration.services.exam_texts import Texts, read_texts
 from spanjury.orchestration.wiring.config import PanelConfig
 
 
@@ -20,14 +20,14 @@ class PanelExamJob:
     Parameters
     ----------
     task, aspects, aspects_files, columns, limit
-        As in `evaluate.Job`; without aspects those of the exam or the task.
+        As in `evaluate.Job`, or aspects themselves; without any those of the exam or the task.
     """
 
-    data: Path
+    data: Path | Texts
     panel: PanelConfig
     memory: Path | None = None
     task: str | None = None
-    aspects: tuple[str, ...] = ()
+    aspects: tuple[str | Aspect, ...] = ()
     aspects_files: tuple[Path, ...] = ()
     columns: tuple[str, ...] = ()
     limit: int | None = None
@@ -47,11 +47,13 @@ class PanelExamJob:
         task, aspects
             Those of the exam, where neither the job nor the texts name any.
         """
-        segments = tuple(islice(read_segments(self.data, columns=self.columns), self.limit))
+        segments = tuple(islice(read_texts(self.data, columns=self.columns), self.limit))
         task = _task(segments, self.task or "", default=task)
         catalogue = Catalogue.load(*self.aspects_files)
         names = self.aspects or aspects or catalogue.task(task).default_aspects
-        return segments, tuple(catalogue.aspect(task, name) for name in names)
+        return segments, tuple(
+            one if isinstance(one, Aspect) else catalogue.aspect(task, one) for one in names
+        )
 
 
 def _task(segments: Iterable[Segment], named: str, *, default: str) -> str:

@@ -17,6 +17,7 @@ from spanjury.orchestration.report.json import plain
 from spanjury.orchestration.services.discernment import conditions_of
 from spanjury.orchestration.services.exam_card import exam_record
 from spanjury.orchestration.services.exam_job import PanelExamJob
+from spanjury.orchestration.services.exam_texts import Texts
 from spanjury.orchestration.services.faithfulness_record import (
     CHANGES,
     read_changes,
@@ -80,12 +81,12 @@ class ExamResult:
     Parameters
     ----------
     data
-        The file of the texts, or the record.
+        The texts, or the record.
     examinee
         The panel that was examined; None of a record, which does not say.
     """
 
-    data: Path
+    data: Path | Texts
     changes: Sequence[Change]
     findings: Findings
     examinee: Examinee | None = None
@@ -187,10 +188,26 @@ def exam_report(result: ExamResult, *, pictures: Sequence[Picture] = ()) -> Repo
     return faithfulness_report(result.findings, data=str(result.data), pictures=pictures)
 
 
-def write_exam(folder: Path, result: ExamResult) -> list[Path]:
-    """Write findings, raw changes, pages and, with matplotlib, pictures into `folder`.
+def values_of(result: ExamResult) -> dict[str, object]:
+    """Return the findings of an exam for programs.
 
     Without an examinee there is nothing for a judge's card.
+    """
+    values = findings_json(result.findings)
+    if result.examinee is None:
+        return values
+    record = exam_record(
+        "faithfulness",
+        result.examinee,
+        data=str(result.data),
+        measures=measures_of(result.findings),
+        cautions=cautions(result.findings),
+    )
+    return {**values, "judge": plain(result.examinee), "card": plain(record)}
+
+
+def write_exam(folder: Path, result: ExamResult) -> list[Path]:
+    """Write findings, raw changes, pages and, with matplotlib, pictures into `folder`.
 
     Raise `StoreError` if something cannot be written.
 
@@ -204,17 +221,8 @@ def write_exam(folder: Path, result: ExamResult) -> list[Path]:
         pictures, drawn = _draw(folder, result.findings)
     except OSError as error:
         raise StoreError(f"{folder}: cannot be written: {error.strerror}") from error
-    values = findings_json(result.findings)
-    if result.examinee is not None:
-        record = exam_record(
-            "faithfulness",
-            result.examinee,
-            data=str(result.data),
-            measures=measures_of(result.findings),
-            cautions=cautions(result.findings),
-        )
-        values |= {"judge": plain(result.examinee), "card": plain(record)}
-    written = write_report(folder, exam_report(result, pictures=pictures), data=values)
+    report = exam_report(result, pictures=pictures)
+    written = write_report(folder, report, data=values_of(result))
     write_changes(folder / CHANGES, result.changes)
     return [*written, folder / CHANGES, *drawn]
 

@@ -130,6 +130,29 @@ def exam_report(job: RobustnessJob, result: ExamResult) -> Report:
     )
 
 
+def values_of(job: RobustnessJob, result: ExamResult) -> dict[str, object]:
+    """Return the findings of an exam for programs, with its part of a judge's card."""
+    record = exam_record(
+        "robustness",
+        result.examinee,
+        data=str(job.data),
+        measures=measures_of(result.findings),
+        cautions=cautions(result.findings),
+    )
+    return {**findings_json(result.findings, examinee=result.examinee), "card": plain(record)}
+
+
+def scores_of(job: RobustnessJob, result: ExamResult) -> ExamScores:
+    """Return the panel's raw scores, in the form of the other exams."""
+    return ExamScores(
+        examinee=result.examinee,
+        data=str(job.data),
+        recipe=f"robustness of {job.recipe or 'texts as they are'}",
+        seed=job.settings.seed,
+        rows=[_score(row) for row in result.attempts if row.judge == PANEL],
+    )
+
+
 def write_exam(folder: Path, job: RobustnessJob, result: ExamResult) -> list[Path]:
     """Write findings, pages, the panel's scores and all attempts into `folder`.
 
@@ -142,29 +165,11 @@ def write_exam(folder: Path, job: RobustnessJob, result: ExamResult) -> list[Pat
     list of Path
         ``report.md``, ``report.html``, ``findings.json``, ``scores.jsonl``, ``attempts.jsonl``.
     """
-    record = exam_record(
-        "robustness",
-        result.examinee,
-        data=str(job.data),
-        measures=measures_of(result.findings),
-        cautions=cautions(result.findings),
-    )
-    values = findings_json(result.findings, examinee=result.examinee)
-    written = write_report(folder, exam_report(job, result), data={**values, "card": plain(record)})
+    written = write_report(folder, exam_report(job, result), data=values_of(job, result))
     scores, attempts = folder / SCORES, folder / ATTEMPTS
-    write_scores(scores, _scores(job, result))
+    write_scores(scores, scores_of(job, result))
     write_whole(attempts, b"".join(_ATTEMPT.dump_json(row) + b"\n" for row in result.attempts))
     return [*written, scores, attempts]
-
-
-def _scores(job: RobustnessJob, result: ExamResult) -> ExamScores:
-    return ExamScores(
-        examinee=result.examinee,
-        data=str(job.data),
-        recipe=f"robustness of {job.recipe or 'texts as they are'}",
-        seed=job.settings.seed,
-        rows=[_score(row) for row in result.attempts if row.judge == PANEL],
-    )
 
 
 def _score(row: Attempt) -> ScoreRow:

@@ -16,7 +16,7 @@ from spanjury.orchestration.report import Report
 from spanjury.orchestration.report.files import write_report, write_whole
 from spanjury.orchestration.report.json import plain
 from spanjury.orchestration.services.exam_card import exam_record
-from spanjury.orchestration.services.panels import read_segments
+from spanjury.orchestration.services.exam_texts import Texts, read_texts
 from spanjury.orchestration.services.session import open_session
 from spanjury.orchestration.studies.agreement.spans.estimates import DEFAULTS, Settings
 from spanjury.orchestration.studies.span_bench.bench import Bench, BenchResult, run_bench
@@ -37,7 +37,7 @@ ASPECT = "consistency"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchJob:
-    """A panel, and files of texts whose errors people marked.
+    """A panel, and texts whose errors people marked, in files or in memory.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class BenchJob:
         The key of a row by which texts are grouped, as in `bench_text`.
     """
 
-    data: tuple[Path, ...]
+    data: tuple[Path | Texts, ...]
     panel: PanelConfig
     memory: Path | None = None
     task: str | None = None
@@ -149,11 +149,11 @@ def write_bench(folder: Path, job: BenchJob, *, bench: Bench, result: BenchResul
     return [*written, texts]
 
 
-def _read(job: BenchJob, path: Path) -> Iterator[tuple[str, BenchText]]:
+def _read(job: BenchJob, path: Path | Texts) -> Iterator[tuple[str, BenchText]]:
     """Yield each text of a file with the name of its data set, empty where it has none."""
     catalogue = Catalogue.load(*job.aspects_files)
     aspects: dict[str, Aspect] = {}
-    for segment in islice(read_segments(path, columns=job.columns), job.limit):
+    for segment in islice(read_texts(path, columns=job.columns), job.limit):
         task = job.task or segment.task or TASK
         if task not in aspects:
             aspects[task] = catalogue.aspect(task, job.aspect)
@@ -169,7 +169,7 @@ def _dataset(segment: Segment) -> str:
     return name.strip() if isinstance(name, str) else ""
 
 
-def _labels(files: Sequence[Path]) -> dict[Path, str]:
+def _labels(files: Sequence[Path | Texts]) -> dict[Path | Texts, str]:
     """Return what files are called: by their names up to the first full stop, if these differ."""
     stems = {path: path.name.partition(".")[0] or path.name for path in files}
     shared = Counter(stems.values())

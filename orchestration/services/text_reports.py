@@ -7,6 +7,7 @@ from typing import overload
 from spanjury.judges.core import Decision, Result, shown
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.services.text_report import TextReport
+from spanjury.orchestration.studies.failing.conditions import Failure, failing
 
 with lazily():
     import pandas as pd
@@ -37,6 +38,13 @@ class TextReports(Sequence[TextReport]):
     def results(self) -> tuple[Result, ...]:
         """The results of all texts, text by text and aspect by aspect."""
         return tuple(result for report in self._reports for result in report.results)
+
+    def failing(self, *conditions: str) -> list[Failure]:
+        """Return what fails under any condition, as ``"severity>=4"`` or ``"decision=faulty"``.
+
+        Raise `ConfigError` if one cannot be read; ``docs/runs.md`` has the fields.
+        """
+        return failing(self.results, *conditions)
 
     def rows(self) -> list[dict[str, object]]:
         """Return a flat row for each result, as `to_pandas` and `to_polars` take them."""

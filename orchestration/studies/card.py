@@ -1,10 +1,7 @@
 """A judge's card: its exams side by side, the demands on them, and its report."""
 
-import operator
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from types import MappingProxyType
 
 from spanjury.judges.core import ConfigError, unstamped
 from spanjury.orchestration.report import (
@@ -23,6 +20,7 @@ from spanjury.orchestration.report import (
     row,
     table,
 )
+from spanjury.orchestration.studies.comparisons import RELATIONS, parse_comparison
 
 _SPEC = ".3g"
 
@@ -125,12 +123,7 @@ def _judges(record: ExamRecord) -> set[str]:
     return set(map(unstamped, record.seats.values()))
 
 
-_RELATIONS: Mapping[str, Callable[[float, float], bool]] = MappingProxyType(
-    {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
-)
-_GATE = re.compile(
-    r"\s*(?P<name>[\w.-]+)\s*(?P<relation>>=|<=|>|<)\s*(?P<bound>[-+]?(?:\d+\.?\d*|\.\d+))\s*"
-)
+_ORDERED = (">=", "<=", ">", "<")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +157,7 @@ class Gate:
         """
         if self.name not in measures:
             raise ConfigError(f"no exam has {self.name!r}; there are {', '.join(measures)}")
-        holds = _RELATIONS[self.relation]
+        holds = RELATIONS[self.relation]
         return all(
             one.value is not None and holds(one.value, self.bound) for one in measures[self.name]
         )
@@ -179,10 +172,10 @@ def parse_gate(text: str) -> Gate:
     >>> gate.name, gate.relation, gate.bound
     ('retest.moved', '<=', 0.1)
     """
-    found = _GATE.fullmatch(text)
-    if not found:
+    found = parse_comparison(text)
+    if found is None or found.relation not in _ORDERED or found.number is None:
         raise ConfigError(f"a demand is MEASURE>=NUMBER (or <=, >, <), not {text!r}")
-    return Gate(name=found["name"], relation=found["relation"], bound=float(found["bound"]))
+    return Gate(name=found.name, relation=found.relation, bound=found.number)
 
 
 def card_report(card: Card, *, gates: Sequence[Gate]) -> Report:

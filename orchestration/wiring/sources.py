@@ -10,13 +10,21 @@ from spanjury.adapters.files.limits import USUAL, DataLimits, parse_limits
 from spanjury.adapters.files.reading.column_map import parse_columns
 from spanjury.adapters.files.reading.frames import frame_rows
 from spanjury.adapters.files.reading.json_texts import read_texts
+from spanjury.adapters.files.reading.row_lines import row_lines
 from spanjury.adapters.files.reading.source_order import by_source
 from spanjury.adapters.files.reading.sources import segments_of
 from spanjury.judges.core import ConfigError, DataError, Segment
 from spanjury.orchestration.wiring.checks import checked_rows
 from spanjury.orchestration.wiring.plugins import SOURCES, parameters
 
-__all__ = ["by_source", "open_rows", "open_source", "read_texts", "set_data_limits"]
+__all__ = [
+    "by_source",
+    "numbered_rows",
+    "open_rows",
+    "open_source",
+    "read_texts",
+    "set_data_limits",
+]
 
 _limits: ContextVar[DataLimits] = ContextVar("data_limits", default=USUAL)
 
@@ -64,6 +72,17 @@ def open_source(
     if "columns" not in takes:
         raise ConfigError(f"the source {name!r} reads columns by its own names only")
     return checked_rows(reading(path, columns=parse_columns(columns)), name, path=path)
+
+
+def numbered_rows(
+    path: Path, *, columns: Sequence[str] = ()
+) -> Iterator[tuple[Segment | DataError, int]]:
+    """Yield the rows of `path`, as `open_source` does, each with the line on which it begins.
+
+    Yields none if its source reads no lines of its own. Raise as `open_source` does.
+    """
+    lines = row_lines(path, _source_name(path))
+    return zip(open_source(path, columns=columns), lines, strict=False)
 
 
 def open_rows(data: object, *, columns: Sequence[str] = ()) -> Iterator[Segment | DataError]:

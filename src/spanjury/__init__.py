@@ -31,7 +31,9 @@ __all__ = [
     "ErrorSpan",
     "EvaluationError",
     "Evidence",
+    "FailurePolicy",
     "Judge",
+    "Limits",
     "Located",
     "Outcome",
     "PanelReport",
@@ -54,23 +56,29 @@ __all__ = [
 
 __version__ = VERSION
 
+_ENGINE = "spanjury.orchestration.engine"
 _SERVICES = "spanjury.orchestration.services"
 _RUNNING = {
-    "TextReport": "text_report",
-    "TextReports": "text_reports",
-    "acheck": "check",
-    "aevaluate": "evaluation",
-    "check": "check",
-    "evaluate": "evaluation",
-    "find_aspect": "panels",
-    "open_panel": "panels",
-    "read_segments": "panels",
-    "score_metric": "metrics",
+    "FailurePolicy": f"{_ENGINE}.stopping",
+    "Limits": f"{_ENGINE}.metering",
+    "TextReport": f"{_SERVICES}.text_report",
+    "TextReports": f"{_SERVICES}.text_reports",
+    "acheck": f"{_SERVICES}.check",
+    "aevaluate": f"{_SERVICES}.evaluation",
+    "check": f"{_SERVICES}.check",
+    "evaluate": f"{_SERVICES}.evaluation",
+    "find_aspect": f"{_SERVICES}.panels",
+    "open_panel": f"{_SERVICES}.panels",
+    "read_segments": f"{_SERVICES}.panels",
+    "score_metric": f"{_SERVICES}.metrics",
 }
+_MODULES = frozenset({"agents", "exams", "frameworks"})
 
 
 def __getattr__(name: str) -> object:
     """Load what runs a panel or a metric when it is first named (PEP 562)."""
+    if name in _MODULES:
+        return import_module(f"{__name__}.{name}")
     if name not in _RUNNING:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{_SERVICES}.{_RUNNING[name]}"), name)
+    return getattr(import_module(_RUNNING[name]), name)

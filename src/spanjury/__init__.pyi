@@ -1,3 +1,6 @@
+from spanjury import agents as agents
+from spanjury import exams as exams
+from spanjury import frameworks as frameworks
 from spanjury.judges.core import Aspect as Aspect
 from spanjury.judges.core import Decision as Decision
 from spanjury.judges.core import DecisionBasis as DecisionBasis
@@ -12,6 +15,8 @@ from spanjury.judges.core import Report as Report
 from spanjury.judges.core import Scale as Scale
 from spanjury.judges.core import Segment as Segment
 from spanjury.judges.core import Task as Task
+from spanjury.orchestration.engine.metering import Limits as Limits
+from spanjury.orchestration.engine.stopping import FailurePolicy as FailurePolicy
 from spanjury.orchestration.services.check import acheck as acheck
 from spanjury.orchestration.services.check import check as check
 from spanjury.orchestration.services.evaluation import aevaluate as aevaluate
@@ -32,7 +37,9 @@ __all__ = [
     "ErrorSpan",
     "EvaluationError",
     "Evidence",
+    "FailurePolicy",
     "Judge",
+    "Limits",
     "Located",
     "Outcome",
     "PanelReport",

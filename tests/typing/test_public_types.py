@@ -1,13 +1,16 @@
 """Types that type checkers may rely on: mypy checks these as it checks every test."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import assert_type
 
 import pytest
 
 import spanjury
-from spanjury.orchestration.engine.panel import Panel
+from spanjury import exams
+from spanjury.orchestration.report import Table
+from spanjury.orchestration.services.held_panel import HeldPanel
+from spanjury.orchestration.studies.robustness.exam import ExamResult
 
 pytestmark = pytest.mark.anyio
 
@@ -16,7 +19,7 @@ async def test_a_panel_is_a_judge_whose_reports_have_seats() -> None:
     aspect = spanjury.find_aspect("summarization", "fluency")
     assert_type(aspect, spanjury.Aspect)
     async with spanjury.open_panel(judges=["form"]) as panel:
-        assert_type(panel, Panel)
+        assert_type(panel, HeldPanel)
         judge: spanjury.Judge = panel
         report = await panel.assess(spanjury.Segment(segment_id="a", output="It is."), aspect)
     assert report.signature.startswith(f"{judge.signature}|spanjury:")
@@ -45,3 +48,40 @@ def test_a_metric_scores_texts_in_one_line() -> None:
     assert_type(scores.segments, tuple[float, ...] | None)
     assert scores.segments is not None
     assert scores.segments[0] == 1.0
+
+
+def test_a_text_is_judged_in_one_call_and_many_in_one_more() -> None:
+    report = spanjury.check("It is.", judges=["form"], aspects="fluency")
+    assert_type(report, spanjury.TextReport)
+    assert_type(report.decision, spanjury.Decision | None)
+    assert_type(report["fluency"], spanjury.PanelReport)
+    reports = spanjury.evaluate([{"output": "It is."}], judges=["form"], aspects=["fluency"])
+    assert_type(reports, spanjury.TextReports)
+    assert_type(reports[0], spanjury.TextReport)
+    assert_type(reports[:1], spanjury.TextReports)
+
+
+async def test_the_same_is_awaited_and_iterated() -> None:
+    report = await spanjury.acheck("It is.", judges=["form"], aspects="fluency")
+    assert_type(report, spanjury.TextReport)
+    async for one in spanjury.aevaluate([{"output": "It is."}], judges=["form"]):
+        assert_type(one, spanjury.TextReport)
+    panel = await spanjury.open_panel(judges=["form"])
+    assert_type(panel, HeldPanel)
+    await panel.aclose()
+
+
+def test_the_report_of_an_exam_knows_its_result() -> None:
+    report = exams.robustness(exams.DEMO, judges="form", attacks="authority-claim", limit=1)
+    assert_type(report, exams.StudyReport[ExamResult])
+    assert_type(report.result, ExamResult)
+    assert_type(report.tables, Mapping[str, Table])
+    assert_type(report.to_dict(), dict[str, object])
+    assert_type(report.measures["robustness.attack_success"].value, float | None)
+    assert set(report.result.findings.judges)
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_an_exam_that_is_awaited_has_the_same_type() -> None:
+    work = exams.arobustness(exams.DEMO, judges=["form"], attacks=["authority-claim"], limit=1)
+    assert_type(await work, exams.StudyReport[ExamResult])

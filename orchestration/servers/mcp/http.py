@@ -4,6 +4,7 @@ A browser's page cannot use it: the host and the origin of a request are checked
 listens on this machine only, and a token is asked for where it listens to others.
 """
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from socket import socket
@@ -19,6 +20,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from spanjury.orchestration.servers.mcp.listening import Address, is_bearer
 
 PATH = "/mcp"
+MOST_CONNECTIONS = 1_000
+"""Connections at once; a further one is answered with 503."""
 GRACE = 3
 """Seconds that answers under way may take when the server ends."""
 
@@ -45,12 +48,15 @@ async def serve_http(
         access_log=False,
         timeout_graceful_shutdown=GRACE,
         server_header=False,
+        limit_concurrency=MOST_CONNECTIONS,
     )
     web = _Web(config, started)
     async with create_task_group() as group:
 
         async def end() -> None:
             await stop.wait()
+            # Answers that are cut off now are cut off on purpose, and no error to trace.
+            logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
             web.should_exit = True
 
         group.start_soon(end)

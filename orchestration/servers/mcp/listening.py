@@ -6,10 +6,11 @@ import re
 import socket
 from dataclasses import dataclass
 
-from spanjury.judges.core import ConfigError
+from spanjury.judges.core import ConfigError, EvaluationError
 
-PORT = 8765
+PORT = 8766
 _PORTS = range(1 << 16)
+_TOKEN = re.compile(r"[\x21-\x7e]{16,}")
 _ADDRESS = re.compile(
     r"(?P<host>\[[0-9a-fA-F:.%]+\]|[\w.-]*[a-zA-Z.][\w.-]*)?:?(?P<port>[0-9]{1,5})?"
 )
@@ -47,14 +48,16 @@ class Address:
         return f"[{self.host}]" if ":" in self.host else self.host
 
     def bound(self) -> socket.socket:
-        """Return a socket that listens there; raise `ConfigError` if that cannot be."""
+        """Return a socket that listens there; raise `EvaluationError` if that cannot be."""
         try:
             return socket.create_server(
                 (self.host, self.port), family=self._family, backlog=2048, reuse_port=False
             )
         except OSError as error:
-            problem = error.strerror or str(error)
-            raise ConfigError(f"{self.url_host}:{self.port} cannot be used: {problem}") from error
+            problem = (error.strerror or str(error)).partition(" (while")[0]
+            raise EvaluationError(
+                f"{self.url_host}:{self.port} cannot be used: {problem}"
+            ) from error
 
     @property
     def _family(self) -> socket.AddressFamily:
@@ -62,7 +65,11 @@ class Address:
 
 
 def check_access(address: Address, token: str | None) -> None:
-    """Raise `ConfigError` if others than programs of this machine could use the server."""
+    """Raise `ConfigError` if others could use the server: without a token, or guessing one."""
+    if token and not _TOKEN.fullmatch(token):
+        raise ConfigError(
+            "SPANJURY_SERVE_TOKEN: a token has 16 printable ASCII characters or more, and no spaces"
+        )
     if not address.is_loopback and not token:
         raise ConfigError(
             f"{address.host} can be reached from other machines: set SPANJURY_SERVE_TOKEN to a"

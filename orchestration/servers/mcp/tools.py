@@ -23,7 +23,8 @@ from spanjury.orchestration.services.agent_reports import AspectCard, TextCheck,
 from spanjury.orchestration.services.agent_texts import card_lines, check_lines, comparison_lines
 
 MOST_CHARACTERS = 200_000
-"""The longest texts of one call, taken together; the offline judges read them in seconds."""
+"""The most that the texts of one call have together: rules read them in a second, the encoder in
+some minutes."""
 
 T = TypeVar("T")
 

@@ -61,6 +61,11 @@ class Exam:
             conditions=[condition.name for condition in self.conditions],
         )
 
+    @property
+    def assessments(self) -> int:
+        """The most assessments in a draw: texts clean, clean again, and in each condition."""
+        return len(self.segments) * (len(self.conditions) + 2) * len(self.aspects)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExamResult:

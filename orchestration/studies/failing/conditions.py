@@ -57,12 +57,7 @@ class Condition:
         return (str(one.value) for one in self.of_report if one.field == "aspect")
 
     def failing_spans(self, result: Result) -> tuple[ErrorSpan, ...] | None:
-        """Return the spans for which `result` fails, none for its report alone; None if it passes.
-
-        Examples
-        --------
-        See `failure_of`.
-        """
+        """Return the spans that fail `result`, none if its report alone does; None if it passes."""
         if not all(one.is_met(_REPORT[one.field](result)) for one in self.of_report):
             return None
         if not self.of_span:

@@ -64,6 +64,11 @@ class Exam:
         """The texts without any attack."""
         return self.flawed.segments
 
+    @property
+    def assessments(self) -> int:
+        """The most assessments: texts as they are, again, and with each attack."""
+        return len(self.segments) * (len(self.attacks) + 2) * len(self.aspects)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExamResult:

@@ -4,7 +4,7 @@ import math
 from dataclasses import fields, replace
 
 import pytest
-from fakes.judges import ASPECT, TASK, mark
+from fakes.judges import ASPECT, TASK, mark, segment
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,7 +17,9 @@ from spanjury.judges.core import (
     Located,
     ModelOptions,
     Outcome,
+    PanelReport,
     Report,
+    Result,
     Scale,
     Segment,
     SpanRef,
@@ -231,3 +233,10 @@ def test_a_fingerprint_takes_lone_surrogates() -> None:
 
 def test_a_signature_ends_with_the_version() -> None:
     assert signature("judge", model="m").split("|")[:2] == ["judge", "model:m"]
+
+
+def test_a_panel_report_and_a_result_say_in_a_line_what_came_of_them() -> None:
+    report = PanelReport(outcome=Outcome.REFUSED, reason="no", rationale="x" * 1000)
+    assert repr(report) == "<PanelReport: no decision, refused, 0 errors>"
+    result = Result(segment=segment(), aspect=ASPECT, report=report)
+    assert repr(result) == f"<Result 's', consistency: {report!r}>"

@@ -93,6 +93,12 @@ async def test_a_row_comes_back_byte_for_byte_and_counts_as_its_result_did() -> 
     assert of_row == of_result
     assert of_row.usage["a"] == MARKED.usage
 
+    report = await made.assess(TEXT, ASPECT)
+    assert report.spans
+    assert row.result() == Result(
+        segment=TEXT, aspect=ASPECT, report=replace(report, seats=(), usage=Usage())
+    )
+
 
 @pytest.mark.parametrize(
     "changed",

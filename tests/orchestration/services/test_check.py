@@ -135,7 +135,7 @@ def test_a_notebook_shows_the_marks_and_nothing_of_a_hostile_text_runs() -> None
         (("Question",), ("faithfulness",), "question-answering"),
     ],
 )
-def test_the_task_is_told_from_headers_and_aspects(
+def test_the_task_follows_from_headers_and_aspects(
     headers: tuple[str, ...], aspects: tuple[str, ...], task: str
 ) -> None:
     request = request_of("A.", source=dict.fromkeys(headers, "B."), aspects=aspects)

@@ -17,7 +17,9 @@ from loopback.server import LoopbackServer
 import spanjury
 from spanjury.judges.core import ConfigError, DataError, Report, RunStoppedError
 from spanjury.orchestration.engine.metering import Limits
+from spanjury.orchestration.engine.stopping import FailurePolicy
 from spanjury.orchestration.services import batch_thread
+from spanjury.orchestration.services.panels import panel_config
 from spanjury.orchestration.wiring.config import ModelConfig
 
 RULES = ("grounding", "form")
@@ -69,21 +71,22 @@ async def test_who_leaves_early_ends_the_batch(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_the_batch_waits_for_who_takes_its_reports() -> None:
-    async def take_one() -> int:
-        reports = cast(
-            "AsyncGenerator[spanjury.TextReport]",
-            spanjury.aevaluate(rows(5000), judges=["form"], aspects=["fluency"]),
+    fluency = spanjury.find_aspect("fluency")
+    texts = [
+        batch_thread.Text(
+            segment=spanjury.Segment(segment_id=str(n), output="A."), aspects=(fluency,)
         )
-        most = 0
-        async with aclosing(reports):
-            async for _ in reports:
-                await anyio.sleep(1.0)
-                progress = reports.ag_frame.f_locals["batch"].progress()
-                most = progress.done
-                break
-        return most
-
-    assert 1 <= anyio.run(take_one) < 2 * batch_thread._AHEAD
+        for n in range(2000)
+    ]
+    terms = batch_thread.Terms(panel=panel_config(judges=["form"]))
+    batch = batch_thread.BatchThread(terms, lambda: iter(texts), total=len(texts))
+    taken = len(batch.take())
+    batch._thread.join(1.0)
+    ahead = batch.progress().done - taken
+    assert batch_thread._AHEAD <= ahead < 2000 - taken
+    while reports := batch.take():
+        taken += len(reports)
+    assert taken == 2000
 
 
 def test_over_the_same_memory_nothing_is_asked_twice(tmp_path: Path) -> None:
@@ -92,7 +95,11 @@ def test_over_the_same_memory_nothing_is_asked_twice(tmp_path: Path) -> None:
 
         def again(count: int) -> spanjury.TextReports:
             return spanjury.evaluate(
-                rows(count), models=[model], aspects=["fluency"], memory=tmp_path / "memory.sqlite3"
+                rows(count),
+                models=[model],
+                aspects=["fluency"],
+                memory=tmp_path / "memory.sqlite3",
+                failures=FailurePolicy(preflight=False),
             )
 
         assert again(5)[0].scores == {"fluency": 4.0}
@@ -116,13 +123,13 @@ def test_a_limit_ends_it_after_what_is_complete() -> None:
 
     async def take() -> None:
         limits = Limits(max_seconds=0.3)
-        async for report in spanjury.aevaluate(rows(100_000), judges=RULES, limits=limits):
+        async for report in spanjury.aevaluate(rows(30_000), judges=RULES, limits=limits):
             done.append(report.segment.segment_id)  # noqa: PERF401  those before an error count
 
     with pytest.raises(RunStoppedError, match="seconds are over"):
         anyio.run(take)
     assert done == [str(n) for n in range(len(done))]
-    assert len(done) < 100_000
+    assert len(done) < 30_000
 
 
 def test_progress_is_given_report_by_report() -> None:
@@ -176,3 +183,12 @@ def test_rows_that_cannot_be_read_are_skipped_where_they_may_be() -> None:
     judge = FixedJudge(says=Report(score=5))
     reports = spanjury.evaluate(data, judges=[judge], aspects=["fluency"], skip_bad_rows=True)
     assert [report.text for report in reports] == ["x", "z"]
+
+
+def test_what_fails_under_a_condition_is_named_as_the_command_names_it() -> None:
+    texts = [{"id": "a", "inputs": {"Article": "It has 3 doors."}, "output": "It has 4 doors."}]
+    reports = spanjury.evaluate([*texts, *rows(2)], judges=RULES)
+    (failure,) = reports.failing("severity>=3")
+    assert (failure.segment_id, [span.text for span in failure.spans]) == ("a", ["4"])
+    with pytest.raises(ConfigError, match="fields: severity"):
+        reports.failing("severity")

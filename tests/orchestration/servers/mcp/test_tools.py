@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import jsonschema
+import jsonschema  # type: ignore[import-untyped]  # it comes without types
 import pytest
 from fakes.judges import FixedJudge
 from mcp.client import Client
@@ -146,9 +146,9 @@ async def test_a_comparison_names_the_better_text_and_holds_both_reports() -> No
 async def test_progress_is_reported_as_aspects_are_done() -> None:
     seen: list[tuple[float, float | None]] = []
 
-    async def note(done: float, total: float | None, message: str | None) -> None:
+    async def note(progress: float, total: float | None, message: str | None) -> None:
         assert message is not None
-        seen.append((done, total))
+        seen.append((progress, total))
 
     async with connected() as client:
         await client.call_tool(

@@ -1,0 +1,81 @@
+"""The flags that hold a run to something: it ends with 5 if its texts are not good enough."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from spanjury.judges.core import ConfigError
+from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.cli.command import Flag, Flags
+
+with lazily():
+    from spanjury.orchestration.studies.failing import gate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateFlags(Flags, title="Limits"):
+    """The flags that say which results a run may not pass with, and how these are named."""
+
+    fail_on: Annotated[
+        tuple[str, ...],
+        Flag(
+            "Exit with 5 if a report is so: 'severity>=4', decision=faulty; repeatable.",
+            "CONDITION",
+            env=True,
+        ),
+    ] = ()
+    fail_under: Annotated[
+        tuple[str, ...],
+        Flag(
+            "Exit with 5 if a mean score is lower: 4, or consistency=4; repeatable.",
+            "SCORE",
+            env=True,
+        ),
+    ] = ()
+    max_flagged: Annotated[
+        str | None,
+        Flag("Exit with 5 if a greater share of the texts is faulty: 5%.", "SHARE", env=True),
+    ] = None
+    annotations: Annotated[
+        Literal["none", "github"],
+        Flag(
+            "'github' names failing rows as workflows do, and shows no texts.", env=True, rare=True
+        ),
+    ] = "none"
+    sarif: Annotated[
+        Path | None,
+        Flag("Write what fails by --fail-on to this file, in SARIF.", env=True, rare=True),
+    ] = None
+
+    def __post_init__(self) -> None:
+        if self.sarif is not None and not self.fail_on:
+            raise ConfigError("--sarif needs --fail-on, which says what goes into it")
+        if self.annotations != "none" and not self.given:
+            raise ConfigError(f"--annotations needs {', '.join(_TERMS)}, which says what fails")
+        if self.given:
+            self.terms()  # a slip costs nothing before the run is begun
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """The flags that hold a run to something, as far as they are given."""
+        values = (self.fail_on, self.fail_under, self.max_flagged is not None)
+        return tuple(flag for flag, value in zip(_TERMS, values, strict=True) if value)
+
+    def terms(self) -> "gate.Terms":
+        """Return what the run is held to; raise `ConfigError` if a flag cannot be read."""
+        return gate.parse_terms(
+            fail_on=self.fail_on, fail_under=self.fail_under, max_flagged=self.max_flagged
+        )
+
+    @property
+    def arguments(self) -> list[str]:
+        """The same flags, as they are given to another command."""
+        pairs = [("--fail-on", text) for text in self.fail_on]
+        pairs += [("--fail-under", text) for text in self.fail_under]
+        pairs += [("--max-flagged", self.max_flagged)] if self.max_flagged is not None else []
+        pairs += [("--annotations", self.annotations)] if self.annotations != "none" else []
+        pairs += [("--sarif", str(self.sarif))] if self.sarif is not None else []
+        return [word for pair in pairs for word in pair]
+
+
+_TERMS = ("--fail-on", "--fail-under", "--max-flagged")

@@ -1,0 +1,1 @@
+"""Exams from Python: what the commands do, as functions whose findings have tables."""

@@ -1,0 +1,68 @@
+"""The terms of an exam as Python gives them: panels and names become those of a job."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from spanjury.judges.core import Aspect, ConfigError, Judge
+from spanjury.orchestration.report.files import make_folder
+from spanjury.orchestration.services.panels import panel_config
+from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
+
+PanelSource = PanelConfig | Path | str
+"""A whole panel, or the TOML file that describes one, in place of judges and models."""
+Judges = str | Judge | SeatConfig | Sequence[str | Judge | SeatConfig]
+Models = str | ModelConfig | Sequence[str | ModelConfig]
+Aspects = str | Aspect | Sequence[str | Aspect]
+Paths = Path | str | Sequence[Path | str]
+
+
+def panel_of(
+    panel: PanelSource | None = None,
+    *,
+    judges: Judges = (),
+    models: Models = (),
+    seed: int | None = None,
+) -> PanelConfig:
+    """Return the description of a panel; without any part it is that of the offline judges.
+
+    Raise `ConfigError` if a panel and judges or models are named, or a panel file cannot be read.
+    """
+    seats = (judges,) if isinstance(judges, str | SeatConfig | Judge) else tuple(judges)
+    asked = (models,) if isinstance(models, str | ModelConfig) else tuple(models)
+    if panel is not None and (seats or asked):
+        raise ConfigError("a panel has its judges and models: name no others")
+    described = panel_config(panel, judges=seats, models=asked)
+    return described if seed is None else replace(described, seed=seed)
+
+
+def aspects_of(aspects: Aspects) -> tuple[str | Aspect, ...]:
+    """Return one aspect or several as several."""
+    return (aspects,) if isinstance(aspects, str | Aspect) else tuple(aspects)
+
+
+def names_of(names: str | Sequence[str]) -> tuple[str, ...]:
+    """Return one name or several as several."""
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def model_of(model: str | ModelConfig | None) -> ModelConfig | None:
+    """Return a model that is named or described."""
+    return ModelConfig(name=model) if isinstance(model, str) else model
+
+
+def memory_of(memory: Path | str | None) -> Path | None:
+    """Return the file of a memory, whose folder is made.
+
+    Raise `StoreError` if it cannot be made.
+    """
+    if memory is None:
+        return None
+    make_folder(Path(memory).parent)
+    return Path(memory)
+
+
+def paths_of(paths: Paths) -> tuple[Path, ...]:
+    """Return one path or several as several, each once."""
+    named = (paths,) if isinstance(paths, Path | str) else paths
+    return tuple(dict.fromkeys(map(Path, named)))

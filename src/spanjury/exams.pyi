@@ -1,0 +1,47 @@
+from spanjury.orchestration.engine.metering import Limits as Limits
+from spanjury.orchestration.engine.stopping import FailurePolicy as FailurePolicy
+from spanjury.orchestration.engine.stopping import StopToken as StopToken
+from spanjury.orchestration.services.discernment import DEMO as DEMO
+from spanjury.orchestration.services.exams.agreement import ameta as ameta
+from spanjury.orchestration.services.exams.agreement import meta as meta
+from spanjury.orchestration.services.exams.comparisons import acompare as acompare
+from spanjury.orchestration.services.exams.comparisons import acompare_exams as acompare_exams
+from spanjury.orchestration.services.exams.comparisons import compare as compare
+from spanjury.orchestration.services.exams.comparisons import compare_exams as compare_exams
+from spanjury.orchestration.services.exams.discernment import adiscernment as adiscernment
+from spanjury.orchestration.services.exams.discernment import discernment as discernment
+from spanjury.orchestration.services.exams.faithfulness import afaithfulness as afaithfulness
+from spanjury.orchestration.services.exams.faithfulness import faithfulness as faithfulness
+from spanjury.orchestration.services.exams.perturbing import aperturb as aperturb
+from spanjury.orchestration.services.exams.perturbing import perturb as perturb
+from spanjury.orchestration.services.exams.robustness import arobustness as arobustness
+from spanjury.orchestration.services.exams.robustness import robustness as robustness
+from spanjury.orchestration.services.exams.span_bench import aspan_bench as aspan_bench
+from spanjury.orchestration.services.exams.span_bench import span_bench as span_bench
+from spanjury.orchestration.services.exams.study_report import StudyReport as StudyReport
+from spanjury.orchestration.services.perturb import PerturbedTexts as PerturbedTexts
+
+__all__ = [
+    "DEMO",
+    "FailurePolicy",
+    "Limits",
+    "PerturbedTexts",
+    "StopToken",
+    "StudyReport",
+    "acompare",
+    "acompare_exams",
+    "adiscernment",
+    "afaithfulness",
+    "ameta",
+    "aperturb",
+    "arobustness",
+    "aspan_bench",
+    "compare",
+    "compare_exams",
+    "discernment",
+    "faithfulness",
+    "meta",
+    "perturb",
+    "robustness",
+    "span_bench",
+]

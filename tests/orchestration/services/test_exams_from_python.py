@@ -1,0 +1,368 @@
+"""Exams from Python: the same findings as the commands', in hand."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from itertools import islice
+from pathlib import Path
+
+import anyio
+import pandas as pd
+import pytest
+from fakes.command import call
+from fakes.judges import FixedJudge
+from loopback.answers import chat
+from loopback.server import LoopbackServer
+
+import spanjury
+from spanjury import exams
+from spanjury.judges.core import ConfigError, DataError, Report, RunStoppedError
+from spanjury.orchestration.engine.progress import Progress
+from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
+from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
+
+GOOD = chat("No Error\n\nOverall score: Good\nExplanation of the score: It is fine.")
+FLUENCY = ("--aspect", "fluency", "--no-progress")
+
+
+def demo(count: int) -> list[spanjury.Segment]:
+    return [*islice(spanjury.read_segments(exams.DEMO), count)]
+
+
+def texts_in(folder: Path) -> dict[str, str]:
+    """Return what a folder holds, without the memory of the run and pictures."""
+    return {
+        path.name: path.read_text("utf-8")
+        for path in folder.iterdir()
+        if path.suffix in {".md", ".json", ".jsonl"}
+    }
+
+
+@pytest.mark.parametrize(
+    ("command", "options", "exam"),
+    [
+        (
+            ("exam", "robustness"),
+            ("--limit", "2", "--attack", "authority", "--seed", "3", *FLUENCY),
+            lambda data: exams.robustness(
+                data, judges="form", attacks="authority", aspects="fluency", limit=2, seed=3
+            ),
+        ),
+        (
+            ("exam", "faithfulness"),
+            ("--limit", "2", *FLUENCY),
+            lambda data: exams.faithfulness(data, judges="form", aspects="fluency", limit=2),
+        ),
+        (
+            ("exam", "discernment"),
+            ("--limit", "2", "--recipe", "bias", *FLUENCY),
+            lambda data: exams.discernment(
+                data, judges="form", recipe="bias", aspects="fluency", limit=2
+            ),
+        ),
+        (
+            ("bench", "spans"),
+            ("--draws", "20", "--no-progress"),
+            lambda data: exams.span_bench(data, judges="form", draws=20),
+        ),
+    ],
+    ids=lambda part: " ".join(part) if isinstance(part, tuple) else "",
+)
+def test_a_report_saves_what_the_command_writes(
+    command: tuple[str, ...],
+    options: tuple[str, ...],
+    exam: Callable[[Path], exams.StudyReport[object]],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    data = tmp_path / "texts.jsonl"
+    exams.perturb(exams.DEMO, recipe="flaws", limit=2).save(data)
+    call(
+        tmp_path,
+        *command,
+        str(data),
+        "--judge",
+        "form",
+        *options,
+        "-o",
+        str(tmp_path / "by-command"),
+    )
+    capsys.readouterr()
+    report = exam(data)
+    written = report.save(tmp_path / "from-python")
+    assert capsys.readouterr() == ("", "")
+    assert texts_in(tmp_path / "from-python") == texts_in(tmp_path / "by-command")
+    assert {path.suffix for path in written} >= {".md", ".html", ".json", ".jsonl"}
+    assert json.loads(report.to_json()) == json.loads(
+        (tmp_path / "by-command" / "findings.json").read_text("utf-8")
+    )
+
+
+def test_tables_are_rows_that_a_data_frame_takes() -> None:
+    report = exams.robustness(
+        demo(2), judges="form", attacks=["authority-claim"], aspects="fluency"
+    )
+    by_judge = pd.DataFrame(report.tables["By judge"].to_dicts())
+    assert [*by_judge["judge"]] == ["whole panel"]
+    measure = report.measures["robustness.attack_success"]
+    assert measure.value == report.to_dict()["card"]["measures"][0]["value"]  # type: ignore[index]
+    assert repr(report).startswith("<StudyReport 'Robustness': robustness.attack_success ")
+    assert report.to_markdown().startswith("# Robustness\n")
+    shown = report._repr_html_()
+    assert shown.startswith("<article>")
+    assert "<style" not in shown
+    assert "<html" not in shown
+
+
+def test_texts_are_the_same_from_a_file_as_rows_as_segments_and_in_a_data_frame() -> None:
+    rows = [
+        {"id": one.segment_id, "task": one.task, "inputs": one.inputs, "output": one.output}
+        for one in demo(2)
+    ]
+    frame = pd.DataFrame(
+        {"id": row["id"], "task": row["task"], "summary": row["output"]} for row in rows
+    )
+
+    def scores(data: object, columns: tuple[str, ...] = ()) -> Sequence[ScoreRow]:
+        report = exams.robustness(
+            data,
+            judges="form",
+            attacks="authority-claim",
+            aspects="fluency",
+            limit=2,
+            columns=columns,
+        )
+        assert report.scores is not None
+        return report.scores.rows
+
+    whole = scores(exams.DEMO)
+    assert scores(rows) == scores(demo(5)) == whole
+    # A judge of fluency reads no source, so that a frame without sources is the same to it.
+    assert [(row.text, row.clean, row.damaged) for row in scores(frame, ("output=summary",))] == [
+        (row.text, row.clean, row.damaged) for row in whole
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ([], "has no rows"),
+        (7, "must be rows, a data frame or a path, got int"),
+        ([{"task": "summarization"}], "rows, line 1: the row has no output"),
+        ([*demo(1), *demo(1)], "rows, line 2: the id .* is that of line 1"),
+        ("no-such-file.jsonl", "no-such-file.jsonl"),
+    ],
+)
+def test_texts_that_cannot_be_read_are_errors_of_ours(data: object, message: str) -> None:
+    with pytest.raises((DataError, ConfigError), match=message):
+        exams.discernment(data, judges="form")
+
+
+def test_a_judge_of_ones_own_is_examined() -> None:
+    judge = FixedJudge(says=Report(score=3.0))
+    for judges, name in ((judge, "FixedJudge"), ([SeatConfig(judge=judge, name="mine")], "mine")):
+        report = exams.discernment(demo(2), judges=judges, recipe="flaws", aspects=["consistency"])
+        assert {row.damaged for row in report.result.scores} == {3.0}
+        assert [*report.result.examinee.seats] == [name]
+
+
+def test_an_aspect_may_be_an_object() -> None:
+    aspect = spanjury.find_aspect("fluency")
+    report = exams.robustness(demo(1), judges="form", attacks="authority-claim", aspects=aspect)
+    assert report.scores is not None
+    assert {row.aspect for row in report.scores.rows} == {"fluency"}
+
+
+def test_a_panel_stands_alone(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="name no others"):
+        exams.discernment(exams.DEMO, panel=PanelConfig(), judges="form")
+    file = tmp_path / "panel.toml"
+    file.write_text('[[seats]]\njudge = "form"\n')
+    for panel in (file, str(file), PanelConfig(seats=(SeatConfig(judge="form"),))):
+        report = exams.robustness(
+            demo(1), panel=panel, attacks="authority-claim", aspects="fluency"
+        )
+        assert [*report.result.examinee.seats] == ["form"]
+
+
+def test_weights_that_do_not_sum_to_one_are_refused() -> None:
+    with pytest.raises(ConfigError, match="'typos' must sum to 1"):
+        exams.discernment(exams.DEMO, judges="form", weights={"typos": {"fluency": 0.7}})
+
+
+@pytest.mark.anyio
+async def test_results_and_progress_come_while_the_exam_runs() -> None:
+    results: list[spanjury.PanelReport] = []
+    progress: list[Progress] = []
+    await exams.arobustness(
+        demo(2),
+        judges=["form"],
+        attacks=["authority-claim"],
+        aspects="fluency",
+        on_result=lambda result: results.append(result.report),
+        on_progress=progress.append,
+    )
+    assert [one.done for one in progress] == [*range(1, len(results) + 1)]
+    assert progress[-1].done == progress[-1].total
+
+
+@pytest.mark.anyio
+async def test_an_exam_that_is_cancelled_ends() -> None:
+    with anyio.move_on_after(0.2) as scope:
+        await exams.adiscernment(exams.DEMO, judges=["grounding", "form"])
+    assert scope.cancelled_caught
+
+
+def test_where_a_loop_runs_already_an_exam_runs_in_another_thread() -> None:
+    async def notebook() -> object:
+        report = exams.robustness(
+            demo(1), judges="form", attacks="authority-claim", aspects="fluency"
+        )
+        return report.to_dict()
+
+    assert (
+        anyio.run(notebook)
+        == exams.robustness(
+            demo(1), judges="form", attacks="authority-claim", aspects="fluency"
+        ).to_dict()
+    )
+
+
+def test_who_stops_an_exam_loses_nothing_with_a_memory(tmp_path: Path) -> None:
+    stop = exams.StopToken()
+    seen: list[str] = []
+
+    def enough(result: object) -> None:
+        del result
+        seen.append("result")
+        if len(seen) == 3:
+            stop.request("enough was seen")
+
+    with LoopbackServer(GOOD) as server:
+
+        def examined(memory: str = "memory.sqlite3", **terms: object) -> exams.StudyReport[object]:
+            return exams.robustness(
+                demo(3),
+                judges="annotator",
+                models=ModelConfig(name="openai-compatible/judge", base_url=server.base_url),
+                attacks="authority-claim",
+                aspects="fluency",
+                memory=tmp_path / "new" / memory,
+                failures=exams.FailurePolicy(preflight=False),
+                **terms,  # type: ignore[arg-type]  # the terms of each call below
+            )
+
+        with pytest.raises(RunStoppedError, match="enough was seen"):
+            examined(on_result=enough, stop_token=stop)
+        assert server.requests
+        report = examined()
+        assert report.scores is not None
+        asked = len(server.requests)
+        assert examined().scores == report.scores
+        assert len(server.requests) == asked
+        assert examined("another.sqlite3").scores == report.scores
+        assert len(server.requests) == 2 * asked
+
+
+def test_a_limit_ends_an_exam() -> None:
+    with pytest.raises(RunStoppedError, match="seconds are over"):
+        exams.discernment(
+            exams.DEMO, judges=["grounding", "form"], limits=exams.Limits(max_seconds=0.01)
+        )
+
+
+def test_two_judges_are_compared_by_their_reports_as_by_their_folders(tmp_path: Path) -> None:
+    def examined(judge: str) -> exams.StudyReport[object]:
+        return exams.robustness(
+            demo(4), judges=judge, attacks=["authority-claim", "json-review"], aspects="fluency"
+        )
+
+    first, second = examined("form"), examined("form:max_spans=1")
+    first.save(tmp_path / "a")
+    second.save(tmp_path / "b")
+    in_hand = exams.compare_exams(first, second, draws=100)
+    by_folders = exams.compare_exams(tmp_path / "a", str(tmp_path / "b"), draws=100)
+    assert in_hand.to_dict() == by_folders.to_dict()
+    assert in_hand.document.sections == by_folders.document.sections
+    in_hand.save(tmp_path / "c")
+    call(tmp_path, "exam", "compare", str(tmp_path / "a"), str(tmp_path / "b"), "--draws", "100",
+         "-o", str(tmp_path / "d"))  # fmt: skip
+    values = [(tmp_path / name / "comparison.json").read_text("utf-8") for name in "cd"]
+    assert values[0] == values[1]
+
+
+def test_what_has_no_scores_cannot_be_compared() -> None:
+    damaged = exams.perturb(exams.DEMO, recipe="flaws", limit=1)
+    bench = exams.span_bench(damaged.segments, judges="form", draws=0)
+    with pytest.raises(ConfigError, match="no scores by which judges can be compared"):
+        exams.compare_exams(bench, bench)
+
+
+def test_sets_in_memory_stay_apart_on_a_bench() -> None:
+    damaged = exams.perturb(exams.DEMO, recipe="flaws", limit=2).segments
+    report = exams.span_bench(damaged, damaged[:3], judges="grounding", draws=0)
+    assert [one.name for one in report.result.findings.sets] == ["texts 1", "texts 2"]
+    assert report.measures["characters.f1.texts-1"].value is not None
+    alone = exams.span_bench(damaged, judges="grounding", draws=0)
+    assert [one.name for one in alone.result.findings.sets] == ["texts from Python"]
+
+
+def test_damaged_texts_are_those_of_the_command(tmp_path: Path) -> None:
+    damaged = exams.perturb(exams.DEMO, recipe="standard", limit=3, seed=5)
+    assert damaged.save(tmp_path / "a.jsonl") == len(damaged.segments)
+    options = ("--recipe", "standard", "--limit", "3", "--seed", "5", "-o", "b.jsonl")
+    call(tmp_path, "perturb", str(exams.DEMO), *options)
+    assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
+    assert sum(damaged.skipped.values()) == 3 * 14 - len(damaged.segments)
+    for segment in damaged.segments:
+        assert [segment.output[one.start : one.end] for one in segment.gold] == [
+            one.text for one in segment.gold
+        ]
+
+
+def test_runs_are_compared_with_each_other_and_with_people(tmp_path: Path) -> None:
+    texts = exams.perturb(exams.DEMO, recipe="flaws", limit=4).segments
+    paths = [tmp_path / "one.jsonl", tmp_path / "two.jsonl"]
+    for path, judges in zip(paths, (["grounding"], ["grounding:max_spans=1"]), strict=True):
+        spanjury.evaluate(texts, judges=judges, aspects=["consistency"], output=path)
+    compared = exams.compare(*paths, draws=50)
+    (difference,) = compared.result.differences
+    assert difference.texts == len(texts)
+    assert [path.name for path in compared.save(tmp_path / "c")] == [
+        "comparison.md",
+        "comparison.html",
+        "comparison.json",
+    ]
+    parts: list[str] = []
+    found = exams.meta(paths, human=texts, draws=0, on_part=parts.append)
+    assert parts == ["spans of consistency"]
+    assert found.to_dict()["data"] == "texts from Python"
+    assert {row["judge"] for row in found.tables["Spans of consistency"].to_dicts()} >= {
+        "grounding (one)", "grounding (two)"
+    }  # fmt: skip
+    spanjury.evaluate(texts, judges=["form"], aspects=["fluency"], output=tmp_path / "f.jsonl")
+    with pytest.raises(DataError, match="no scorer and aspect in common"):
+        exams.compare(paths[0], tmp_path / "f.jsonl")
+
+
+def test_the_face_loads_nothing_until_an_exam_is_named() -> None:
+    script = (
+        "import sys; import spanjury.exams;"
+        "print(sorted({'anyio', 'numpy', 'pydantic', 'rich', 'scipy'} & sys.modules.keys()))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_each_function_has_a_twin_that_explains_the_same() -> None:
+    plain = [name for name in exams.__all__ if f"a{name}" in exams.__all__]
+    assert len(plain) == 8
+    for name in plain:
+        function, twin = getattr(exams, name), getattr(exams, f"a{name}")
+        assert (function.__name__, twin.__name__) == (name, f"a{name}")
+        assert function.__doc__ == twin.__doc__
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = exams.nonsense  # type: ignore[attr-defined]  # the point is that it is absent

@@ -1,0 +1,153 @@
+"""Conditions, means and shares over results, as a program asks for them."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from fakes.judges import ASPECT, mark, segment
+
+from spanjury.judges.core import (
+    Decision,
+    DecisionBasis,
+    ErrorSpan,
+    Ground,
+    Outcome,
+    PanelReport,
+    Result,
+)
+from spanjury.orchestration.studies.failing.conditions import Failure, failing, parse_condition
+from spanjury.orchestration.studies.failing.demands import MeanDemand
+from spanjury.orchestration.studies.failing.gate import Terms, held_to
+from spanjury.orchestration.studies.failing.lines import Place, annotations, failing_line
+from spanjury.orchestration.studies.failing.sarif import sarif
+
+OUTPUT = "The bridge opened in 1935 and has ten lanes."
+YEAR = replace(mark(OUTPUT, "1935", severity=5), probability=0.4, category="Number")
+LANES = replace(mark(OUTPUT, "ten", severity=2), probability=0.9)
+OMITTED = ErrorSpan(text="", explanation="Its length is missing.", severity=None)
+BY_SPANS = DecisionBasis(ground=Ground.SPANS, reason="An error is marked.")
+
+
+def result(
+    *spans: ErrorSpan, name: str = "s", score: float = 2, decision: Decision = Decision.FAULTY
+) -> Result:
+    report = PanelReport(score=score, spans=spans, decision=decision, basis=BY_SPANS)
+    return Result(segment=segment(name, OUTPUT), aspect=ASPECT, report=report)
+
+
+UNSCORED = Result(
+    segment=segment("u", OUTPUT),
+    aspect=ASPECT,
+    report=PanelReport(outcome=Outcome.TIMED_OUT, reason="It took too long."),
+)
+
+
+@pytest.mark.parametrize(
+    ("condition", "spans"),
+    [
+        ("severity>=4", (YEAR,)),
+        ("severity<=4", (LANES,)),
+        ("severity=2", (LANES,)),
+        ("severity>1", (YEAR, LANES)),
+        ("probability>.5", (LANES,)),
+        ("category=number", (YEAR,)),
+        ("category!=number", None),
+        ("severity>=4 and probability>=.8", None),
+        ("severity>=1 AND probability>=.8", (LANES,)),
+        ("spans=3", ()),
+        ("spans>3", None),
+        ("decision=faulty and severity<2", None),
+        ("outcome=scored", ()),
+        ("aspect!=consistency", None),
+    ],
+)
+def test_a_condition_names_the_spans_that_meet_all_of_it(
+    condition: str, spans: tuple[ErrorSpan, ...] | None
+) -> None:
+    text = result(YEAR, LANES, OMITTED)
+    assert parse_condition(condition).failing_spans(text) == spans
+    assert [row.spans for row in failing([text], condition)] == ([] if spans is None else [spans])
+
+
+def test_an_error_without_a_place_counts_by_its_severity() -> None:
+    omitted = replace(OMITTED, severity=4)
+    assert failing([result(omitted)], "severity>=4")[0].spans == (omitted,)
+    assert failing([result(OMITTED)], "severity>=1", "severity!=4") == []
+
+
+@pytest.mark.parametrize(
+    "condition",
+    ["score<5", "score!=5", "decision!=ok", "spans=0", "error_probability<=1", "outcome=scored"],
+)
+def test_a_report_without_a_score_meets_no_condition_on_what_it_lacks(condition: str) -> None:
+    assert failing([UNSCORED], condition) == []
+
+
+def test_a_row_names_every_condition_that_it_meets_and_each_span_once() -> None:
+    (row,) = failing([result(YEAR, LANES)], "severity>=2", "severity>=4", "score<3")
+    assert row.conditions == ("severity>=2", "severity>=4", "score<3")
+    assert row.spans == (YEAR, LANES)
+    assert failing_line(row) == (
+        "failing: s, consistency (severity>=2; severity>=4; score<3): severity 5, probability 0.40,"
+        " Number, '1935': wrong (and 1 more)"
+    )
+
+
+def missed(terms: Terms, *results: Result) -> list[str]:
+    return list(held_to(terms, results).missed())
+
+
+def test_a_mean_that_is_as_demanded_is_not_missed_for_being_a_sum_of_fractions() -> None:
+    scores = [result(YEAR, score=3.3) for _ in range(3)]  # by their sum it is 3.2999999999999994
+    assert missed(Terms(means=(MeanDemand(least=3.3),)), *scores) == []
+    assert missed(Terms(means=(MeanDemand(least=3.31),)), *scores) == [
+        "mean score of consistency >= 3.31 (it is 3.3 of 3 scored)"
+    ]
+
+
+def test_a_text_counts_once_and_one_without_a_decision_not_at_all() -> None:
+    fluent = replace(ASPECT, name="fluency")
+    good = result(name="a", decision=Decision.OK)
+    faulty = result(YEAR, name="b")
+    twice = [replace(one, aspect=fluent) for one in (good, faulty)]
+    results = (good, twice[0], faulty, twice[1], UNSCORED)
+    assert missed(Terms(most_flagged=0.5), *results) == []
+    assert missed(Terms(most_flagged=0.49), *results) == ["faulty texts <= 49% (it is 50%: 1 of 2)"]
+
+
+def test_a_demand_on_what_has_no_score_is_missed() -> None:
+    terms = Terms(means=(MeanDemand(least=0),), most_flagged=1.0)
+    assert missed(terms, UNSCORED) == [
+        "mean score of consistency >= 0 (it is no score)",
+        "faulty texts <= 100% (no text has a decision)",
+    ]
+    assert missed(terms)[0] == "mean score of any aspect >= 0 (no score)"
+
+
+def failed(*results: Result) -> list[Failure]:
+    return failing(results, "severity>=1", "outcome!=scored")
+
+
+def test_a_row_without_a_line_or_a_file_is_annotated_without() -> None:
+    (row,) = failed(result(LANES))
+    why = "severity 2, probability 0.90, 'ten': wrong"
+    said = f"title=consistency%3A severity 2::s, consistency: {why}"
+    assert list(annotations(row, {})) == [f"::error {said}"]
+    assert list(annotations(row, {"s": Place("a b.jsonl")})) == [f"::error file=a b.jsonl,{said}"]
+
+
+def test_sarif_tells_two_errors_with_one_quote_apart_and_keeps_rows_without_a_span() -> None:
+    log = sarif(
+        failed(result(LANES, LANES), UNSCORED), {"s": Place("/d/a b.jsonl", 7)}, is_complete=False
+    )
+    (run,) = json.loads(json.dumps(log))["runs"]
+    first, second, whole = run["results"]
+    marks = [one["partialFingerprints"]["spanjury/v1"] for one in (first, second, whole)]
+    assert marks[0].removesuffix(":1") == marks[1].removesuffix(":2")
+    assert len(set(marks)) == 3
+    assert [one["level"] for one in (first, second, whole)] == ["note", "note", "error"]
+    place = first["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"] == {"uri": "file:///d/a%20b.jsonl"}
+    assert "locations" not in whole
+    assert whole["message"] == {"text": "u, consistency: timed_out: It took too long."}
+    assert run["invocations"] == [{"executionSuccessful": False}]

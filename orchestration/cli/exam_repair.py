@@ -78,7 +78,7 @@ def repair(
             show=live,
             expect=live.expect,
         ),
-        total=4 * len(planned.segments) * (len(planned.conditions) + 1) * len(planned.aspects),
+        total=planned.assessments,
         limits=job.limits,
         memory=job.memory,
         quiet=show.no_progress,

@@ -122,16 +122,8 @@ def exam_report(job: RepairJob, result: ExamResult) -> Report:
     )
 
 
-def write_exam(folder: Path, job: RepairJob, result: ExamResult) -> list[Path]:
-    """Write findings, pages and all attempts into `folder`.
-
-    Raise `StoreError` if something cannot be written.
-
-    Returns
-    -------
-    list of Path
-        ``report.md``, ``report.html``, ``findings.json``, ``attempts.jsonl``.
-    """
+def values_of(job: RepairJob, result: ExamResult) -> dict[str, object]:
+    """Return the findings of an exam for programs, with its part of a judge's card."""
     record = exam_record(
         "repair",
         result.examinee,
@@ -145,7 +137,21 @@ def write_exam(folder: Path, job: RepairJob, result: ExamResult) -> list[Path]:
         examiner=result.examiner,
         writer=result.writer,
     )
-    written = write_report(folder, exam_report(job, result), data={**values, "card": plain(record)})
+    return {**values, "card": plain(record)}
+
+
+def write_exam(folder: Path, job: RepairJob, result: ExamResult) -> list[Path]:
+    """Write findings, pages and all attempts into `folder`.
+
+    Raise `StoreError` if something cannot be written.
+
+    Returns
+    -------
+    list of Path
+        ``report.md``, ``report.html``, ``findings.json``, ``attempts.jsonl``.
+    """
+    report = exam_report(job, result)
+    written = write_report(folder, report, data=values_of(job, result))
     attempts = folder / ATTEMPTS
     write_whole(attempts, b"".join(_ATTEMPT.dump_json(row) + b"\n" for row in result.attempts))
     return [*written, attempts]

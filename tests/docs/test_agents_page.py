@@ -94,7 +94,7 @@ def test_the_example_repairs_the_planted_errors(
     assert {texts[name] for name in texts if name.endswith("system-a")} == {
         "ok -> ok (nothing_marked)"
     }
-    assert texts["hearing-aids/system-b"] == "faulty -> ok (nothing_marked)"
+    assert texts["cup-evening/system-b"] == "faulty -> ok (nothing_marked)"
     for edit in (
         "'July' -> 'June'",
         "'will be affected' -> 'will not be affected'",

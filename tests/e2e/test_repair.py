@@ -18,7 +18,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 SEGMENT = next(
     one
     for one in read_segments(EXAMPLES / "summaries.jsonl")
-    if one.segment_id == "hearing-aids/system-b"
+    if one.segment_id == "cup-evening/system-b"
 )
 
 

@@ -130,7 +130,7 @@ class Repaired:
 
     @property
     def usage(self) -> Usage:
-        """What the writer spent."""
+        """The spending of the writer."""
         return sum((version.usage for version in self.versions), Usage())
 
 

@@ -18,7 +18,7 @@ _FACT = re.compile(r"\d|^\w*[A-Z]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """What was done to one text.
+    """The work of a repair on one text.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def changes(clean: str, damaged: str, repaired: str) -> Changes:
     """
     was, now = edits_between(clean, damaged), edits_between(clean, repaired)
     places = [(edit.start, edit.end) for edit in was]
-    fates = [_fate(place, was, now) for place in places]
+    outcomes = [_outcome(place, was, now) for place in places]
     right = [
         (word.start, word.end)
         for word in words(clean)
@@ -65,8 +65,8 @@ def changes(clean: str, damaged: str, repaired: str) -> Changes:
     strange = [edit for edit in now if not any(_touches(edit, *place) for place in places)]
     return Changes(
         planted=len(places),
-        removed=sum(removed for removed, _ in fates),
-        restored=sum(restored for _, restored in fates),
+        removed=sum(removed for removed, _ in outcomes),
+        restored=sum(restored for _, restored in outcomes),
         words=len(right),
         changed=sum(any(_covers(edit, *word) for edit in now) for word in right),
         added=sum(
@@ -98,7 +98,7 @@ def inventions(before: str, after: str, *, source: str) -> int:
     )
 
 
-def _fate(place: tuple[int, int], was: Sequence[Edit], now: Sequence[Edit]) -> tuple[bool, bool]:
+def _outcome(place: tuple[int, int], was: Sequence[Edit], now: Sequence[Edit]) -> tuple[bool, bool]:
     """Say whether planted damage is removed, and whether the clean text is restored."""
     left = [edit for edit in now if _touches(edit, *place)]
     if not left:

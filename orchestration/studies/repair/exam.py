@@ -53,11 +53,19 @@ class Exam:
             aspects=[aspect.name for aspect in self.aspects],
             conditions=[condition.name for condition in self.conditions],
         )
+        if self.rounds < 1:
+            raise ConfigError(f"rounds must be 1 or more, got {self.rounds!r}")
+
+    @property
+    def assessments(self) -> int:
+        """About how many assessments: each text, two versions of it, and its ends."""
+        texts = len(self.segments) * (len(self.conditions) + 1)
+        return 4 * texts * len(self.aspects)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepairSeats:
-    """Who takes part: the panel and the writer of the loop, and the panel that looks at the ends.
+    """Panel and writer of the loop, and the panel that looks at the ends.
 
     Parameters
     ----------

@@ -102,13 +102,13 @@ async def test_what_does_not_fit_is_refused(panel: Panel) -> None:
         await arepair(WRONG, model=model, panel=panel, judges=["form"])
 
 
-async def test_a_model_of_pydantic_ai_hears_the_conversation_as_it_is() -> None:
-    heard: list[ModelMessage] = []
+async def test_a_model_of_pydantic_ai_gets_the_conversation_as_it_is() -> None:
+    received: list[ModelMessage] = []
 
     def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         assert info.model_settings is not None
         assert info.model_settings.get("max_tokens") == 1024
-        heard.extend(messages)
+        received.extend(messages)
         return ModelResponse(parts=[TextPart("yes")], finish_reason="length")
 
     model = OutsideModel(FunctionModel(answer))
@@ -122,7 +122,7 @@ async def test_a_model_of_pydantic_ai_hears_the_conversation_as_it_is() -> None:
     )
     reply = await model.complete(request)
     assert (reply.text, reply.finish.value) == ("yes", "length")
-    said = [getattr(part, "content", None) for message in heard for part in message.parts]
+    said = [getattr(part, "content", None) for message in received for part in message.parts]
     assert said == ["Be brief.", "Is it?", "Is what?", "It."]
 
 

@@ -2,13 +2,16 @@
 
 import json
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 
 import pytest
 from loopback.rewriting import RewritingServer, by_evidence
 from typer.testing import CliRunner, Result
 
+from spanjury import exams, read_segments
 from spanjury.orchestration.cli.app import app
+from spanjury.orchestration.wiring.config import ModelConfig
 
 Spanjury = Callable[..., Result]
 
@@ -110,3 +113,21 @@ def test_the_guide_is_refused_as_its_own_examiner(spanjury: Spanjury) -> None:
         assert not server.requests
     assert done.exit_code == 2, done.output
     assert "name other judges with --examiner" in done.output
+
+
+def test_the_same_exam_runs_from_python(spanjury: Spanjury) -> None:
+    with RewritingServer(by_evidence) as server:
+        command = spanjury(*asking(server, "--examiner", "rules.toml"))
+        assert command.exit_code == 0, command.output
+        report = exams.repair(
+            list(islice(read_segments(exams.DEMO), 3)),
+            repair_model=ModelConfig(name="openai-compatible/writer", base_url=(server.base_url,)),
+            examiner="rules.toml",
+            judges="grounding",
+            recipe="numbers.toml",
+        )
+    saved = {path.name: path.read_bytes() for path in report.save("python")}
+    assert saved["attempts.jsonl"] == Path("repair/attempts.jsonl").read_bytes()
+    assert report.measures["repair.restored"].value == 1
+    assert "Texts that nothing was done to" in report.to_markdown()
+    assert "Damaged texts" in " ".join(report.tables)

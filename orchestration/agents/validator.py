@@ -1,12 +1,12 @@
 """An output validator: a panel judges what an agent hands in, and sends back what fails."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, TypeVar
 
 from pydantic_ai import ModelRetry, RunContext
 
-from spanjury.judges.core import Aspect, ConfigError, JudgeError
+from spanjury.judges.core import Aspect, ConfigError, JudgeError, Outcome
 from spanjury.orchestration.agents.sources import SourceOf, source_in
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.services.check import acheck
@@ -66,7 +66,7 @@ def jury_validator(  # noqa: PLR0913  all but the panel have defaults
         For an output that meets none, of which an aspect has no score: ``raise`` a `JudgeError`,
         since what no judge has read must not pass for checked; ``retry`` to have it written
         again, which costs a retry and may help where a judge read the reply wrongly; ``accept``
-        to let it pass.
+        to let it pass. Judges may abstain on aspects that you did not name.
     text
         Returns the part of a structured output that is judged.
     on_report
@@ -96,16 +96,32 @@ def jury_validator(  # noqa: PLR0913  all but the panel have defaults
         on_report(report)
         if feedback := feedback_on(report, conditions):
             raise ModelRetry(feedback)
-        _settle_unscored(report, on_unscored)
+        _settle_unscored(report, on_unscored, are_named=bool(aspects))
         return output
 
     return validate
 
 
-def _settle_unscored(report: TextReport, policy: OnUnscored) -> None:
-    if not report.unscored or policy == "accept":
+def _settle_unscored(report: TextReport, policy: OnUnscored, *, are_named: bool) -> None:
+    unread = _unread(report, are_named=are_named)
+    if not unread or policy == "accept":
         return
-    reasons = "; ".join(f"{aspect}: {reason}" for aspect, reason in report.unscored.items())
+    reasons = "; ".join(f"{aspect}: {reason}" for aspect, reason in unread.items())
     if policy == "raise":
         raise JudgeError(f"the output is not judged: {reasons}")
     raise ModelRetry("Judges could not read your answer. Answer again, in the same form.")
+
+
+def _unread(report: TextReport, *, are_named: bool) -> Mapping[str, str]:
+    """Return the aspects without a score that should have one.
+
+    A panel need not know every usual aspect of a task: to abstain is a failure only on an aspect
+    that was asked for, or where nothing else was judged either.
+    """
+    if are_named or not report.scores:
+        return report.unscored
+    return {
+        aspect: reason
+        for aspect, reason in report.unscored.items()
+        if report[aspect].outcome is not Outcome.ABSTAINED
+    }

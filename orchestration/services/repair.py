@@ -47,7 +47,7 @@ class RepairRound:
         return self.report.text
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Repair:
     """A repaired text, and how it came about.
 
@@ -88,6 +88,30 @@ class Repair:
     def edits(self) -> tuple[SpanEdit, ...]:
         """The edits of the versions that were kept, one version after the other."""
         return tuple(edit for one in self.rounds if one.kept for edit in one.edits)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return what JSON can hold: text, stopped, reason, and rounds with edits and reports."""
+        return {
+            "text": self.text,
+            "stopped": self.stopped.value,
+            "reason": self.reason,
+            "rounds": [
+                {
+                    "kept": one.kept,
+                    "edits": [
+                        {"start": e.start, "end": e.end, "before": e.before, "after": e.after}
+                        for e in one.edits
+                    ],
+                    "report": one.report.to_dict(),
+                }
+                for one in self.rounds
+            ],
+        }
+
+    def __repr__(self) -> str:
+        """Say in a line what became of the text."""
+        before, after = (one.report.decision for one in (self.rounds[0], self.best))
+        return f"<Repair: {before} to {after}, {len(self.edits)} edits, {self.stopped.value}>"
 
 
 async def arepair(  # noqa: PLR0913  all but text and model have defaults

@@ -197,3 +197,17 @@ async def test_an_output_that_is_no_text_names_the_remedy(panel: Panel) -> None:
     agent.output_validator(jury_validator(panel, "consistency", source=SOURCE))
     with pytest.raises(ConfigError, match="a Summary is no text"):
         await agent.run("Summarise.")
+
+
+async def test_judges_may_abstain_on_aspects_that_nobody_named(panel: Panel) -> None:
+    agent = Agent(FunctionModel(Script(RIGHT)))
+    agent.output_validator(jury_validator(panel, source=SOURCE))
+    assert (await agent.run("Summarise.")).output == RIGHT
+    asking = Agent(FunctionModel(Script(RIGHT)))
+    asking.output_validator(jury_validator(panel, ("consistency", "fluency"), source=SOURCE))
+    with pytest.raises(JudgeError, match="fluency: abstained"):
+        await asking.run("Summarise.")
+    sourceless = Agent(FunctionModel(Script(RIGHT)))
+    sourceless.output_validator(jury_validator(panel))
+    with pytest.raises(JudgeError, match="consistency: abstained"):
+        await sourceless.run("Summarise.")

@@ -11,6 +11,7 @@ __all__ = ["RewritingServer", "by_evidence", "errors_in"]
 
 _MARK = re.compile(r'^\{"mark": "(\w+)"', re.MULTILINE)
 _SAYS = re.compile(r"The source says '(.*)'\.$")
+_TWICE = re.compile(r'^"(.+)" stands there \d+ times in a row\.$')
 _NEAREST = re.compile(r'the nearest is "(.*)"\.$')
 
 
@@ -46,7 +47,7 @@ def errors_in(prompt: str) -> dict[int, Mapping[str, object]]:
 
 
 def by_evidence(error: Mapping[str, object]) -> str:
-    """Put the source's word in place of the wrong one; without one, leave the part out."""
+    """Put the word that the report names as right in place; without one, leave the part out."""
     said = str(error["explanation"])
-    found = _SAYS.search(said) or _NEAREST.search(said)
+    found = _SAYS.search(said) or _NEAREST.search(said) or _TWICE.search(said)
     return found[1] if found else ""

@@ -3,11 +3,13 @@
 import json
 from dataclasses import replace
 
+import anyio
 import pytest
 from fakes.chat_model import ScriptedModel
 from fakes.judges import ASPECT, mark
 
 from spanjury.judges.core import (
+    ConfigError,
     ErrorSpan,
     Evidence,
     Finish,
@@ -132,3 +134,9 @@ async def test_a_grammar_holds_the_model_to_one_text_for_each_part() -> None:
     assert root.startswith(r'root ::= "{\"mark\": \"')
     assert root.count("text") == 4  # twice as a key, twice as a rule
     assert text == r'text ::= [^"\\\x00-\x1F]{0,200}'
+
+
+def test_under_trio_it_says_what_it_needs() -> None:
+    writer = AgentWriter(model=ScriptedModel())
+    with pytest.raises(ConfigError, match="agents need asyncio"):
+        anyio.run(writer.replacements, version(YEAR), backend="trio")

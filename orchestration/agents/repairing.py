@@ -7,6 +7,7 @@ from pydantic_ai.models import Model
 
 from spanjury.judges.agent.outside_model import OutsideModel
 from spanjury.judges.core import Aspect, Judge
+from spanjury.orchestration.engine.metering import Limits
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.services import repair as service
 from spanjury.orchestration.services.check import Source
@@ -26,6 +27,7 @@ async def arepair(  # noqa: PLR0913  all but text and model have defaults
     judges: Sequence[str | Judge | SeatConfig] = (),
     models: Sequence[str | ModelConfig] = (),
     rounds: int = 3,
+    limits: Limits = Limits(),
     aspects_files: Sequence[Path] = (),
 ) -> Repair:
     """Have a model correct a text inside its error spans, and keep the best version.
@@ -43,6 +45,7 @@ async def arepair(  # noqa: PLR0913  all but text and model have defaults
         judges=judges,
         models=models,
         rounds=rounds,
+        limits=limits,
         aspects_files=aspects_files,
     )
 

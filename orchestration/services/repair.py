@@ -7,7 +7,7 @@ from pathlib import Path
 
 from spanjury.judges.core import Aspect, ChatModel, ConfigError, Judge, Usage
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.engine.metering import Meter
+from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.text_repair import loop
 from spanjury.orchestration.engine.text_repair.loop import Repaired, Stopped, Writer
@@ -125,6 +125,7 @@ async def arepair(  # noqa: PLR0913  all but text and model have defaults
     judges: Sequence[str | Judge | SeatConfig] = (),
     models: Sequence[str | ModelConfig] = (),
     rounds: int = 3,
+    limits: Limits = Limits(),
     aspects_files: Sequence[Path] = (),
 ) -> Repair:
     """Have a model correct a text inside its error spans, and keep the best version.
@@ -145,6 +146,8 @@ async def arepair(  # noqa: PLR0913  all but text and model have defaults
         As in `check`: who marks the errors.
     rounds
         How often the text is corrected at most.
+    limits
+        Tokens of judges and writer together, and seconds; no round begins beyond them.
 
     Raises
     ------
@@ -155,6 +158,8 @@ async def arepair(  # noqa: PLR0913  all but text and model have defaults
     """
     if rounds < 1:
         raise ConfigError(f"rounds must be 1 or more, got {rounds!r}")
+    if limits.max_cost is not None:
+        raise ConfigError("the cost of a repair cannot be limited: limit tokens or seconds")
     request = request_of(
         text, source=source, task=task, aspects=aspects, aspects_files=aspects_files
     )
@@ -167,7 +172,12 @@ async def arepair(  # noqa: PLR0913  all but text and model have defaults
     )
     async with opening as opened, open_writer(model) as writer:
         done = await loop.repair(
-            request.segment, request.aspects, panel=opened, writer=writer, rounds=rounds
+            request.segment,
+            request.aspects,
+            panel=opened,
+            writer=writer,
+            rounds=rounds,
+            limits=limits,
         )
     return repair_of(done)
 

@@ -77,10 +77,11 @@ def test_the_page_names_every_end_of_a_repair() -> None:
         "no_better",
         "unchanged",
         "rounds",
+        "limit",
         "unscored",
         "writer_failed",
     ]
-    assert len(Stopped) == 7
+    assert len(Stopped) == 8
 
 
 def test_the_example_repairs_the_planted_errors(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from fakes.judges import mark
 
-from spanjury.judges.core import Aspect, ErrorSpan, Judge, Report, Segment
+from spanjury.judges.core import Aspect, ErrorSpan, Judge, Report, Segment, Usage
 from spanjury.orchestration.engine.aggregation import mean
 from spanjury.orchestration.engine.panel import Panel, Seat
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
@@ -23,6 +23,7 @@ class MarkingJudge:
     severities: Mapping[str, int]
     omission: str = ""
     name: str = "marking"
+    usage: Usage = Usage()
 
     @property
     def signature(self) -> str:
@@ -39,7 +40,7 @@ class MarkingJudge:
         gravest = max((span.severity or 0 for span in spans), default=0)
         if self.omission:
             spans.append(ErrorSpan(text="", explanation=self.omission, severity=2))
-        return Report(score=max(1, 5 - gravest), spans=tuple(spans))
+        return Report(score=max(1, 5 - gravest), spans=tuple(spans), usage=self.usage)
 
 
 @dataclass(slots=True)

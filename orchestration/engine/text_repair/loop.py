@@ -10,7 +10,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Protocol, runtime_checkable
 
-from anyio import create_task_group
+from anyio import create_task_group, current_time
 
 from spanjury.judges.core import (
     Aspect,
@@ -26,6 +26,7 @@ from spanjury.judges.core import (
     kind_of,
     reason_of,
 )
+from spanjury.orchestration.engine.metering import Limits
 from spanjury.orchestration.engine.text_repair.places import (
     Marked,
     SpanEdit,
@@ -50,6 +51,8 @@ class Stopped(StrEnum):
     """The writer left all that is marked as it is."""
     ROUNDS = "rounds"
     """All rounds are over."""
+    LIMIT = "limit"
+    """A limit of tokens or time was reached."""
     UNSCORED = "unscored"
     """The panel could not judge, so that nothing can be compared."""
     WRITER_FAILED = "writer_failed"
@@ -141,6 +144,7 @@ async def repair(
     panel: Assessor,
     writer: Writer,
     rounds: int,
+    limits: Limits = Limits(),
 ) -> Repaired:
     """Repair the output of `segment`.
 
@@ -158,14 +162,20 @@ async def repair(
         Says what is to stand in the marked places.
     rounds
         How often it is asked at most; at least 1.
+    limits
+        Tokens of panel and writer together, and seconds; no round begins beyond them. A cost
+        cannot be limited here, where no price is known.
     """
-    if rounds < 1:
-        raise ValueError(f"a repair has one round or more, got {rounds!r}")
+    if rounds < 1 or limits.max_cost is not None:
+        raise ValueError(f"a repair has rounds, and no limit of cost: {rounds!r}, {limits!r}")
+    began = current_time()
     versions = [await _judged(segment, aspects, panel)]
     for _ in range(rounds):
         best = next(version for version in reversed(versions) if version.kept)
         if end := _end(best):
             return _repaired(versions, end)
+        if reason := _over(limits, versions, seconds=current_time() - began):
+            return _repaired(versions, Stopped.LIMIT, reason)
         try:
             answer = await writer.replacements(best)
         except UnusableModelError:
@@ -211,6 +221,17 @@ def _end(best: Version) -> Stopped | None:
     if not best.errors:
         return Stopped.NOTHING_MARKED
     return None if best.places else Stopped.NO_PLACE
+
+
+def _over(limits: Limits, versions: list[Version], *, seconds: float) -> str:
+    """Say which limit is reached; empty where none is."""
+    spent = sum((version.spent for version in versions), Usage())
+    tokens = spent.prompt + spent.completion
+    if limits.max_tokens is not None and tokens >= limits.max_tokens:
+        return f"{tokens} tokens are spent, and {limits.max_tokens} is the limit"
+    if limits.max_seconds is not None and seconds >= limits.max_seconds:
+        return f"{limits.max_seconds:g} seconds are over"
+    return ""
 
 
 def _repaired(versions: list[Version], stopped: Stopped, reason: str = "") -> Repaired:

@@ -61,6 +61,11 @@ class Version:
         return places_in(self.text, self.errors)
 
     @property
+    def spent(self) -> Usage:
+        """The spending of the writer and of the panel on it."""
+        return sum((result.report.usage for result in self.results), self.usage)
+
+    @property
     def unjudged(self) -> tuple[Result, ...]:
         """The results of aspects that the panel failed to judge; to abstain is no failure."""
         return tuple(

@@ -19,7 +19,9 @@ from spanjury.judges.core import (
     Result,
     Segment,
     UnusableModelError,
+    Usage,
 )
+from spanjury.orchestration.engine.metering import Limits
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.text_repair.loop import Repaired, Stopped, repair
 from spanjury.orchestration.engine.text_repair.places import (
@@ -95,6 +97,27 @@ async def test_the_rounds_are_a_limit() -> None:
     done, writer = await run({1: "1932"}, {1: "much"}, rounds=1)
     assert (done.stopped, len(writer.seen)) == (Stopped.ROUNDS, 1)
     assert [error.span.text for error in done.left] == ["nothing"]
+
+
+async def test_no_round_begins_beyond_a_limit() -> None:
+    costly = replace(WRONG, usage=Usage(calls=1, prompt=90, completion=10))
+    for limits, asked in ((Limits(max_tokens=100), 0), (Limits(max_tokens=101), 1)):
+        writer = ScriptedWriter([{1: "1932"}, {1: "much"}])
+        done = await repair(
+            of(TEXT), (ASPECT,), panel=panel_of(costly), writer=writer, rounds=3, limits=limits
+        )
+        assert (done.stopped, len(writer.seen)) == (Stopped.LIMIT, asked)
+        assert "tokens are spent" in done.reason
+    writer = ScriptedWriter([])
+    done = await repair(
+        of(TEXT),
+        (ASPECT,),
+        panel=panel_of(WRONG),
+        writer=writer,
+        rounds=3,
+        limits=Limits(max_seconds=1e-9),
+    )
+    assert (done.stopped, done.best.text) == (Stopped.LIMIT, TEXT)
 
 
 async def test_a_text_without_errors_costs_no_call() -> None:

@@ -36,8 +36,8 @@ layers: set-up
 test: lint layers
     pytest -n auto --dist loadfile
 
-# Run what `test` leaves: types, heavy tests, doctests, properties in full, the embedded model, Ray, neighbours
-test-all: types && e2e neighbours
+# Run what `test` leaves: types, heavy tests, doctests, properties in full, the embedded model, Ray, frameworks, neighbours
+test-all: types && e2e frameworks neighbours
     pytest -n auto --dist loadfile --tier rest -m "not e2e and not ray" {{ everything }}
 
 # All tests but the embedded model's and Ray's, and which lines none of them reaches
@@ -47,6 +47,10 @@ coverage: set-up
 # Run the whole pipeline on a real model behind a real server, and on a cluster of Ray
 e2e: set-up
     pytest -m "e2e or ray" tests/e2e tests/adapters/test_embedded.py tests/adapters/test_model_contract.py tests/adapters/test_model_failure_contract.py tests/orchestration/services/test_ray.py tests/orchestration/services/test_ray_command.py
+
+# Test the adapters inside the evaluation frameworks, in an environment of their own; nothing is reported to their makers
+frameworks:
+    DEEPEVAL_TELEMETRY_OPT_OUT=1 {{ uv }} run --quiet --isolated --no-project --with-editable '.[deepeval,inspect,langchain,pydantic-evals]' --with hypothesis --with pytest --with pytest-xdist --with trio python -m pytest --disable-plugin-autoload -p anyio -W ignore tests/orchestration/frameworks
 
 # See whether spanjury can be installed beside the newest libraries that are often used with it
 neighbours:

@@ -54,6 +54,8 @@ HEAVY = {
     "orchestration/cli/test_processes.py": "starts processes",
     "orchestration/cli/test_two_processes.py": "starts processes",
     "orchestration/engine/test_memory_crashes.py": "kills processes",
+    "orchestration/frameworks/test_page.py": "starts processes",
+    "orchestration/frameworks/test_pytest_plugin.py": "starts processes",
     "orchestration/servers/mcp": "imports mcp and starts processes",
     "orchestration/services/test_chaos.py": "breaks servers a thousand times",
     "orchestration/services/test_faults.py": "waits for servers",

@@ -20,6 +20,7 @@ from spanjury.adapters.causal.chat_tokens import ChatTokens
 from spanjury.adapters.causal.low_rank import load_model
 from spanjury.adapters.causal.writing import Prompt, Token, Written, score, write
 from spanjury.adapters.models.local_worker import Batching, Worker
+from spanjury.adapters.models.model_errors import TOO_LONG
 from spanjury.adapters.torch_models import find_device
 from spanjury.judges.core import (
     ChatModel,
@@ -140,7 +141,7 @@ class LocalModel:
         if room < 1:
             raise PermanentModelError(
                 f"the prompt has {taken} tokens, and the model takes {self.loaded.context}"
-                " with the reply"
+                f" with the reply ({TOO_LONG})"
             )
         return room
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from types import MappingProxyType
 
 from spanjury.judges.core import (
     ModelError,
@@ -22,10 +23,27 @@ _SUCCESS = range(200, 300)
 _TIMEOUT = 408
 _WORTH_ANOTHER_TRY = frozenset({409, 425})
 _TOO_MANY = 429
-_OVERLOADED = frozenset({503, 529})
+_OVERLOADED = (503, 529)
+_NOT_NOW: Mapping[int | None, type[TransientModelError]] = MappingProxyType(
+    {
+        _TOO_MANY: RateLimitedModelError,
+        _TIMEOUT: ModelTimeoutError,
+        **dict.fromkeys(_OVERLOADED, OverloadedModelError),
+    }
+)
 _FIRST_SERVER_ERROR = 500
 # A key, an account, a model or an address that is wrong; 3xx leads to another address.
 _UNUSABLE = frozenset({*range(300, 400), 401, 402, 403, 404, 405, 407, 410})
+_CONTENT_TOO_LARGE = 413
+# In the words of OpenAI, vLLM, llama.cpp, TGI, Anthropic, Gemini and Mistral.
+_TOO_LONG = re.compile(
+    r"context[_ ]length[_ ]exceeded|exceeds? the (?:available )?context|context ?window ?exceeded"
+    r"|maximum (?:context|model|input) length|(?:prompt|input) is too long|too many tokens"
+    r"|exceeds the maximum number of tokens|max_new_tokens`? must be <=",
+    re.IGNORECASE,
+)
+TOO_LONG = "the texts are longer than this model reads; the judge searcher reads long sources"
+"""Added to the complaint of a model that its prompt is too long."""
 _POLICY = re.compile(r"content_policy_violation|content_filter|content management policy")
 
 
@@ -40,7 +58,7 @@ def error_by_status(
     408 -> `ModelTimeoutError`; 429 -> `RateLimitedModelError`; 503, 529 -> `OverloadedModelError`;
     none, 409, 425, other 5xx, and 2xx, which comes with a body that cannot be read ->
     `TransientModelError`; a policy's refusal -> `ModelRefusedError`; 3xx, 401 to 405, 407, 410 ->
-    `UnusableModelError`; the rest -> `PermanentModelError`.
+    `UnusableModelError`; the rest -> `PermanentModelError`, which says so where it is the length.
     """
     error = _error(message, status=status, wait=wait, refused=refused)
     error.status = status
@@ -48,12 +66,8 @@ def error_by_status(
 
 
 def _error(message: str, *, status: int | None, wait: float | None, refused: bool) -> ModelError:
-    if status == _TOO_MANY:
-        return RateLimitedModelError(message, retry_after=wait)
-    if status in _OVERLOADED:
-        return OverloadedModelError(message, retry_after=wait)
-    if status == _TIMEOUT:
-        return ModelTimeoutError(message, retry_after=wait)
+    if status in _NOT_NOW:
+        return _NOT_NOW[status](message, retry_after=wait)
     if (
         status is None
         or status in _SUCCESS
@@ -63,7 +77,15 @@ def _error(message: str, *, status: int | None, wait: float | None, refused: boo
         return TransientModelError(message, retry_after=wait)
     if refused:
         return ModelRefusedError(message)
-    return (UnusableModelError if status in _UNUSABLE else PermanentModelError)(message)
+    if status in _UNUSABLE:
+        return UnusableModelError(message)
+    return PermanentModelError(_explained(message, status=status))
+
+
+def _explained(message: str, *, status: int) -> str:
+    """Return `message`, with what to do where a prompt is too long."""
+    too_long = status == _CONTENT_TOO_LARGE or _TOO_LONG.search(message)
+    return f"{message} ({TOO_LONG})" if too_long else message
 
 
 def names_policy(reply: str) -> bool:

@@ -1,12 +1,17 @@
 """Tasks, and the aspects of quality that have a meaning within them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal
 
 from spanjury.judges.core.identity_cache import IdentityCache
+from spanjury.judges.core.passages import passages_together, unnumbered
 from spanjury.judges.core.scale import Scale
+from spanjury.judges.core.segment import Segment
+
+NOT_IN_KEYS: Mapping[str, bool] = MappingProxyType({"in_keys": False})
+"""Metadata of a field that no answer depends on, once the inputs are as it says."""
 
 Kind = Literal["grounding", "form", "content", "structure", "appeal"]
 """Question that an aspect asks: is it supported by the inputs; is it well formed sentence by
@@ -28,6 +33,9 @@ class Task:
     input_headers
         Canonical header of each input -> the names that rows give it (any case).
         The first header is given to an input that comes as a plain string.
+    whole
+        Canonical headers of inputs that are one text even where a list comes under a header that
+        names passages in other tasks, as the turns of a dialogue under ``Context``.
     aliases
         Other names of the task.
     default_aspects
@@ -40,12 +48,32 @@ class Task:
     input_headers: Mapping[str, tuple[str, ...]] = field(
         default_factory=lambda: MappingProxyType({"Input": ()})
     )
+    whole: tuple[str, ...] = field(default=(), metadata=NOT_IN_KEYS)
     aliases: tuple[str, ...] = ()
     default_aspects: tuple[str, ...] = ()
 
     def canonical_header(self, header: str) -> str | None:
-        """Return the task's own name for an input `header`, or None if it knows none."""
-        return _HEADERS.of(self).get(header.strip().replace("_", " ").casefold())
+        """Return the task's own name for an input `header`, or None if it knows none.
+
+        A passage, as ``Context [2]``, is called as the list that it is of.
+        """
+        known, spelt = _HEADERS.of(self), _spelt(header)
+        if spelt not in known and spelt.endswith("]"):
+            spelt = _spelt(unnumbered(header.strip()))
+        return known.get(spelt)
+
+    def fit(self, segment: Segment) -> Segment:
+        """Return `segment` with those inputs in one piece that are one text to the task."""
+        if not self.whole:
+            return segment
+        inputs = passages_together(
+            segment.inputs, whole=lambda header: self.canonical_header(header) in self.whole
+        )
+        return segment if inputs is segment.inputs else replace(segment, inputs=inputs)
+
+
+def _spelt(header: str) -> str:
+    return header.strip().replace("_", " ").casefold()
 
 
 def _headers(task: Task) -> dict[str, str]:
@@ -120,5 +148,7 @@ class Aspect:
         An input whose header the task does not know may be what is needed, so nothing is
         lacking where there is one.
         """
-        headers = {self.task.canonical_header(header) for header, text in inputs.items() if text}
+        headers = {
+            self.task.canonical_header(header) for header, text in inputs.items() if text.strip()
+        }
         return () if None in headers else tuple(need for need in self.needs if need not in headers)

@@ -51,6 +51,7 @@ _FIRST_FIELDS: Mapping[type, tuple[str, ...]] = MappingProxyType(
 
 A field that is not here came later, and is written where it differs from its default: so a
 request that does without it has the key that it always had. Nothing is ever added here.
+One whose metadata say ``in_keys=False`` is never written.
 """
 
 
@@ -133,7 +134,11 @@ def _fields(kind: type) -> tuple[tuple[str, ...], tuple["Field[object]", ...]]:
     if not is_dataclass(kind):
         raise TypeError(f"a key cannot hold {kind.__name__}")
     first = _FIRST_FIELDS.get(kind, ())
-    later = (field for field in fields(kind) if field.name not in first)
+    later = (
+        field
+        for field in fields(kind)
+        if field.name not in first and field.metadata.get("in_keys", True)
+    )
     return first, tuple(sorted(later, key=lambda field: field.name))
 
 

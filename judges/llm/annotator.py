@@ -44,6 +44,7 @@ from spanjury.judges.llm.prompt import (
     prompt_fingerprint,
     reask,
 )
+from spanjury.judges.llm.quoted_evidence import Inputs
 from spanjury.judges.llm.rescore import ForcedPrefix, ScoreForm, continued, rescored, restated
 
 
@@ -61,6 +62,9 @@ class Annotator:
         Put the rules into the prompt.
     max_errors
         The most errors that the model may list.
+    evidence
+        Ask for words of an input beside each error, which become its evidence if an input
+        holds them.
     temperature, seed, max_tokens
         How replies are drawn; `max_tokens` is doubled once for a reply that broke off.
     grammar
@@ -81,6 +85,7 @@ class Annotator:
     severity: Literal["numeric", "verbal"] = "numeric"
     rules: bool = True
     max_errors: int = 8
+    evidence: bool = False
     temperature: float = 0.0
     seed: int | None = None
     max_tokens: int = 1024
@@ -97,6 +102,7 @@ class Annotator:
             severity=self.severity,
             rules=self.rules,
             max_errors=self.max_errors,
+            evidence=self.evidence,
         )
         decoding = Decoding(
             temperature=self.temperature, seed=self.seed, max_tokens=self.max_tokens
@@ -142,10 +148,12 @@ class Annotator:
                 material=material,
                 mark=prompt.mark,
                 cut=reply.finish is Finish.LENGTH,
+                inputs=prompt.quotable,
             ),
             reask=partial(reask, mark=prompt.mark),
         )
-        return _report(answer, output=segment.output)
+        shown = aspect.view(segment.inputs) if prompt.quotable else {}
+        return _report(answer, output=segment.output, inputs=Inputs(shown))
 
     async def rescore(
         self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]
@@ -168,7 +176,8 @@ class Annotator:
     def _request(self, prompt: Prompt, aspect: Aspect) -> ChatRequest:
         decoding = self._decoding
         if self.grammar:
-            bound = grammar(aspect, self._options, mark=prompt.mark)
+            options, quotable = self._options, prompt.quotable
+            bound = grammar(aspect, options, mark=prompt.mark, quotable=quotable)
             decoding = replace(decoding, grammar=bound)
         return ChatRequest(messages=prompt.messages, decoding=decoding)
 
@@ -188,12 +197,12 @@ class Annotator:
 _ASPECTS = IdentityCache[Aspect, bytes](canonical)
 
 
-def _report(answer: Answer[ParsedReply], *, output: str) -> Report:
+def _report(answer: Answer[ParsedReply], *, output: str, inputs: Inputs) -> Report:
     parsed, outcome = answer.reading, answer.outcome
     return Report(
         outcome=outcome,
         score=parsed.score if outcome is Outcome.SCORED else None,
-        spans=located_errors(parsed.errors, output=output),
+        spans=located_errors(parsed.errors, output=output, inputs=inputs),
         rationale=parsed.rationale,
         reason=answer.reason,
         reply=answer.reply.text,

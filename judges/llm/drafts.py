@@ -14,12 +14,13 @@ _NOTHING = frozenset({"n/a", "no error", "no errors", "none"})
 
 @dataclass(slots=True, kw_only=True)
 class ErrorDraft:
-    """The lines of each field of one error, uninterpreted."""
+    """The lines of each field of one error, uninterpreted; of evidence there may be several."""
 
     location: list[str] = field(default_factory=list)
     explanation: list[str] = field(default_factory=list)
     severity: list[str] = field(default_factory=list)
     category: list[str] = field(default_factory=list)
+    evidence: list[list[str]] = field(default_factory=list)
 
     @property
     def begun(self) -> bool:
@@ -127,6 +128,8 @@ class _Machine:
             error.explanation = self._opened(*error.explanation, piece.value)
         elif piece.label is Label.SEVERITY:
             error.severity = self._opened(piece.value, one_line=True)
+        elif piece.label is Label.EVIDENCE:
+            error.evidence.append(self._opened(piece.value, one_line=True))
         else:
             error.category = self._opened(piece.value, one_line=True)
 

@@ -8,7 +8,7 @@ prompt can use it again for the next aspect of the same segment.
 
 from spanjury.judges.core import Aspect, Message, Segment, fingerprint
 from spanjury.judges.llm.grades import numbers
-from spanjury.judges.llm.prompt import alternatives, shown_texts
+from spanjury.judges.llm.prompt import alternatives, everything, shown_texts
 from spanjury.judges.tasks import describe
 from spanjury.judges.text import fence, fill_template, read_template
 
@@ -53,7 +53,7 @@ def ask_for_steps(aspect: Aspect) -> tuple[Message, ...]:
     about = {
         "task_description": aspect.task.description,
         "description": describe(aspect),
-        "everything": _everything(*headers, aspect.task.output_header),
+        "everything": everything((*headers, aspect.task.output_header)),
         "output": aspect.task.output_header,
         **_ends(aspect),
     }
@@ -66,7 +66,7 @@ def our_steps(segment: Segment, aspect: Aspect) -> str:
     about = {**_ends(aspect), "output": output, "worst": aspect.worst, "best": aspect.best}
     ends = "geval-ends.txt" if aspect.worst and aspect.best else "geval-ends-plain.txt"
     about |= {
-        "everything": _everything(*shown_texts(segment, aspect)),
+        "everything": everything(tuple(shown_texts(segment, aspect))),
         "definition": aspect.definition,
         "ends": _fill(ends, about),
     }
@@ -101,7 +101,3 @@ def _fill(name: str, about: dict[str, str]) -> str:
 def _ends(aspect: Aspect) -> dict[str, str]:
     lowest, *_, highest = numbers(aspect.scale)
     return {"low": lowest, "high": highest}
-
-
-def _everything(*headers: str) -> str:
-    return f"the {' and the '.join(headers)}"

@@ -48,6 +48,7 @@ class Label(Enum):
     ERROR = auto()
     NO_ERROR = auto()
     LOCATION = auto()
+    EVIDENCE = auto()
     EXPLANATION = auto()
     SEVERITY = auto()
     CATEGORY = auto()
@@ -109,13 +110,17 @@ _BEFORE_SCORES = frozenset({Label.NO_ERROR, Label.SEVERITY, Label.CATEGORY})
 _KNOWN = {label: re.compile(wording) for label, wording in _WORDINGS.items()}
 
 
+_EVIDENCE = re.compile(r"(?:source |input )?(?:evidence|quote from (?:an|the) (?:input|source))")
+
+
 @lru_cache(maxsize=512)
-def fields(line: str) -> tuple[Field, ...]:
+def fields(line: str, *, evidence: bool = False) -> tuple[Field, ...]:
     """Return the fields that `line` holds, in order; the fence of a code block holds none.
 
-    Lines like ``Severity: 3`` come with every reply, so the latest are kept.
+    The label of evidence is one only where `evidence` was asked for. Lines like ``Severity: 3``
+    come with every reply, so the latest are kept.
     """
-    return tuple(_fields(line))
+    return tuple(_fields(line, evidence=evidence))
 
 
 def begins_field(prose: str) -> bool:
@@ -136,7 +141,7 @@ def without_markup(line: str) -> str:
     return line[markup.end() :] if markup else line
 
 
-def _fields(line: str) -> Iterator[Field]:
+def _fields(line: str, *, evidence: bool) -> Iterator[Field]:
     if is_code_fence(line):
         return
     bare = without_markup(line)
@@ -150,6 +155,8 @@ def _fields(line: str) -> Iterator[Field]:
             return
     head = _LABEL.match(bare)
     label = _known(head["name"]) if head else None
+    if head and evidence and _EVIDENCE.fullmatch(_spelt(head["name"])):
+        label = Label.EVIDENCE
     if head is None or label is None or (head["number"] and label is not Label.ERROR):
         yield Field(label=Label.TEXT, value=line.strip())
     else:
@@ -175,11 +182,15 @@ def _pieces(label: Label, rest: str, *, head: str = "") -> Iterator[Field]:
 @lru_cache(maxsize=256)
 def _known(name: str) -> Label | None:
     """Return the label that words stand for, or None if they are not a label."""
-    words = " ".join(name.casefold().split())
+    words = _spelt(name)
     for label, wording in _KNOWN.items():
         if wording.fullmatch(words):
             return label
     return None
+
+
+def _spelt(name: str) -> str:
+    return " ".join(name.casefold().split())
 
 
 def without_reasoning(reply: str) -> str | None:

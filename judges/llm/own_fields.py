@@ -17,8 +17,12 @@ from spanjury.judges.llm.material import NO_MATERIAL, Material
 from spanjury.judges.llm.quotation import Opening, closes, left_open, unclosed
 
 _ENDS_QUOTATION = frozenset(
-    {Label.ERROR, Label.LOCATION, Label.EXPLANATION, Label.SEVERITY, Label.RATIONALE}
+    {
+        *(Label.ERROR, Label.LOCATION, Label.EVIDENCE, Label.EXPLANATION),
+        *(Label.SEVERITY, Label.RATIONALE),
+    }
 )
+_QUOTES = frozenset({Label.LOCATION, Label.EVIDENCE})
 _MAY_QUOTE = frozenset({Label.TEXT, Label.EXPLANATION, Label.RATIONALE})
 _VERDICTS = frozenset({Label.ERROR, Label.NO_ERROR})
 _INDENTATION = ("    ", "\t")
@@ -88,14 +92,21 @@ class _Stop(NamedTuple):
 
 
 def own_fields(
-    answer: str, *, material: Material = NO_MATERIAL, mark: str = "", cut: bool = False
+    answer: str,
+    *,
+    material: Material = NO_MATERIAL,
+    mark: str = "",
+    cut: bool = False,
+    evidence: bool = False,
 ) -> OwnFields:
     """Return the fields of `answer`, in time proportional to its length.
 
     A label that the request asked for has `mark` in brackets behind it; empty for none. Where the
-    reply is `cut`, a quotation may have lost its end.
+    reply is `cut`, a quotation may have lost its end. Where `evidence` was not asked for, its
+    label is text.
     """
-    lines = _lines(answer.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
+    texts = answer.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    lines = _lines(texts, evidence=evidence)
     owned = _not_copied(lines, material=material, mark=mark)
     owned = _not_replaced(_not_in_blocks(owned, mark=mark))
     owned = _not_unmarked(owned, mark=mark, every=material.holds_review)
@@ -104,13 +115,15 @@ def own_fields(
     return OwnFields(fields=own, quotes_score=quotes)
 
 
-def _lines(texts: Sequence[str]) -> list[_Line]:
+def _lines(texts: Sequence[str], *, evidence: bool) -> list[_Line]:
     lines, fences = [], 0
     for text in texts:
         fences += is_code_fence(text)
         code = (fences + 1) // 2 if fences % 2 else 0
         block = code > 0 or text.startswith(_INDENTATION) or text.lstrip().startswith(">")
-        lines.append(_Line(text=text, pieces=fields(text), code=code, block=block))
+        lines.append(
+            _Line(text=text, pieces=fields(text, evidence=evidence), code=code, block=block)
+        )
     return lines
 
 
@@ -210,7 +223,7 @@ def _unquoted(lines: Sequence[_Line], *, mark: str, cut: bool) -> Iterator[Field
 
 def _opening(piece: Field) -> Opening | None:
     """Return what a piece begins to quote and does not quote to the end."""
-    if piece.label is Label.LOCATION:
+    if piece.label in _QUOTES:
         return unclosed(piece.value)
     return left_open(piece.value) if piece.label in _MAY_QUOTE else None
 

@@ -29,6 +29,7 @@ from spanjury.judges.llm.material import NO_MATERIAL, Material
 from spanjury.judges.llm.own_fields import OwnFields, own_fields
 from spanjury.judges.llm.parsed import ParsedError, ParsedReply
 from spanjury.judges.llm.quotation import quotation
+from spanjury.judges.llm.quoted_evidence import NO_INPUTS, Inputs, parsed_evidence
 from spanjury.judges.text import Locator
 
 PARSER_VERSION = 2
@@ -48,6 +49,7 @@ def parse(
     material: Material = NO_MATERIAL,
     mark: str = "",
     cut: bool = False,
+    inputs: Sequence[str] = (),
 ) -> ParsedReply:
     r"""Read what can be read of `reply`, in time proportional to its length.
 
@@ -64,6 +66,9 @@ def parse(
     cut
         Whether the reply broke off at its limit: a score with nothing behind it may be half
         of one.
+    inputs
+        Names of the inputs of which evidence was asked for; fields of evidence are read where there
+        are any.
 
     Examples
     --------
@@ -77,21 +82,38 @@ def parse(
         exact = read_exact(reply, scale=scale, severities=named, material=material, mark=mark)
         if exact is not None:
             return exact
-    return read_any(reply, scale=scale, severities=named, material=material, mark=mark, cut=cut)
+    return read_any(
+        reply,
+        scale=scale,
+        severities=named,
+        material=material,
+        mark=mark,
+        cut=cut,
+        inputs=inputs,
+    )
 
 
 def read_any(
-    reply: str, *, scale: Scale, severities: Scale, material: Material, mark: str, cut: bool
+    reply: str,
+    *,
+    scale: Scale,
+    severities: Scale,
+    material: Material,
+    mark: str,
+    cut: bool,
+    inputs: Sequence[str] = (),
 ) -> ParsedReply:
     """Read a reply of any form, as `parse` does."""
     answer = without_reasoning(reply)
     if answer is None:
         return ParsedReply(problem="the reasoning before the answer is never closed")
-    own = own_fields(_with_plain(mark, answer), material=material, mark=mark, cut=cut)
+    own = own_fields(
+        _with_plain(mark, answer), material=material, mark=mark, cut=cut, evidence=bool(inputs)
+    )
     reports = drafts(own.fields)
     report = next((report for report in reversed(reports) if report.scores), reports[-1])
     errors = tuple(
-        _error(error, scale=severities)
+        _error(error, scale=severities, inputs=inputs)
         for error in report.errors
         if not _is_echo(error, scale=severities)
     )
@@ -106,7 +128,7 @@ def read_any(
     )
 
 
-def _error(draft: ErrorDraft, *, scale: Scale) -> ParsedError:
+def _error(draft: ErrorDraft, *, scale: Scale, inputs: Sequence[str]) -> ParsedError:
     location = quotation(_text(draft.location))
     return ParsedError(
         quote=location.words,
@@ -114,6 +136,7 @@ def _error(draft: ErrorDraft, *, scale: Scale) -> ParsedError:
         explanation=_text(draft.explanation),
         severity=read_grade(_text(draft.severity), scale=scale, remarks=False).value,
         category=_text(draft.category),
+        evidence=parsed_evidence(map(_text, draft.evidence), inputs=inputs),
     )
 
 
@@ -165,14 +188,21 @@ def _text(lines: list[str]) -> str:
     return "\n".join(lines).strip()
 
 
-def located_errors(errors: Iterable[ParsedError], *, output: str) -> tuple[ErrorSpan, ...]:
+def located_errors(
+    errors: Iterable[ParsedError], *, output: str, inputs: Inputs = NO_INPUTS
+) -> tuple[ErrorSpan, ...]:
     """Return `errors`, in their order, with their places in `output`.
 
     Words outside quotation marks that are not in the text may only describe where the error
-    is: they are put before the explanation, and do not count as a false quotation.
+    is: they are put before the explanation, and do not count as a false quotation. Evidence is
+    found in `inputs`.
     """
     locator = Locator(output)
-    return tuple(_located(locator, error) for error in errors)
+    return tuple(
+        inputs.with_evidence(span, error) if error.evidence else span
+        for error in errors
+        for span in [_located(locator, error)]
+    )
 
 
 def _located(locator: Locator, error: ParsedError) -> ErrorSpan:

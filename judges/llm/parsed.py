@@ -4,6 +4,22 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ParsedEvidence:
+    """Words that a judge says an input holds.
+
+    Parameters
+    ----------
+    quote
+        The words; never empty.
+    input
+        Name of the input, of those that it was shown; empty if it names none of them.
+    """
+
+    quote: str
+    input: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedError:
     """One error as a judge describes it.
 
@@ -18,6 +34,8 @@ class ParsedError:
         1 to 5; None if none is given or it cannot be read.
     category
         What sort of error it is; empty if not said.
+    evidence
+        What it quotes from the inputs, where it was asked to.
     """
 
     quote: str
@@ -25,6 +43,7 @@ class ParsedError:
     severity: int | None
     category: str = ""
     quoted: bool = True
+    evidence: tuple[ParsedEvidence, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

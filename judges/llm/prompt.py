@@ -7,12 +7,13 @@ prompt can use it again for the next aspect of the same segment.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from spanjury.judges.core import Aspect, Message, Segment, fingerprint
 from spanjury.judges.core.identity_cache import IdentityCache
+from spanjury.judges.core.passages import listed
 from spanjury.judges.llm.grades import numbers
 from spanjury.judges.llm.parse import SEVERITY_WORDS
 from spanjury.judges.tasks import describe
@@ -28,17 +29,24 @@ from spanjury.judges.text import (
 
 _PACKAGE = "spanjury.judges.llm"
 _MOST_FRAMES = 100
-_TEMPLATES = ("system.txt", "annotate.txt", "rules.txt", "reask.txt", "report.gbnf")
+_TEMPLATES = ("system.txt", "annotate.txt", "rules.txt", "copying.txt", "reask.txt", "report.gbnf")
+_EVIDENCE_TEMPLATES = (
+    *("copying-evidence.txt", "evidence-form.txt", "evidence-note.txt", "evidence.gbnf"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptOptions:
-    """Options of the prompt, as the ablations of OpeNLGauge (section 7.3) vary them."""
+    """Options of the prompt, as the ablations of OpeNLGauge (section 7.3) vary them.
+
+    With `evidence`, words of an input are asked for beside each problem.
+    """
 
     score: Literal["verbal", "numeric"] = "verbal"
     severity: Literal["numeric", "verbal"] = "numeric"
     rules: bool = True
     max_errors: int = 8
+    evidence: bool = False
 
     def __post_init__(self) -> None:
         if self.max_errors < 1:
@@ -63,11 +71,14 @@ class Prompt:
         The `field_mark` of the texts, which the labels of the report carry.
     messages
         The conversation that shows them.
+    quotable
+        Names of the inputs of which evidence is asked for, in the order of the texts.
     """
 
     texts: Mapping[str, str]
     mark: str
     messages: tuple[Message, ...]
+    quotable: tuple[str, ...] = ()
 
 
 class PromptWriter:
@@ -99,7 +110,8 @@ class PromptWriter:
             Message(role="system", content=_read("system.txt")),
             Message(role="user", content=self._frame(aspect, tuple(texts)).fill(about)),
         )
-        return Prompt(texts=texts, mark=mark, messages=messages)
+        quotable = _inputs(texts, aspect) if self._options.evidence else ()
+        return Prompt(texts=texts, mark=mark, messages=messages, quotable=quotable)
 
     def _frame(self, aspect: Aspect, names: tuple[str, ...]) -> Template:
         frames = self._frames.of(aspect)
@@ -116,7 +128,7 @@ def _asking(aspect: Aspect, options: PromptOptions, names: tuple[str, ...]) -> T
         "task_description": aspect.task.description,
         "aspect": aspect.name.replace("-", " "),
         "description": describe(aspect),
-        "everything": f"the {' and the '.join(names)}",
+        "everything": everything(names),
         "output": aspect.task.output_header,
         "severity": _read(f"severity-{options.severity}.txt"),
         "severity_form": _severity_form(options),
@@ -124,8 +136,25 @@ def _asking(aspect: Aspect, options: PromptOptions, names: tuple[str, ...]) -> T
         "score_form": " | ".join(score_words(aspect, options)),
         "max_errors": str(options.max_errors),
     }
-    rules = f"{_fill('rules.txt', about)}\n\n" if options.rules else ""
-    return template(_PACKAGE, "annotate.txt").filled_in_part({**about, "rules": rules})
+    inputs = _inputs(names, aspect) if options.evidence else ()
+    copying = _fill("copying-evidence.txt" if inputs else "copying.txt", about)
+    rules = f"{_fill('rules.txt', {**about, 'copying': copying})}\n\n" if options.rules else ""
+    about |= {"rules": rules, "evidence_note": "", "inputs": ", ".join(listed(inputs))}
+    asking = template(_PACKAGE, "annotate.txt")
+    if not inputs:
+        return asking.filled_in_part({**about, "evidence_form": ""})
+    about["evidence_note"] = f"\n{_fill('evidence-note.txt', about)}"
+    form = template(_PACKAGE, "evidence-form.txt")
+    return asking.with_part("evidence_form", form).filled_in_part(about)
+
+
+def _inputs(names: Iterable[str], aspect: Aspect) -> tuple[str, ...]:
+    return tuple(name for name in names if name != aspect.task.output_header)
+
+
+def everything(names: Sequence[str]) -> str:
+    """Return the texts of a prompt by their names, as a sentence says them."""
+    return f"the {' and the '.join(listed(names))}"
 
 
 def reask(problem: str, *, mark: str) -> Message:
@@ -133,15 +162,26 @@ def reask(problem: str, *, mark: str) -> Message:
     return Message(role="user", content=_fill("reask.txt", {"problem": problem, "code": mark}))
 
 
-def grammar(aspect: Aspect, options: PromptOptions, *, mark: str) -> str:
-    """Return a GBNF grammar of the answers that prompts ask for, with the mark of its texts."""
+def grammar(
+    aspect: Aspect, options: PromptOptions, *, mark: str, quotable: Sequence[str] = ()
+) -> str:
+    """Return a GBNF grammar of the answers that prompts ask for, with the mark of its texts.
+
+    `quotable` are the inputs that evidence may be of.
+    """
     words = list(SEVERITY_WORDS) if options.severity == "verbal" else list("12345")
     about = {
         "max_errors": str(options.max_errors),
         "scores": alternatives(score_words(aspect, options)),
         "severities": alternatives(words),
         "code": mark,
+        "inputs": alternatives(quotable),
+        "evidence_place": "",
+        "evidence_rules": "",
     }
+    if quotable:
+        rules = _fill("evidence.gbnf", about)
+        about |= {"evidence_place": '" evidence? "', "evidence_rules": f"\n{rules}"}
     return _fill("report.gbnf", about)
 
 
@@ -157,7 +197,13 @@ def score_words(aspect: Aspect, options: PromptOptions) -> tuple[str, ...]:
 
 def prompt_fingerprint(options: PromptOptions) -> str:
     """Return a digest of all the fixed words of the prompt under `options`."""
-    named = (*_TEMPLATES, f"severity-{options.severity}.txt", f"score-{options.score}.txt")
+    evidence = _EVIDENCE_TEMPLATES if options.evidence else ()
+    named = (
+        *_TEMPLATES,
+        *evidence,
+        f"severity-{options.severity}.txt",
+        f"score-{options.score}.txt",
+    )
     return fingerprint(repr(options), *(_read(name) for name in named))
 
 

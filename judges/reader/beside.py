@@ -13,6 +13,8 @@ _WEIGHTS = (3.0, 2.0, 1.0)  # of a word in the run, near it, and elsewhere in it
 _QUOTED = 24  # tokens of a passage that is quoted whole
 _REACH = 12  # tokens from the shared words in which a clause should end
 _LETTERS = 200  # that a quote has at most, whatever stands between its tokens
+_SHARED = 3  # words that carry meaning, which a clause has of the sentence apart from a run
+_SHARE = 0.5  # of such words of the sentence
 _PAUSES = frozenset(",;:()—–")
 
 
@@ -65,6 +67,17 @@ def nearest(run: Run, tokens: Sequence[Token], passages: Sequence[Passage]) -> N
         return None
     best = passages[sums.index(max(sums))]
     return _clause(best, weights)
+
+
+def is_about_same(near: Nearest, run: Run, tokens: Sequence[Token]) -> bool:
+    """Whether a clause has so much of what stands around `run` that it speaks of the same."""
+    around = {
+        token.stem
+        for at, token in enumerate(tokens)
+        if token.is_content and not run.first <= at < run.stop
+    }
+    inside = {token.stem for token in near.passage.tokens[near.first : near.stop]}
+    return len(around & inside) >= max(_SHARED, _SHARE * len(around))
 
 
 def explanation(run: Run, text: str, near: str) -> str:

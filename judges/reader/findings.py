@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from spanjury.judges.core import ErrorSpan, Located, WindowReading
-from spanjury.judges.reader.beside import explanation, nearest
+from spanjury.judges.reader.beside import explanation, is_about_same, nearest
 from spanjury.judges.reader.runs import CONTRADICTED, Run, runs, severity
 from spanjury.judges.reader.tokens import is_negation
 from spanjury.judges.reader.windows import SentenceWindow
@@ -42,6 +42,8 @@ def _span(
         end=end,
         category=run.category,
         located=Located.EXACT,
-        evidence=(near.evidence(inputs),) if near and contradicted else (),
+        evidence=(near.evidence(inputs),)
+        if near and (contradicted or is_about_same(near, run, tokens))
+        else (),
         probability=run.probability,
     )

@@ -21,6 +21,7 @@ from spanjury.judges.core import (
     signature,
 )
 from spanjury.judges.core.code_digest import code_digest
+from spanjury.judges.core.passages import passages_in
 from spanjury.judges.reader.copies import copies_of
 from spanjury.judges.reader.findings import findings
 from spanjury.judges.reader.tuning import (
@@ -194,10 +195,13 @@ def _obstacle(segment: Segment, aspect: Aspect) -> str:
     """Say why a segment cannot be judged; empty if it can."""
     if aspect.kind != "grounding":
         return f"{aspect.name} is not about what the inputs support"
-    source = "\n\n".join(aspect.view(segment.inputs).values())
+    inputs = aspect.view(segment.inputs)
+    source = "\n\n".join(inputs.values())
     if not source.strip():
         return "there is no input to compare with"
-    for name, text in (("output", segment.output), ("input", source)):
+    apart = passages_in(inputs)
+    whole = {} if len(apart) == len(inputs) else {"input": source}
+    for name, text in {"output": segment.output, **whole, **apart}.items():
         written = script(text)
         if written not in {None, _READ}:
             return f"the {name} is in {written} script, and this judge reads English"

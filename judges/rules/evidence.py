@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from spanjury.judges.core import ErrorSpan, Evidence, Located
 from spanjury.judges.rules.alignment.contradiction import Category, Contradiction
+from spanjury.judges.rules.beside import same_subject
 from spanjury.judges.rules.claims import Claim
 from spanjury.judges.rules.name_support import called_otherwise
 from spanjury.judges.rules.names import Name
@@ -122,7 +123,7 @@ def error_spans(
     certain = sorted(map(_contradicted, against), key=lambda span: -(span.severity or 0))
     room = max(0, limit - len(certain))
     reported = certain[:limit] + [
-        _span(text, finding, said=_explained(finding, text=text, source=source, support=support))
+        _span(text, finding, said=_said(finding, text=text, source=source, support=support))
         for finding in found[:room]
     ]
     reported.sort(key=lambda span: (span.start, span.end))
@@ -231,6 +232,19 @@ def _is_telling(run: Sequence[Claim]) -> bool:
     if exact == len(run):
         return False  # its names and numbers say more one by one
     return len(run) >= _STRETCH or (len(run) >= _BESIDE and exact > 0)
+
+
+def _said(
+    finding: _Finding, *, text: str, source: Source, support: Support
+) -> tuple[str, tuple[Evidence, ...]]:
+    """Explain a finding; point at least to where the source speaks of the same, if it does."""
+    explanation, evidence = _explained(finding, text=text, source=source, support=support)
+    if evidence or finding.whole:
+        return explanation, evidence
+    start, end = finding.interval
+    rest = [word for word in finding.sentence.words if not start <= word.start < end]
+    near = same_subject((word.folded for word in rest), source=source)
+    return explanation, (near,) if near else ()
 
 
 def _explained(

@@ -16,6 +16,7 @@ from spanjury.judges.core import (
     signature,
 )
 from spanjury.judges.core.code_digest import code_digest
+from spanjury.judges.core.passages import passages_in
 from spanjury.judges.rules.alignment.contradictions import contradictions
 from spanjury.judges.rules.band import banded, load
 from spanjury.judges.rules.evidence import error_spans
@@ -100,7 +101,7 @@ class GroundingJudge:
         spans: tuple[ErrorSpan, ...] | None = None,
     ) -> Report:
         """Score `output` by the errors in it, `spans` in place of the reported ones if given."""
-        obstacle = _different_scripts(output, source.text)
+        obstacle = _different_scripts(output, source.text) or _foreign_passage(output, source)
         if obstacle:
             return _abstention(obstacle)
         support = find_support(output, index_source(source.text))
@@ -143,6 +144,15 @@ def _different_scripts(output: str, source: str) -> str:
         return f"the output is in {written}, whose words no blanks tell apart"
     if written and given and written != given:
         return f"the output is in {written} script and the input in {given}"
+    return ""
+
+
+def _foreign_passage(output: str, source: Source) -> str:
+    """Say which passage cannot be compared, though others can: it may hold what they lack."""
+    for name, text in passages_in(source.inputs).items():
+        found = _different_scripts(output, text) or _different_languages(output, text)
+        if found:
+            return found.replace("the input", name, 1)
     return ""
 
 

@@ -24,7 +24,7 @@ _CAMEL = re.compile(r"\b[a-z]+(?:[A-Z][a-z]+)+\b")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _FULL_STOP = "|"  # no word, so that no number is read across sentences
 _LETTERS = ":"  # sorts after digits and before letters
-_SENTENCES = 4096  # kept apart; those of longer texts share numbers, so that memory is bounded
+SENTENCES = 4096  # kept apart; those of longer texts share numbers, so that memory is bounded
 _PROSE = 0.15  # share of function words that a source made of sentences reaches
 _SHORT = 20  # words below which that share means nothing
 _MARKUP = ("[", "{", "|", "=", "<", "_", '":')
@@ -145,7 +145,7 @@ def _where(
     """Find the sentences that each stem stands in; add the words that dates in digits imply."""
     where = dict.fromkeys(chain.from_iterable(stems), 0)
     for number, known in enumerate(content):
-        sentence = 1 << number % _SENTENCES
+        sentence = 1 << number % SENTENCES
         for word in known:
             where[word] |= sentence
     for start, end in _with_digits(source):

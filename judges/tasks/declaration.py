@@ -14,6 +14,7 @@ _TASK_KEYS = (
     "aliases",
     "default_aspects",
     "input_headers",
+    "whole",
     "aspects",
 )
 _ASPECT_KEYS = (
@@ -37,7 +38,7 @@ def read_task(table: Table, *, known: Task | None) -> Task:
     Parameters
     ----------
     known
-        The task as earlier files declare it. The table's aliases and headers are added to
+        The task as earlier files declare it. The table's aliases, headers and `whole` are added to
         it, its other keys replace what was there.
     """
     table.only(*_TASK_KEYS)
@@ -51,7 +52,8 @@ def read_task(table: Table, *, known: Task | None) -> Task:
         default_aspects=table.texts("default_aspects", default=base.default_aspects),
     )
     _check_headers(task, table)
-    return task
+    whole = (*base.whole, *_headers(table, "whole", task=task))
+    return replace(task, whole=tuple(dict.fromkeys(whole)))
 
 
 def read_aspect(table: Table, *, name: str, task: Task) -> Aspect:

@@ -14,7 +14,7 @@ from itertools import count
 from spanjury.judges.core import fingerprint
 
 _MARK = re.compile(r"\[[0-9a-f]{12}\]")
-_PLAIN_NAME = re.compile(r"[^\W_](?:[\w '’()/&,+-]|\.(?=\w))*")
+_PLAIN_NAME = re.compile(r"[^\W_](?:[\w '’()/&,+-]|\.(?=\w)|(?<= )\[[0-9]{1,4}\](?=,|$))*")
 _LONGEST_NAME = 60
 _MOST_WORDS = 4  # more can say something
 _HEADING_WORDS = 7  # "Source of the answer, passage 12": our own words behind a name
@@ -171,6 +171,14 @@ class Template:
         pieces = list(self.pieces)
         pieces[1::2] = [about[word] for word in pieces[1::2]]
         return "".join(pieces)
+
+    def with_part(self, word: str, part: "Template") -> "Template":
+        """Return the template with `part`, and its places, in the one place of `word`."""
+        at = self.pieces.index(word, 1)
+        first, *others = part.pieces
+        inside = [self.pieces[at - 1] + first, *others]
+        inside[-1] += self.pieces[at + 1]
+        return Template((*self.pieces[: at - 1], *inside, *self.pieces[at + 2 :]))
 
     def filled_in_part(self, about: Mapping[str, str]) -> "Template":
         """Return a template with only those places that `about` has nothing for."""

@@ -59,8 +59,9 @@ def pair(
             )
         if name not in known:
             known[name] = _asked_for(catalogue, name, aspects)
+        fitted = known[name][0].task.fit(segment)
         for aspect in known[name]:
-            yield segment, aspect
+            yield fitted, aspect
 
 
 async def evaluate(

@@ -36,6 +36,9 @@ def checked_report(report: object, segment: Segment, aspect: Aspect) -> Report:
             raise JudgeError(f"the judge listed {span!r} among its spans, not an ErrorSpan")
         if span.interval and segment.output[slice(*span.interval)] != span.text:
             raise JudgeError(f"{span.interval} of the output does not read {span.text!r}")
+        for place in span.evidence:
+            if not isinstance(place, Evidence):
+                raise JudgeError(f"the judge gave {place!r} as evidence, not an Evidence")
     return _with_true_evidence(report, segment)
 
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 
 from anyio import create_task_group
 
 from spanjury.judges.core import Aspect, ConfigError, Judge, Result, Segment, first_error_alone
+from spanjury.judges.core.passages import passages_apart
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.batch import pair
 from spanjury.orchestration.engine.panel import Panel
@@ -141,12 +141,15 @@ def request_of(
     names = [aspect for aspect in asked if isinstance(aspect, str)]
     headers = source if isinstance(source, Mapping) else ()
     name = task or _task_of(given) or likely_task(catalogue, names, headers=headers)
-    segment = Segment(
-        segment_id=segment_id,
-        output=output,
-        inputs=_inputs(source, next(iter(catalogue.task(name).input_headers))),
-        task=name,
-        references=tuple(references),
+    the_task = catalogue.task(name)
+    segment = the_task.fit(
+        Segment(
+            segment_id=segment_id,
+            output=output,
+            inputs=_inputs(source, next(iter(the_task.input_headers))),
+            task=name,
+            references=tuple(references),
+        )
     )
     if not given:
         found = (aspect for _, aspect in pair([segment], catalogue, aspects=names))
@@ -181,12 +184,4 @@ def _task_of(aspects: Sequence[Aspect]) -> str | None:
 def _inputs(source: Source | None, header: str) -> dict[str, str]:
     if source is None:
         return {}
-    if isinstance(source, str):
-        return {header: source}
-    return dict(chain.from_iterable(_passages(name, one) for name, one in source.items()))
-
-
-def _passages(header: str, texts: str | Sequence[str]) -> list[tuple[str, str]]:
-    if isinstance(texts, str):
-        return [(header, texts)]
-    return [(f"{header} [{number}]", text) for number, text in enumerate(texts, start=1)]
+    return {header: source} if isinstance(source, str) else passages_apart(source)

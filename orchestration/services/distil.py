@@ -1,7 +1,7 @@
 """A training set for a distilled judge: checked material, then examples in a folder."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
@@ -137,6 +137,8 @@ def material_of(job: DistilJob) -> Material:
         texts = [(row.source, row.licence) for row in rows]
         require_licences([*texts, *teachers.items()], accepted=job.accepted)
     aspects = _aspects(job, {row.segment.task for row in rows})
+    tasks = {name: of[0].task for name, of in aspects.items()}
+    rows = tuple(replace(row, segment=tasks[row.segment.task].fit(row.segment)) for row in rows)
     targets = Targets(seed=job.seed, reading=job.reading, teachers=teachers)
     drawn = sampled(
         rows, aspects, systems=job.systems, per_output=job.aspects_per_output, seed=job.seed

@@ -51,6 +51,7 @@ class PanelExamJob:
         task = _task(segments, self.task or "", default=task)
         catalogue = Catalogue.load(*self.aspects_files)
         names = self.aspects or aspects or catalogue.task(task).default_aspects
+        segments = tuple(map(catalogue.task(task).fit, segments))
         return segments, tuple(
             one if isinstance(one, Aspect) else catalogue.aspect(task, one) for one in names
         )

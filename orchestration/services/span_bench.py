@@ -158,7 +158,8 @@ def _read(job: BenchJob, path: Path | Texts) -> Iterator[tuple[str, BenchText]]:
         if task not in aspects:
             aspects[task] = catalogue.aspect(task, job.aspect)
         try:
-            text = bench_text(segment, aspects[task], catalogue=catalogue, by=job.by)
+            fitted = aspects[task].task.fit(segment)
+            text = bench_text(fitted, aspects[task], catalogue=catalogue, by=job.by)
         except DataError as error:
             raise DataError(f"{path}: {error}") from error
         yield _dataset(segment), text

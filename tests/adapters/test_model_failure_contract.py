@@ -84,6 +84,26 @@ async def test_a_failure_of_one_request_is_distinguished_from_one_of_every_reque
     assert type(error) is kind
     assert f"status {status}" in str(error)
     assert "not like this" in str(error)
+    assert "searcher" not in str(error)
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        (400, "This model's maximum context length is 4096 tokens. However, you requested 9000."),
+        (400, "request (30945 tokens) exceeds the available context size (4096 tokens)"),
+        (400, "prompt is too long: 210000 tokens > 200000 maximum"),
+        (422, "`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 9000"),
+        (413, "Payload Too Large"),
+    ],
+)
+async def test_a_source_that_is_too_long_is_called_so_and_another_judge_named(
+    lane: Lane, status: int, said: str
+) -> None:
+    error = await failing(lane, failure(status, said))
+    assert type(error) is PermanentModelError
+    assert said[:40] in str(error)
+    assert "longer than this model reads; the judge searcher reads long sources" in str(error)
 
 
 @pytest.mark.parametrize(

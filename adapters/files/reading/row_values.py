@@ -2,6 +2,9 @@
 
 import json
 from types import MappingProxyType
+from typing import TypeGuard
+
+from spanjury.judges.core.passages import passages_apart
 
 INPUT_HEADER = "Input"
 """The header of an input that comes as a plain text."""
@@ -9,6 +12,8 @@ OTHER_NAMES = MappingProxyType(
     {"input": "inputs", "source": "inputs", "reference": "references", "scores": "human"}
 )
 """Other names of a key; the first of them counts, and only where the key itself is absent."""
+
+_TEXTS = {str}
 
 
 def as_text(identity: object) -> object:
@@ -19,12 +24,22 @@ def as_text(identity: object) -> object:
 
 
 def by_header(inputs: object) -> object:
-    """Render every input; one that comes without a header gets the usual one."""
+    """Render every input, passages apart; one that comes without a header gets the usual one."""
     if isinstance(inputs, str | list):
         return {INPUT_HEADER: rendered(inputs)}
-    if isinstance(inputs, dict):
-        return {header: rendered(text) for header, text in inputs.items() if text is not None}
-    return inputs
+    if not isinstance(inputs, dict):
+        return inputs
+    if {*map(type, inputs.values())} == _TEXTS:
+        return dict(inputs)
+    return passages_apart(
+        {
+            header: value
+            if isinstance(header, str) and _is_list_of_texts(value)
+            else rendered(value)
+            for header, value in inputs.items()
+            if value is not None
+        }
+    )
 
 
 def as_list(references: object) -> object:
@@ -49,6 +64,10 @@ def rendered(value: object) -> str:
     """Write an input as text: the turns of a list on lines of their own, else as JSON."""
     if isinstance(value, str):
         return value
-    if isinstance(value, list) and all(isinstance(turn, str) for turn in value):
+    if _is_list_of_texts(value):
         return "\n".join(value)
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _is_list_of_texts(value: object) -> TypeGuard[list[str]]:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)

@@ -83,12 +83,30 @@ async def test_a_dropped_negation_is_contradicted_by_the_sentence_that_has_it() 
     )
 
 
-async def test_what_the_source_lacks_is_never_of_the_highest_severity_and_has_no_evidence() -> None:
+async def test_what_the_source_lacks_is_never_of_the_highest_severity() -> None:
     output = "The library, built by Mary Evans, cost John Major a fortune."
     span = await one_span(output, {"John": absent(0.99), "Major": absent(0.9)})
     assert (span.text, span.category, span.severity) == ("John Major", "not in the source", 3)
-    assert span.evidence == ()
     assert span.explanation.startswith("Nothing in the source says 'John Major'; the nearest is: '")
+
+
+@pytest.mark.parametrize(
+    ("output", "evidence"),
+    [
+        (
+            "The library, built by Mary Evans, cost John Major a fortune.",
+            ["It was built by Mary Evans in 1932 and holds 12,000 books."],
+        ),
+        ("A tower, built by Mary Jones, cost John Major a fortune.", []),
+    ],
+)
+async def test_what_the_source_lacks_is_shown_the_clause_about_the_same_if_there_is_one(
+    output: str, evidence: list[str]
+) -> None:
+    span = await one_span(output, {"John": absent(0.99), "Major": absent(0.9)})
+    assert span.text == "John Major"
+    assert [place.text for place in span.evidence] == evidence
+    assert all(ARTICLE[place.start : place.end] == place.text for place in span.evidence)
 
 
 async def test_where_the_source_shares_no_word_none_is_quoted() -> None:

@@ -23,6 +23,7 @@ ARTICLE = (
     "Acme sold 1,200 cars in April 2018. Chief executive John Doe spoke to investors on Monday. "
     "The board was pleased with the growth in Paris, where a new plant will open."
 )
+BOARD = "The board was pleased with the growth in Paris, where a new plant will open."
 WORDS = (
     *("Acme", "sold", "1,200", "twelve", "hundred", "cars", "in", "April"),
     *(".", ",", "the", "of", "Doe", "\n", "\ud800", "\u00e9"),
@@ -94,7 +95,7 @@ def test_a_negative_limit_is_refused() -> None:
             3,
             "unsupported name",
             'The name "Jane Roe" does not occur in the source.',
-            [],
+            ["Chief executive John Doe spoke to investors on Monday."],
         ),
         (
             "Chief executive Simon Doe spoke.",
@@ -118,7 +119,7 @@ def test_a_negative_limit_is_refused() -> None:
             3,
             "unsupported name",
             'The name "simon" does not occur in the source.',
-            [],
+            ["Chief executive John Doe spoke to investors on Monday."],
         ),
         (
             "The board was pleased with three cars.",
@@ -134,7 +135,7 @@ def test_a_negative_limit_is_refused() -> None:
             4,
             "unsupported wording",
             'The source has none of this: "7", "purple", "penguins".',
-            [],
+            [BOARD],
         ),
     ],
 )

@@ -62,3 +62,12 @@ def test_a_row_without_a_task_names_the_row_and_the_choices() -> None:
 def test_an_unknown_name_lists_the_choices(options: dict[str, object], problem: str) -> None:
     with pytest.raises(ConfigError, match=problem):
         paired(SUMMARY, **options)
+
+
+def test_turns_under_a_header_of_passages_are_one_text_in_a_task_that_knows_them_as_one() -> None:
+    inputs = {"context [1]": "A: Hi.", "context [2]": "B: Hello."}
+    row = replace(segment(), inputs=inputs)
+    ((talk, _),) = pair([row], CATALOGUE, task="dialogue", aspects=("fluency",))
+    ((answer, _),) = pair([row], CATALOGUE, task="qa", aspects=("fluency",))
+    assert talk.inputs == {"context": "A: Hi.\nB: Hello."}
+    assert answer.inputs == inputs

@@ -1,0 +1,117 @@
+"""Passages: the texts of a list, each an input of its own, as retrieval finds them for a question.
+
+A list under a header that names a collection of passages becomes ``Context [1]``, ``Context [2]``
+and so on, so that evidence can say which it is from. Any other list is one text, line by line: the
+turns of a conversation, or the paragraphs of an article. A header says which it is in most tasks;
+where it does not, the task does (`spanjury.judges.core.Task.whole`).
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import groupby
+
+COLLECTIONS = frozenset(
+    {
+        *("context", "contexts", "retrieval context", "retrieved context", "retrieved contexts"),
+        *("passages", "retrieved passages", "documents", "retrieved documents", "source documents"),
+        *("articles", "sources", "chunks", "retrieved chunks", "snippets", "search results"),
+    }
+)
+"""Headers under which a list holds passages, in lower case, words apart by blanks."""
+
+_NUMBERED = re.compile(r"(?P<header>.*\S) \[(?P<number>[1-9][0-9]{0,3})\]", re.DOTALL)
+_MOST = 9999
+
+
+def passages_apart(inputs: Mapping[str, str | Sequence[str]]) -> dict[str, str]:
+    r"""Return `inputs` with one text a header, in order.
+
+    A list of several passages gets as many headers; the number in one is the place in the list,
+    counted from 1. A list of one text is that text. A list whose numbered headers are taken
+    stays together.
+
+    Examples
+    --------
+    >>> passages_apart({"Question": "Who?", "Context": ["It rains.", "Ann sings."]})
+    {'Question': 'Who?', 'Context [1]': 'It rains.', 'Context [2]': 'Ann sings.'}
+    >>> passages_apart({"History": ["Hi!", "Hello."]})
+    {'History': 'Hi!\nHello.'}
+    """
+    apart: dict[str, str] = {}
+    for header, given in inputs.items():
+        if isinstance(given, str):
+            apart[header] = given
+        else:
+            apart |= _named(header, given, taken=inputs.keys())
+    return apart
+
+
+def passages_together(
+    inputs: Mapping[str, str], *, whole: Callable[[str], bool]
+) -> Mapping[str, str]:
+    r"""Return `inputs` with the passages of a header that is `whole` as one text, line by line.
+
+    The opposite of `passages_apart` for these headers.
+
+    Examples
+    --------
+    >>> passages_together({"Context [1]": "Hi!", "Context [2]": "Hello."}, whole=bool)
+    {'Context': 'Hi!\nHello.'}
+    """
+    headers = {header: unnumbered(header) for header in inputs if header.endswith("]")}
+    headers = {header: of for header, of in headers.items() if header != of and whole(of)}
+    if not headers or not inputs.keys().isdisjoint(headers.values()):
+        return inputs
+    lines: dict[str, list[str]] = {}
+    for header, text in inputs.items():
+        lines.setdefault(headers.get(header, header), []).append(text)
+    return {header: "\n".join(texts) for header, texts in lines.items()}
+
+
+@lru_cache(maxsize=1024)
+def unnumbered(header: str) -> str:
+    """Return the header of the list that a passage is of; any other header as it is.
+
+    Examples
+    --------
+    >>> unnumbered("Context [2]"), unnumbered("Context")
+    ('Context', 'Context')
+    """
+    numbered = _NUMBERED.fullmatch(header)
+    return numbered["header"] if numbered else header
+
+
+def passages_in(inputs: Mapping[str, str]) -> dict[str, str]:
+    """Return those of `inputs` that are passages of a list."""
+    return {header: text for header, text in inputs.items() if unnumbered(header) != header}
+
+
+def listed(headers: Sequence[str]) -> tuple[str, ...]:
+    """Return names for `headers` in a sentence, in order: passages in a row have one.
+
+    Examples
+    --------
+    >>> listed(["Question", "Context [1]", "Context [2]", "Context [3]"])
+    ('Question', 'Context [1] to [3]')
+    """
+    return tuple(_spoken(headers))
+
+
+def _spoken(headers: Sequence[str]) -> Iterator[str]:
+    for _, row in groupby(headers, key=lambda header: (unnumbered(header), header[-1:] == "]")):
+        first, *others = row
+        last = others[-1] if others else first
+        yield first if first == last else f"{first} to {last[len(unnumbered(last)) + 1 :]}"
+
+
+def _named(header: str, texts: Sequence[str], *, taken: Collection[str]) -> dict[str, str]:
+    if 1 < len(texts) <= _MOST and _names_passages(header):
+        named = {f"{header} [{number}]": text for number, text in enumerate(texts, 1)}
+        if not any(name in taken for name in named):
+            return named
+    return {header: "\n".join(texts)}
+
+
+def _names_passages(header: str) -> bool:
+    return " ".join(re.split(r"[\s_-]+", header.strip())).casefold() in COLLECTIONS

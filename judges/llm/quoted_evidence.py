@@ -1,0 +1,98 @@
+"""Evidence that a judge quotes: read from its words, and found in the inputs or left out.
+
+The form that is asked for is ``"words of an input" (name of the input)``. The offsets are those of
+the place where the words stand. Words that stand in no input are no evidence: the explanation then
+says so, since a judge that makes up what the source says is not to be trusted with the rest.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from spanjury.judges.core import ErrorSpan, Evidence
+from spanjury.judges.llm.parsed import ParsedError, ParsedEvidence
+from spanjury.judges.llm.quotation import quotation
+from spanjury.judges.text import Locator, named_plainly
+
+_SHOWN = 200  # characters of words that no input holds
+
+
+def read_evidence(value: str, *, inputs: Sequence[str]) -> ParsedEvidence | None:
+    """Return what the value of the field says, or None if it quotes nothing.
+
+    Examples
+    --------
+    >>> read_evidence('"two dogs" (Context [2])', inputs=["Context [1]", "Context [2]"])
+    ParsedEvidence(quote='two dogs', input='Context [2]')
+    """
+    folded = value.casefold()
+    first = max(
+        (name for name in inputs if folded.startswith(name.casefold())), key=len, default=""
+    )
+    said = quotation(value[len(first) :].lstrip(" :–—-") if first else value)
+    if not said.words.strip() or not said.marked:
+        return None
+    before, _, after = value.partition(said.words)
+    around = f"{before} {after}".casefold()
+    named = [name for name in inputs if name.casefold() in around]
+    return ParsedEvidence(quote=said.words, input=max(named, key=len, default=""))
+
+
+class Inputs:
+    """The inputs that a judge was shown, as it is looked up what they hold.
+
+    Parameters
+    ----------
+    inputs
+        Header -> text of the inputs; it was shown them by their plain names.
+    """
+
+    def __init__(self, inputs: Mapping[str, str]) -> None:
+        self._headers = dict(zip(named_plainly(inputs), inputs, strict=True))
+        self._inputs = inputs
+        self._locators = {header: Locator(text) for header, text in inputs.items()}
+
+    def with_evidence(self, span: ErrorSpan, error: ParsedError) -> ErrorSpan:
+        """Return `span` with the evidence of `error` that the inputs hold."""
+        found = [(said, self._found(said)) for said in error.evidence]
+        places = tuple(dict.fromkeys(place for _, place in found if place))
+        lacking = [said for said, place in found if place is None]
+        explanation = " ".join([span.explanation, *map(_remark, lacking)]).strip()
+        return replace(span, evidence=places, explanation=explanation)
+
+    def _found(self, said: ParsedEvidence) -> Evidence | None:
+        """Find the words in the input that is named, else word for word in any."""
+        named = self._headers.get(said.input)
+        place = self._locators[named].find(said.quote) if named else None
+        if named and place:
+            return self._evidence(named, place.start, place.end)
+        for header, text in self._inputs.items():
+            start = text.find(said.quote)
+            if start >= 0:
+                return self._evidence(header, start, start + len(said.quote))
+        return None if named else self._nearly(said.quote)
+
+    def _nearly(self, quote: str) -> Evidence | None:
+        for header, locator in self._locators.items():
+            place = locator.find(quote)
+            if place:
+                return self._evidence(header, place.start, place.end)
+        return None
+
+    def _evidence(self, header: str, start: int, end: int) -> Evidence:
+        return Evidence(input=header, start=start, end=end, text=self._inputs[header][start:end])
+
+
+NO_INPUTS = Inputs({})
+"""For a reply that was not asked for evidence."""
+
+
+def _remark(said: ParsedEvidence) -> str:
+    words = " ".join(said.quote.split())
+    shown = words if len(words) <= _SHOWN else f"{words[:_SHOWN]}…"
+    return f'(It quotes "{shown}", which no input holds.)'
+
+
+def parsed_evidence(values: Iterable[str], *, inputs: Sequence[str]) -> tuple[ParsedEvidence, ...]:
+    """Return what the fields of one error quote, each once."""
+    read = (read_evidence(value, inputs=inputs) for value in values)
+    return tuple(dict.fromkeys(one for one in read if one is not None))

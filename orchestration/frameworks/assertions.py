@@ -1,0 +1,117 @@
+"""Assertions for tests of programs that write: a text has no grave error."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Literal, TypedDict, Unpack
+from unittest import SkipTest
+
+from spanjury.judges.core import GRAVE, Aspect, ConfigError, Decision, Judge
+from spanjury.orchestration.engine.panel import Panel
+from spanjury.orchestration.frameworks.wording import error_lines, in_words, marked, no_verdict
+from spanjury.orchestration.services.check import Source, acheck
+from spanjury.orchestration.services.synchronous import run_synchronously
+from spanjury.orchestration.services.text_report import TextReport
+from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
+
+Record = Callable[[str, object], None]
+
+
+class CheckOptions(TypedDict, total=False):
+    """The options of `spanjury.acheck` beside a text and its source."""
+
+    task: str | None
+    aspects: str | Aspect | Sequence[str | Aspect]
+    references: Sequence[str]
+    panel: Panel | PanelConfig | Path | str | None
+    judges: Sequence[str | Judge | SeatConfig]
+    models: Sequence[str | ModelConfig]
+    aspects_files: Sequence[Path]
+
+
+def assert_no_errors(
+    output: str,
+    source: Source | None = None,
+    *,
+    severity: int = GRAVE,
+    on_unscored: Literal["fail", "skip"] = "fail",
+    record: Record | None = None,
+    **options: Unpack[CheckOptions],
+) -> TextReport:
+    """Judge a text and return the report; raise `AssertionError` if the text has an error.
+
+    Parameters
+    ----------
+    output, source, options
+        As `spanjury.acheck` takes them.
+    severity
+        The lowest severity of an error that fails. A text that is faulty as a whole, without any
+        marked error, fails too; an error of no stated severity does not.
+    on_unscored
+        ``fail`` raises `AssertionError` where an aspect has no score, and ``skip`` raises
+        `unittest.SkipTest`, by which pytest skips as well.
+    record
+        Takes the decision, scores and number of errors, as pytest's ``record_property`` does.
+    """
+    __tracebackhide__ = True  # pytest then points to the line of the test
+    report = run_synchronously(partial(acheck, output, source=source, **options))
+    return _without_errors(report, severity, on_unscored=on_unscored, record=record)
+
+
+async def aassert_no_errors(
+    output: str,
+    source: Source | None = None,
+    *,
+    severity: int = GRAVE,
+    on_unscored: Literal["fail", "skip"] = "fail",
+    record: Record | None = None,
+    **options: Unpack[CheckOptions],
+) -> TextReport:
+    """Do as `assert_no_errors`, from asynchronous code."""
+    __tracebackhide__ = True
+    report = await acheck(output, source=source, **options)
+    return _without_errors(report, severity, on_unscored=on_unscored, record=record)
+
+
+def _without_errors(
+    report: TextReport,
+    severity: int,
+    *,
+    on_unscored: Literal["fail", "skip"],
+    record: Record | None,
+) -> TextReport:
+    __tracebackhide__ = True
+    if on_unscored not in {"fail", "skip"}:
+        raise ConfigError(f"on_unscored is 'fail' or 'skip', got {on_unscored!r}")
+    if record is not None:
+        for name, value in _properties(report):
+            record(f"spanjury.{name}", value)
+    if complaint := _complaint(report, severity):
+        raise AssertionError(complaint)
+    if report.unscored:
+        error = SkipTest if on_unscored == "skip" else AssertionError
+        raise error(f"no verdict: {no_verdict(report)}")
+    return report
+
+
+def _properties(report: TextReport) -> Iterator[tuple[str, object]]:
+    yield "decision", report.decision.value if report.decision else "none"
+    yield "spans", len(report.spans)
+    for aspect, one in report.reports.items():
+        if one.score is None:
+            yield f"unscored.{aspect}", one.outcome.value
+        else:
+            yield f"score.{aspect}", one.score
+
+
+def _complaint(report: TextReport, severity: int) -> str:
+    """Return the message that fails a test; empty where nothing does."""
+    if errors := [span for span in report.spans if (span.severity or 0) >= severity]:
+        number = "1 error" if len(errors) == 1 else f"{len(errors)} errors"
+        heading = f"{number} of severity {severity} or more in the text"
+        return "\n".join([heading, marked(report.text, errors), *error_lines(errors)])
+    whole = {name: one for name, one in report.reports.items() if not one.spans}
+    lines = [
+        f"{name}: {in_words(one)}" for name, one in whole.items() if one.decision is Decision.FAULTY
+    ]
+    return "\n".join(["the text has an error without a place", *lines]) if lines else ""

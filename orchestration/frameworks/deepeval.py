@@ -1,0 +1,78 @@
+"""deepeval: a metric."""
+
+from collections.abc import Sequence
+
+from deepeval.metrics import BaseMetric
+from deepeval.test_case import LLMTestCase
+
+from spanjury.judges.core import ConfigError, Result
+from spanjury.orchestration.engine.panel import Panel
+from spanjury.orchestration.frameworks.wording import in_words, why_unscored
+from spanjury.orchestration.services.check import Source, acheck
+from spanjury.orchestration.services.synchronous import run_synchronously
+
+
+class SpanjuryMetric(BaseMetric):
+    """Scores the actual output of a test case on the aspect of this name, from 0 to 1.
+
+    0 is the worst of the aspect's scale, 1 the best; ``score_breakdown`` has the score on that
+    scale, ``reason`` the decision and the errors. Where the panel comes to no score, ``score`` is
+    None and ``error`` says why: the test case does not pass, and the run goes on. `threshold` is
+    the lowest score that passes; the rest is as `spanjury.acheck` takes it.
+    """
+
+    def __init__(
+        self,
+        aspect: str,
+        *,
+        threshold: float | None = 0.75,
+        task: str | None = None,
+        panel: Panel | str | None = None,
+        judges: Sequence[str] = (),
+        models: Sequence[str] = (),
+    ) -> None:
+        # deepeval copies a metric by the names of these parameters.
+        self.aspect, self.threshold, self.task = aspect, threshold, task
+        self.panel, self.judges, self.models = panel, judges, models
+
+    @property
+    def __name__(self) -> str:
+        """The name in reports."""
+        return f"{self.aspect} [spanjury]"
+
+    def measure(self, test_case: LLMTestCase, *_: object, **_shown: object) -> float | None:
+        """Judge a test case."""
+        return run_synchronously(lambda: self.a_measure(test_case))
+
+    async def a_measure(self, test_case: LLMTestCase, *_: object, **_shown: object) -> float | None:
+        """Judge a test case; its contexts are passages of the source."""
+        if test_case.actual_output is None:
+            raise ConfigError("the test case has no actual output")
+        report = await acheck(
+            test_case.actual_output,
+            source=_source(test_case),
+            task=self.task,
+            aspects=self.aspect,
+            references=[test_case.expected_output] if test_case.expected_output else (),
+            panel=self.panel,
+            judges=self.judges,
+            models=self.models,
+        )
+        return self._take(report.results[0])
+
+    def _take(self, result: Result) -> float | None:
+        score, scale = result.report.score, result.aspect.scale
+        self.error = why_unscored(result.report) if score is None else None
+        self.reason = in_words(result.report)
+        self.score = None if score is None else (score - scale.low) / (scale.high - scale.low)
+        self.score_breakdown = {} if score is None else {self.aspect: score}
+        self.success = self.is_successful()
+        return self.score
+
+
+def _source(test_case: LLMTestCase) -> Source:
+    given = test_case.retrieval_context or test_case.context
+    if not given:
+        return test_case.input
+    passages = [one if isinstance(one, str) else one.context for one in given]
+    return {"Question": test_case.input, "Context": passages}

@@ -1,0 +1,77 @@
+"""inspect-ai: a scorer."""
+
+from collections.abc import Sequence
+from math import nan
+
+from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
+from inspect_ai.solver import TaskState
+
+from spanjury.judges.core import ConfigError, Outcome
+from spanjury.orchestration.engine.panel import Panel
+from spanjury.orchestration.frameworks.wording import report_in_words, texts_of
+from spanjury.orchestration.services.check import Source, acheck
+from spanjury.orchestration.services.text_report import TextReport
+
+
+@scorer(metrics={"*": [mean(), stderr()]})
+def spanjury_scorer(
+    aspects: str | Sequence[str] = (),
+    *,
+    source: str | None = None,
+    task: str | None = None,
+    panel: Panel | str | None = None,
+    judges: Sequence[str] = (),
+    models: Sequence[str] = (),
+) -> Scorer:
+    """Make a scorer that judges a completion by its source, with a value for each aspect.
+
+    An aspect without a score has the value NaN, which inspect counts as unscored and leaves out of
+    its metrics; where no aspect has one, the sample is ``Score.unscored``.
+
+    Parameters
+    ----------
+    source
+        Key of the sample's metadata that holds the source: a text, or texts by header. Without
+        it the input of the sample is the source.
+    aspects, task, panel, judges, models
+        As `spanjury.acheck` takes them.
+    """
+
+    async def score(state: TaskState, target: Target) -> Score:
+        del target
+        if not state.output.choices:
+            return Score.unscored(reason="no_response", explanation="the model gave no output")
+        report = await acheck(
+            state.output.completion,
+            source=state.input_text if source is None else _source(state, source),
+            task=task,
+            aspects=aspects,
+            panel=panel,
+            judges=judges,
+            models=models,
+        )
+        return _score(report)
+
+    return score
+
+
+def _source(state: TaskState, key: str) -> Source:
+    value = state.metadata.get(key)
+    if isinstance(value, dict):
+        return texts_of(value)
+    if isinstance(value, str):
+        return value
+    raise ConfigError(f"sample {state.sample_id}: metadata[{key!r}] is no source: {value!r:.80}")
+
+
+def _score(report: TextReport) -> Score:
+    failed = {report[aspect].outcome for aspect in report.unscored}
+    reason = "scoring_failed" if failed == {Outcome.ABSTAINED} else "grader_failed"
+    values = {name: nan if one.score is None else one.score for name, one in report.reports.items()}
+    return Score(
+        value=values if report.scores else nan,
+        answer=report.text,
+        explanation=report_in_words(report),
+        reason=reason if failed else None,
+        metadata=report.to_dict(),
+    )

@@ -1,0 +1,77 @@
+"""LangChain: an evaluator for LangSmith, whose client comes along with langchain-core."""
+
+import uuid
+from collections.abc import Sequence
+
+from langsmith.evaluation import EvaluationResult, EvaluationResults, RunEvaluator
+from langsmith.schemas import Example, Run
+
+from spanjury.judges.core import ConfigError, PanelReport
+from spanjury.orchestration.engine.panel import Panel
+from spanjury.orchestration.frameworks.wording import in_words, texts_of
+from spanjury.orchestration.services.check import acheck
+from spanjury.orchestration.services.synchronous import run_synchronously
+
+
+class SpanjuryRunEvaluator(RunEvaluator):
+    """Judges the output of a run by the inputs of its example, for `langsmith.evaluate`.
+
+    It gives one feedback for each aspect, with the decision as its value and the errors as its
+    comment. An aspect without a score has none in its feedback, and the outcome as its value.
+
+    Parameters
+    ----------
+    output
+        Key of the text among the outputs of a run; not needed where it is the only one.
+    aspects, task, panel, judges, models
+        As `spanjury.acheck` takes them.
+    """
+
+    def __init__(
+        self,
+        aspects: str | Sequence[str] = (),
+        *,
+        output: str | None = None,
+        task: str | None = None,
+        panel: Panel | str | None = None,
+        judges: Sequence[str] = (),
+        models: Sequence[str] = (),
+    ) -> None:
+        self._output, self._aspects, self._task = output, aspects, task
+        self._panel, self._judges, self._models = panel, judges, models
+
+    def evaluate_run(
+        self, run: Run, example: Example | None = None, evaluator_run_id: uuid.UUID | None = None
+    ) -> EvaluationResults:
+        """Judge the output of a run."""
+        return run_synchronously(lambda: self.aevaluate_run(run, example, evaluator_run_id))
+
+    async def aevaluate_run(
+        self, run: Run, example: Example | None = None, evaluator_run_id: uuid.UUID | None = None
+    ) -> EvaluationResults:
+        """Judge the output of a run, without blocking others."""
+        del evaluator_run_id
+        report = await acheck(
+            self._text(run),
+            source=texts_of((example.inputs if example else None) or run.inputs),
+            task=self._task,
+            aspects=self._aspects,
+            panel=self._panel,
+            judges=self._judges,
+            models=self._models,
+        )
+        results = [_feedback(aspect, one) for aspect, one in report.reports.items()]
+        return EvaluationResults(results=results)
+
+    def _text(self, run: Run) -> str:
+        texts = {key: text for key, text in (run.outputs or {}).items() if isinstance(text, str)}
+        key = next(iter(texts)) if self._output is None and len(texts) == 1 else self._output
+        if key is None or key not in texts:
+            raise ConfigError(f"name the text among the outputs: {', '.join(run.outputs or {})}")
+        return texts[key]
+
+
+def _feedback(aspect: str, report: PanelReport) -> EvaluationResult:
+    said = report.outcome if report.score is None else report.decision
+    value = None if said is None else said.value
+    return EvaluationResult(key=aspect, score=report.score, value=value, comment=in_words(report))

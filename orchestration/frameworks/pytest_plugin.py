@@ -1,0 +1,48 @@
+"""pytest: the fixtures `assert_no_errors` and `aassert_no_errors`, and the mark ``spanjury``.
+
+pytest loads it at every start, wherever spanjury is installed: it imports nothing until a test
+asks for a fixture, and neither collects nor prints anything.
+"""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from importlib import import_module
+
+import pytest
+
+_MARK = (
+    "spanjury(**options): what `assert_no_errors` takes in this test where the call does not say"
+    " it, as panel, judges, models, aspects, task, severity, on_unscored"
+)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the mark."""
+    config.addinivalue_line("markers", _MARK)
+
+
+@pytest.fixture
+def assert_no_errors(
+    request: pytest.FixtureRequest, record_property: Callable[[str, object], None]
+) -> Callable[..., object]:
+    """Assert that a text has no grave error: ``assert_no_errors(output, source, severity=4)``.
+
+    Decision, scores and number of errors become properties of the test in JUnit's XML.
+    """
+    return _bound("assert_no_errors", request, record_property)
+
+
+@pytest.fixture
+def aassert_no_errors(
+    request: pytest.FixtureRequest, record_property: Callable[[str, object], None]
+) -> Callable[..., Awaitable[object]]:
+    """Assert the same in an asynchronous test: ``await aassert_no_errors(output, source)``."""
+    return _bound("aassert_no_errors", request, record_property)
+
+
+def _bound(
+    name: str, request: pytest.FixtureRequest, record: Callable[[str, object], None]
+) -> "partial[Awaitable[object]]":
+    assertions = import_module("spanjury.orchestration.frameworks.assertions")
+    mark = request.node.get_closest_marker("spanjury")
+    return partial(getattr(assertions, name), record=record, **(mark.kwargs if mark else {}))

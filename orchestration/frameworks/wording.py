@@ -1,0 +1,84 @@
+"""Reports in words, for frameworks that show a reason beside a score."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from spanjury.judges.core import ErrorSpan, PanelReport, one_line
+from spanjury.orchestration.services.text_report import TextReport
+
+
+def in_words(report: PanelReport) -> str:
+    """Return the decision and its ground, and the errors with their evidence, line by line.
+
+    A report without a score says why it has none.
+    """
+    return "\n".join([_verdict(report), *error_lines(report.spans)])
+
+
+def report_in_words(report: TextReport) -> str:
+    """Return all reports on a text, aspect by aspect."""
+    return "\n".join(f"{one.aspect.name}: {in_words(one.report)}" for one in report.results)
+
+
+def no_verdict(report: TextReport) -> str:
+    """Say which aspects have no score, and why."""
+    return one_line(
+        "; ".join(f"{name} has no score: {why}" for name, why in report.unscored.items())
+    )
+
+
+def why_unscored(report: PanelReport) -> str:
+    """Return the outcome of an assessment that came to no score, and the reason."""
+    return one_line(f"no score ({report.outcome.value}): {report.reason}")
+
+
+def error_lines(spans: Sequence[ErrorSpan]) -> Iterator[str]:
+    """List errors, numbered from 1, each with the places of the source that speak of it."""
+    for number, span in enumerate(spans, start=1):
+        quote = f'"{one_line(span.text)}"' if span.text else "an omission"
+        severity = "" if span.severity is None else f" (severity {span.severity})"
+        yield f"{number}. {quote}{severity}: {one_line(span.explanation)}"
+        for place in span.evidence:
+            yield f'   {one_line(place.input)}: "{one_line(place.text)}"'
+
+
+def marked(text: str, spans: Sequence[ErrorSpan]) -> str:
+    """Return `text` with each located span in brackets behind its number.
+
+    Examples
+    --------
+    >>> span = ErrorSpan(text="1935", explanation="", severity=4, start=13, end=17, located="exact")
+    >>> marked("It opened in 1935.", [span])
+    'It opened in [1: 1935].'
+    """
+    marks: list[tuple[int, int, int, str]] = []
+    for number, span in enumerate(spans, start=1):
+        if span.start is not None and span.end is not None:
+            # At one place spans that end come first; the longer one opens first and closes last.
+            marks.append((span.start, 1, -span.end, f"[{number}: "))
+            marks.append((span.end, 0, -span.start, "]"))
+    pieces, done = [], 0
+    for place, _, _, mark in sorted(marks):
+        pieces += [text[done:place], mark]
+        done = place
+    return "".join([*pieces, text[done:]])
+
+
+def texts_of(values: Mapping[str, object]) -> dict[str, str | Sequence[str]]:
+    """Return the texts and lists of texts among `values`: settings and numbers are no source."""
+    texts: dict[str, str | Sequence[str]] = {}
+    for header, value in values.items():
+        if isinstance(value, str):
+            texts[header] = value
+        elif isinstance(value, list | tuple):
+            passages = [passage for passage in value if isinstance(passage, str)]
+            if passages and len(passages) == len(value):
+                texts[header] = passages
+    return texts
+
+
+def _verdict(report: PanelReport) -> str:
+    if report.score is None:
+        return why_unscored(report)
+    if report.decision is None or report.basis is None:
+        return one_line(report.rationale) or "no decision"
+    return one_line(f"{report.decision.value}: {report.basis.reason}")

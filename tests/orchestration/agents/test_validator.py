@@ -199,7 +199,7 @@ async def test_an_output_that_is_no_text_names_the_remedy(panel: Panel) -> None:
         await agent.run("Summarise.")
 
 
-async def test_judges_may_abstain_on_aspects_that_nobody_named(panel: Panel) -> None:
+async def test_judges_may_abstain_on_aspects_that_were_not_named(panel: Panel) -> None:
     agent = Agent(FunctionModel(Script(RIGHT)))
     agent.output_validator(jury_validator(panel, source=SOURCE))
     assert (await agent.run("Summarise.")).output == RIGHT

@@ -13,6 +13,7 @@ import spanjury
     "face",
     [
         "spanjury",
+        "spanjury.agents",
         "spanjury.exams",
         "spanjury.judges.core",
         "spanjury.judges.scoring",

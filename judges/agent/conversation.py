@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from anyio.lowlevel import current_token
 from pydantic_ai import Agent, UnexpectedModelBehavior, UsageLimitExceeded, UsageLimits
 from pydantic_ai.exceptions import ToolRetryError
 from pydantic_ai.toolsets import AbstractToolset
@@ -14,6 +15,7 @@ from spanjury.judges.agent.model import AgentModel
 from spanjury.judges.core import (
     ChatModel,
     ChatRequest,
+    ConfigError,
     Decoding,
     Finish,
     ModelRefusedError,
@@ -62,7 +64,8 @@ async def converse(
 ) -> Conversation[O_co]:
     """Run `agent` on `prompt` until it hands in an output or gives up.
 
-    Raises `ModelError` if the model gives no reply; a `ModelRefusedError` becomes an outcome
+    Raises `ConfigError` if the event loop is not asyncio's, which pydantic-ai needs, and
+    `ModelError` if the model gives no reply; a `ModelRefusedError` becomes an outcome
     instead.
 
     Returns
@@ -71,6 +74,8 @@ async def converse(
         Its outcome is `REFUSED` if the model declines, `TRUNCATED` if its last reply broke
         off, `UNPARSEABLE` if its answers never pass the checks or `limits` are reached.
     """
+    if not hasattr(current_token().native_token, "call_soon"):  # as asyncio's loops have
+        raise ConfigError("agents need asyncio: run them with anyio's asyncio backend, not trio")
     recorder = _Recorder(defused(model))
     outcome, reason, output = Outcome.SCORED, "", None
     try:

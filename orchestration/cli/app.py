@@ -25,6 +25,7 @@ with lazily():
         exam_compare,
         exam_discernment,
         exam_faithfulness,
+        exam_repair,
         exam_robustness,
         export,
         lists,
@@ -84,6 +85,7 @@ class _Exam(CommandGroup):
         "discernment": lambda: exam_discernment.discernment,
         "faithfulness": lambda: exam_faithfulness.faithfulness,
         "robustness": lambda: exam_robustness.robustness,
+        "repair": lambda: exam_repair.repair,
         "compare": lambda: exam_compare.compare,
         "card": lambda: exam_compare.card,
     }

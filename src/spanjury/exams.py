@@ -20,6 +20,7 @@ _MODULES = {
     "afaithfulness": f"{_EXAMS}.faithfulness",
     "ameta": f"{_EXAMS}.agreement",
     "aperturb": f"{_EXAMS}.perturbing",
+    "arepair": f"{_EXAMS}.repair",
     "arobustness": f"{_EXAMS}.robustness",
     "aspan_bench": f"{_EXAMS}.span_bench",
     "compare": f"{_EXAMS}.comparisons",
@@ -28,6 +29,7 @@ _MODULES = {
     "faithfulness": f"{_EXAMS}.faithfulness",
     "meta": f"{_EXAMS}.agreement",
     "perturb": f"{_EXAMS}.perturbing",
+    "repair": f"{_EXAMS}.repair",
     "robustness": f"{_EXAMS}.robustness",
     "span_bench": f"{_EXAMS}.span_bench",
 }
@@ -45,6 +47,7 @@ __all__ = [
     "afaithfulness",
     "ameta",
     "aperturb",
+    "arepair",
     "arobustness",
     "aspan_bench",
     "compare",
@@ -53,6 +56,7 @@ __all__ = [
     "faithfulness",
     "meta",
     "perturb",
+    "repair",
     "robustness",
     "span_bench",
 ]

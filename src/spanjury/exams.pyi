@@ -14,6 +14,8 @@ from spanjury.orchestration.services.exams.faithfulness import afaithfulness as 
 from spanjury.orchestration.services.exams.faithfulness import faithfulness as faithfulness
 from spanjury.orchestration.services.exams.perturbing import aperturb as aperturb
 from spanjury.orchestration.services.exams.perturbing import perturb as perturb
+from spanjury.orchestration.services.exams.repair import arepair as arepair
+from spanjury.orchestration.services.exams.repair import repair as repair
 from spanjury.orchestration.services.exams.robustness import arobustness as arobustness
 from spanjury.orchestration.services.exams.robustness import robustness as robustness
 from spanjury.orchestration.services.exams.span_bench import aspan_bench as aspan_bench
@@ -34,6 +36,7 @@ __all__ = [
     "afaithfulness",
     "ameta",
     "aperturb",
+    "arepair",
     "arobustness",
     "aspan_bench",
     "compare",
@@ -42,6 +45,7 @@ __all__ = [
     "faithfulness",
     "meta",
     "perturb",
+    "repair",
     "robustness",
     "span_bench",
 ]

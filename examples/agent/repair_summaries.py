@@ -1,0 +1,129 @@
+"""Repair the planted errors of `summaries.jsonl`, and print each text before and after.
+
+Without flags a script writes in a model's place: it puts the words that the evidence names where
+the wrong ones stand, and deletes what has none. With ``--model ollama/gemma2:27b`` any model that
+spanjury knows does it.
+"""
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import anyio
+from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, UserPromptPart
+from pydantic_ai.models import Model
+from pydantic_ai.models.function import AgentInfo, FunctionModel
+
+from spanjury import ErrorSpan, open_panel, read_segments
+from spanjury.agents import Repair, arepair
+
+SUMMARIES = Path(__file__).parents[1] / "summaries.jsonl"
+JUDGES = ("grounding", "form")
+ASPECTS = ("consistency", "fluency")
+
+_RIGHT_WORDS = (
+    re.compile(r"The source says '(.+)'\.$"),
+    re.compile(r'the nearest is "(.+)"\.$'),
+)
+_TWICE = re.compile(r'^"(.+)" stands there \d+ times in a row\.$')
+_MARK = re.compile(r'^\{"mark": "(\w+)"', re.MULTILINE)
+
+
+def follow_the_evidence(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+    """Answer as a model would that believes every report and knows nothing else."""
+    del info
+    prompt = next(
+        str(part.content)
+        for message in messages
+        for part in message.parts
+        if isinstance(part, UserPromptPart)
+    )
+    parts: dict[int, str] = {}
+    for line in prompt.splitlines():
+        if line.startswith('{"part"'):
+            error = json.loads(line)
+            parts.setdefault(error["part"], words_for(error))
+    mark = _MARK.search(prompt)
+    answer = {
+        "mark": mark[1] if mark else "",
+        "edits": [{"part": part, "text": text} for part, text in parts.items()],
+    }
+    return ModelResponse(parts=[TextPart(json.dumps(answer))])
+
+
+def words_for(error: Mapping[str, str]) -> str:
+    """Return the words that a report names as right; none where it names none."""
+    explanation = error["explanation"]
+    for pattern in (*_RIGHT_WORDS, _TWICE):
+        if found := pattern.search(explanation):
+            return found[1]
+    return ""
+
+
+async def repair_all(model: str | Model, judges: Sequence[str]) -> list[Repair]:
+    """Repair every summary, by one panel that stays open."""
+    async with open_panel(judges=judges) as panel:
+        return [
+            await arepair(
+                segment.output,
+                source=segment.inputs,
+                task=segment.task,
+                aspects=ASPECTS,
+                model=model,
+                panel=panel,
+            )
+            for segment in read_segments(SUMMARIES)
+        ]
+
+
+def lines_of(name: str, repair: Repair) -> Iterator[str]:
+    """Yield a text before and after, with its errors in brackets and what is left of them."""
+    before = repair.rounds[0].report
+    yield f"{name}: {before.decision} -> {repair.report.decision} ({repair.stopped})"
+    if not before.spans:
+        return
+    yield f"  - {bracketed(before.text, before.spans)}"
+    for span in before.spans:
+        yield f"      severity {span.severity}: {span.text!r}: {span.explanation}"
+    yield f"  + {bracketed(repair.text, repair.report.spans)}"
+    for edit in repair.edits:
+        yield f"      {edit.before!r} -> {edit.after!r}"
+    for error in repair.left:
+        yield f"      left: {error.span.text!r}: {error.span.explanation}"
+
+
+def bracketed(text: str, spans: Sequence[ErrorSpan]) -> str:
+    """Put brackets around the located errors of a text."""
+    opened = {span.start for span in spans}
+    closed = {span.end for span in spans}
+    marked = "".join(
+        "]" * (place in closed) + "[" * (place in opened) + letter
+        for place, letter in enumerate(text)
+    )
+    return marked + "]" * (len(text) in closed)
+
+
+def main() -> None:
+    """Repair, print, and count."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--model", help="a model's name, as ollama/gemma2:27b; a script without")
+    parser.add_argument("--judge", action="append", help="a judge of the panel; repeatable")
+    flags = parser.parse_args()
+    model = flags.model or FunctionModel(follow_the_evidence)
+    repairs = anyio.run(repair_all, model, flags.judge or JUDGES)
+    names = [segment.segment_id for segment in read_segments(SUMMARIES)]
+    for name, repair in zip(names, repairs, strict=True):
+        sys.stdout.write("\n".join(lines_of(name, repair)) + "\n")
+    faulty = [repair for repair in repairs if repair.rounds[0].report.spans]
+    mended = [repair for repair in faulty if not repair.left]
+    sys.stdout.write(
+        f"\n{len(faulty)} of {len(repairs)} texts had errors; {len(mended)} have none left, by the"
+        " panel that guided the repair.\n"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,124 @@
+"""A `ChatModel` over any model of pydantic-ai, as a host that runs agents has it already.
+
+It speaks of text only, and translates what the model raises into our errors.
+"""
+
+from collections.abc import Sequence
+
+from pydantic_ai import AgentRunError, UserError
+from pydantic_ai.direct import model_request
+from pydantic_ai.exceptions import (
+    ContentFilterError,
+    ModelAuthenticationError,
+    ModelHTTPError,
+    ModelNotFoundError,
+    ModelRequestTimeout,
+    ModelTimeoutError,
+)
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    SystemPromptPart,
+    TextPart,
+    UserPromptPart,
+)
+from pydantic_ai.models import Model
+from pydantic_ai.settings import ModelSettings
+
+from spanjury.judges.core import (
+    ChatRequest,
+    Decoding,
+    Finish,
+    Message,
+    ModelError,
+    ModelRefusedError,
+    PermanentModelError,
+    Reply,
+    TransientModelError,
+    UnusableModelError,
+    Usage,
+    signature,
+)
+from spanjury.judges.core import ModelTimeoutError as OurTimeoutError
+
+_FINISHES = {"length": Finish.LENGTH, "content_filter": Finish.REFUSAL}
+_UNUSABLE = (ModelAuthenticationError, ModelNotFoundError)
+_NEVER = frozenset({401, 403, 404})
+"""Statuses of a wrong key or name: every request would fail."""
+_FAILING = 500
+"""Servers that fail, from this status on, may answer another time; so may busy ones."""
+_BUSY = frozenset({408, 425, 429})
+
+
+class OutsideModel:
+    """A model of pydantic-ai that is asked for texts."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    @property
+    def signature(self) -> str:
+        """The provider and the name of the model, as pydantic-ai has them."""
+        return signature("pydantic-ai", model=f"{self._model.system}:{self._model.model_name}")
+
+    async def complete(self, request: ChatRequest) -> Reply:
+        """Return the model's reply; raise `ModelError` if there is none."""
+        try:
+            response = await model_request(
+                self._model,
+                _history(request.messages),
+                model_settings=_settings(request.decoding),
+            )
+        except AgentRunError as error:
+            raise _translated(error, self._model.model_name) from error
+        except UserError as error:
+            raise UnusableModelError(str(error)) from error
+        return _reply(response)
+
+
+def _translated(error: AgentRunError, name: str) -> ModelError:
+    """Return our error; the server's words stay out, since it may repeat a key in them."""
+    kind = type(error).__name__
+    status = error.status_code if isinstance(error, ModelHTTPError) else None
+    said = f"{name} gave no reply: {kind}" + (f" {status}" if status else "")
+    if isinstance(error, _UNUSABLE) or status in _NEVER:
+        return UnusableModelError(said)
+    if isinstance(error, ContentFilterError):
+        return ModelRefusedError(said)
+    if isinstance(error, ModelTimeoutError | ModelRequestTimeout):
+        return OurTimeoutError(said)
+    if status is not None and status < _FAILING and status not in _BUSY:
+        return PermanentModelError(said)
+    return TransientModelError(said)
+
+
+def _history(messages: Sequence[Message]) -> list[ModelMessage]:
+    history: list[ModelMessage] = []
+    for message in messages:
+        if message.role == "assistant":
+            history.append(ModelResponse(parts=[TextPart(message.content)]))
+        elif message.role == "system":
+            history.append(ModelRequest(parts=[SystemPromptPart(message.content)]))
+        else:
+            history.append(ModelRequest(parts=[UserPromptPart(message.content)]))
+    return history
+
+
+def _settings(decoding: Decoding) -> ModelSettings:
+    """Return the limit alone: many hosts' models refuse a temperature, and theirs is their own."""
+    return ModelSettings(max_tokens=decoding.max_tokens)
+
+
+def _reply(response: ModelResponse) -> Reply:
+    usage = response.usage
+    return Reply(
+        text=response.text or "",
+        finish=_FINISHES.get(response.finish_reason or "", Finish.STOP),
+        usage=Usage(
+            calls=1,
+            prompt=usage.input_tokens or 0,
+            cached=usage.cache_read_tokens or 0,
+            completion=usage.output_tokens or 0,
+        ),
+    )

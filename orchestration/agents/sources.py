@@ -1,0 +1,22 @@
+"""The source of what an agent writes: given once, or worked out from each run's dependencies."""
+
+from collections.abc import Awaitable, Callable
+from inspect import isawaitable
+from typing import TypeVar
+
+from pydantic_ai import RunContext
+
+from spanjury.orchestration.services.check import Source
+
+D = TypeVar("D")
+
+SourceOf = Source | Callable[[RunContext[D]], Source | Awaitable[Source | None] | None] | None
+"""A text, texts by header, or a function of the run's context that returns them."""
+
+
+async def source_in(context: RunContext[D], source: SourceOf[D]) -> Source | None:
+    """Return the source in this run."""
+    if not callable(source):
+        return source
+    found = source(context)
+    return await found if isawaitable(found) else found

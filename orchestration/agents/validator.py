@@ -1,0 +1,127 @@
+"""An output validator: a panel judges what an agent hands in, and sends back what fails."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from pydantic_ai import ModelRetry, RunContext
+
+from spanjury.judges.core import Aspect, ConfigError, JudgeError, Outcome
+from spanjury.orchestration.agents.sources import SourceOf, source_in
+from spanjury.orchestration.engine.panel import Panel
+from spanjury.orchestration.services.check import acheck
+from spanjury.orchestration.services.feedback import feedback_on
+from spanjury.orchestration.services.text_report import TextReport
+from spanjury.orchestration.studies.failing.conditions import parse_condition
+from spanjury.orchestration.wiring.config import PanelConfig
+
+D = TypeVar("D")
+T = TypeVar("T")
+
+FAIL_ON = ("decision=faulty", "severity>=4")
+"""The conditions under which a text is sent back, unless others are named."""
+
+OnUnscored = Literal["raise", "retry", "accept"]
+
+
+def plain_text(output: object) -> str:
+    """Return an output that is a text; raise `ConfigError` for any other."""
+    if isinstance(output, str):
+        return output
+    raise ConfigError(
+        f"a {type(output).__name__} is no text: name what is judged, as text=lambda it: it.body"
+    )
+
+
+def jury_validator(  # noqa: PLR0913  all but the panel have defaults
+    panel: Panel | PanelConfig | Path | str | None = None,
+    aspects: str | Aspect | Sequence[str | Aspect] = (),
+    *,
+    source: SourceOf[D] = None,
+    fail_on: str | Sequence[str] = FAIL_ON,
+    on_unscored: OnUnscored = "raise",
+    text: Callable[[T], str] = plain_text,
+    task: str | None = None,
+    aspects_files: Sequence[Path] = (),
+    on_report: Callable[[TextReport], None] = lambda _: None,
+) -> Callable[[RunContext[D], T], Awaitable[T]]:
+    """Return an output validator that has a panel judge each output of an agent.
+
+    How often an output is sent back is the agent's ``retries``; when they are used up,
+    pydantic-ai raises `UnexpectedModelBehavior`.
+
+    Parameters
+    ----------
+    panel
+        An open panel, which is quicker, or a description of one that is opened for each output;
+        None for the offline judges.
+    aspects, task, aspects_files
+        As in `check`.
+    source
+        What the output must agree with, or a function of the `RunContext` that returns it.
+    fail_on
+        Conditions as of ``--fail-on``; an output that meets one is sent back with all errors
+        of the aspects that fail.
+    on_unscored
+        For an output that meets none, of which an aspect has no score: ``raise`` a `JudgeError`,
+        since what no judge has read must not pass for checked; ``retry`` to have it written
+        again, which costs a retry and may help where a judge read the reply wrongly; ``accept``
+        to let it pass. Judges may abstain on aspects that you did not name.
+    text
+        Returns the part of a structured output that is judged.
+    on_report
+        Called with each report, as to keep or to show it.
+
+    Raises
+    ------
+    ConfigError
+        If a condition or the policy cannot be read.
+    """
+    wanted = (fail_on,) if isinstance(fail_on, str) else fail_on
+    conditions = [parse_condition(condition) for condition in wanted]
+    if on_unscored not in {"raise", "retry", "accept"}:
+        raise ConfigError(f"on_unscored is raise, retry or accept, not {on_unscored!r}")
+
+    async def validate(context: RunContext[D], output: T) -> T:
+        if context.partial_output:  # more of it is to come
+            return output
+        report = await acheck(
+            text(output),
+            source=await source_in(context, source),
+            task=task,
+            aspects=aspects,
+            panel=panel,
+            aspects_files=aspects_files,
+        )
+        on_report(report)
+        if feedback := feedback_on(report, conditions):
+            raise ModelRetry(feedback)
+        _settle_unscored(report, on_unscored, are_named=bool(aspects))
+        return output
+
+    return validate
+
+
+def _settle_unscored(report: TextReport, policy: OnUnscored, *, are_named: bool) -> None:
+    unread = _unread(report, are_named=are_named)
+    if not unread or policy == "accept":
+        return
+    reasons = "; ".join(f"{aspect}: {reason}" for aspect, reason in unread.items())
+    if policy == "raise":
+        raise JudgeError(f"the output is not judged: {reasons}")
+    raise ModelRetry("Judges could not read your answer. Answer again, in the same form.")
+
+
+def _unread(report: TextReport, *, are_named: bool) -> Mapping[str, str]:
+    """Return the aspects without a score that should have one.
+
+    A panel need not know every usual aspect of a task: to abstain is a failure only on an aspect
+    that was asked for, or where nothing else was judged either.
+    """
+    if are_named or not report.scores:
+        return report.unscored
+    return {
+        aspect: reason
+        for aspect, reason in report.unscored.items()
+        if report[aspect].outcome is not Outcome.ABSTAINED
+    }

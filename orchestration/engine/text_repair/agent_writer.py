@@ -1,0 +1,206 @@
+"""The agent writer: a model is shown the marked text and says what should stand in each place.
+
+It promises replacements for places that there are, of bounded length and without the marks of
+its own prompt; an answer that breaks this is sent back. It needs asyncio, as pydantic-ai does.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from pydantic import BaseModel
+from pydantic_ai import Agent, ModelRetry, PromptedOutput, RunContext, UsageLimits
+
+from spanjury.judges.agent.conversation import converse
+from spanjury.judges.core import ChatModel, Decoding, ParseError, fingerprint, signature
+from spanjury.judges.core.code_digest import code_digest
+from spanjury.judges.text import AnswerMark, fence, fill_template, read_template
+from spanjury.orchestration.engine.text_repair.loop import Replacements
+from spanjury.orchestration.engine.text_repair.places import Place
+from spanjury.orchestration.engine.text_repair.versions import Version
+
+_PACKAGE = "spanjury.orchestration.engine"
+_TEMPLATE = "rewrite.txt"
+_GROWTH, _ALWAYS = 3, 200
+"""A replacement has as many times the characters of its place, and so many more, at most."""
+
+
+class Rewritten(BaseModel):  # noqa: D101  the model would be sent it
+    part: int
+    text: str
+
+
+class Answer(BaseModel):  # noqa: D101  as above
+    edits: list[Rewritten]
+    mark: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One request: the places, and the marks that no replacement may hold."""
+
+    places: tuple[Place, ...]
+    mark: AnswerMark
+    fences: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentWriter:
+    """Ask a model for the replacements of all places at once.
+
+    Parameters
+    ----------
+    retries
+        How often an answer that fails its checks is sent back.
+    grammar
+        Whether the model is held to the form by a grammar, where its server takes one.
+    """
+
+    model: ChatModel
+    retries: int = 2
+    max_tokens: int = 2048
+    grammar: bool = False
+    _agent: Agent[Case, Answer] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.retries < 0:
+            raise ValueError(f"retries must not be negative, got {self.retries!r}")
+        # A frozen dataclass is set up through the back door, once.
+        object.__setattr__(self, "_agent", _agent(retries=self.retries))
+
+    @property
+    def signature(self) -> str:
+        """Model, prompt, decoding and limits."""
+        return signature(
+            "writer",
+            model=self.model.signature,
+            prompt=fingerprint(read_template(_PACKAGE, _TEMPLATE)),
+            retries=self.retries,
+            max_tokens=self.max_tokens,
+            grammar=self.grammar,
+            code=code_digest(__name__),
+        )
+
+    async def replacements(self, version: Version) -> Replacements:
+        """Return what the model writes for the places of `version`.
+
+        Raise `ModelError` if it gives no reply, and `ParseError` if no reply passes the checks.
+        """
+        case, prompt = _request(version)
+        talk = await converse(
+            self._agent,
+            prompt,
+            model=self.model,
+            deps=case,
+            limits=UsageLimits(request_limit=self.retries + 1),
+            decoding=self._decoding(case),
+        )
+        if talk.output is None:
+            raise ParseError(f"the writer's answer: {talk.reason}", reply=talk.reply)
+        texts = {edit.part: edit.text for edit in talk.output.edits}
+        return Replacements(texts=texts, usage=talk.usage)
+
+    def _decoding(self, case: Case) -> Decoding:
+        grammar = _grammar(case) if self.grammar else ""
+        return Decoding(max_tokens=self.max_tokens, grammar=grammar)
+
+
+def _agent(*, retries: int) -> Agent[Case, Answer]:
+    """Return an agent that asks for JSON in words: models without tool calls take part."""
+    agent = Agent(
+        output_type=PromptedOutput(Answer, template=False),
+        deps_type=Case,
+        retries=retries,
+        name="writer",
+    )
+
+    @agent.output_validator
+    async def check(context: RunContext[Case], answer: Answer) -> Answer:
+        if problems := [*_problems(answer, context.deps)]:
+            raise ModelRetry("\n".join(problems))
+        return answer
+
+    return agent
+
+
+def _problems(answer: Answer, case: Case) -> Iterator[str]:
+    """Say what is wrong with an answer, without quoting it."""
+    if problem := case.mark.problem(answer.mark):
+        yield problem
+    places = {place.number: place for place in case.places}
+    parts = [edit.part for edit in answer.edits]
+    for part in sorted(set(parts)):
+        if part not in places:
+            yield f"part: there are parts 1 to {len(places)}, not {part}"
+        elif parts.count(part) > 1:
+            yield f"part {part}: one text only"
+    for edit in answer.edits:
+        if edit.part in places:
+            longest = _longest(places[edit.part])
+            if len(edit.text) > longest:
+                yield f"part {edit.part}: at most {longest} characters; only the part is replaced"
+            if _holds_mark(edit.text, case):
+                yield f"part {edit.part}: leave out the marks in square brackets"
+
+
+def _longest(place: Place) -> int:
+    return _GROWTH * len(place.text) + _ALWAYS
+
+
+def _holds_mark(text: str, case: Case) -> bool:
+    own = (f"[{case.mark.mark}", f"[/{case.mark.mark}")
+    return any(mark in text for mark in (*own, *case.fences))
+
+
+def _request(version: Version) -> tuple[Case, str]:
+    segment, places = version.segment, version.places
+    task = version.results[0].aspect.task
+    errors = "\n".join(line for place in places for line in _lines(place))
+    texts = {**segment.inputs, "Reported errors": errors}
+    mark = AnswerMark.of([segment.output, *texts.values()], key="edits")
+    marked = _marked(version.text, places, code=mark.mark)
+    fenced = fence({**segment.inputs, task.output_header: marked, "Reported errors": errors})
+    about = {
+        "task_description": task.description,
+        "material": fenced.text,
+        "mark": fenced.mark,
+        "output": task.output_header,
+        "code": mark.mark,
+    }
+    case = Case(places=places, mark=mark, fences=fenced.marks)
+    return case, fill_template(_PACKAGE, _TEMPLATE, about)
+
+
+def _marked(text: str, places: Sequence[Place], *, code: str) -> str:
+    """Return `text` with a mark before and behind each place; no text holds the code."""
+    pieces: list[str] = []
+    reached = 0
+    for place in places:
+        before = text[reached : place.start]
+        pieces += (before, f"[{code} {place.number}]", place.text, f"[/{code} {place.number}]")
+        reached = place.end
+    return "".join((*pieces, text[reached:]))
+
+
+def _lines(place: Place) -> Iterator[str]:
+    """Yield each error as one line of JSON, so that nothing it quotes can begin another."""
+    for aspect, span in place.errors:
+        error: dict[str, object] = {
+            "part": place.number,
+            "quote": span.text,
+            "aspect": aspect,
+            "severity": span.severity,
+            "explanation": span.explanation,
+        }
+        if span.evidence:
+            error["source"] = [evidence.text for evidence in span.evidence]
+        yield json.dumps(error, ensure_ascii=False)
+
+
+def _grammar(case: Case) -> str:
+    """Return the grammar of an answer with one text for every place, in order."""
+    edits = ' ", " '.join(
+        rf'"{{\"part\": {place.number}, \"text\": \"" text "\"}}"' for place in case.places
+    )
+    begin = rf'"{{\"mark\": \"{case.mark.mark}\", \"edits\": ["'
+    return f'root ::= {begin} {edits} "]}}"\ntext ::= [^"\\\\\\x00-\\x1F]{{0,{_ALWAYS}}}\n'

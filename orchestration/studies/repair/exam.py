@@ -1,0 +1,228 @@
+"""The exam: plant damage, have it repaired, and clean texts too, and ask another panel."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from spanjury.judges.core import Aspect, ChatModel, ConfigError, DataError, Result, Segment
+from spanjury.orchestration.engine.batch import each
+from spanjury.orchestration.engine.stopping import StopToken
+from spanjury.orchestration.engine.text_repair.loop import Writer, repair
+from spanjury.orchestration.studies.generation import TextGenerator
+from spanjury.orchestration.studies.judging import (
+    Examinee,
+    ExamRun,
+    OpenPanel,
+    Recorder,
+    require_distinct,
+)
+from spanjury.orchestration.studies.repair.attempts import (
+    Attempt,
+    Repairing,
+    attempts_on,
+    judged,
+)
+from spanjury.orchestration.studies.repair.findings import Findings, Settings, findings_of
+from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped, perturbed_pairs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exam:
+    """The questions of an exam of repair.
+
+    Raises `ConfigError` if there is nothing to examine, or a name is doubled.
+
+    Parameters
+    ----------
+    segments
+        Clean texts, of one task.
+    conditions
+        The damage that is planted in each, one at a time.
+    rounds
+        How often the loop corrects a text at most.
+    """
+
+    segments: tuple[Segment, ...]
+    aspects: tuple[Aspect, ...]
+    conditions: tuple[Condition, ...]
+    rounds: int
+    settings: Settings = Settings()
+
+    def __post_init__(self) -> None:
+        require_distinct(
+            texts=[segment.segment_id for segment in self.segments],
+            aspects=[aspect.name for aspect in self.aspects],
+            conditions=[condition.name for condition in self.conditions],
+        )
+        if self.rounds < 1:
+            raise ConfigError(f"rounds must be 1 or more, got {self.rounds!r}")
+
+    @property
+    def assessments(self) -> int:
+        """About how many assessments: each text, two versions of it, and its ends."""
+        texts = len(self.segments) * (len(self.conditions) + 1)
+        return 4 * texts * len(self.aspects)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepairSeats:
+    """Panel and writer of the loop, and the panel that looks at the ends.
+
+    Parameters
+    ----------
+    writer
+        Makes a writer of the model, once it is open.
+    """
+
+    open_panel: OpenPanel
+    open_examiner: OpenPanel
+    model: TextGenerator
+    writer: Callable[[ChatModel], Writer]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExamResult:
+    """The result of an exam."""
+
+    findings: Findings
+    attempts: tuple[Attempt, ...]
+    examinee: Examinee
+    examiner: Examinee
+    writer: str
+
+
+async def examine(
+    exam: Exam,
+    seats: RepairSeats,
+    *,
+    workers: int,
+    stop_token: StopToken,
+    show: Callable[[Result], None],
+    expect: Callable[[int], None],
+) -> ExamResult:
+    """Examine a repair; `robustness.exam.examine` explains the parameters.
+
+    Raises
+    ------
+    ConfigError
+        If the examiner has no judge that is not of the loop's panel.
+    DataError
+        If no text could be damaged.
+    RunStoppedError
+        If the stop token came before the end.
+    """
+    shared = await _shared_judges(seats)
+    made = [*perturbed_pairs(exam.segments, exam.conditions, seed=exam.settings.seed)]
+    pairs = [one for one in made if isinstance(one, PerturbedPair)]
+    skipped = [one for one in made if isinstance(one, Skipped)]
+    if not pairs:
+        reasons = "; ".join(sorted({one.reason for one in skipped}))
+        raise DataError(f"no text could be damaged: {reasons}")
+    record = Recorder(show)
+    done, writer = await _repair_all(
+        exam, pairs, seats, record=record, workers=workers, stop_token=stop_token
+    )
+    assert record.examinee is not None
+    texts = _texts_of(done)
+    expect(
+        sum(len(v.results) for one in done for v in one.done.versions)
+        + len(texts) * len(exam.aspects)
+    )
+    run = ExamRun(
+        open_panel=seats.open_examiner,
+        workers=workers,
+        stop_token=stop_token,
+        record=Recorder(show),
+    )
+    results = await run.judge(
+        ((segment, aspect) for segment in texts.values() for aspect in exam.aspects),
+        draw="",
+        judgements_in=_by_text,
+    )
+    examined = {
+        key: judged([results[segment.segment_id, aspect.name] for aspect in exam.aspects])
+        for key, segment in texts.items()
+    }
+    rows = tuple(row for one in done for row in attempts_on(one, examined))
+    findings = findings_of(
+        rows,
+        conditions=[condition.name for condition in exam.conditions],
+        texts=len(exam.segments),
+        skipped=skipped,
+        shared=shared,
+        settings=exam.settings,
+    )
+    return ExamResult(
+        findings=findings,
+        attempts=rows,
+        examinee=record.examinee,
+        examiner=run.examinee,
+        writer=writer,
+    )
+
+
+async def _shared_judges(seats: RepairSeats) -> tuple[str, ...]:
+    """Return the examiner's seats whose judges sit in the loop's panel, too; refuse if all do."""
+    async with seats.open_panel("") as panel, seats.open_examiner("") as examiner:
+        own = {seat.signature for seat in panel.seats}
+        shared = tuple(seat.name for seat in examiner.seats if seat.signature in own)
+        if len(shared) == len(examiner.seats):
+            raise ConfigError(
+                "the examiner is the panel that the repair is guided by, or a part of it, and would"
+                " only repeat what that said: name other judges with --examiner"
+            )
+    return shared
+
+
+async def _repair_all(
+    exam: Exam,
+    pairs: Sequence[PerturbedPair],
+    seats: RepairSeats,
+    *,
+    record: Recorder,
+    workers: int,
+    stop_token: StopToken,
+) -> tuple[list[Repairing], str]:
+    """Put every damaged and every clean text through the loop; return them in this order."""
+    todo = [
+        *((pair.clean, pair.damaged, pair.condition) for pair in pairs),
+        *((one, one, "") for one in exam.segments),
+    ]
+    done: dict[int, Repairing] = {}
+    async with seats.open_panel("") as panel, seats.model.open() as model:
+        writer = seats.writer(model)
+
+        async def work(number: int) -> None:
+            clean, segment, condition = todo[number]
+            repaired = await repair(
+                replace(segment, gold=()),  # no judge sees it, but a plugin might
+                exam.aspects,
+                panel=panel,
+                writer=writer,
+                rounds=exam.rounds,
+            )
+            for result in (one for version in repaired.versions for one in version.results):
+                record(result)
+            done[number] = Repairing(clean=clean, condition=condition, done=repaired)
+
+        await each(range(len(todo)), work, workers=workers, stop_token=stop_token)
+    return [done[number] for number in range(len(todo))], writer.signature
+
+
+def _texts_of(done: Iterable[Repairing]) -> dict[tuple[str, str], Segment]:
+    """Return each text that the examiner has to see, once, under an id of its own.
+
+    The keys are the id of the clean text and the text.
+    """
+    texts: dict[tuple[str, str], Segment] = {}
+    for one in done:
+        base = one.clean.segment_id
+        for text in (one.clean.output, *one.texts.values()):
+            name = f"{base}~{len(texts)}"
+            texts.setdefault(
+                (base, text), replace(one.clean, segment_id=name, output=text, gold=())
+            )
+    return texts
+
+
+def _by_text(result: Result) -> Iterator[tuple[tuple[str, str], Result]]:
+    yield (result.segment.segment_id, result.aspect.name), result

@@ -1,0 +1,247 @@
+"""Findings: what a repair removes, harms and invents, beside doing nothing and deleting."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from spanjury.orchestration.studies.repair.attempts import ARMS, DELETION, REPAIR, Attempt
+from spanjury.perturbations.pairs import Skipped
+from spanjury.stats.arrays import FloatArray
+from spanjury.stats.proportions import Proportion, clustered_proportion
+from spanjury.stats.resampling import bootstrap, percentile_interval
+from spanjury.stats.weighted import ratio
+
+Scope = Literal["damaged", "condition", "clean"]
+"""The texts of a finding: all damaged ones, those of one condition, or the clean ones."""
+
+
+class Mean(NamedTuple):
+    """A mean over texts, with its 95 % interval by a bootstrap of sources; NaN where undefined."""
+
+    value: float
+    low: float
+    high: float
+    texts: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The random numbers of an exam."""
+
+    seed: int = 1
+    draws: int = 2000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """The result of one way of repairing some of the texts.
+
+    Parameters
+    ----------
+    arm
+        ``repair``, or what it is held against.
+    scope, name
+        Over which texts; the name is that of the condition, else empty.
+    removed, restored
+        Shares of the planted damage that is gone, and that reads as before the damage.
+    changed
+        Share of the words that were right and are changed or gone.
+    altered
+        Share of the texts of which anything was changed.
+    marked
+        Share of the replaced places that the examiner marks.
+    new_errors, inventions
+        Errors a text in places that the examiner did not mark before, and names and numbers put
+        in that stand in no source.
+    gain
+        The examiner's score after less that before.
+    gap
+        The examiner's score of the clean text less that before: what there is to gain.
+    before, after
+        Its scores; means over the texts with both.
+    covered
+        Share of the texts that the examiner scored before and after.
+    """
+
+    arm: str
+    scope: Scope
+    name: str
+    texts: int
+    removed: Proportion
+    restored: Proportion
+    changed: Proportion
+    altered: Proportion
+    marked: Proportion
+    new_errors: Mean
+    inventions: Mean
+    before: Mean
+    after: Mean
+    gain: Mean
+    gap: Mean
+    covered: Proportion
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """The result of an exam.
+
+    Parameters
+    ----------
+    net_gain
+        The gain of the repair less that of deleting every span, on damaged texts with both.
+    stopped
+        How the loop ended -> how many damaged, and how many clean texts.
+    skipped
+        ``(condition, reason)`` -> how many texts.
+    shared
+        Seats of the examiner whose judges sit in the loop's panel, too.
+    """
+
+    texts: int
+    sources: int
+    findings: tuple[Finding, ...]
+    net_gain: Mean
+    stopped: Mapping[str, tuple[int, int]]
+    skipped: Mapping[tuple[str, str], int]
+    shared: tuple[str, ...]
+    settings: Settings
+
+    def of(self, scope: Scope, *, arm: str | None = None) -> tuple[Finding, ...]:
+        """Return the findings of a scope, of all ways of repairing or one."""
+        return tuple(f for f in self.findings if f.scope == scope and arm in {None, f.arm})
+
+    def overall(self, arm: str = REPAIR) -> Finding:
+        """Return the finding over all damaged texts."""
+        (finding,) = self.of("damaged", arm=arm)
+        return finding
+
+
+def findings_of(
+    rows: Sequence[Attempt],
+    *,
+    conditions: Sequence[str],
+    texts: int,
+    skipped: Sequence[Skipped],
+    shared: tuple[str, ...],
+    settings: Settings,
+) -> Findings:
+    """Evaluate attempts."""
+    damaged = [row for row in rows if row.is_damaged]
+    clean = [row for row in rows if not row.is_damaged]
+    groups: list[tuple[Scope, str, list[Attempt]]] = [
+        ("damaged", "", damaged),
+        *(("condition", name, _of(damaged, name)) for name in conditions),
+        ("clean", "", clean),
+    ]
+    return Findings(
+        texts=texts,
+        sources=len({row.source for row in rows}),
+        findings=tuple(
+            _finding([row for row in group if row.arm == arm], (arm, scope, name), settings)
+            for scope, name, group in groups
+            for arm in ARMS
+            if group
+        ),
+        net_gain=_net_gain(damaged, settings),
+        stopped=_stopped(damaged, clean),
+        skipped=Counter((out.condition, out.reason) for out in skipped),
+        shared=shared,
+        settings=settings,
+    )
+
+
+def _of(rows: Sequence[Attempt], condition: str) -> list[Attempt]:
+    return [row for row in rows if row.condition == condition]
+
+
+def _finding(rows: Sequence[Attempt], about: tuple[str, Scope, str], settings: Settings) -> Finding:
+    arm, scope, name = about
+    scored = [row for row in rows if row.before is not None and row.after is not None]
+
+    def share(hits: Callable[[Attempt], float], of: Callable[[Attempt], float]) -> Proportion:
+        return clustered_proportion(_by_source(rows, hits), _by_source(rows, of))
+
+    def mean(value: Callable[[Attempt], float | None], among: Sequence[Attempt]) -> Mean:
+        return _mean([(row.source, value(row)) for row in among], settings)
+
+    return Finding(
+        arm=arm,
+        scope=scope,
+        name=name,
+        texts=len(rows),
+        removed=share(lambda row: row.removed, lambda row: row.planted),
+        restored=share(lambda row: row.restored, lambda row: row.planted),
+        changed=share(lambda row: row.changed, lambda row: row.words),
+        altered=share(lambda row: row.is_altered, lambda _: 1),
+        marked=share(
+            lambda row: row.marked or 0, lambda row: 0 if row.marked is None else row.replaced
+        ),
+        new_errors=mean(lambda row: row.new_errors, rows),
+        inventions=mean(lambda row: row.inventions, rows),
+        before=mean(lambda row: row.before, scored),
+        after=mean(lambda row: row.after, scored),
+        gain=mean(_gain, scored),
+        gap=mean(lambda row: _less(row.clean, row.before), scored),
+        covered=share(lambda row: row.before is not None, lambda _: 1),
+    )
+
+
+def _net_gain(rows: Sequence[Attempt], settings: Settings) -> Mean:
+    """Compare the repair of each text with the deletion of its spans."""
+    deleted = {row.text: row for row in rows if row.arm == DELETION}
+    gains = [
+        (row.source, _less(_gain(row), _gain(deleted[row.text])))
+        for row in rows
+        if row.arm == REPAIR
+    ]
+    return _mean(gains, settings)
+
+
+def _mean(values: Sequence[tuple[str, float | None]], settings: Settings) -> Mean:
+    """Return the mean of the values that there are, with an interval over sources."""
+    known = [(source, value) for source, value in values if value is not None]
+    if not known:
+        return Mean(np.nan, np.nan, np.nan, 0)
+    numbers = _numbers([source for source, _ in known])
+    sums = np.bincount(numbers, weights=[value for _, value in known])
+    resampled = bootstrap(
+        ratio(sums, np.bincount(numbers).astype(np.float64)),
+        items=len(sums),
+        rng=np.random.default_rng(settings.seed),
+        draws=settings.draws,
+    )
+    interval = percentile_interval(resampled)
+    low, high = float(interval.low), float(interval.high)
+    if low >= high:  # draws that are all alike say nothing of others
+        low = high = np.nan
+    return Mean(float(resampled.estimate), low, high, len(known))
+
+
+def _by_source(rows: Sequence[Attempt], value: Callable[[Attempt], float]) -> FloatArray:
+    """Sum a number over the rows of each source."""
+    numbers = _numbers([row.source for row in rows])
+    weights = np.array([value(row) for row in rows], dtype=np.float64)
+    return np.bincount(numbers, weights=weights).astype(np.float64)
+
+
+def _numbers(names: Sequence[str]) -> list[int]:
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    return [numbers[name] for name in names]
+
+
+def _stopped(damaged: Sequence[Attempt], clean: Sequence[Attempt]) -> dict[str, tuple[int, int]]:
+    counts = [
+        Counter(row.stopped for row in rows if row.arm == REPAIR) for rows in (damaged, clean)
+    ]
+    return {end: (counts[0][end], counts[1][end]) for end in sorted(counts[0] | counts[1])}
+
+
+def _gain(row: Attempt) -> float | None:
+    return _less(row.after, row.before)
+
+
+def _less(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else one - other

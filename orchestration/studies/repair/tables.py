@@ -1,0 +1,175 @@
+"""Tables: the findings of an exam of repair as they are read."""
+
+from collections.abc import Iterable, Iterator
+
+from spanjury.orchestration.report import (
+    Bullets,
+    Cell,
+    Column,
+    Paragraph,
+    Report,
+    Row,
+    Section,
+    Table,
+    between,
+    code,
+    numeric,
+    prose,
+    row,
+    table,
+)
+from spanjury.orchestration.report.tables import Medium
+from spanjury.orchestration.studies.judging import Examinee
+from spanjury.orchestration.studies.repair.attempts import REPAIR
+from spanjury.orchestration.studies.repair.cautions import cautions
+from spanjury.orchestration.studies.repair.findings import Finding, Findings, Mean
+from spanjury.stats.proportions import Proportion
+
+_SHARE, _SIGNED, _SCORE = "~.3f", "~+.2f", ".2f"
+_PAGE: Medium = "page"
+_ARM = Column("", wrap=False)
+_DONE = (
+    *numeric("texts", "removed", "95 %", "restored"),
+    *numeric("95 %", only=_PAGE),
+    *numeric("right words changed", "95 %"),
+)
+_MADE = (
+    *numeric("replaced and marked", "95 %", only=_PAGE),
+    *numeric("new errors"),
+    *numeric("95 %", "inventions", only=_PAGE),
+    *numeric("before", "after", "gain", "95 %", "to gain", "covered"),
+)
+_CLEAN = (
+    *numeric("texts", "altered", "95 %", "words changed"),
+    *numeric("95 %", only=_PAGE),
+    *numeric("new errors", "gain", "95 %"),
+)
+_READING = (
+    "*Removed* is the share of the planted errors of which at most half of the wrong words still "
+    "stand; *restored*, of those that read as before the damage. *Right words changed* is the "
+    "share of the undamaged words that are not as they were. *Replaced and marked* is the share "
+    "of the replaced places that the examiner marks as errors; *new errors* are those, a text, "
+    "in places that it did not mark before, and *inventions* names and numbers put in that stand "
+    "neither in the text nor in its source. *Gain* is the examiner's score after less that "
+    "before; *to gain*, that of the clean text less that before. **Change nothing** and **delete "
+    "every span** need no model: a repair is worth what it does better than both. Intervals are "
+    "over sources."
+)
+
+
+def repair_report(
+    findings: Findings,
+    *,
+    examinee: Examinee,
+    examiner: Examinee,
+    writer: str,
+    data: str,
+    recipe: str,
+) -> Report:
+    """Return `findings` as a report; a terminal shows what was done and the scores."""
+    sentences = cautions(findings)
+    return Report(
+        title="Repair",
+        facts=[
+            prose("{} texts of {}, damaged by {}", findings.texts, code(data), code(recipe)),
+            prose("writer: {}", code(writer)),
+            *(prose("panel, {}: {}", name, code(one)) for name, one in examinee.seats.items()),
+            *(prose("examiner, {}: {}", name, code(one)) for name, one in examiner.seats.items()),
+        ],
+        sections=[
+            Section("Beware", [Bullets(sentences)], only="page"),
+            Paragraph(prose(_READING), only="page"),
+            Section("Damaged texts", [*_tables(findings.of("damaged"))]),
+            Section("Clean texts", [_clean(findings)]),
+            Section("By damage", [_by_condition(findings)], only="page"),
+            Section("Ends of the loop", [_ends(findings)], only="page"),
+            Paragraph(_short_reading(findings), only="terminal"),
+            Bullets(sentences, tone="caution", only="terminal"),
+        ],
+    )
+
+
+def _tables(findings: tuple[Finding, ...]) -> Iterator[Table]:
+    yield table(
+        [_ARM, *_DONE],
+        (_emphasised(one, _done(one)) for one in findings),
+        title="What became of the damage",
+    )
+    yield table(
+        [_ARM, *_MADE],
+        (_emphasised(one, _made(one)) for one in findings),
+        title="What the examiner says",
+    )
+
+
+def _emphasised(finding: Finding, cells: Iterable[Cell | str | int]) -> Row:
+    return row(finding.arm, *cells, faint=finding.arm != REPAIR)
+
+
+def _done(one: Finding) -> Iterator[Cell | str | int]:
+    yield one.texts
+    for share in (one.removed, one.restored, one.changed):
+        yield from _shared(share)
+
+
+def _made(one: Finding) -> Iterator[Cell | str | int]:
+    yield from _shared(one.marked)
+    yield from _averaged(one.new_errors, _SCORE)
+    yield Cell(one.inventions.value, _SCORE)
+    yield Cell(one.before.value, _SCORE)
+    yield Cell(one.after.value, _SCORE)
+    yield from _averaged(one.gain, _SIGNED)
+    yield Cell(one.gap.value, _SIGNED)
+    yield Cell(one.covered.value, _SHARE)
+
+
+def _clean(findings: Findings) -> Table:
+    return table(
+        [_ARM, *_CLEAN],
+        (_emphasised(one, _spared(one)) for one in findings.of("clean")),
+        title="Texts that nothing was done to",
+    )
+
+
+def _spared(one: Finding) -> Iterator[Cell | str | int]:
+    yield one.texts
+    yield from _shared(one.altered)
+    yield from _shared(one.changed)
+    yield Cell(one.new_errors.value, _SCORE)
+    yield from _averaged(one.gain, _SIGNED)
+
+
+def _by_condition(findings: Findings) -> Table:
+    return table(
+        ["damage", *_DONE, *numeric("gain", "95 %")],
+        (
+            row(one.name, *_done(one), *_averaged(one.gain, _SIGNED))
+            for one in findings.of("condition", arm=REPAIR)
+        ),
+    )
+
+
+def _ends(findings: Findings) -> Table:
+    return table(
+        ["the loop ended", *numeric("damaged texts", "clean texts")],
+        ([end.replace("_", " "), *counts] for end, counts in findings.stopped.items()),
+    )
+
+
+def _short_reading(findings: Findings) -> str:
+    net = findings.net_gain
+    return (
+        "Removed: at most half of the wrong words still stand. Gain: the examiner's score after "
+        f"less before; less that of deleting every span: {Cell(net.value, _SIGNED).figure} "
+        f"({between(net.low, net.high, _SIGNED)})."
+    )
+
+
+def _shared(share: Proportion) -> Iterator[Cell | str]:
+    yield Cell(share.value, _SHARE)
+    yield between(share.low, share.high, _SHARE)
+
+
+def _averaged(mean: Mean, spec: str) -> Iterator[Cell | str]:
+    yield Cell(mean.value, spec)
+    yield between(mean.low, mean.high, spec)

@@ -1,0 +1,213 @@
+"""The output validator, in real agents over real panels; only the models are scripted."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+
+import pytest
+from fakes.judges import FixedJudge
+from fakes.repairing import panel_of
+from pydantic import BaseModel
+from pydantic_ai import Agent, RunContext, UnexpectedModelBehavior, capture_run_messages
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelResponse,
+    RetryFeedbackPart,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+)
+from pydantic_ai.models.function import AgentInfo, FunctionModel
+
+from spanjury import TextReport, open_panel
+from spanjury.agents import jury_validator
+from spanjury.judges.core import ConfigError, JudgeError, ModelTimeoutError, Report
+from spanjury.orchestration.engine.panel import Panel
+
+pytestmark = pytest.mark.anyio
+
+SOURCE = "The bridge opened in 1932. It cost 20 million dollars."
+WRONG = "The bridge opened in 1935."
+RIGHT = "The bridge opened in 1932."
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+async def panel() -> AsyncIterator[Panel]:
+    async with open_panel(judges=["grounding"]) as opened:
+        yield opened
+
+
+class Script:
+    """A model that gives its outputs in turn."""
+
+    def __init__(self, *outputs: str) -> None:
+        self.outputs = list(outputs)
+
+    def __call__(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        del messages
+        output = self.outputs.pop(0)
+        if info.output_tools:
+            call = ToolCallPart(info.output_tools[0].name, {"title": "A bridge", "body": output})
+            return ModelResponse(parts=[call])
+        return ModelResponse(parts=[TextPart(output)])
+
+
+def said_back(messages: Sequence[ModelMessage]) -> list[str]:
+    """Return what the model was sent after the user's prompt."""
+    return [
+        str(part.content)
+        for message in messages
+        for part in message.parts
+        if isinstance(part, RetryFeedbackPart | ToolReturnPart)
+    ]
+
+
+async def test_a_faulty_output_is_sent_back_with_numbered_errors_and_evidence(
+    panel: Panel,
+) -> None:
+    agent = Agent(FunctionModel(Script(WRONG, RIGHT)), retries=2)
+    reports: list[TextReport] = []
+    agent.output_validator(
+        jury_validator(panel, "consistency", source=SOURCE, on_report=reports.append)
+    )
+    done = await agent.run("Summarise.")
+    assert done.output == RIGHT
+    (feedback,) = said_back(done.all_messages())
+    assert '1. "1935" at 21-25 (consistency, contradicted date, severity 4 of 5)' in feedback
+    assert "The source says '1932'." in feedback
+    assert 'Article says: "The bridge opened in 1932."' in feedback
+    assert [report.text for report in reports] == [WRONG, RIGHT]
+
+
+async def test_a_sound_output_passes_at_once(panel: Panel) -> None:
+    agent = Agent(FunctionModel(Script(RIGHT)))
+    agent.output_validator(jury_validator(panel, "consistency", source=SOURCE))
+    assert (await agent.run("Summarise.")).output == RIGHT
+
+
+async def test_retries_that_are_used_up_end_the_run(panel: Panel) -> None:
+    agent = Agent(FunctionModel(Script(WRONG, WRONG, WRONG)), retries=2)
+    agent.output_validator(jury_validator(panel, "consistency", source=SOURCE))
+    with pytest.raises(UnexpectedModelBehavior):
+        await agent.run("Summarise.")
+
+
+@dataclass
+class Deps:
+    article: str
+
+
+class Summary(BaseModel):
+    title: str
+    body: str
+
+
+async def test_the_source_comes_from_the_run_and_the_text_from_a_structured_output(
+    panel: Panel,
+) -> None:
+    agent = Agent(
+        FunctionModel(Script(WRONG, RIGHT)), output_type=Summary, deps_type=Deps, retries=1
+    )
+
+    async def article(context: RunContext[Deps]) -> str:
+        return context.deps.article
+
+    def body(summary: Summary) -> str:
+        return summary.body
+
+    agent.output_validator(jury_validator(panel, "consistency", source=article, text=body))
+    done = await agent.run("Summarise.", deps=Deps(SOURCE))
+    assert done.output == Summary(title="A bridge", body=RIGHT)
+    assert '"1935" at 21-25' in said_back(done.all_messages())[0]
+
+
+async def test_only_the_named_conditions_send_an_output_back(panel: Panel) -> None:
+    agent = Agent(FunctionModel(Script(WRONG)))
+    agent.output_validator(
+        jury_validator(panel, "consistency", source=SOURCE, fail_on="severity>=5")
+    )
+    assert (await agent.run("Summarise.")).output == WRONG
+
+
+async def test_an_output_that_no_judge_has_read_does_not_pass_for_checked() -> None:
+    away = panel_of(FixedJudge(says=ModelTimeoutError("the judge is away")))
+    agent = Agent(FunctionModel(Script(WRONG)), retries=3)
+    agent.output_validator(jury_validator(away, "consistency", source=SOURCE))
+    with pytest.raises(JudgeError, match="the judge is away"):
+        await agent.run("Summarise.")
+
+
+async def test_other_policies_for_unscored_outputs_are_asked_for_by_name() -> None:
+    away = panel_of(FixedJudge(says=ModelTimeoutError("the judge is away")))
+    accepting = Agent(FunctionModel(Script(WRONG)))
+    accepting.output_validator(
+        jury_validator(away, "consistency", source=SOURCE, on_unscored="accept")
+    )
+    assert (await accepting.run("Summarise.")).output == WRONG
+    script = Script(WRONG, WRONG)
+    retrying = Agent(FunctionModel(script), retries=1)
+    retrying.output_validator(
+        jury_validator(away, "consistency", source=SOURCE, on_unscored="retry")
+    )
+    with pytest.raises(UnexpectedModelBehavior):
+        await retrying.run("Summarise.")
+    assert script.outputs == []
+
+
+async def test_a_report_that_fails_without_an_error_says_why() -> None:
+    low = panel_of(FixedJudge(says=Report(score=1)))
+    agent = Agent(FunctionModel(Script(WRONG, RIGHT)), retries=1)
+    agent.output_validator(jury_validator(low, "consistency", source=SOURCE, fail_on="score<2"))
+    with capture_run_messages() as messages, pytest.raises(UnexpectedModelBehavior):
+        await agent.run("Summarise.")
+    (feedback, *_) = said_back(messages)
+    assert "consistency: doubtful: The score is in the lower half" in feedback
+
+
+async def test_a_stream_is_judged_when_it_is_whole(panel: Panel) -> None:
+    async def stream(messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[str]:
+        del messages, info
+        for word in ("The bridge", " opened in", " 1932."):
+            yield word
+
+    agent = Agent(FunctionModel(stream_function=stream))
+    reports: list[TextReport] = []
+    agent.output_validator(
+        jury_validator(panel, "consistency", source=SOURCE, on_report=reports.append)
+    )
+    async with agent.run_stream("Summarise.") as streamed:
+        seen = [text async for text in streamed.stream_output(debounce_by=None)]
+    assert len(seen) > 1
+    assert {report.text for report in reports} == {RIGHT}
+
+
+def test_settings_that_cannot_be_are_refused_when_the_validator_is_made() -> None:
+    with pytest.raises(ConfigError, match="no field 'gravity'"):
+        jury_validator(fail_on="gravity>=4")
+    with pytest.raises(ConfigError, match="on_unscored is raise, retry or accept"):
+        jury_validator(on_unscored="ignore")  # type: ignore[arg-type]  # the mistake
+
+
+async def test_an_output_that_is_no_text_names_the_remedy(panel: Panel) -> None:
+    agent = Agent(FunctionModel(Script(RIGHT)), output_type=Summary)
+    agent.output_validator(jury_validator(panel, "consistency", source=SOURCE))
+    with pytest.raises(ConfigError, match="a Summary is no text"):
+        await agent.run("Summarise.")
+
+
+async def test_judges_may_abstain_on_aspects_that_were_not_named(panel: Panel) -> None:
+    agent = Agent(FunctionModel(Script(RIGHT)))
+    agent.output_validator(jury_validator(panel, source=SOURCE))
+    assert (await agent.run("Summarise.")).output == RIGHT
+    asking = Agent(FunctionModel(Script(RIGHT)))
+    asking.output_validator(jury_validator(panel, ("consistency", "fluency"), source=SOURCE))
+    with pytest.raises(JudgeError, match="fluency: abstained"):
+        await asking.run("Summarise.")
+    sourceless = Agent(FunctionModel(Script(RIGHT)))
+    sourceless.output_validator(jury_validator(panel))
+    with pytest.raises(JudgeError, match="consistency: abstained"):
+        await sourceless.run("Summarise.")

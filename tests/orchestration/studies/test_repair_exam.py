@@ -1,0 +1,213 @@
+"""The exam of repair, with panels and writers of which it is known what they do."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, replace
+
+import pytest
+from fakes.chat_model import ScriptedModel
+from fakes.judges import ASPECT, FixedJudge
+from fakes.repairing import MarkingJudge, panel_of
+
+from spanjury.judges.core import (
+    ChatModel,
+    ConfigError,
+    DataError,
+    Judge,
+    ModelTimeoutError,
+    ParseError,
+    RunStoppedError,
+    Segment,
+)
+from spanjury.orchestration.engine.panel import Panel
+from spanjury.orchestration.engine.stopping import StopToken
+from spanjury.orchestration.engine.text_repair.loop import Replacements, Writer
+from spanjury.orchestration.engine.text_repair.versions import Version
+from spanjury.orchestration.report.html import report_html
+from spanjury.orchestration.report.markdown import report_markdown
+from spanjury.orchestration.studies.generation import TextGenerator
+from spanjury.orchestration.studies.repair.attempts import ARMS, DELETION, NOTHING, REPAIR
+from spanjury.orchestration.studies.repair.exam import Exam, ExamResult, RepairSeats, examine
+from spanjury.orchestration.studies.repair.tables import repair_report
+from spanjury.orchestration.studies.repair.values import findings_json, measure_names, measures_of
+from spanjury.perturbations.pairs import Condition
+from spanjury.perturbations.perturbation import text_perturbation
+
+pytestmark = pytest.mark.anyio
+
+
+@text_perturbation(family="month", level="word", harms={"consistency"})
+def wrong_month(text: str, rng: object) -> str:
+    """Put another month in the place of May."""
+    del rng
+    return text.replace("May", "June")
+
+
+CONDITION = Condition(name="wrong-month", perturbation=wrong_month, level="word")
+TEXTS = tuple(
+    Segment(
+        segment_id=f"s{number}",
+        output=f"The bridge opened in May. It has {number} arches.",
+        inputs={"Article": f"In May the bridge with {number} arches was opened."},
+    )
+    for number in range(3, 7)
+)
+GUIDE = MarkingJudge(severities={"June": 4, "April": 4}, name="guide")
+EXAMINER = MarkingJudge(severities={"June": 4, "July": 3}, name="examiner")
+
+
+@dataclass(frozen=True)
+class WordWriter:
+    """Puts one word into every place, or fails."""
+
+    word: str | Exception
+
+    @property
+    def signature(self) -> str:
+        return "word"
+
+    async def replacements(self, version: Version) -> Replacements:
+        if isinstance(self.word, Exception):
+            raise self.word
+        return Replacements(texts=dict.fromkeys([p.number for p in version.places], self.word))
+
+
+def opener(*judges: Judge) -> Callable[[str], AbstractAsyncContextManager[Panel]]:
+    @asynccontextmanager
+    async def open_panel(_: str) -> AsyncIterator[Panel]:
+        yield panel_of(*judges)
+
+    return open_panel
+
+
+@asynccontextmanager
+async def open_model() -> AsyncIterator[ChatModel]:
+    yield ScriptedModel()
+
+
+async def run(
+    word: str | Exception,
+    *,
+    guide: Judge = GUIDE,
+    examiners: tuple[Judge, ...] = (EXAMINER,),
+    texts: tuple[Segment, ...] = TEXTS,
+    stop_token: StopToken | None = None,
+) -> ExamResult:
+    writer: Writer = WordWriter(word)
+    return await examine(
+        Exam(segments=texts, aspects=(ASPECT,), conditions=(CONDITION,), rounds=2),
+        RepairSeats(
+            open_panel=opener(guide),
+            open_examiner=opener(*examiners),
+            model=TextGenerator(name="scripted", open=open_model, workers=1),
+            writer=lambda _: writer,
+        ),
+        workers=2,
+        stop_token=stop_token or StopToken(),
+        show=lambda _: None,
+        expect=lambda _: None,
+    )
+
+
+def figures(done: ExamResult, arm: str = REPAIR) -> tuple[float, ...]:
+    one = done.findings.overall(arm)
+    return one.removed.value, one.restored.value, one.changed.value, one.gain.value
+
+
+async def test_a_repair_is_held_against_doing_nothing_and_deleting() -> None:
+    done = await run("May")
+    assert figures(done) == (1, 1, 0, 4)
+    assert figures(done, NOTHING) == (0, 0, 0, 0)
+    assert figures(done, DELETION)[:2] == (1, 0)
+    overall = done.findings.overall()
+    assert (overall.before.value, overall.after.value, overall.gap.value) == (1, 5, 4)
+    assert overall.marked.value == 0
+    assert overall.marked.trials == 4
+    assert done.findings.net_gain.value == 0
+    assert done.findings.stopped == {"nothing_marked": (4, 4)}
+    assert len(done.attempts) == 8 * len(ARMS)
+
+
+async def test_an_error_that_only_another_panel_sees_is_no_success() -> None:
+    done = await run("July")
+    overall = done.findings.overall()
+    assert figures(done) == (1, 0, 0, 1)  # from 1, with an error of severity 4, to 2
+    assert (overall.marked.value, overall.new_errors.value) == (1, 0)
+    assert overall.inventions.value == 1
+    assert done.findings.net_gain.value == -3
+
+
+async def test_a_version_that_the_guide_gives_up_leaves_the_damage() -> None:
+    done = await run("April")
+    assert figures(done) == (0, 0, 0, 0)
+    assert done.findings.stopped["no_better"] == (4, 0)
+
+
+async def test_a_guide_that_sees_errors_where_none_are_harms_clean_texts() -> None:
+    nervous = MarkingJudge(severities={"bridge": 3, "June": 4}, name="nervous")
+    done = await run("ferry", guide=nervous)
+    (clean,) = done.findings.of("clean", arm=REPAIR)
+    assert clean.altered.value == 1
+    assert clean.changed.value == pytest.approx(1 / 9)
+    assert done.findings.overall().changed.value == pytest.approx(1 / 8)
+
+
+async def test_a_writer_that_fails_counts_in_every_share() -> None:
+    done = await run(ParseError("no answer passed the checks", reply="?"))
+    assert figures(done) == (0, 0, 0, 0)
+    assert done.findings.stopped == {"nothing_marked": (0, 4), "writer_failed": (4, 0)}
+
+
+async def test_an_examiner_without_scores_leaves_means_undefined_and_says_so() -> None:
+    away = FixedJudge(says=ModelTimeoutError("away"), name="away")
+    done = await run("May", examiners=(away,))
+    overall = done.findings.overall()
+    assert overall.removed.value == 1
+    assert overall.covered.value == 0
+    assert (overall.gain.texts, overall.marked.trials) == (0, 0)
+    measures = {one.name: one.value for one in measures_of(done.findings)}
+    assert measures["repair.gain"] is None
+
+
+async def test_the_panel_that_guides_the_repair_cannot_be_its_examiner() -> None:
+    with pytest.raises(ConfigError, match="would only repeat"):
+        await run("May", examiners=(GUIDE,))
+    done = await run("May", examiners=(GUIDE, EXAMINER))
+    assert done.findings.shared == ("seat-0",)
+    assert any("shares judges" in text for text in str(report(done)).split("'"))
+
+
+async def test_nothing_to_damage_is_an_error_and_a_stop_ends_the_exam() -> None:
+    plain = tuple(replace(text, output="It opened.") for text in TEXTS)
+    with pytest.raises(DataError, match="no text could be damaged"):
+        await run("May", texts=plain)
+    stopped = StopToken()
+    stopped.request("enough")
+    with pytest.raises(RunStoppedError):
+        await run("May", stop_token=stopped)
+
+
+def report(done: ExamResult) -> str:
+    made = repair_report(
+        done.findings,
+        examinee=done.examinee,
+        examiner=done.examiner,
+        writer=done.writer,
+        data="texts.jsonl",
+        recipe="months",
+    )
+    assert "delete every span" in report_html(made)
+    return report_markdown(made)
+
+
+async def test_the_report_and_the_values_hold_what_was_found() -> None:
+    done = await run("May")
+    page = report(done)
+    assert "| repair | 4 | 1.000 |" in page
+    assert "4 sources are few" in page
+    assert "wrong-month" in page
+    values = findings_json(
+        done.findings, examinee=done.examinee, examiner=done.examiner, writer=done.writer
+    )
+    assert values["writer"] == "word"
+    assert tuple(one.name for one in measures_of(done.findings)) == measure_names()

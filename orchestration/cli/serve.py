@@ -27,7 +27,8 @@ with lazily():
     from spanjury.orchestration.services.batches import batch as batches
     from spanjury.orchestration.wiring import config as configs
 
-from spanjury.orchestration.servers.http import run, settings, tokens
+from spanjury.orchestration.servers import tokens
+from spanjury.orchestration.servers.http import run, settings
 
 _BY_SIGNAL = 128
 _DEFAULT = "default"

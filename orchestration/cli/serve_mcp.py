@@ -40,7 +40,11 @@ class ServeFlags(Flags, title="Server"):
     """The flags that say how clients reach the server."""
 
     http: Annotated[
-        bool, Flag("Serve over HTTP, at /mcp, in place of standard input and output.", env=True)
+        bool,
+        Flag(
+            "Serve over HTTP, at /mcp, in place of standard input and output.",
+            env="SPANJURY_MCP_HTTP",
+        ),
     ] = False
     host: Annotated[
         str,
@@ -48,13 +52,15 @@ class ServeFlags(Flags, title="Server"):
             "Address for HTTP; any but a loopback one needs a token, in SPANJURY_SERVE_TOKEN or"
             " --token-file.",
             "ADDRESS",
-            env=True,
+            env="SPANJURY_MCP_HOST",
         ),
     ] = "127.0.0.1"
-    port: Annotated[int, Flag("Port for HTTP; 0 for any that is free.", min=0, env=True)] = 8766
-    token_file: Annotated[Path | None, Flag("File of TENANT:TOKEN lines, for HTTP.", env=True)] = (
-        None
-    )
+    port: Annotated[
+        int, Flag("Port for HTTP; 0 for any that is free.", min=0, env="SPANJURY_MCP_PORT")
+    ] = 8766
+    token_file: Annotated[
+        Path | None, Flag("File of TENANT:TOKEN lines, for HTTP.", env="SPANJURY_SERVE_TOKEN_FILE")
+    ] = None
     aspects_file: AspectsFiles = ()
     log_file: Annotated[
         Path | None, Flag("Write a log to this file, in JSON.", env=True, rare=True)

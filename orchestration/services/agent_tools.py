@@ -8,12 +8,9 @@ A judge's failure is the outcome of an aspect. `ConfigError` is raised where a t
 an input does not exist or does not fit. Whoever cancels a call ends all that it has begun.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from anyio import create_task_group
-
-from spanjury.judges.core import Aspect, PanelReport, Result, Segment, first_error_alone
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.services.agent_reports import (
@@ -22,16 +19,14 @@ from spanjury.orchestration.services.agent_reports import (
     TextComparison,
     text_check,
 )
-from spanjury.orchestration.services.check import Source, request_of
+from spanjury.orchestration.services.check import (
+    Progress,
+    Source,
+    judge_at_once,
+    request_of,
+    unreported,
+)
 from spanjury.orchestration.services.text_comparison import compared
-
-Progress = Callable[[int, int, str], Awaitable[None]]
-"""Called as each aspect is done, with how many are, how many there are, and its name."""
-
-
-async def unreported(done: int, total: int, aspect: str) -> None:
-    """Report no progress."""
-    del done, total, aspect
 
 
 async def check_text(
@@ -52,7 +47,7 @@ async def check_text(
         output, source=source, task=task, aspects=aspects, aspects_files=aspects_files
     )
     pairs = [(request.segment, aspect) for aspect in request.aspects]
-    return text_check(await _results(panel, pairs, progress))
+    return text_check(await judge_at_once(panel, pairs, progress=progress))
 
 
 async def compare_texts(
@@ -78,7 +73,7 @@ async def compare_texts(
     pairs = [
         (segment, aspect) for aspect in first.aspects for segment in (first.segment, second.segment)
     ]
-    results = await _results(panel, pairs, progress)
+    results = await judge_at_once(panel, pairs, progress=progress)
     of_a, of_b = results[::2], results[1::2]
     return TextComparison(
         aspects=tuple(compared(one, other) for one, other in zip(of_a, of_b, strict=True)),
@@ -105,23 +100,3 @@ def list_aspects(
         for one in tasks
         for aspect in catalogue.aspects(one.name)
     )
-
-
-async def _results(
-    panel: Panel, pairs: Sequence[tuple[Segment, Aspect]], progress: Progress
-) -> list[Result]:
-    """Return what `panel` says of each pair; all are assessed at once."""
-    reports: dict[int, PanelReport] = {}
-
-    async def assess(place: int, segment: Segment, aspect: Aspect) -> None:
-        reports[place] = await panel.assess(segment, aspect)
-        await progress(len(reports), len(pairs), aspect.name)
-
-    with first_error_alone():
-        async with create_task_group() as group:
-            for place, (segment, aspect) in enumerate(pairs):
-                group.start_soon(assess, place, segment, aspect)
-    return [
-        Result(segment=segment, aspect=aspect, report=reports[place])
-        for place, (segment, aspect) in enumerate(pairs)
-    ]

@@ -1,6 +1,6 @@
 """One text at a time: name it and its source, and have a panel report on it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +19,15 @@ from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatC
 
 Source = str | Mapping[str, str | Sequence[str]]
 """A source, or the inputs by header; a list under a header is of passages, which stay apart."""
+
+
+Progress = Callable[[int, int, str], Awaitable[None]]
+"""Called as each aspect is done, with how many are, how many there are, and its name."""
+
+
+async def unreported(done: int, total: int, aspect: str) -> None:
+    """Report no progress."""
+    del done, total, aspect
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,18 +169,26 @@ def request_of(
 
 async def judge(panel: Panel, request: Request) -> TextReport:
     """Have an open panel judge a text on all aspects at once; cancelling it cancels them all."""
+    pairs = [(request.segment, aspect) for aspect in request.aspects]
+    return TextReport(segment=request.segment, results=await judge_at_once(panel, pairs))
+
+
+async def judge_at_once(
+    panel: Panel, pairs: Sequence[tuple[Segment, Aspect]], *, progress: Progress = unreported
+) -> tuple[Result, ...]:
+    """Return the result of each pair, in their order; all are assessed at the same time."""
     results: dict[int, Result] = {}
 
-    async def assess(number: int, aspect: Aspect) -> None:
-        report = await panel.assess(request.segment, aspect)
-        results[number] = Result(segment=request.segment, aspect=aspect, report=report)
+    async def assess(place: int, segment: Segment, aspect: Aspect) -> None:
+        report = await panel.assess(segment, aspect)
+        results[place] = Result(segment=segment, aspect=aspect, report=report)
+        await progress(len(results), len(pairs), aspect.name)
 
     with first_error_alone():
         async with create_task_group() as group:
-            for number, aspect in enumerate(request.aspects):
-                group.start_soon(assess, number, aspect)
-    in_order = tuple(results[number] for number in sorted(results))
-    return TextReport(segment=request.segment, results=in_order)
+            for place, (segment, aspect) in enumerate(pairs):
+                group.start_soon(assess, place, segment, aspect)
+    return tuple(results[place] for place in range(len(pairs)))
 
 
 def _task_of(aspects: Sequence[Aspect]) -> str | None:

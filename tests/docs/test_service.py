@@ -3,6 +3,7 @@
 import os
 import re
 import shlex
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from fakes.command import SPANJURY, environment
 from fakes.service import Served, serving, started
 
 ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text("utf-8")
 PAGE = (ROOT / "docs" / "service.md").read_text("utf-8")
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 PORT = "8765"
@@ -57,6 +59,33 @@ def test_the_lines_of_curl_judge_a_text_and_a_file(served: Served, tmp_path: Pat
     assert said[1].count("event: end") == 1
     rows = (ROOT / "examples" / "summaries.jsonl").read_text("utf-8").splitlines()
     assert len((tmp_path / "results.jsonl").read_text("utf-8").splitlines()) == len(rows)
+
+
+def test_the_lines_of_the_readme_start_a_service_and_ask_it(tmp_path: Path) -> None:
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    (text,) = (text for kind, text in BLOCK.findall(README) if kind == "sh" and "serve &" in text)
+    install, lines = text.split("\n", 1)
+    assert install == "pip install 'spanjury[serve]'"
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    script = f"trap 'kill %1; wait %1' EXIT\n{lines.replace(PORT, port)}"
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script],
+        cwd=tmp_path,
+        env={
+            **environment(tmp_path),
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "SPANJURY_SERVE_PORT": port,
+            "SPANJURY_SERVE_STATE": str(tmp_path / "state"),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert '"decision":"faulty"' in done.stdout
+    assert '"state":"' in done.stdout
 
 
 def test_the_client_prints_what_the_page_shows(

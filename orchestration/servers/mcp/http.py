@@ -93,14 +93,16 @@ class _Guarded:
         self._tokens = tokens
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        given = Headers(scope=scope).getlist("authorization")
-        if scope["type"] != "http" or self._tokens.bearer(given) is not None:
+        if scope["type"] != "http" or self._is_known(Headers(scope=scope)):
             await self._app(scope, receive, send)
             return
         refusal = PlainTextResponse(
             "a bearer token is needed\n", 401, headers={"WWW-Authenticate": "Bearer"}
         )
         await refusal(scope, receive, send)
+
+    def _is_known(self, headers: Headers) -> bool:
+        return self._tokens.bearer(headers.getlist("authorization")) is not None
 
 
 def _security(host: str, listener: socket) -> TransportSecuritySettings:

@@ -185,7 +185,7 @@ def _check_lengths(text: str, source: str, inputs: dict[str, str | list[str]]) -
         )
 
 
-def _reporting(context: Context) -> agent_tools.Progress:
+def _reporting(context: Context) -> check.Progress:
     async def report(done: int, total: int, aspect: str) -> None:
         await context.report_progress(done, total, f"{aspect} is judged")
 

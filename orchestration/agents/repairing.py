@@ -6,14 +6,15 @@ from pathlib import Path
 from pydantic_ai.models import Model
 
 from spanjury.judges.agent.outside_model import OutsideModel
-from spanjury.judges.core import Aspect, Judge
+from spanjury.judges.core import Aspect
 from spanjury.orchestration.engine.metering import Limits
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.services import repair as service
 from spanjury.orchestration.services.check import Source
+from spanjury.orchestration.services.panels import Judges, Models
 from spanjury.orchestration.services.repair import Repair, WriterModel
 from spanjury.orchestration.services.synchronous import synchronous
-from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
+from spanjury.orchestration.wiring.config import PanelConfig
 
 
 async def arepair(  # noqa: PLR0913  all but text and model have defaults
@@ -24,8 +25,8 @@ async def arepair(  # noqa: PLR0913  all but text and model have defaults
     task: str | None = None,
     aspects: str | Aspect | Sequence[str | Aspect] = (),
     panel: Panel | PanelConfig | Path | str | None = None,
-    judges: Sequence[str | Judge | SeatConfig] = (),
-    models: Sequence[str | ModelConfig] = (),
+    judges: Judges = (),
+    models: Models = (),
     rounds: int = 3,
     limits: Limits = Limits(),
     aspects_files: Sequence[Path] = (),

@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Literal, TypedDict, Unpack
 from unittest import SkipTest
 
-from spanjury.judges.core import GRAVE, Aspect, ConfigError, Decision, Judge
+from spanjury.judges.core import GRAVE, Aspect, ConfigError, Decision
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.frameworks.wording import error_lines, in_words, marked, no_verdict
 from spanjury.orchestration.services.check import Source, acheck
+from spanjury.orchestration.services.panels import Judges, Models
 from spanjury.orchestration.services.synchronous import run_synchronously
 from spanjury.orchestration.services.text_report import TextReport
-from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
+from spanjury.orchestration.wiring.config import PanelConfig
 
 Record = Callable[[str, object], None]
 
@@ -24,8 +25,8 @@ class CheckOptions(TypedDict, total=False):
     aspects: str | Aspect | Sequence[str | Aspect]
     references: Sequence[str]
     panel: Panel | PanelConfig | Path | str | None
-    judges: Sequence[str | Judge | SeatConfig]
-    models: Sequence[str | ModelConfig]
+    judges: Judges
+    models: Models
     aspects_files: Sequence[Path]
 
 

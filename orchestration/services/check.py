@@ -6,16 +6,16 @@ from pathlib import Path
 
 from anyio import create_task_group
 
-from spanjury.judges.core import Aspect, ConfigError, Judge, Result, Segment, first_error_alone
+from spanjury.judges.core import Aspect, ConfigError, Result, Segment, first_error_alone
 from spanjury.judges.core.passages import passages_apart
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.batch import pair
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.services.likely_task import likely_task
-from spanjury.orchestration.services.panels import open_panel
+from spanjury.orchestration.services.panels import Judges, Models, open_panel
 from spanjury.orchestration.services.synchronous import synchronous
 from spanjury.orchestration.services.text_report import TextReport
-from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
+from spanjury.orchestration.wiring.config import PanelConfig
 
 Source = str | Mapping[str, str | Sequence[str]]
 """A source, or the inputs by header; a list under a header is of passages, which stay apart."""
@@ -47,8 +47,8 @@ async def acheck(  # noqa: PLR0913  all but the text have defaults
     references: Sequence[str] = (),
     segment_id: str = "",
     panel: Panel | PanelConfig | Path | str | None = None,
-    judges: Sequence[str | Judge | SeatConfig] = (),
-    models: Sequence[str | ModelConfig] = (),
+    judges: Judges = (),
+    models: Models = (),
     aspects_files: Sequence[Path] = (),
 ) -> TextReport:
     """Judge one text on one or more aspects at once.

@@ -9,7 +9,7 @@ from typing import ParamSpec
 
 from anyio import CancelScope, to_thread
 
-from spanjury.judges.core import Judge, Segment
+from spanjury.judges.core import Segment
 from spanjury.judges.tasks import ALL_ASPECTS, Catalogue
 from spanjury.orchestration.engine.batch import pair
 from spanjury.orchestration.engine.metering import Limits
@@ -18,11 +18,11 @@ from spanjury.orchestration.engine.stopping import FailurePolicy
 from spanjury.orchestration.services.batch_thread import BatchThread, Terms, Text
 from spanjury.orchestration.services.evaluate import readable
 from spanjury.orchestration.services.likely_task import likely_task
-from spanjury.orchestration.services.panels import panel_config
+from spanjury.orchestration.services.panels import Judges, Models, panel_config
 from spanjury.orchestration.services.synchronous import synchronous
 from spanjury.orchestration.services.text_report import TextReport
 from spanjury.orchestration.services.text_reports import TextReports
-from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
+from spanjury.orchestration.wiring.config import PanelConfig
 from spanjury.orchestration.wiring.sources import open_rows, open_source
 
 P = ParamSpec("P")
@@ -32,10 +32,10 @@ async def aevaluate(  # noqa: PLR0913  all but the data have defaults
     data: object,
     *,
     task: str | None = None,
-    aspects: Sequence[str] = (),
+    aspects: str | Sequence[str] = (),
     panel: PanelConfig | Path | str | None = None,
-    judges: Sequence[str | Judge | SeatConfig] = (),
-    models: Sequence[str | ModelConfig] = (),
+    judges: Judges = (),
+    models: Models = (),
     aspects_files: Sequence[Path] = (),
     columns: Sequence[str] = (),
     limit: int | None = None,
@@ -96,7 +96,7 @@ async def aevaluate(  # noqa: PLR0913  all but the data have defaults
         _opener(data, columns=columns, limit=limit, skip_bad_rows=skip_bad_rows),
         catalogue,
         task=task,
-        aspects=aspects,
+        aspects=(aspects,) if isinstance(aspects, str) else aspects,
     )
     total = await to_thread.run_sync(_count, read)
     batch = BatchThread(terms, read, total=total)

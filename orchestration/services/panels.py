@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from spanjury.judges.core import Aspect, Judge, Segment
+from spanjury.judges.core import Aspect, ConfigError, Judge, Segment
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.services.held_panel import PanelOpening
 from spanjury.orchestration.services.likely_task import likely_task
@@ -16,12 +16,15 @@ from spanjury.orchestration.wiring.config import (
 )
 from spanjury.orchestration.wiring.sources import open_source
 
+Judges = str | Judge | SeatConfig | Sequence[str | Judge | SeatConfig]
+Models = str | ModelConfig | Sequence[str | ModelConfig]
+
 
 def open_panel(
     panel: PanelConfig | Path | str | None = None,
     *,
-    judges: Sequence[str | Judge | SeatConfig] = (),
-    models: Sequence[str | ModelConfig] = (),
+    judges: Judges = (),
+    models: Models = (),
     aggregate: str = "mean",
     consolidate: str = "rules",
     score: str = "aggregate",
@@ -37,9 +40,10 @@ def open_panel(
         A whole panel, or the TOML file that describes one; then nothing else is given.
     judges
         Names of judges, with options as in ``"annotator:max_tokens=512"``, or judges of
-        your own. Without any: an annotator a model, or without models the offline judges.
+        your own; one or several. Without any: an annotator a model, or without models the
+        offline judges.
     models
-        Names of models for the judges that ask one, as ``"ollama/gemma2:27b"``.
+        Name of a model for the judges that ask one, as ``"ollama/gemma2:27b"``, or several.
     aggregate, consolidate
         Name of an aggregation, and of a consolidator with options as in ``rules:max_spans=5``.
     score
@@ -78,8 +82,8 @@ def open_panel(
 def panel_config(
     panel: PanelConfig | Path | str | None = None,
     *,
-    judges: Sequence[str | Judge | SeatConfig] = (),
-    models: Sequence[str | ModelConfig] = (),
+    judges: Judges = (),
+    models: Models = (),
     aggregate: str = "mean",
     consolidate: str = "rules",
     score: str = "aggregate",
@@ -90,15 +94,20 @@ def panel_config(
     Raises
     ------
     ConfigError
-        If the panel file cannot be read, or a judge's name has no valid options.
+        If the panel file cannot be read, a judge's name has no valid options, or a panel and
+        judges or models are named.
     """
+    seats = (judges,) if isinstance(judges, str | SeatConfig | Judge) else tuple(judges)
+    asked = (models,) if isinstance(models, str | ModelConfig) else tuple(models)
+    if panel is not None and (seats or asked):
+        raise ConfigError("a panel has its judges and models: name no others")
     if isinstance(panel, PanelConfig):
         return panel
     if panel is not None:
         return read_panel_file(Path(panel))
     return PanelConfig(
-        seats=tuple(_seat(judge) for judge in judges),
-        models=tuple(models),
+        seats=tuple(map(_seat, seats)),
+        models=asked,
         aggregate=aggregate,
         consolidate=consolidate,
         score=score,

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from spanjury.judges.core import Aspect, ChatModel, ConfigError, Judge, Usage
+from spanjury.judges.core import Aspect, ChatModel, ConfigError, Usage
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.panel import Panel
@@ -13,9 +13,9 @@ from spanjury.orchestration.engine.text_repair import loop
 from spanjury.orchestration.engine.text_repair.loop import Repaired, Stopped, Writer
 from spanjury.orchestration.engine.text_repair.places import Marked, SpanEdit
 from spanjury.orchestration.services.check import Source, request_of
-from spanjury.orchestration.services.panels import open_panel
+from spanjury.orchestration.services.panels import Judges, Models, open_panel
 from spanjury.orchestration.services.text_report import TextReport
-from spanjury.orchestration.wiring.config import EMBEDDED, ModelConfig, PanelConfig, SeatConfig
+from spanjury.orchestration.wiring.config import EMBEDDED, ModelConfig, PanelConfig
 from spanjury.orchestration.wiring.models import open_generator
 
 with lazily():
@@ -122,8 +122,8 @@ async def arepair(  # noqa: PLR0913  all but text and model have defaults
     task: str | None = None,
     aspects: str | Aspect | Sequence[str | Aspect] = (),
     panel: Panel | PanelConfig | Path | str | None = None,
-    judges: Sequence[str | Judge | SeatConfig] = (),
-    models: Sequence[str | ModelConfig] = (),
+    judges: Judges = (),
+    models: Models = (),
     rounds: int = 3,
     limits: Limits = Limits(),
     aspects_files: Sequence[Path] = (),

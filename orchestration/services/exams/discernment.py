@@ -15,8 +15,6 @@ from spanjury.orchestration.services.exam_texts import texts_of
 from spanjury.orchestration.services.exams.study_report import StudyReport, by_name
 from spanjury.orchestration.services.exams.terms import (
     Aspects,
-    Judges,
-    Models,
     PanelSource,
     aspects_of,
     memory_of,
@@ -24,6 +22,7 @@ from spanjury.orchestration.services.exams.terms import (
     panel_of,
 )
 from spanjury.orchestration.services.exams.watch import OnProgress, OnResult, Watch
+from spanjury.orchestration.services.panels import Judges, Models
 from spanjury.orchestration.services.synchronous import synchronous
 from spanjury.orchestration.studies.discernment.contrasts import Mode
 from spanjury.orchestration.studies.discernment.exam import ExamResult

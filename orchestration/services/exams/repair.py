@@ -13,14 +13,13 @@ from spanjury.orchestration.services.exam_texts import texts_of
 from spanjury.orchestration.services.exams.study_report import StudyReport, by_name
 from spanjury.orchestration.services.exams.terms import (
     Aspects,
-    Judges,
-    Models,
     PanelSource,
     aspects_of,
     memory_of,
     panel_of,
 )
 from spanjury.orchestration.services.exams.watch import OnProgress, OnResult, Watch
+from spanjury.orchestration.services.panels import Judges, Models
 from spanjury.orchestration.services.synchronous import synchronous
 from spanjury.orchestration.studies.repair.exam import ExamResult
 from spanjury.orchestration.studies.repair.findings import Settings

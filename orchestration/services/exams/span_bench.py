@@ -12,14 +12,9 @@ from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken
 from spanjury.orchestration.services import span_bench as service
 from spanjury.orchestration.services.exam_texts import Texts, texts_of
 from spanjury.orchestration.services.exams.study_report import StudyReport, by_name
-from spanjury.orchestration.services.exams.terms import (
-    Judges,
-    Models,
-    PanelSource,
-    memory_of,
-    panel_of,
-)
+from spanjury.orchestration.services.exams.terms import PanelSource, memory_of, panel_of
 from spanjury.orchestration.services.exams.watch import OnProgress, OnResult, Watch
+from spanjury.orchestration.services.panels import Judges, Models
 from spanjury.orchestration.services.synchronous import synchronous
 from spanjury.orchestration.studies.agreement.spans.estimates import DEFAULTS, Settings
 from spanjury.orchestration.studies.span_bench.bench import BenchResult

@@ -4,15 +4,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from spanjury.judges.core import Aspect, ConfigError, Judge
+from spanjury.judges.core import Aspect
 from spanjury.orchestration.report.files import make_folder
-from spanjury.orchestration.services.panels import panel_config
-from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
+from spanjury.orchestration.services.panels import Judges, Models, panel_config
+from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
 
 PanelSource = PanelConfig | Path | str
 """A whole panel, or the TOML file that describes one, in place of judges and models."""
-Judges = str | Judge | SeatConfig | Sequence[str | Judge | SeatConfig]
-Models = str | ModelConfig | Sequence[str | ModelConfig]
 Aspects = str | Aspect | Sequence[str | Aspect]
 Paths = Path | str | Sequence[Path | str]
 
@@ -28,11 +26,7 @@ def panel_of(
 
     Raise `ConfigError` if a panel and judges or models are named, or a panel file cannot be read.
     """
-    seats = (judges,) if isinstance(judges, str | SeatConfig | Judge) else tuple(judges)
-    asked = (models,) if isinstance(models, str | ModelConfig) else tuple(models)
-    if panel is not None and (seats or asked):
-        raise ConfigError("a panel has its judges and models: name no others")
-    described = panel_config(panel, judges=seats, models=asked)
+    described = panel_config(panel, judges=judges, models=models)
     return described if seed is None else replace(described, seed=seed)
 
 

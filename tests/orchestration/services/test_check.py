@@ -9,6 +9,7 @@ from fakes.judges import FixedJudge, WaitingJudge
 import spanjury
 from spanjury.judges.core import Decision, JudgeError, Outcome, Report
 from spanjury.orchestration.services.check import request_of
+from spanjury.orchestration.wiring.config import PanelConfig
 
 SOURCE = "The bridge opened in 1932."
 OUTPUT = "The bridge opened in 1935."
@@ -187,3 +188,15 @@ def test_an_open_panel_and_names_of_judges_do_not_go_together() -> None:
 
     with pytest.raises(spanjury.EvaluationError, match="name no others"):
         anyio.run(ask)
+
+
+def test_one_name_is_as_good_as_a_list_of_one() -> None:
+    report = spanjury.check("A.", aspects="fluency", judges="form")
+    assert [seat.seat for seat in report["fluency"].seats] == ["form"]
+    (same,) = spanjury.evaluate([{"output": "A."}], aspects="fluency", judges="form")
+    assert same.scores == report.scores
+
+
+def test_a_panel_and_judges_are_not_named_together() -> None:
+    with pytest.raises(spanjury.EvaluationError, match="name no others"):
+        spanjury.check("A.", panel=PanelConfig(), judges="form")

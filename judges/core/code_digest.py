@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from importlib.util import find_spec, resolve_name
+from importlib.util import decode_source, find_spec, resolve_name
+from pathlib import Path
 
 from spanjury.judges.core.signature import fingerprint
 from spanjury.judges.core.version import VERSION
@@ -60,6 +61,8 @@ def _source(module: str) -> str:
     spec = find_spec(module)
     read = getattr(spec.loader, "get_source", None) if spec else None
     source: str | None = read(module) if read else None
+    if read is None and spec is not None and spec.has_location:  # pytest has a loader of its own
+        source = decode_source(Path(spec.origin or "").read_bytes())
     return VERSION if source is None else source
 
 

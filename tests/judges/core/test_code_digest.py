@@ -83,6 +83,25 @@ def test_without_source_the_version_stands_for_it(
     assert fresh("rulebook.table") != before
 
 
+def test_a_loader_without_a_way_to_the_source_changes_no_digest(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del folder
+    before = fresh("rulebook.judge")
+    find: Callable[[str], ModuleSpec | None] = importlib.util.find_spec
+
+    def rewriting(name: str) -> ModuleSpec | None:  # as pytest has one for plugins
+        spec = find(name)
+        if spec and spec.origin and name == "rulebook.table":
+            other = ModuleSpec(name, None, origin=spec.origin)
+            other.has_location = True
+            return other
+        return spec
+
+    monkeypatch.setattr(module, "find_spec", rewriting)
+    assert fresh("rulebook.judge") == before
+
+
 def test_the_two_offline_judges_have_rules_of_their_own() -> None:
     digests = {judge.signature.rpartition(":")[2] for judge in (FormJudge(), GroundingJudge())}
     assert len(digests) == 2

@@ -130,9 +130,9 @@ async def arepair(  # noqa: PLR0913  all but text and model have defaults
 ) -> Repair:
     """Have a model correct a text inside its error spans, and keep the best version.
 
-    Everything outside the spans stays as it is, to the byte. A version is kept if the panel finds
-    it better: by the decision, then by errors and their severity, then by score. What fails ends
-    the repair with the best version so far.
+    Everything outside the spans stays as it is, but for blanks and stops around a deletion. A
+    version is kept if the panel finds it better: by the decision, then by errors and their
+    severity, then by score. What fails ends the repair with the best version so far.
 
     Parameters
     ----------

@@ -183,7 +183,7 @@ async def repair(
         except (ModelError, JudgeError) as error:
             log.warning("repair.writer_failed", outcome=error.outcome.value, error=kind_of(error))
             return _repaired(versions, Stopped.WRITER_FAILED, reason_of(error))
-        edits = edits_of(best.places, answer.texts)
+        edits = edits_of(best.text, best.places, answer.texts)
         if not edits:
             return _repaired(versions, Stopped.UNCHANGED)
         made = replace(best.segment, output=edited(best.text, edits))

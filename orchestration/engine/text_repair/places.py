@@ -1,13 +1,21 @@
 """Places: the marked stretches of a text that a repair may change, and what stands there after.
 
-It promises that a repaired text differs from the one before inside its places only.
+It promises that a repaired text differs from the one before inside its places only, but for blanks
+and stops that a deletion would leave standing alone.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from spanjury.judges.core import ErrorSpan, Result
+
+_BEGINNING = re.compile(r"(?:\A|[.!?…\n][\"'”’)]*)\s*\Z")
+"""Matches all before a place with which a sentence begins."""
+_STOP = re.compile(r"[.!?…]+")
+_CLOSING = " \n,.;:!?…)"
+"""Characters before which a blank is one too many."""
 
 
 class Marked(NamedTuple):
@@ -86,19 +94,37 @@ def places_in(text: str, errors: Iterable[Marked]) -> tuple[Place, ...]:
     return tuple(_place(text, number, group) for number, group in enumerate(groups, start=1))
 
 
-def edits_of(places: Sequence[Place], texts: Mapping[int, str]) -> tuple[SpanEdit, ...]:
-    """Return the edits that put `texts`, by number, into their places; the same text is no edit."""
-    return tuple(
-        SpanEdit(
-            start=place.start,
-            end=place.end,
-            before=place.text,
-            after=texts[place.number],
-            errors=place.errors,
-        )
-        for place in places
-        if texts.get(place.number, place.text) != place.text
-    )
+def edits_of(text: str, places: Sequence[Place], texts: Mapping[int, str]) -> tuple[SpanEdit, ...]:
+    """Return the edits that put `texts`, by number, into their places; the same text is no edit.
+
+    A deletion takes along the blanks that it would leave twice, and the stop of a sentence that it
+    deletes from its beginning; nothing else outside the places is touched.
+    """
+    edits = []
+    borders = [0, *(place.end for place in places)], [*(place.start for place in places), len(text)]
+    for place, least, most in zip(places, borders[0], borders[1][1:], strict=False):
+        put = texts.get(place.number, place.text)
+        if put != place.text:
+            start, end = place.start, place.end
+            if not put:
+                start, end = _deleted(text, start, end, least=least, most=most)
+            before = text[start:end]
+            edits.append(
+                SpanEdit(start=start, end=end, before=before, after=put, errors=place.errors)
+            )
+    return tuple(edits)
+
+
+def _deleted(text: str, start: int, end: int, *, least: int, most: int) -> tuple[int, int]:
+    """Return the stretch to delete, at most from `least` to `most`, for that from start to end."""
+    if _BEGINNING.search(text, 0, start) and (stop := _STOP.match(text, end, most)):
+        end = stop.end()
+    head, tail = text[least:start], text[end:most]
+    if not text[:start].strip(" "):
+        return start, end + len(tail) - len(tail.lstrip(" "))
+    if end == len(text) or text[end] in _CLOSING:
+        return start - len(head) + len(head.rstrip(" ")), end
+    return start, end
 
 
 def edited(text: str, edits: Sequence[SpanEdit]) -> str:

@@ -67,7 +67,7 @@ async def test_a_replacement_stands_where_the_error_stood_and_all_else_is_as_it_
 
 async def test_an_empty_replacement_deletes() -> None:
     done, _ = await run({1: "", 2: ""})
-    assert done.best.text == "The bridge opened in . It cost . Ships liked it."
+    assert done.best.text == "The bridge opened in. It cost. Ships liked it."
 
 
 async def test_a_worse_version_is_given_up_and_ends_the_repair() -> None:
@@ -251,7 +251,38 @@ def test_nothing_outside_the_marked_characters_ever_changes(
     for place in places:
         pieces += (text[reached : place.start], texts.get(place.number, place.text))
         reached = place.end
-    assert edited(text, edits_of(places, texts)) == "".join((*pieces, text[reached:]))
+    whole = "".join((*pieces, text[reached:]))
+    changed = edited(text, edits_of(text, places, texts))
+    if all(texts.get(place.number, place.text) for place in places):
+        assert changed == whole
+    else:  # a deletion takes along what it would leave standing alone
+        assert bare(changed) == bare(whole)
+
+
+def bare(text: str) -> str:
+    return text.translate({ord(mark): None for mark in " .!?…"})
+
+
+@pytest.mark.parametrize(
+    ("text", "gone", "left"),
+    [
+        ("It is red. It flies. It sings.", "It flies", "It is red. It sings."),
+        ("It is red. It flies.", "It flies", "It is red."),
+        ("It flies. It is red.", "It flies", "It is red."),
+        ("It flies.", "It flies", ""),
+        ("It is (very) red, very red.", ", very red", "It is (very) red."),
+        ("It is the the one.", "the ", "It is the one."),
+        ("It is (now) red.", "(", "It is now) red."),
+        ("It is very red.", "very", "It is red."),
+        ("It is 5.5 km.", "5.5 km", "It is."),
+        ("A\n\nIt flies.\nB", "It flies", "A\n\n\nB"),
+    ],
+)
+def test_a_deletion_leaves_no_blank_and_no_stop_standing_alone(
+    text: str, gone: str, left: str
+) -> None:
+    places = places_in(text, [Marked("consistency", mark(text, gone))])
+    assert edited(text, edits_of(text, places, {1: ""})) == left
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from html import unescape
 from pathlib import Path
 
 import anyio
@@ -45,7 +46,10 @@ def follow_the_evidence(messages: list[ModelMessage], info: AgentInfo) -> ModelR
     for line in prompt.splitlines():
         if line.startswith('{"part"'):
             error = json.loads(line)
-            parts.setdefault(error["part"], words_for(error))
+            part = error["part"]
+            marked = re.search(rf"\[(\w+) {part}\](.*?)\[/\1 {part}\]", prompt, re.DOTALL)
+            words = words_for(error["explanation"], marked[2] if marked else error["quote"])
+            parts[part] = parts.get(part) or words
     mark = _MARK.search(prompt)
     answer = {
         "mark": mark[1] if mark else "",
@@ -54,9 +58,16 @@ def follow_the_evidence(messages: list[ModelMessage], info: AgentInfo) -> ModelR
     return ModelResponse(parts=[TextPart(json.dumps(answer))])
 
 
-def words_for(error: Mapping[str, str]) -> str:
-    """Return the words that a report names as right; none where it names none."""
-    explanation = error["explanation"]
+def words_for(explanation: str, marked: str) -> str:
+    """Return the words that a report names as right in place of the marked ones, or none."""
+    if explanation.endswith("the stop is missing."):
+        return f"{marked}."
+    if explanation == "The sentence begins in lower case.":
+        return marked.capitalize()
+    if "HTML entity" in explanation:
+        return unescape(marked)
+    if "wrong encoding" in explanation:
+        return marked.encode("cp1252").decode("utf-8", "ignore")
     for pattern in (*_RIGHT_WORDS, _TWICE):
         if found := pattern.search(explanation):
             return found[1]

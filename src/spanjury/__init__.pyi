@@ -1,6 +1,6 @@
-import spanjury.agents as agents
-import spanjury.exams as exams
-import spanjury.frameworks as frameworks
+from spanjury import agents as agents
+from spanjury import exams as exams
+from spanjury import frameworks as frameworks
 from spanjury.judges.core import Aspect as Aspect
 from spanjury.judges.core import Decision as Decision
 from spanjury.judges.core import DecisionBasis as DecisionBasis

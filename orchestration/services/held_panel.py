@@ -8,7 +8,9 @@ from types import TracebackType
 from anyio import CancelScope, Event
 
 from spanjury.judges.core import Aspect, ClosedModelError, PanelReport, Segment
+from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.panel import Panel
+from spanjury.orchestration.services.likely_task import likely_task
 from spanjury.orchestration.wiring.config import PanelConfig
 from spanjury.orchestration.wiring.panels import open_configured_panel
 
@@ -32,14 +34,19 @@ class HeldPanel(Panel):
 
     life: _Life = field(repr=False, compare=False)
 
-    async def assess(self, segment: Segment, aspect: Aspect) -> PanelReport:
-        """Return the panel's report; raise `ClosedModelError` if the panel is closed."""
+    async def assess(self, segment: Segment, aspect: Aspect | str) -> PanelReport:
+        """Return the panel's report on an aspect, which may be named.
+
+        A name is of the segment's task, or of that which `likely_task` says. Raise
+        `ClosedModelError` if the panel is closed, and `ConfigError` if there is no such aspect.
+        """
         life = self.life
         if life.is_closed:
             raise ClosedModelError("a text comes after its panel was closed: open another")
+        named = _named(segment, aspect) if isinstance(aspect, str) else aspect
         life.under_way += 1
         try:
-            return await Panel.assess(self, segment, aspect)
+            return await Panel.assess(self, segment, named)
         finally:
             life.under_way -= 1
             if life.idle is not None and not life.under_way:
@@ -96,3 +103,10 @@ class PanelOpening:
             life = _Life(models=opening.pop_all())
         parts = {part.name: getattr(panel, part.name) for part in fields(Panel) if part.init}
         return HeldPanel(**parts, life=life)
+
+
+def _named(segment: Segment, aspect: str) -> Aspect:
+    catalogue = Catalogue.load()
+    headers = segment.inputs.keys()
+    task = segment.task or likely_task(catalogue, [aspect], headers=headers)
+    return catalogue.aspect(task, aspect)

@@ -76,6 +76,18 @@ async def test_a_panel_that_is_closed_lets_what_is_under_way_come_to_its_end() -
 
 
 @pytest.mark.anyio
+async def test_an_open_panel_takes_an_aspect_by_name() -> None:
+    text = spanjury.Segment(output=OUTPUT, inputs={"Article": SOURCE})
+    answer = spanjury.Segment(output=OUTPUT, inputs={"Context": SOURCE}, task="qa")
+    async with spanjury.open_panel(judges=RULES) as panel:
+        for segment, name in ((text, "consistency"), (answer, "faithfulness")):
+            report = await panel.assess(segment, name)
+            assert [span.text for span in report.spans] == ["1935"]
+        with pytest.raises(spanjury.EvaluationError, match="unknown aspect"):
+            await panel.assess(answer, "truthiness")
+
+
+@pytest.mark.anyio
 async def test_a_caller_who_leaves_takes_the_judges_with_it() -> None:
     judge = WaitingJudge.holding(["slow"])
     async with spanjury.open_panel(judges=[judge]) as panel:

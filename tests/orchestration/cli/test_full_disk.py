@@ -68,7 +68,7 @@ def limited(folder: Path, *arguments: str, limit: int) -> str:
 
 @pytest.mark.parametrize(
     ("limit", "name"),
-    [(500, "run"), (20_000, "run/memory.sqlite3"), (150_000, "run/memory.sqlite3")],
+    [(500, "run"), (40_000, "run/memory.sqlite3"), (150_000, "run/memory.sqlite3")],
 )
 def test_a_file_that_may_not_grow_ends_the_run_until_it_may(
     tmp_path: Path, undisturbed: bytes, limit: int, name: str

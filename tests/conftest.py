@@ -19,7 +19,7 @@ SLOW_LIBRARIES = {"datasets", "litellm", "matplotlib", "peft", "ray", "torch", "
 
 # Under tests/, and why `just test` leaves it to `just test-all`: it does not import it even.
 HEAVY = {
-    "adapters/pages/test_pages_in_a_browser.py": "starts a browser",
+    "orchestration/report/drawings/test_pages_in_a_browser.py": "starts a browser",
     "adapters/plots": "imports matplotlib",
     "adapters/reading": "imports torch",
     "adapters/test_answer_limits.py": "imports LiteLLM",

@@ -1,17 +1,14 @@
 """A report as one file of HTML: readable on a phone, in the dark and on paper, without a script.
 
-What comes from outside is escaped, pictures are contained, and the page's own policy lets a
-browser load nothing and run nothing.
+What comes from outside is escaped, pictures are contained, and the browser runs nothing.
 """
 
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
-from hashlib import sha256
-from html import escape
 from importlib.resources import files
 from types import MappingProxyType
 
-from spanjury.judges.core import StoreError, shown
+from spanjury.judges.core import StoreError
 from spanjury.orchestration.report.document import (
     Block,
     Bullets,
@@ -21,10 +18,11 @@ from spanjury.orchestration.report.document import (
     Section,
     shown_on,
 )
+from spanjury.orchestration.report.page import Page, page_html, safe, template
 from spanjury.orchestration.report.prose import Prose, parts
 from spanjury.orchestration.report.tables import Cell, Column, Table
 
-_STYLE = files("spanjury.orchestration.report") / "page.css"
+_STYLE = files("spanjury.orchestration.report") / "report.css"
 _DEEPEST = 6
 _TAGS = MappingProxyType({"plain": "bdi", "strong": "strong", "emphasis": "em", "code": "code"})
 _KINDS: Mapping[str, str] = MappingProxyType({".png": "image/png", ".svg": "image/svg+xml"})
@@ -35,23 +33,8 @@ def report_html(report: Report) -> str:
 
     Raise `StoreError` if a picture cannot be read.
     """
-    style = _STYLE.read_text(encoding="utf-8")
-    digest = b64encode(sha256(style.encode()).digest()).decode()
-    policy = (
-        f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none';"
-        " form-action 'none'"
-    )
-    title = _safe(report.title)
-    return "\n".join(
-        (
-            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{title}</title>\n<style>{style}</style>\n</head>\n<body>",
-            *_content(report),
-            "</body>\n</html>\n",
-        )
-    )
+    body = "\n".join(_content(report))
+    return page_html(Page(title=report.title, body=body, style=template(_STYLE)))
 
 
 def report_fragment(report: Report) -> str:
@@ -64,7 +47,7 @@ def report_fragment(report: Report) -> str:
 
 def _content(report: Report) -> Iterator[str]:
     yield "<header>"
-    yield f"<h1><bdi>{_safe(report.title)}</bdi></h1>"
+    yield f"<h1><bdi>{safe(report.title)}</bdi></h1>"
     for one in shown_on("page", [Bullets(report.facts)]):
         yield from _lines(one)
     yield from ("</header>", "<main>")
@@ -83,9 +66,9 @@ def _lines(block: Block, *, level: int = 2) -> Iterator[str]:
         case Table():
             yield from _table(block)
         case Picture():
-            yield f'<p><img src="{_contained(block)}" alt="{_safe(block.alt)}"></p>'
+            yield f'<p><img src="{_contained(block)}" alt="{safe(block.alt)}"></p>'
         case Section():
-            yield f"<section>\n<h{level}><bdi>{_safe(block.title)}</bdi></h{level}>"
+            yield f"<section>\n<h{level}><bdi>{safe(block.title)}</bdi></h{level}>"
             for inner in shown_on("page", block.blocks):
                 yield from _lines(inner, level=min(level + 1, _DEEPEST))
             yield "</section>"
@@ -97,7 +80,7 @@ def _table(table: Table) -> Iterator[str]:
         yield f"<p>{_prose(table.title)}</p>"
     # A focus lets the keyboard scroll a table that is wider than the page.
     yield '<div class="scroll" tabindex="0">\n<table>'
-    heads = (f'<th scope="col"{_side(one)}>{_safe(one.heading)}</th>' for one in columns)
+    heads = (f'<th scope="col"{_side(one)}>{safe(one.heading)}</th>' for one in columns)
     yield f"<thead><tr>{''.join(heads)}</tr></thead>\n<tbody>"
     for row in table.rows:
         cells = map(_cell, columns, table.cells_on("page", row))
@@ -111,13 +94,13 @@ def _table(table: Table) -> Iterator[str]:
 
 
 def _cell(column: Column, cell: Cell) -> str:
-    value = f"<bdi>{_safe(cell.figure)}</bdi>"
+    value = f"<bdi>{safe(cell.figure)}</bdi>"
     if cell.bold:
         value = f"<strong>{value}</strong>"
     if cell.mark:
         value = f'<span class="{cell.mark}">{value}</span>'
     if cell.remainder:
-        value += f" <small><bdi>{_safe(cell.remainder)}</bdi></small>"
+        value += f" <small><bdi>{safe(cell.remainder)}</bdi></small>"
     return f"<td{_side(column)}>{value}</td>"
 
 
@@ -136,9 +119,5 @@ def _contained(picture: Picture) -> str:
 
 def _prose(text: Prose) -> str:
     return "".join(
-        f"<{_TAGS[piece.style]}>{_safe(piece.text)}</{_TAGS[piece.style]}>" for piece in parts(text)
+        f"<{_TAGS[piece.style]}>{safe(piece.text)}</{_TAGS[piece.style]}>" for piece in parts(text)
     )
-
-
-def _safe(text: str) -> str:
-    return escape(shown(text))

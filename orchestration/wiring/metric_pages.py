@@ -8,14 +8,14 @@ from typing import Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from spanjury.adapters.pages.alignment import LcsAlignment, alignment_page
-from spanjury.adapters.pages.flow import Flow, TokenFlow, flow_page
-from spanjury.adapters.pages.heat_map import TokenSimilarities, heat_map_page
-from spanjury.adapters.pages.ngrams import NgramPlaces, SharedNgrams, ngram_page
-from spanjury.adapters.pages.page import MarkedText, write_page
 from spanjury.judges.core import ConfigError, Sample, SegmentMetric
 from spanjury.judges.metrics.named import NamedMetric, check_samples
 from spanjury.judges.metrics.overlap.alignments import lcs_alignment, ngram_matches
+from spanjury.orchestration.report.drawings.alignment import LcsAlignment, alignment_page
+from spanjury.orchestration.report.drawings.drawing import MarkedText, write_page
+from spanjury.orchestration.report.drawings.flow import Flow, TokenFlow, flow_page
+from spanjury.orchestration.report.drawings.heat_map import TokenSimilarities, heat_map_page
+from spanjury.orchestration.report.drawings.ngrams import NgramPlaces, SharedNgrams, ngram_page
 from spanjury.orchestration.wiring.config import parse_options
 from spanjury.orchestration.wiring.metrics import open_metric
 

@@ -5,11 +5,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from spanjury.adapters.pages.alignment import LcsAlignment, alignment_page
-from spanjury.adapters.pages.flow import Flow, TokenFlow, flow_page
-from spanjury.adapters.pages.heat_map import TokenSimilarities, heat_map_page
-from spanjury.adapters.pages.ngrams import NgramPlaces, SharedNgrams, ngram_page
-from spanjury.adapters.pages.page import MarkedText
+from spanjury.orchestration.report.drawings.alignment import LcsAlignment, alignment_page
+from spanjury.orchestration.report.drawings.drawing import MarkedText
+from spanjury.orchestration.report.drawings.flow import Flow, TokenFlow, flow_page
+from spanjury.orchestration.report.drawings.heat_map import TokenSimilarities, heat_map_page
+from spanjury.orchestration.report.drawings.ngrams import NgramPlaces, SharedNgrams, ngram_page
 
 __all__ = ["HOSTILE", "PAGES"]
 

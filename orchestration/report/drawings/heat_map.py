@@ -6,7 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from spanjury.adapters.pages.page import Table, make_page, measured, number, tokens_json
+from spanjury.orchestration.report.drawings.drawing import (
+    Table,
+    make_page,
+    measured,
+    number,
+    tokens_json,
+)
 
 _MOST_TOKENS = 400
 """Of a side, in the map: 160,000 cells."""

@@ -8,7 +8,7 @@ import pytest
 from fakes.sample_pages import HOSTILE, PAGES
 from loopback.browser import CHROMIUM, FLAGS, Browser, open_browser
 
-from spanjury.adapters.pages.page import write_page
+from spanjury.orchestration.report.drawings.drawing import write_page
 
 pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"{CHROMIUM} is not installed")
 

@@ -2,7 +2,13 @@
 
 from dataclasses import dataclass
 
-from spanjury.adapters.pages.page import MarkedText, Table, make_page, marked_json, measured
+from spanjury.orchestration.report.drawings.drawing import (
+    MarkedText,
+    Table,
+    make_page,
+    marked_json,
+    measured,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,13 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from spanjury.adapters.pages.page import JsonText, MarkedText, Table, make_page, marked_json
+from spanjury.orchestration.report.drawings.drawing import (
+    JsonText,
+    MarkedText,
+    Table,
+    make_page,
+    marked_json,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

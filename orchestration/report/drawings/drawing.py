@@ -1,26 +1,20 @@
-"""The frame of a page: a title, a summary, data that a script draws, tables without a script.
+"""A drawing: a title, a summary, data that a script draws, tables without a script.
 
 Texts are shown with words where they stand, and nothing that hides or cannot be encoded.
-
-Text from outside is either escaped or in a block of JSON that no browser runs, and the
-page's own policy lets the browser run the script of ours whose digest it names, and load
-nothing at all.
 """
 
 import json
 import math
-from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
-from html import escape
 from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
 
 from spanjury.judges.core import ConfigError, StoreError, shown
+from spanjury.orchestration.report.page import Page, page_html, safe, template
 
-_TEMPLATES = files("spanjury.adapters.pages") / "templates"
+_TEMPLATES = files("spanjury.orchestration.report.drawings") / "templates"
 _MOST_ROWS = 3000
 """Of a table that is shown where no script runs."""
 JsonText = dict[str, list[str]]
@@ -70,23 +64,17 @@ def make_page(
     is for the script: lists, texts, finite numbers, None. `table` is the same for those whose
     browser runs no script.
     """
-    style = _template("page.css")
-    script = _template("common.js") + _template(f"{drawing}.js")
-    policy = (
-        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}';"
-        " base-uri 'none'; form-action 'none'"
-    )
-    lines = "".join(f"<p><bdi>{_safe(line)}</bdi></p>\n" for line in summary)
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{_safe(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
-        f"<header>\n<h1><bdi>{_safe(title)}</bdi></h1>\n{lines}</header>\n"
+    lines = "".join(f"<p><bdi>{safe(line)}</bdi></p>\n" for line in summary)
+    body = (
+        f"<header>\n<h1><bdi>{safe(title)}</bdi></h1>\n{lines}</header>\n"
         f'<main id="drawing" hidden>\n{_template(f"{drawing}.html")}</main>\n'
-        f"<noscript>\n{_table(table)}</noscript>\n"
-        f'<script type="application/json" id="data">{_json(data)}</script>\n'
-        f"<script>{script}</script>\n</body>\n</html>\n"
+        f"<noscript>\n{_table(table)}</noscript>"
+    )
+    script = _template("common.js") + _template(f"{drawing}.js")
+    values = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    style = _template("drawing.css")
+    return page_html(
+        Page(title=title, body=body, style=style, script=script, data={"data": values})
     )
 
 
@@ -127,35 +115,19 @@ def tokens_json(tokens: Sequence[str]) -> JsonText:
     return {"words": [shown(token) for token in tokens], "gaps": gaps}
 
 
-def _json(data: Mapping[str, object]) -> str:
-    """Write JSON that holds no character which HTML gives a meaning to."""
-    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
-    for character in "<>&":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return text
-
-
-def _safe(text: str) -> str:
-    return escape(shown(text))
-
-
 def _table(table: Table) -> str:
     is_cut = len(table.rows) > _MOST_ROWS
     note = f" (the first {_MOST_ROWS:,} of {len(table.rows):,} rows)" if is_cut else ""
-    head = "".join(f'<th scope="col">{_safe(name)}</th>' for name in table.head)
+    head = "".join(f'<th scope="col">{safe(name)}</th>' for name in table.head)
     rows = "\n".join(
-        "<tr>" + "".join(f"<td><bdi>{_safe(cell)}</bdi></td>" for cell in row) + "</tr>"
+        "<tr>" + "".join(f"<td><bdi>{safe(cell)}</bdi></td>" for cell in row) + "</tr>"
         for row in table.rows[:_MOST_ROWS]
     )
     return (
-        f"<table>\n<caption>{_safe(table.caption + note)}</caption>\n"
+        f"<table>\n<caption>{safe(table.caption + note)}</caption>\n"
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table>\n"
     )
 
 
-def _digest(code: str) -> str:
-    return f"sha256-{b64encode(sha256(code.encode()).digest()).decode()}"
-
-
 def _template(name: str) -> str:
-    return (_TEMPLATES / name).read_text(encoding="utf-8")
+    return template(_TEMPLATES / name)

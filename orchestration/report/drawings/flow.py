@@ -4,7 +4,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from spanjury.adapters.pages.page import Table, make_page, measured, number, tokens_json
+from spanjury.orchestration.report.drawings.drawing import (
+    Table,
+    make_page,
+    measured,
+    number,
+    tokens_json,
+)
 
 _MOST_TOKENS = 400
 _MOST_LINKS = 3000

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from spanjury.adapters.pages.alignment import LcsAlignment, alignment_page
-from spanjury.adapters.pages.flow import Flow, TokenFlow, flow_page
-from spanjury.adapters.pages.heat_map import TokenSimilarities, heat_map_page
-from spanjury.adapters.pages.ngrams import NgramPlaces, SharedNgrams
-from spanjury.adapters.pages.page import MarkedText, write_page
 from spanjury.judges.core import ConfigError, StoreError
+from spanjury.orchestration.report.drawings.alignment import LcsAlignment, alignment_page
+from spanjury.orchestration.report.drawings.drawing import MarkedText, write_page
+from spanjury.orchestration.report.drawings.flow import Flow, TokenFlow, flow_page
+from spanjury.orchestration.report.drawings.heat_map import TokenSimilarities, heat_map_page
+from spanjury.orchestration.report.drawings.ngrams import NgramPlaces, SharedNgrams
 
 VOID = {"meta", "input"}
 ABC = MarkedText(text="a b c", words=((0, 1), (2, 3), (4, 5)))

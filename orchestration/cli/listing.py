@@ -6,7 +6,7 @@ cells with a tab between them, without headings, so that `cut`, `grep` and `sort
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Annotated, TypeVar
 
@@ -52,6 +52,8 @@ class Listing:
     brief
         The headings of what a terminal shows, the most important first: where it is narrow, the
         last of them are left out.
+    briefly
+        What a terminal shows in place of a cell, by heading.
     group
         The heading of a column whose cells stand above their entries on a terminal.
     right
@@ -63,6 +65,7 @@ class Listing:
     headings: Sequence[str]
     rows: Sequence[Sequence[str]]
     brief: Sequence[str]
+    briefly: Mapping[str, Callable[[str], str]] = field(default_factory=dict)
     group: str = ""
     right: frozenset[str] = frozenset()
     records: Sequence[Mapping[str, object]] | None = None
@@ -95,17 +98,19 @@ class Line:
 def brief_lines(listing: Listing, *, width: int) -> Iterator[Line]:
     """Yield the lines of a list on a terminal: none longer than `width`, but for a long name."""
     indent = _GAP if listing.group else 0
-    columns = [listing.headings.index(heading) for heading in listing.brief]
-    rows = [[one_line(row[column]) for column in columns] for row in listing.rows]
-    heading = [heading.replace("_", " ") for heading in listing.brief]
-    widths = _widths([heading, *rows], width - indent)
+    columns = [
+        (listing.headings.index(heading), listing.briefly.get(heading, str))
+        for heading in listing.brief
+    ]
+    rows = [[one_line(briefly(row[at])) for at, briefly in columns] for row in listing.rows]
+    widths = _widths([listing.brief, *rows], width - indent)
     right = [name in listing.right for name in listing.brief]
 
     def lines(row: Sequence[str], style: str = "") -> Iterator[Line]:
         for text in _aligned(row, widths, right=right):
             yield Line(f"{' ' * indent}{text}", style)
 
-    yield from lines(heading, "dim")
+    yield from lines(listing.brief, "dim")
     if not listing.group:
         for row in rows:
             yield from lines(row)

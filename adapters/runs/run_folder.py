@@ -85,7 +85,7 @@ class RunFolder:
 
     @property
     def rows_at_stop(self) -> int | None:
-        """How many rows there were when the run was stopped last; None if nothing says so."""
+        """The number of rows when the run was stopped last; None if nothing says so."""
         try:
             return int((self.path / _STOPPED).read_text(encoding="ascii"))
         except (OSError, ValueError):

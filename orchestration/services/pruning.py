@@ -18,7 +18,7 @@ _NAMED = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PruneRule:
-    """What is deleted.
+    """A rule about which runs are deleted.
 
     Parameters
     ----------

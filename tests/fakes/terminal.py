@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 _BLOCK = 65_536
 _PATIENCE = 30.0
-"""Seconds: what waits for an answer that nobody gives is hung up on."""
+"""Seconds: what waits for an answer that never comes is hung up on."""
 
 
 class Screen(NamedTuple):
@@ -76,5 +76,5 @@ def _read(descriptor: int) -> bytes:
         if not select.select([descriptor], [], [], _PATIENCE)[0]:
             return b""
         return os.read(descriptor, _BLOCK)
-    except OSError:  # so Linux says that nobody writes any longer
+    except OSError:  # so Linux says that the last writer has left
         return b""

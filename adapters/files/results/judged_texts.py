@@ -17,7 +17,8 @@ class JudgedTexts:
     Rows of results come in the order of their data, mostly: then one text is held at a time. Once a
     row does not, or its text is not there, all are.
 
-    A text that is not there any more, or not what was judged, is none: its `missing` ids are kept.
+    A text that is not there any more is none, and so is one in which something does not stand where
+    a row has found it: `missing` holds their ids. Only quotes tell that a text has changed.
 
     Parameters
     ----------
@@ -39,7 +40,7 @@ class JudgedTexts:
     def of(self, row: ResultRow) -> Segment | None:
         """Return the text that `row` is about; None if it is not there as it was judged."""
         found = self._find(row.id)
-        if found is not None and _fits(found, row):
+        if found is not None and row.id not in self.missing and _fits(found, row):
             return found
         self.missing.add(row.id)
         return None

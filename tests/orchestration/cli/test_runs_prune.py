@@ -217,7 +217,7 @@ def test_a_run_that_cannot_be_deleted_is_reported_and_stops_no_other(
     assert names(home) == ["new", "old"]
 
 
-def test_without_a_terminal_nobody_can_answer_so_it_is_refused(home: Path) -> None:
+def test_without_a_terminal_to_answer_on_it_is_refused(home: Path) -> None:
     done = prune(*OLD)
     assert (done.exit_code, done.stdout) == (2, "")
     assert "give --yes" in done.stderr

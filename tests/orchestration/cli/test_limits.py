@@ -172,7 +172,7 @@ def test_runs_are_listed_by_the_names_that_resume_takes(spanjury: Spanjury) -> N
     (run,) = Path("home").iterdir()
     listed = spanjury("runs").output
     assert "done" in listed
-    assert "1 runs in home" in listed
+    assert "1 run of " in listed
     cells = [line.split("│")[1].strip() for line in listed.splitlines() if line.startswith("│")]
     assert "".join(cells) == run.name  # folded, not cut short
 

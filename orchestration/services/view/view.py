@@ -161,7 +161,7 @@ class View:
             "outcomes": OUTCOMES,
             "decisions": DECISIONS,
             "rows": self.rows if is_read else None,
-            "has_texts": self._main_store is not None and not self._main_store.is_empty,
+            "has_texts": bool(self._main_store),
             "has_replies": any(map(self._has_replies, range(len(self.runs)))),
             "marking": self.marking and {"annotators": self.marking.annotators()},
             "notes": self.notes(),
@@ -201,20 +201,23 @@ class View:
             Leave out what judges said.
         """
         is_read = self._is_read  # before the rows are counted: more may come meanwhile
-        end = min(self.rows, start + most)
-        numbers = range(start, end)
+        rows = self.rows
+        end = min(rows, start + most)
+        columns = self.columns_of(range(start, end), is_blind=is_blind)
+        return {"from": start, "done": is_read and end >= rows, **columns}
+
+    def columns_of(self, numbers: Sequence[int], *, is_blind: bool = False) -> dict[str, object]:
+        """Return the columns of some rows that are there, for JSON; `columns` explains them."""
         places = [self._pairing.place(number) for number in numbers]
         return {
-            "from": start,
-            "done": is_read and end == self.rows,
             "rows": len(numbers),
             "names": self._all_names(),
             "id": [run.columns.ids[row] for run, row in places],
             "system": [run.columns.systems[row] for run, row in places],
             "aspect": [run.columns.aspects[row] for run, row in places],
-            "source": self._sources[start:end].tolist(),
+            "source": [self._sources[number] for number in numbers],
             "runs": [
-                NO_COLUMNS if is_blind else run.columns.part(rows[start:end])
+                NO_COLUMNS if is_blind else run.columns.part([rows[number] for number in numbers])
                 for run, rows in zip(self._pairing.runs, self._pairing.rows, strict=True)
             ],
         }

@@ -1,1 +1,1 @@
-"""Placeholder."""
+"""The page of `spanjury view`: HTML, CSS and JavaScript, and what joins them."""

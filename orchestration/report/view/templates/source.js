@@ -61,10 +61,16 @@ function fileSource() {
   };
 }
 
-// In a file a comparison is named as the server is asked for it, or by the names of what it compares.
+// A file holds each pair once; the other way round it says the same with other signs.
 function chosenComparison(comparisons, first, second) {
-  const isNamed = (name, asked) => name === asked.key || name === asked.name;
-  return comparisons.find((each) => isNamed(each.first, first) && isNamed(each.second, second)) ?? null;
+  const held = (one, other) => comparisons.find((each) => each.first === one.key && each.second === other.key);
+  const turned = held(second, first);
+  return held(first, second) ?? (turned ? { ...turned, rows: turned.rows.map(turnedRow) } : null);
+}
+
+function turnedRow(row) {
+  const negative = (value) => (value === null ? null : -value);
+  return { ...row, first: row.second, second: row.first, difference: negative(row.difference), low: negative(row.high), high: negative(row.low) };
 }
 
 function serverSource(token) {

@@ -142,7 +142,9 @@ class ViewData:
         file = {"columns": "columns", "details": names, "rows_a_part": self.part}
         head = {**self.head(), "file": {**file, "comparisons": "comparisons"}}
         blocks = {"head": json.dumps(head), "columns": packed(self.columns())}
-        blocks |= {name: packed(self.details(part)) for name, part in zip(names, parts, strict=True)}
+        blocks |= {
+            name: packed(self.details(part)) for name, part in zip(names, parts, strict=True)
+        }
         blocks["comparisons"] = packed(list(self.comparisons))
         return view_page(head["title"], blocks=blocks, is_served=False)
 
@@ -167,7 +169,9 @@ def run_row(row: Json | None, names: Json) -> Json:
         "severity": max((each["severity"] for each in spans), default=0),
         "disagreement": max(scores) - min(scores) if len(scores) > 1 else None,
         "categories": sorted(names["categories"].index(name) for name in named),
-        "judges": sorted({names["judges"].index(seat) for each in spans for seat in each["found_by"]}),
+        "judges": sorted(
+            {names["judges"].index(seat) for each in spans for seat in each["found_by"]}
+        ),
     }
 
 

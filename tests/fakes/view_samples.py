@@ -77,7 +77,9 @@ def mixed() -> Json:
         | {"evidence": [{"input": "Source", "start": 5, "end": 6, "text": "😀"}]},
         span(MIXED, "👩‍👩‍👧 at", severity=4, category="number"),
     ]
-    return result("mixed", score=3.5, system="bart", spans=spans, seats=[seat("a", 3.5, spans=spans)])
+    return result(
+        "mixed", score=3.5, system="bart", spans=spans, seats=[seat("a", 3.5, spans=spans)]
+    )
 
 
 def hebrew() -> Json:

@@ -106,7 +106,7 @@ function serverSource(token) {
     head: () => ask("head"),
     columns: (from) => ask(`columns?from=${from}${state.blind === null ? "" : "&blind=1"}`),
     details,
-    search: async (text) => (await ask(`search?text=${encodeURIComponent(text)}`)).numbers,
+    search: async (text) => (await ask(`search?text=${encodeURIComponent(text)}${state.blind === null ? "" : "&blind=1"}`)).numbers,
     asked: (number, run) => ask(`asked?number=${number}&run=${run}`),
     comparison: (first, second) =>
       ask(`comparison?first=${encodeURIComponent(first.key)}&second=${encodeURIComponent(second.key)}`),

@@ -38,9 +38,7 @@ def test_a_page_without_its_data_is_refused() -> None:
 def test_a_page_has_one_script_and_no_attribute_that_runs_or_loads() -> None:
     tags = Tags()
     tags.feed(one_run().page())
-    assert tags.names.count("script") == 1 + len(
-        ["head", "columns", "details-0", "comparisons"]
-    )
+    assert tags.names.count("script") == 1 + len(["head", "columns", "details-0", "comparisons"])
     names = {name for name, _ in tags.attributes}
     assert not {name for name in names if name.startswith("on")}
     assert not names & {"src", "srcset", "action", "style", "data", "poster"}

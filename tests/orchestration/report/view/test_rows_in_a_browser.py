@@ -98,9 +98,7 @@ def test_a_bar_of_a_histogram_is_a_filter(chromium: Chromium, tmp_path: Path) ->
         ("disagreement", ["ferry/bart", "ferry/t5", "mixed", "hebrew", "clean"]),
     ],
 )
-def test_rows_are_sorted(
-    chromium: Chromium, tmp_path: Path, by: str, first: list[str]
-) -> None:
+def test_rows_are_sorted(chromium: Chromium, tmp_path: Path, by: str, first: list[str]) -> None:
     with chromium.open(written(tmp_path, one_run())) as page:
         page.get_by_label("Sort rows by").select_option(by)
         assert ids(page) == first

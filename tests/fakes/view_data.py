@@ -1,4 +1,4 @@
-"""Data of the page of `spanjury view`, built from results and texts, as a file or its server has it."""
+"""Data of the page of `spanjury view`, built from results and texts."""
 
 import json
 from base64 import b64encode
@@ -63,7 +63,7 @@ class ViewData:
     comparisons: Sequence[Json] = ()
     changes: Mapping[str, Any] = field(default_factory=dict)
     part: int = 100
-    """How many rows a part of the details holds."""
+    """Rows in a part of the details."""
 
     @property
     def rows(self) -> list[Json]:

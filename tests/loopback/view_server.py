@@ -17,7 +17,7 @@ TOKEN = "t0k-en_of.this~test"
 
 @dataclass
 class ViewServer:
-    """The data that is served, in parts of `rows_at_once`; errors by path that are answered once."""
+    """Data that are served, and errors by path, each answered once."""
 
     data: ViewData
     rows_at_once: int = 20_000

@@ -22,7 +22,7 @@ class Tags(HTMLParser):
         self.attributes.extend(attrs)
 
 
-def test_a_file_asks_nobody_and_a_served_page_asks_its_server() -> None:
+def test_a_file_asks_no_one_and_a_served_page_asks_its_server() -> None:
     served = view_page("run", blocks={}, is_served=True)
     assert "connect-src &#x27;self&#x27;" in served or "connect-src 'self'" in served
     assert "connect-src" not in one_run().page()

@@ -44,14 +44,14 @@ def test_overlapping_and_nested_spans_are_cut_at_their_borders(
     chromium: Chromium, tmp_path: Path
 ) -> None:
     with chromium.open(written(tmp_path, one_run())) as page:
-        assert pieces(page) == ["sank off Sund ", "on ", "Monday", " with 48 people"] + [
-            "the captain was drunk"
-        ]
+        cut = ["sank off Sund ", "on ", "Monday", " with 48 people", "the captain was drunk"]
+        assert pieces(page) == cut
         assert shown_text(page) == OVERLAPPING
         tones = page.locator(".piece").evaluate_all("(all) => all.map((one) => one.dataset.tone)")
         assert tones == [f"severity-{step}" for step in (3, 3, 4, 2, 5)]
         lines = page.locator(".piece").evaluate_all(
-            "(all) => all.map((one) => one.style.getPropertyValue('--lines').split('repeating').length - 1)"
+            "(all) => all.map((one) =>"
+            " one.style.getPropertyValue('--lines').split('repeating').length - 1)"
         )
         assert lines == [2, 3, 3, 1, 2]  # seats b c, a b c, a b c, a, a b
 
@@ -149,8 +149,8 @@ def test_the_consolidation_is_said_step_by_step(chromium: Chromium, tmp_path: Pa
             "The aggregation “mean” makes 2.50 of the 3 scores.",
             "The seats mark spans: a 5, b 3, c 2.",
             "c is set aside as an outlier. Its score counts, its spans do not.",
-            "The consolidator “rules” makes 6 spans of these 8."
-            " 3 of them were found by more than one seat.",
+            "The consolidator “rules” makes 6 spans of these 8. 3 of them were found by more"
+            " than one seat.",
             "1 more span is left out: a report has no room for more.",
         ]
         cards = page.locator(".seat-card")

@@ -34,12 +34,14 @@ def two_systems() -> ViewData:
     return ViewData(texts=texts, runs=[rows], comparisons=[compared])
 
 
-def test_spans_of_two_runs_are_told_apart_in_one_text(chromium: Chromium, tmp_path: Path) -> None:
+def test_spans_of_two_runs_differ_by_fill_in_one_text(chromium: Chromium, tmp_path: Path) -> None:
     with chromium.open(written(tmp_path, two_runs())) as page:
         pieces = page.locator(".text .piece")
         expect(pieces).to_have_text(
-            ["ferry Halvard", "sank off Sund ", "on ", "Monday", " with 48 people"]
-            + ["the captain was drunk"]
+            [
+                *("ferry Halvard", "sank off Sund ", "on ", "Monday", " with 48 people"),
+                "the captain was drunk",
+            ]
         )
         tones = pieces.evaluate_all("(all) => all.map((one) => one.dataset.tone)")
         assert tones == ["second", "both", "both", "both", "both", "first"]
@@ -53,9 +55,14 @@ def test_the_list_shows_both_scores_and_sorts_by_their_difference(
     chromium: Chromium, tmp_path: Path
 ) -> None:
     with chromium.open(written(tmp_path, two_runs())) as page:
-        expect(page.locator(".option .first-line")).to_have_text(
-            ["ferry/bart2.50→3.25+0.75", "ferry/t5reply unreadable→4.50"]
-            + ["mixed3.50→3.500.00", "hebrew1.50→not in it", "clean5.00→5.000.00"]
+        expect(page.locator(".option")).to_have_text(
+            [
+                "ferry/bart+0.75bart2.50→3.25",
+                "ferry/t5t5reply unreadable→4.50",
+                "mixed0.00bart3.50→3.50",
+                "hebrewt51.50→not in it",
+                "clean0.00bart5.00→5.00",
+            ]
         )
         expect(page.locator(".mean-line")).to_have_text(
             "consistency3.13scored 4 of 54.06scored 4 of 4"
@@ -85,9 +92,7 @@ def test_a_row_that_one_run_lacks_says_so(chromium: Chromium, tmp_path: Path) ->
 def test_two_systems_are_paired_by_their_inputs(chromium: Chromium, tmp_path: Path) -> None:
     with chromium.open(written(tmp_path, two_systems())) as page:
         page.get_by_role("button", name="Compare two systems").click()
-        expect(page.locator(".option .first-line")).to_have_text(
-            ["a12.00→5.00+3.00", "a24.50→3.50−1.00"]
-        )
+        expect(page.locator(".option")).to_have_text(["a1+3.002.00→5.00", "a2−1.004.50→3.50"])
         expect(page.locator("#count")).to_have_text("2 pairs")
         expect(page.locator(".two-texts .text")).to_have_text(["The dog sat.", "The cat sat."])
         expect(page.locator(".input-text")).to_have_text("The cat sat.")
@@ -109,7 +114,7 @@ def test_systems_the_other_way_round_have_other_signs(chromium: Chromium, tmp_pa
             ["consistency", "2", "4.25", "3.25", "−1.00", "−3.00 to +1.00", ""]
         )
         page.get_by_label("Second system").select_option("c")
-        expect(page.locator(".option .first-line")).to_have_text("b15.00→4.00−1.00")
+        expect(page.locator(".option")).to_have_text("b1−1.005.00→4.00")
         expect(page.locator("#comparison")).to_contain_text("The file holds no intervals")
 
 

@@ -36,13 +36,14 @@ function drawCard(pane, mark, at) {
   const card = byId("card");
   const others = marksAt(pane, at).filter((each) => each !== mark && !isHidden(each));
   card.replaceChildren(
-    h("div.card-head", {}, cardTitle(mark), active.isPinned && button("×", dismissCard, { kind: ".quiet.close", "aria-label": "Close" })),
+    h("div.card-head", {}, cardTitle(mark, pane), active.isPinned && button("×", dismissCard, { kind: ".quiet.close", "aria-label": "Close" })),
     ...spanFacts(mark, pane),
     ...(others.length > 0 ? [otherSpans(pane, others, at)] : []),
     ...fromParts("onCard", mark, pane.row),
   );
   card.classList.toggle("is-pinned", active.isPinned);
   card.hidden = false;
+  if (active.isPinned) makeRoom(pane.element, card);
   placeCard(card, at);
 }
 
@@ -52,8 +53,10 @@ function dismissCard() {
   back?.focus({ preventScroll: true });
 }
 
-function cardTitle(mark) {
-  return h("p.card-title", {}, h("b", {}, `Span ${mark.number}`), severityBadge(mark), mark.span.category && h("bdi.category", {}, mark.span.category));
+// The title leads back to the span from wherever its evidence has led.
+function cardTitle(mark, pane) {
+  const back = button(`Span ${mark.number}`, () => visitMark(pane, mark), { kind: ".quiet.card-name", title: "Go to the span" });
+  return h("p.card-title", {}, back, severityBadge(mark), mark.span.category && h("bdi.category", {}, mark.span.category));
 }
 
 function severityBadge(mark) {
@@ -133,6 +136,13 @@ function placeCard(card, at) {
   const isAbove = last.bottom + card.offsetHeight + 10 > room.height && box.top - card.offsetHeight - 6 > 0;
   const top = isAbove ? box.top - card.offsetHeight - 6 : Math.min(last.bottom + 6, room.height - card.offsetHeight - 8);
   styled(card, { left: `${left + scrollX}px`, top: `${Math.max(8, top) + scrollY}px` });
+}
+
+// A short text is scrolled up as far as its card needs room below it.
+function makeRoom(text, card) {
+  const [box, room] = [text.getBoundingClientRect(), byId("row").getBoundingClientRect()];
+  const missing = box.bottom + card.offsetHeight + 16 - innerHeight;
+  if (missing > 0 && box.height < innerHeight / 3 && box.top - missing > room.top) byId("row").scrollTop += missing;
 }
 
 // What the keyboard or a click has chosen stands under a short text, so that the text can be read on.

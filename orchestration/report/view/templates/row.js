@@ -60,8 +60,15 @@ function drawRow(shown) {
     sides.map((side) => (side.result ? drawAsked(side.number, side.run, side.name) : null)),
     h("p.only-print", {}, `One of ${counted(table.rows, "row")} of ${state.head.title}; the page prints the chosen one.`),
   );
+  if (document.body.dataset.shown !== String(shown.number)) say(spokenRow(shown, sides));
   document.body.dataset.shown = shown.number;
   emit("drawn", shown);
+}
+
+function spokenRow({ row, number }, sides) {
+  const place = placeOf(number) < 0 ? "" : `Row ${placeOf(number) + 1} of ${state.order.length}: `;
+  const scores = sides.filter(({ result }) => result).map(({ result }) => (isScoredSeat(result) ? `score ${inDigits(result.score)}` : outcomeWords(result.outcome)));
+  return `${place}${[row.id, row.aspect, ...scores, counted(panes.flatMap(({ marks }) => marks).length, "span")].join(", ")}`;
 }
 
 function drawOneText(pane, shown, key) {
@@ -74,6 +81,20 @@ function drawText(pane) {
   if (pane.row.text === null) return h("p.note", {}, "The text of this row is not in the page; its spans are listed with their quotes.");
   return pane.element;
 }
+
+// Paper has no folds; what is only fetched when it is opened stays out.
+addEventListener("beforeprint", () => {
+  for (const each of byId("row").querySelectorAll("details:not([open])")) {
+    each.open = each.querySelector(".asked") === null;
+    if (each.open) each.dataset.printed = "true";
+  }
+});
+addEventListener("afterprint", () => {
+  for (const each of byId("row").querySelectorAll("details[data-printed]")) {
+    each.open = false;
+    delete each.dataset.printed;
+  }
+});
 
 on("row", () => {
   byId("row").scrollTop = 0;

@@ -8,6 +8,11 @@ import pytest
 from fakes.logs import forget_handlers
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 
+from spanjury.judges.core.lazy import lazily
+
+with lazily():
+    from loopback import browser
+
 # How long an example takes says how busy the machine is; what needs many says so itself.
 settings.register_profile(
     "spanjury", deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow]
@@ -20,6 +25,9 @@ SLOW_LIBRARIES = {"datasets", "litellm", "matplotlib", "peft", "ray", "torch", "
 # Under tests/, and why `just test` leaves it to `just test-all`: it does not import it even.
 HEAVY = {
     "orchestration/report/drawings/test_pages_in_a_browser.py": "starts a browser",
+    "orchestration/report/view/test_rows_in_a_browser.py": "starts a browser",
+    "orchestration/report/view/test_texts_in_a_browser.py": "starts a browser",
+    "orchestration/report/view/test_two_in_a_browser.py": "starts a browser",
     "adapters/plots": "imports matplotlib",
     "adapters/reading": "imports torch",
     "adapters/test_answer_limits.py": "imports LiteLLM",
@@ -54,6 +62,7 @@ HEAVY = {
     "orchestration/cli/test_full_disk.py": "fills disks, in processes",
     "orchestration/cli/test_processes.py": "starts processes",
     "orchestration/cli/test_two_processes.py": "starts processes",
+    "orchestration/cli/test_view.py": "starts processes",
     "orchestration/engine/test_memory_crashes.py": "kills processes",
     "orchestration/frameworks/test_page.py": "starts processes",
     "orchestration/frameworks/test_pytest_plugin.py": "starts processes",
@@ -65,6 +74,7 @@ HEAVY = {
     "orchestration/services/test_ray_command.py": "starts a cluster",
     "orchestration/studies/test_faithfulness_record.py": "replays the reports of a paper",
     "test_benchmarks.py": "starts processes",
+    "test_browser.py": "starts a browser",
 }
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
@@ -139,6 +149,14 @@ def shared_data() -> Path:
     if not SHARED_DATA.is_dir():
         pytest.skip("the collected data sets are not beside this checkout")
     return SHARED_DATA
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator["browser.Chromium"]:
+    """Start the browser once for all tests of the process that open a page."""
+    if not browser.CHROMIUM.exists():
+        pytest.skip(f"{browser.CHROMIUM} is not installed")
+    yield from browser.started_chromium()
 
 
 @pytest.fixture(autouse=True)

@@ -1,178 +1,141 @@
-"""The view of a run while it goes on: segments as they are done, and progress."""
+"""`spanjury view`: look at one run, or at two beside each other, in a browser."""
 
-import json
-from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
-from types import TracebackType
-from typing import Self
+import os
+import sys
+import webbrowser
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Thread
+from typing import Annotated
 
-from rich.console import RenderableType
-from rich.text import Text
+import typer
 
-from spanjury.judges.core import Result, Segment, shown_json
-from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.cli.console import CleanConsole
+from spanjury.judges.core import ConfigError
+from spanjury.judges.core.lazy import lazily, require
+from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exits import say
-from spanjury.orchestration.cli.progress import ProgressLines
-from spanjury.orchestration.cli.segment_view import segment_view
-from spanjury.orchestration.cli.shown import Selector, Shown
-from spanjury.orchestration.cli.summary_view import summary_view
-from spanjury.orchestration.engine.finished_rows import FinishedRow
-from spanjury.orchestration.engine.metering import Meter
-from spanjury.orchestration.engine.progress import Tracker, spent
-from spanjury.orchestration.engine.summary import Summary
-from spanjury.orchestration.wiring.results import result_row
+from spanjury.orchestration.cli.flags.data import AspectsFiles
 
 with lazily():
-    from spanjury.orchestration.cli import progress_bar
+    from spanjury.orchestration.report import files
+    from spanjury.orchestration.report.view import page as pages
+    from spanjury.orchestration.servers.view import run as server
+    from spanjury.orchestration.services.view import page_file, sources
+    from spanjury.orchestration.services.view import view as views
+
+_LARGE_FILE = 10_000_000
+_MANY_ROWS = 5_000
 
 
-class _Output(CleanConsole):
-    """A console whose reader may leave, as `head` does, without ending the program."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextFlags(Flags, title="Texts"):
+    """The flags that say where the judged texts are, if no run's folder does."""
 
-    def on_broken_pipe(self) -> None:
-        """Throw away what is still to come, where rich would exit at once."""
-        self.quiet = True
-
-    @property
-    def is_watched(self) -> bool:
-        """Whether it is a terminal on which something can move."""
-        # FORCE_COLOR makes rich take a file for a terminal, which is right for colours only.
-        return self.is_interactive and self.file.isatty()
-
-    def show(self, view: RenderableType) -> None:
-        """Print `view`; in a file without the blanks that fill a terminal's lines."""
-        if self.is_terminal:
-            self.print(view)
-            return
-        with self.capture() as capture:
-            self.print(view)
-        lines = capture.get().removesuffix("\n").split("\n")
-        self.out("\n".join(line.rstrip() for line in lines), highlight=False)
+    data: Annotated[
+        Path | None, Flag("File of the texts, where no run's folder says which it is.")
+    ] = None
+    column: Annotated[
+        tuple[str, ...],
+        Flag("Column of a field in it, as output=summary; repeatable.", "NAME=COLUMN"),
+    ] = ()
+    aspects_file: AspectsFiles = ()
 
 
-class View:
-    """Shows results on standard output, progress and, beside JSON, the table on standard error.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerFlags(Flags, title="Server"):
+    """The flags of a page that asks this program for what it shows."""
 
-    Parameters
-    ----------
-    total
-        How many assessments there will be.
-    as_json
-        Print each result as a row of JSON Lines in place of the report.
-    shown
-        Which texts are printed; of those that are not, none is made ready to be.
-    progress
-        Show progress: by a bar where standard error is a terminal, which is drawn below the
-        report if that goes to a terminal too; by lines elsewhere.
-    meter
-        Counts the calls to models.
-    pages
-        The command that shows the results on a page, which is named at the end; or empty.
+    port: Annotated[int, Flag("Port to listen at; any that is free by default.", min=0)] = 0
+    no_browser: Annotated[bool, Flag("Print the address, and open no browser.")] = False
 
-    Notes
-    -----
-    Results are written to a file beside this; a reader who leaves ends the view, not the run.
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileFlags(Flags, title="One file"):
+    """The flags of a page that needs no server."""
+
+    html: Annotated[Path | None, Flag("Write the page to this file, with all that it shows.")] = (
+        None
+    )
+    limit: Annotated[int | None, Flag("Put the first N rows into it only.", min=1)] = None
+    worst: Annotated[int | None, Flag("Put the N rows of lowest score into it only.", min=1)] = None
+
+
+def view(
+    *,
+    runs: Annotated[
+        tuple[Path, ...],
+        typer.Argument(
+            metavar="RUN...", help="Folder or name of a run, or its results; two are compared."
+        ),
+    ],
+    title: Annotated[str, Flag("Title of the page; the names of the runs by default.")] = "",
+    texts: TextFlags,
+    serving: ServerFlags,
+    file: FileFlags,
+) -> None:
+    """Show the texts of a run with their error spans, or two runs side by side, in a browser.
+
+    The page is served to this machine alone until Ctrl-C; --html writes it to one file.
     """
+    _check(file)
+    if file.html is None:  # before rows are read, which would go on meanwhile
+        require(server)
+    found = sources.find_runs(runs, data=texts.data, columns=texts.column)
+    with views.View(found, title=title, aspects_files=texts.aspects_file) as opened:
+        if file.html is not None:
+            _write(opened, file.html, file)
+            return
+        page = pages.view_page(opened.title, blocks={}, is_served=True)
 
-    def __init__(
-        self,
-        *,
-        total: int,
-        as_json: bool,
-        shown: Shown,
-        progress: bool,
-        meter: Meter,
-        pages: str = "",
-    ) -> None:
-        self.summary = Summary()
-        self._selector = Selector(shown=shown)
-        self._meter = meter
-        self._as_json = as_json
-        self._pages = pages
-        self._out = _Output()
-        self._side = _Output(stderr=True)
-        self._parts: list[Result | FinishedRow] = []
-        tracker = Tracker(total=total, summary=self.summary, meter=meter)
-        self._progress = self._shown(tracker) if progress else nullcontext()
+        def show(url: str) -> None:
+            say(f"look at {url}")
+            say("Ctrl-C ends it")
+            if not serving.no_browser:
+                _open_browser(url)
 
-    def _shown(self, tracker: Tracker) -> AbstractContextManager[object]:
-        if not self._side.is_watched:
-            return ProgressLines(tracker, write=say)
-        if not self._out.is_terminal:
-            return progress_bar.ProgressBar(tracker, console=self._side)
-        # Rows of JSON on a terminal are printed past a bar, not above it.
-        return (
-            nullcontext() if self._as_json else progress_bar.ProgressBar(tracker, console=self._out)
+        server.serve_view(opened, page, port=serving.port, opened=show)
+
+
+def _check(file: FileFlags) -> None:
+    if file.html is None and (file.limit or file.worst):
+        raise ConfigError("--limit and --worst make a file smaller: name it with --html")
+    if file.limit and file.worst:
+        raise ConfigError("--limit and --worst do not go together: name one of them")
+
+
+def _write(opened: "views.View", path: Path, file: FileFlags) -> None:
+    blocks = page_file.page_blocks(opened, numbers=_numbers(opened, file))
+    page = pages.view_page(opened.title, blocks=blocks, is_served=False)
+    data = page.encode("utf-8", "replace")
+    files.write_whole(path, data)
+    rows = len(_numbers(opened, file))
+    say(f"{rows} of {opened.rows} rows are in {path}, {_size(len(data))}")
+    for note in opened.notes():
+        say(f"spanjury: {note}")
+    if len(data) > _LARGE_FILE or rows > _MANY_ROWS:
+        say(
+            "a page of this size opens slowly: without --html larger runs are shown part by part;"
+            " --worst N or --limit N make the file smaller"
         )
 
-    def __enter__(self) -> Self:
-        self._progress.__enter__()
-        return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._progress.__exit__(kind, error, trace)
-        self._flush_segment()
+def _size(count: int) -> str:
+    return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{count / 1e3:.0f} kB"  # noqa: PLR2004
 
-    def wants(self, segment: Segment) -> bool:
-        """Whether the results of `segment` may be shown; segments are asked about in their turn."""
-        return not self._as_json and self._selector.wants(segment)
 
-    def show(self, result: Result) -> None:
-        """Count a result and print it; a segment is printed when all its aspects are in."""
-        self.summary.add(result)
-        if self._as_json:
-            self._print_row(result_row(result))
-        else:
-            self._take(result)
+def _numbers(opened: "views.View", file: FileFlags) -> Sequence[int]:
+    """Return the rows that go into the file, in their order."""
+    opened.wait()
+    if file.worst is not None:
+        return sorted(opened.worst(file.worst))
+    return range(min(opened.rows, file.limit or opened.rows))
 
-    def count(self, row: FinishedRow) -> None:
-        """Count a row that is remembered; only as JSON it is printed."""
-        self.summary.count(row.figures)
-        if self._as_json:
-            self._print_row(json.loads(row.line))
-        else:
-            self._take(row)
 
-    def _print_row(self, row: Mapping[str, object]) -> None:
-        self._out.out(shown_json(row), highlight=False)
-
-    def _take(self, part: Result | FinishedRow) -> None:
-        """Take a part of what there is on a segment, which ends the one before."""
-        if self._parts and self._parts[0].segment is not part.segment:
-            self._flush_segment()
-        self._parts.append(part)
-
-    def close(self) -> None:
-        """Print the worst texts, the closing tables, and what this go at the run took."""
-        console = self._side if self._as_json else self._out
-        for results in self._selector.at_the_end():
-            console.show(segment_view(results))
-        console.show(summary_view(self.summary))
-        if words := self._rest():
-            console.print(Text(words, "dim"), soft_wrap=True)  # a command that is cut is useless
-        if words := spent(self._meter):
-            console.show(Text(words, "dim"))
-
-    def _rest(self) -> str:
-        """Say what was not shown, and what shows it."""
-        pages = "" if self._as_json or not self.summary.whole.total else self._pages
-        count = self._selector.left_out
-        if self._selector.shown.kind == "first" and count:
-            if pages:
-                return f"{count} more texts (--show all, worst:N): {pages}"
-            return f"{count} more texts: --show all, worst:N or failures shows others"
-        return f"all texts on a page: {pages}" if pages else ""
-
-    def _flush_segment(self) -> None:
-        results = [part for part in self._parts if isinstance(part, Result)]
-        if len(results) < len(self._parts):
-            self._selector.pass_by()
-        elif results and self._selector.now(results):
-            self._out.show(segment_view(results))
-        self._parts = []
+def _open_browser(url: str) -> None:
+    """Open a browser with a window, if there is one; others would take over the terminal."""
+    has_windows = sys.platform in {"darwin", "win32"} or any(
+        map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY"))
+    )
+    if has_windows:  # in a thread, as some browsers are waited for until they end
+        Thread(target=webbrowser.open, args=(url,), daemon=True).start()

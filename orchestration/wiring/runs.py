@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from spanjury.adapters.runs.kept_memory import KeptMemory, open_kept_memory
 from spanjury.adapters.runs.memory_file import MEMORY_NAME
 from spanjury.adapters.runs.run_contents import RunContents, run_contents
 from spanjury.adapters.runs.run_folder import RunFolder, find_memory, find_run, new_run, runs_home
@@ -11,6 +12,7 @@ from spanjury.adapters.runs.sqlite_memory import SqliteMemory
 
 __all__ = [
     "MEMORY_NAME",
+    "KeptMemory",
     "RunContents",
     "RunFolder",
     "RunLock",
@@ -20,6 +22,7 @@ __all__ = [
     "leftovers",
     "lock_of",
     "new_run",
+    "open_kept_memory",
     "open_memory",
     "remove_leftover",
     "remove_run",

@@ -9,9 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from itertools import pairwise
-from pathlib import Path
 
-from spanjury.judges.core import ConfigError, StoreError, shown
+from spanjury.judges.core import shown
 from spanjury.orchestration.report.page import Page, page_html, safe, template
 
 _TEMPLATES = files("spanjury.orchestration.report.drawings") / "templates"
@@ -76,20 +75,6 @@ def make_page(
     return page_html(
         Page(title=title, body=body, style=style, script=script, data={"data": values})
     )
-
-
-def write_page(path: Path, page: str) -> None:
-    """Write a page.
-
-    Raises `ConfigError` if `path` does not end in ``.html``. Raises `StoreError` if it cannot be
-    written.
-    """
-    if path.suffix != ".html":
-        raise ConfigError(f"a page ends in .html, got {path.name!r}")
-    try:
-        path.write_text(page, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise StoreError(f"cannot write {path}: {error}") from error
 
 
 def number(value: float) -> float | None:

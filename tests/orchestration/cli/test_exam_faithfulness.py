@@ -78,7 +78,7 @@ def test_a_judge_whose_score_is_a_function_of_its_spans_passes(spanjury: Spanjur
     # Nothing moves of itself here, so that the control takes nothing away.
     assert 0 < card["faithfulness.null_adjusted"] <= card["faithfulness.toward"] <= 1
     for picture in ("critical-error.png", "critical-error.svg"):
-        assert Path("exam", picture).stat().st_size > 0
+        assert Path("exam/pictures", picture).stat().st_size > 0
     size = Path("exam/memory.sqlite3").stat().st_size
     changes = Path("exam/changes.jsonl").read_bytes()
     assert spanjury(*flags).exit_code == 0

@@ -42,6 +42,7 @@ HEAVY = {
     "docs/test_service.py": "starts processes",
     "docs/test_python_exams.py": "imports matplotlib",
     "e2e": "serves the embedded model",
+    "gallery": "starts a browser and makes every page",
     "judges/llm/test_parse_fuzz.py": "fuzzes",
     "judges/metrics/test_diversity.py": "imports nltk",
     "judges/metrics/test_meteor.py": "imports nltk",

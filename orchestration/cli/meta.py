@@ -98,8 +98,11 @@ def meta(
         console.print_json(findings.meta_json(found))
     else:
         console.print_report(tables.agreement_report(found))
-    if written := place.write(lambda folder: agreement_report.write_meta(folder, found, collected)):
+    written = place.write(lambda folder: agreement_report.write_meta(folder, found, collected))
+    if output is not None:
         console.say_written(written, counts_pictures=True)
+    elif html is not None:
+        say(f"written: {html}")
 
 
 def _say_done(part: str) -> None:

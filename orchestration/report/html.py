@@ -119,6 +119,11 @@ def _lines(block: Block, *, level: int = 2, anchors: Iterator[str] = _NO_ANCHORS
             yield "</section>"
 
 
+def table_html(table: Table) -> str:
+    """Return a table as a part of a page that has its own style."""
+    return "\n".join(_table(table))
+
+
 def _table(table: Table) -> Iterator[str]:
     columns = table.columns_on("page")
     if table.title:

@@ -93,7 +93,7 @@ bench *options: set-up
 metric-pages: set-up
     python docs/metrics/write.py
 
-# Make docs/gallery.md anew: every kind of page by its command, and its picture
+# Make every kind of page by its command, and docs/gallery.md with a picture of each
 gallery: set-up
     SPANJURY_GALLERY=docs pytest -n 0 --tier all tests/gallery
 

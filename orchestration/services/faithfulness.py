@@ -185,7 +185,10 @@ def read_result(record: Path, *, seed: int) -> ExamResult:
 
 def exam_report(result: ExamResult, *, pictures: Sequence[Picture] = ()) -> Report:
     """Return the report of an exam."""
-    return faithfulness_report(result.findings, data=str(result.data), pictures=pictures)
+    seats = result.examinee.seats if result.examinee else {}
+    return faithfulness_report(
+        result.findings, data=str(result.data), seats=seats, pictures=pictures
+    )
 
 
 def values_of(result: ExamResult) -> dict[str, object]:

@@ -1,7 +1,7 @@
 """Every kind of page: the command that makes it, and the picture that the gallery shows of it.
 
 One more page is one more `Shot` in `SHOTS`; `just gallery` then takes its picture and writes
-docs/gallery.md anew.
+docs/gallery.md again.
 """
 
 from collections.abc import Sequence
@@ -185,7 +185,7 @@ and is dark where the reader's system is. Commands that write a folder put the p
 the same in Markdown and JSON; `--html FILE.html` writes the page alone, or once more.
 
 The texts are `examples/summaries.jsonl`, and as `good.jsonl` those of `--demo`. `just gallery`
-makes all pages and pictures anew.
+makes all pages and pictures again.
 """
 
 

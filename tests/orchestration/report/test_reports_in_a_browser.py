@@ -20,8 +20,9 @@ from spanjury.orchestration.report import (
 )
 from spanjury.orchestration.report.files import write_page
 from spanjury.orchestration.report.html import report_html
+from spanjury.orchestration.report.tables import Mark
 
-MARKS = ("good", "bad", "unsure", "failed")
+MARKS: tuple[Mark, ...] = ("good", "bad", "unsure", "failed")
 WIDE = table(
     ["condition", *numeric(*(f"measure {number}" for number in range(20)))],
     [row(f"row {at}", *range(20), faint=at % 2 == 1) for at in range(60)],

@@ -58,6 +58,7 @@ SHOTS = (
         says="Good texts are damaged: how often is that caught, and at which price?",
         command=f"exam discernment good.jsonl --limit 20 {PANEL} -o discernment",
         page="discernment/report.html",
+        at="#what-it-discerns",
     ),
     Shot(
         name="discernment-pictures",

@@ -10,12 +10,13 @@ from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.flags.data import Columns
-from spanjury.orchestration.cli.flags.run import NoProgress
+from spanjury.orchestration.cli.flags.run import Html, NoProgress
 
 with lazily():
     import anyio
 
     from spanjury.orchestration.cli import console
+    from spanjury.orchestration.report import destination
     from spanjury.orchestration.services import agreement, agreement_report
     from spanjury.orchestration.studies.agreement import findings, scorers, tables
 
@@ -63,6 +64,7 @@ def meta(
     output: Annotated[
         Path | None, Flag("Folder for pages and pictures.", "FOLDER", also="-o")
     ] = None,
+    html: Html = None,
     json: Annotated[bool, Flag("Print JSON, not a table.")] = False,
     no_progress: NoProgress = False,
 ) -> None:
@@ -71,6 +73,7 @@ def meta(
     RESULTS are results of runs, folders of runs, and files of `metrics score --output`, on the
     texts that people rated.
     """
+    place = destination.Destination(folder=output, page=html)
     job = agreement.MetaJob(
         results=tuple(dict.fromkeys(ratings.results)),
         human=ratings.human,
@@ -95,9 +98,11 @@ def meta(
         console.print_json(findings.meta_json(found))
     else:
         console.print_report(tables.agreement_report(found))
+    written = place.write(lambda folder: agreement_report.write_meta(folder, found, collected))
     if output is not None:
-        written = agreement_report.write_meta(output, found, collected)
         console.say_written(written, counts_pictures=True)
+    elif html is not None:
+        say(f"written: {html}")
 
 
 def _say_done(part: str) -> None:

@@ -66,13 +66,19 @@ function drawScale(points, { low, high }) {
 function drawDecision(result) {
   if (!result.decision) return null;
   const basis = result.decision_basis ?? {};
-  const known = basis.false_alarms === null || basis.false_alarms === undefined ? "" : ` ${Math.round(100 * basis.false_alarms)}% of texts without error get this decision or a graver one${basis.measured_on ? `, counted on ${basis.measured_on}` : ""}.`;
   return h(
     "div.decided",
     {},
     h("span.decision", { "data-decision": result.decision }, DECISION_WORDS[result.decision] ?? result.decision),
-    h("span.ground", {}, basis.reason ? `${basis.reason}${known}` : `Decided by the ${basis.ground ?? "score"}.${known}`),
+    h("span.ground", {}, basis.reason || `Decided by the ${basis.ground ?? "score"}.`),
+    falseAlarms(basis),
   );
+}
+
+function falseAlarms({ false_alarms: share, measured_on: counted }) {
+  if (share === null || share === undefined) return null;
+  const said = `So many texts without error get this decision or a graver one${counted ? `, counted on ${counted}` : ""}.`;
+  return h("details.false-alarms", {}, h("summary", {}, `false alarms: ${Math.round(100 * share)}%`), said);
 }
 
 function drawFailure(result) {

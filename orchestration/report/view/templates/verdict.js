@@ -13,18 +13,26 @@ function drawHeading(shown) {
   );
 }
 
-function drawSteps() {
+function placeWords() {
   const place = placeOf(state.chosen);
-  const said = place < 0 ? "not among the filtered" : `${inThousands(place + 1)} of ${inThousands(state.order.length)}`;
+  return place < 0 ? "not among the filtered" : `${inThousands(place + 1)} of ${inThousands(state.order.length)}`;
+}
+
+function drawSteps() {
   return h(
     "span.steps",
     {},
     button("Rows", closeRow, { kind: ".only-narrow", "aria-label": "Back to the rows" }),
     button("↑", () => stepRow(-1), { kind: ".step-button", "aria-label": "Previous row", title: "Previous row (k)" }),
     button("↓", () => stepRow(1), { kind: ".step-button", "aria-label": "Next row", title: "Next row (j)" }),
-    h("span.place", {}, said),
+    h("span.place", {}, placeWords()),
   );
 }
+
+on("order", () => {
+  const place = document.querySelector(".steps .place");
+  if (place) place.textContent = placeWords();
+});
 
 // Score, decision and outcome of one run; with two, each under its run's name.
 function drawVerdict(result, aspect, { name = null, side = 0 } = {}) {

@@ -226,7 +226,7 @@ def test_every_control_has_a_name_and_every_part_its_landmark(
         )
         assert page.locator("[id]").evaluate_all(doubled) == []
         for role in ("banner", "main", "navigation", "listbox"):
-            expect(page.get_by_role(role)).to_have_count(1)  # type: ignore[arg-type]  # of a loop
+            expect(page.get_by_role(role)).to_have_count(1)
         expect(page.locator("#list [aria-selected=true]")).to_have_text(
             "ferry/bart2.50bart6 spansfaulty"
         )

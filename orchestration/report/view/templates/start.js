@@ -38,7 +38,8 @@ async function readColumns() {
     showFirst();
     if (part.rows === 0 && !part.done) await new Promise((resolve) => setTimeout(resolve, PAUSE));
   }
-  drawTools();
+  if (source.isServed) state.head = await source.head(); // now with notes about what was read
+  drawHead();
   drawComparison();
   document.body.dataset.ready = "true";
   if (state.shown === null) trying(showRow);

@@ -1,0 +1,1 @@
+"""The local server of a page that shows runs."""

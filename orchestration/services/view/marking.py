@@ -1,0 +1,63 @@
+"""The port of people's marks: what a view of runs asks of whatever keeps them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from spanjury.judges.core import Segment
+from spanjury.judges.core.keys import digest
+
+
+class RowKey(NamedTuple):
+    """The name of a row wherever it stands: the same text, judged on the same aspect.
+
+    `output` is a digest of the text, so that a mark is never taken for that of another text.
+    """
+
+    id: str
+    system: str
+    task: str
+    aspect: str
+    output: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marked:
+    """The state of one person's mark of a row; `spans` counts its spans."""
+
+    is_done: bool
+    spans: int
+    score: float | None
+
+
+class Marking(Protocol):
+    """Marks that people made; may be asked from any thread."""
+
+    def annotators(self) -> list[str]:
+        """Return the names of all annotators."""
+        ...
+
+    def marked(self, annotator: str) -> Mapping[RowKey, Marked]:
+        """Return the rows that a person has marked."""
+        ...
+
+    def mark(self, annotator: str, row: RowKey) -> Mapping[str, object] | None:
+        """Return a person's mark of a row, ready for JSON; None where there is none."""
+        ...
+
+    def put(
+        self, annotator: str, row: RowKey, mark: Mapping[str, object], *, revision: int
+    ) -> int:
+        """Keep a mark that is based on `revision`; return its own."""
+        ...
+
+
+def row_key(segment: Segment, *, task: str, aspect: str) -> RowKey:
+    """Return the name of the row of a segment and an aspect of a task."""
+    return RowKey(
+        id=segment.segment_id,
+        system=segment.system,
+        task=task,
+        aspect=aspect,
+        output=digest("output", segment.output),
+    )

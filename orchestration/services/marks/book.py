@@ -79,9 +79,7 @@ class MarkBook:
         stored = self._store.get(_key(annotator_name(annotator), row))
         return None if stored is None or _read(stored) is None else _shown(stored)
 
-    def put(
-        self, annotator: str, row: RowKey, mark: Mapping[str, object], *, revision: int
-    ) -> int:
+    def put(self, annotator: str, row: RowKey, mark: Mapping[str, object], *, revision: int) -> int:
         """Keep a mark that is based on `revision` on disk; return its own revision.
 
         Raise `ConfigError` if the name cannot be an annotator's, `DataError` if the mark does not

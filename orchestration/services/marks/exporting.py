@@ -43,7 +43,8 @@ def marked_texts(readings: Iterable[Reading], *, form: str) -> Iterator[Segment]
     In ``rows`` a span names its aspect; in the other forms, which have no place for it, it stands
     before the category, as ``fluency/spelling``.
     """
-    for _, group in groupby(readings, key=lambda one: one.text.segment.segment_id):
+    kept = (one for one in readings if form == "rows" or not one.mark.scores_only)
+    for _, group in groupby(kept, key=lambda one: one.text.segment.segment_id):
         # An annotator's spans stand together, in the order of the aspects.
         together = sorted(group, key=lambda one: one.annotator)
         yield _row_text(together) if form == "rows" else _joined_text(together, form=form)
@@ -55,16 +56,16 @@ def _row_text(readings: Sequence[Reading]) -> Segment:
         for one in readings
         for span in one.mark.spans
     ]
-    return replace(
-        _bare(readings),
-        human=_scores(readings),
-        meta={
-            **_bare(readings).meta,
-            ANNOTATORS: list(dict.fromkeys(one.annotator for one in readings)),
-            MARKS: [_about(one) for one in readings],
-            SPANS: spans,
-        },
-    )
+    bare, looked = _bare(readings), _who_looked(readings)
+    about: dict[str, object] = {MARKS: [_about(one) for one in readings]}
+    if looked:
+        about |= {ANNOTATORS: looked, SPANS: spans}
+    return replace(bare, human=_scores(readings), meta={**bare.meta, **about})
+
+
+def _who_looked(readings: Sequence[Reading]) -> list[str]:
+    """Return who looked for errors."""
+    return list(dict.fromkeys(one.annotator for one in readings if not one.mark.scores_only))
 
 
 def _scores(readings: Sequence[Reading]) -> dict[str, dict[str, float]]:
@@ -94,6 +95,8 @@ def _about(one: Reading) -> dict[str, object]:
     about: dict[str, object] = {"annotator": one.annotator, "aspect": one.aspect}
     if one.mark.note:
         about["note"] = one.mark.note
+    if one.mark.scores_only:
+        about["scores_only"] = True
     return about if one.mark.is_done else about | {"is_done": False}
 
 
@@ -104,7 +107,7 @@ def _joined_text(readings: Sequence[Reading], *, form: str) -> Segment:
         for one in readings
         for span in one.mark.spans
     )
-    about: dict[str, object] = {ANNOTATORS: list(dict.fromkeys(one.annotator for one in readings))}
+    about: dict[str, object] = {ANNOTATORS: _who_looked(readings)}
     if form == "mqm":
         about |= _mqm_names(bare) | {
             NEUTRAL: [_clean(one) for one in readings if not one.mark.spans]
@@ -133,7 +136,10 @@ def _mqm_names(segment: Segment) -> dict[str, object]:
 
 
 def _bare(readings: Sequence[Reading]) -> Segment:
+    return bare_text(readings[0].text.segment)
+
+
+def bare_text(segment: Segment) -> Segment:
     """Return the text without what the data say of other people's marks."""
-    segment = readings[0].text.segment
     meta = {key: value for key, value in segment.meta.items() if key not in _OF_MARKS}
     return replace(segment, human={}, gold=(), meta=meta)

@@ -123,17 +123,13 @@ def _problem(place: _Place) -> str:
     scale = place.text.aspects[place.aspect].scale
     try:
         annotator_name(place.annotator)
-        check_mark(
-            place.mark, output=place.text.segment.output, low=scale.low, high=scale.high
-        )
+        check_mark(place.mark, output=place.text.segment.output, low=scale.low, high=scale.high)
     except (ConfigError, DataError) as error:
         return f"{place.aspect}: {error}"
     return ""
 
 
-def _read(
-    path: Path, done: Imported, index: TextIndex, *, aspect: str | None
-) -> Iterator[_Place]:
+def _read(path: Path, done: Imported, index: TextIndex, *, aspect: str | None) -> Iterator[_Place]:
     """Yield the marks of each text; name those that fit no row."""
     seen: set[tuple[str, str, str]] = set()
     for row in open_source(path):
@@ -148,7 +144,9 @@ def _read(
         for (who, of), mark in sheet.marks().items():
             name = (text.segment.segment_id, who, of)
             if name in seen:
-                done.unmatched.append(f"{row.segment_id}: {of} is marked twice by {who or 'someone'}")
+                done.unmatched.append(
+                    f"{row.segment_id}: {of} is marked twice by {who or 'someone'}"
+                )
             else:
                 seen.add(name)
                 yield _Place(who, text, of, mark)

@@ -76,6 +76,8 @@ class Mark:
         Whether the person is finished with it: without spans the text then has no error.
     rejected
         Judges' spans that are no errors to the person.
+    scores_only
+        Whether the person did not look for errors, so that having none says nothing.
     """
 
     score: float | None = None
@@ -83,6 +85,7 @@ class Mark:
     is_done: bool = False
     spans: tuple[MarkedSpan, ...] = ()
     rejected: tuple[Origin, ...] = ()
+    scores_only: bool = False
 
 
 _MARKS = Once(lambda: pydantic.TypeAdapter(Mark))

@@ -11,7 +11,7 @@ from spanjury.orchestration.wiring.marks import ANNOTATORS, MARKS, NEUTRAL, READ
 
 
 class Sheet:
-    """What people marked on one text.
+    """Marks of people on one text.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class Sheet:
         self._default = aspect if aspect in self._aspects else only
         self._marks: dict[tuple[str, str], Mark] = {}
         self.problems: list[str] = []
-        """What is of no aspect of the text, once `marks` has been asked."""
+        """Marks that are of no aspect of the text, once `marks` was asked for."""
 
     def marks(self) -> Mapping[tuple[str, str], Mark]:
         """Return annotator and aspect -> mark; what is of no aspect goes to the problems."""
@@ -57,7 +57,10 @@ class Sheet:
             mark = self._add(who, aspect, what=f"a mark of {who or 'someone'}")
             if mark is not None:
                 self._marks[who, aspect] = replace(
-                    mark, note=str(about.get("note", "")), is_done=about.get("is_done") is not False
+                    mark,
+                    note=str(about.get("note", "")),
+                    is_done=about.get("is_done") is not False,
+                    scores_only=about.get("scores_only") is True,
                 )
         pairs = meta.get(READINGS)
         for who, aspect in pairs if isinstance(pairs, list) else []:
@@ -71,9 +74,11 @@ class Sheet:
     def _take_scores(self) -> None:
         for aspect, scores in self._row.human.items():
             for who, score in scores.items():
+                is_new = (who, aspect) not in self._marks
                 mark = self._add(who, aspect, what=f"a score of {who or 'someone'}")
                 if mark is not None:
-                    self._marks[who, aspect] = replace(mark, score=score)
+                    scores_only = not self._looked(who) if is_new else mark.scores_only
+                    self._marks[who, aspect] = replace(mark, score=score, scores_only=scores_only)
 
     def _take_spans(self) -> None:
         written = _objects(self._row.meta.get(SPANS))
@@ -84,7 +89,7 @@ class Sheet:
             mark = self._add(who, aspect, what=f"a span of {who or 'someone'}, {span.text[:40]!r}")
             if mark is not None and aspect is not None:
                 marked = (*mark.spans, _span(span, category=category))
-                self._marks[who, aspect] = replace(mark, spans=marked)
+                self._marks[who, aspect] = replace(mark, spans=marked, scores_only=False)
 
     def _aspect_of(self, about: Mapping[str, object], span: ErrorSpan) -> tuple[str | None, str]:
         """Return the aspect that a span names, or that stands before its category, and the rest."""
@@ -114,6 +119,10 @@ class Sheet:
             if isinstance(names, list)
             else []
         )
+
+    def _looked(self, who: str) -> bool:
+        """Say whether someone looked for errors: a score alone does not say so."""
+        return self._row.meta.get(SPANS) == [] or who in self._readers()
 
     def _only_reader(self) -> str:
         readers = self._readers()

@@ -4,7 +4,7 @@ What they are asked is what judges are asked, so their agreement is the most tha
 expected of a judge.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,10 +62,11 @@ def people_on_aspect(
     ----------
     segments
         The finished texts, with scores on the aspect by annotator, spans of this aspect only, and
-        in their meta the ``annotators`` who read them.
+        in their meta the ``annotators`` who looked for errors.
     """
-    gold = gold_of(segments)
-    names = tuple(sorted({name for readers in gold.readers.values() for name in readers} - {""}))
+    gold = gold_of(read_texts(segments))
+    readers = {name for names in gold.readers.values() for name in names}
+    names = tuple(sorted(readers.union(*(one.human.get(aspect, {}) for one in segments))))
     scores = np.array(
         [[one.human.get(aspect, {}).get(name, np.nan) for one in segments] for name in names],
         dtype=np.float64,
@@ -76,7 +77,7 @@ def people_on_aspect(
         aspect=aspect,
         annotators=names,
         texts=len(segments),
-        shared=sum(len({*readers} - {""}) > 1 for readers in gold.readers.values()),
+        shared=sum(_people(one, aspect) > 1 for one in segments),
         scored=int(np.count_nonzero(both)),
         alpha=_estimate(scores[:, both], settings),
         kappas=dict(_kappas(names, scores, settings)),
@@ -87,6 +88,17 @@ def people_on_aspect(
             )
         ),
     )
+
+
+def read_texts(segments: Iterable[Segment]) -> list[Segment]:
+    """Return the texts in which someone looked for errors, as their meta says."""
+    return [one for one in segments if one.meta.get("annotators")]
+
+
+def _people(segment: Segment, aspect: str) -> int:
+    readers = segment.meta.get("annotators")
+    looked = map(str, readers) if isinstance(readers, list) else ()
+    return len({*segment.human.get(aspect, {}), *looked})
 
 
 def _kappas(

@@ -173,7 +173,7 @@ def _collected(job: MetaJob, by_aspect: Mapping[str, tuple[Segment, ...]]) -> Co
         tasks += span_tasks(
             texts,
             judged.annotators,
-            gold=gold_of(read_texts(texts)),
+            gold=gold_of(looked) if (looked := read_texts(texts)) else None,
             aspects=(aspect,),
             categories=categories,
         )

@@ -102,7 +102,7 @@ def _about(one: Reading) -> dict[str, object]:
 
 def _joined_text(readings: Sequence[Reading], *, form: str) -> Segment:
     bare = _bare(readings)
-    spans = tuple(
+    spans = (
         span.error_span(one.annotator, category=_prefixed(one.aspect, span.category))
         for one in readings
         for span in one.mark.spans
@@ -115,7 +115,12 @@ def _joined_text(readings: Sequence[Reading], *, form: str) -> Segment:
     else:
         about[SEGMENT_ID] = bare.segment_id
         about[READINGS] = [[one.annotator, one.aspect] for one in readings]
-    return replace(bare, gold=spans, meta={**bare.meta, **about})
+    return replace(bare, gold=tuple(sorted(spans, key=_as_read)), meta={**bare.meta, **about})
+
+
+def _as_read(span: ErrorSpan) -> tuple[tuple[str, ...], bool]:
+    """Put spans in the order in which factgenie's lines are read."""
+    return span.found_by, span.start is None
 
 
 def _clean(one: Reading) -> dict[str, object]:
@@ -124,6 +129,7 @@ def _clean(one: Reading) -> dict[str, object]:
 
 
 def _prefixed(aspect: str, category: str) -> str:
+    category = category.strip()  # a cell of a table keeps no blanks at its ends
     return f"{aspect}/{category}" if category else aspect
 
 

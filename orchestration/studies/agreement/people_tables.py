@@ -44,12 +44,13 @@ def people_json(aspects: Sequence[PeopleOnAspect]) -> list[dict[str, object]]:
 
 def _scores(aspects: Sequence[PeopleOnAspect]) -> Table:
     return table(
-        ["aspect", Column("annotators"), *numeric("texts of two", "with scores of two", "alpha")],
+        ["aspect", *numeric("annotators", "texts", "scored", "alpha")],
         (
-            [one.aspect, ", ".join(one.annotators), one.shared, one.scored, _cell(one.alpha)]
+            [one.aspect, len(one.annotators), one.shared, one.scored, _cell(one.alpha)]
             for one in aspects
         ),
-        note="alpha: Krippendorff's, ordinal; brackets are 95 % intervals over texts drawn again.",
+        note="Texts that two or more finished, and those that two or more scored; alpha:"
+        " Krippendorff's, ordinal; brackets are 95 % intervals over texts drawn again.",
     )
 
 

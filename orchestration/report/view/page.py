@@ -1,0 +1,90 @@
+"""The page of `spanjury view`: rows of one run or two, filtered, drawn and walked in a browser.
+
+The page gets its data from blocks in the same file, or asks the server that it is from. Its
+script is one function, joined here from files that each hold one part.
+"""
+
+from collections.abc import Mapping
+from importlib.resources import files
+
+from spanjury.orchestration.report.page import Page, page_html, safe, template
+
+_TEMPLATES = files("spanjury.orchestration.report.view") / "templates"
+_PARTS = (
+    "elements",
+    "words",
+    "state",
+    "address",
+    "columns",
+    "source",
+    "search",
+    "facets",
+    "filters",
+    "controls",
+    "list",
+    "offsets",
+    "spans",
+    "text",
+    "card",
+    "inputs",
+    "findings",
+    "verdict",
+    "seats",
+    "consolidation",
+    "asked",
+    "beside",
+    "comparison",
+    "row",
+    "keys",
+    "help",
+)
+"""Of the script, in order: a part uses at its own top level only what stands above it."""
+_STYLES = ("colours", "frame", "list", "text", "row", "marks", "narrow")
+_EXTRA_PARTS = ("marks",)
+"""Parts that hook in by `addPart`, joined where their files are there."""
+
+
+def view_page(title: str, *, blocks: Mapping[str, str], is_served: bool) -> str:
+    """Return the page as HTML.
+
+    Parameters
+    ----------
+    title
+        Any text; the head of the data names the runs.
+    blocks
+        Id -> text, as `Page.data`: ``head`` as JSON, every other block as a JSON string of base64
+        of gzip of JSON. Empty where the page is served.
+    is_served
+        Whether the page asks its server; only then it may send requests, and only there.
+
+    Raises
+    ------
+    ValueError
+        If a page that is not served has no ``head``, or one that is has blocks.
+    """
+    if is_served == ("head" in blocks):
+        raise ValueError(f"a page is served or holds a head, got blocks {sorted(blocks)}")
+    return page_html(
+        Page(
+            title=title,
+            body=template(_TEMPLATES / "view.html").replace("{title}", safe(title)),
+            style="".join(_texts(_STYLES, ending="css")),
+            script=_script(),
+            data=blocks,
+            asks_its_server=is_served,
+        )
+    )
+
+
+def _script() -> str:
+    parts = "\n".join(_texts((*_PARTS, *_EXTRA_PARTS, "start"), ending="js"))
+    return f'\n"use strict";\n(() => {{\n{parts}}})();\n'
+
+
+def _texts(names: tuple[str, ...], *, ending: str) -> list[str]:
+    files_of_parts = ((name, _TEMPLATES / f"{name}.{ending}") for name in names)
+    return [
+        template(file)
+        for name, file in files_of_parts
+        if name not in _EXTRA_PARTS or file.is_file()
+    ]

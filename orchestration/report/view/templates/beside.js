@@ -1,0 +1,98 @@
+// Two side by side: two runs on the same texts, or two systems of one run.
+function startPair(names) {
+  state.pair = names;
+  if (names === null && state.sort === "difference") state.sort = "file";
+  pairSystems();
+  drawControls();
+  changeFilters();
+  drawComparison();
+  if (!state.order.includes(state.chosen)) choose(state.order[0] ?? -1);
+  else redrawRow();
+}
+
+// The menus that choose two systems; one system has nothing beside it.
+function drawPairing() {
+  const { systems } = table.names;
+  if (isCompared() || systems.length < 2 || state.blind !== null) return null;
+  if (state.pair === null) return button("Compare two systems", () => startPair(systems.slice(0, 2)));
+  const choice = (side) => {
+    const options = systems.map((name) => h("option", { value: name, selected: name === state.pair[side] }, name || "(no name)"));
+    const onchange = (event) => startPair(side === 0 ? [event.target.value, state.pair[1]] : [state.pair[0], event.target.value]);
+    return h("select", { "aria-label": `${["First", "Second"][side]} system`, onchange }, options);
+  };
+  return h("span.pairing", {}, choice(0), h("span", {}, "beside"), choice(1), button("Stop comparing", () => startPair(null), { kind: ".quiet" }));
+}
+
+// Results and names of the two sides of a row.
+function sidesOf(shown) {
+  if (state.pair !== null && shown.other) {
+    const sides = [shown, shown.other];
+    return sides.map((side, index) => ({ number: side.number, run: 0, name: state.pair[index], row: side.row, text: side.text, result: side.row.results[0] }));
+  }
+  return state.head.runs.map(({ name }, run) => ({ number: shown.number, run, name: isCompared() ? name : null, row: shown.row, text: shown.text, result: shown.row.results[run] ?? null }));
+}
+
+function drawVerdicts(sides, aspect) {
+  if (sides.length === 1) return drawVerdict(sides[0].result, aspect);
+  const [first, second] = sides.map(({ result }) => result?.score ?? null);
+  const difference = first === null || second === null ? null : second - first;
+  const words = difference === null ? null : h("p.difference", {}, "Second minus first: ", h(`b${toneOf(difference)}`, {}, signed(difference)));
+  return h("div.verdicts", {}, sides.map(({ result, name }, side) => drawVerdict(result, aspect, { name, side })), words);
+}
+
+// Spans of the text by who found them; one text for runs, two for systems.
+function drawTexts(shown, sides) {
+  if (state.pair !== null && sides.length > 1) return drawTwoTexts(shown, sides);
+  const isTwo = sides.length > 1;
+  const own = isTwo && state.onlySeat === null ? comparedMarks(sides.map(({ result }) => result)) : panelMarks(sides[state.onlySeat?.side ?? 0].result, state.onlySeat?.side ?? 0);
+  const tracks = isTwo && state.onlySeat === null ? runTracks() : seatTracks(sides[state.onlySeat?.side ?? 0].result ?? { seats: [] });
+  const pane = newPane(shown, { own, tracks, label: "The text", isScored: sides.some(({ result }) => result !== null) });
+  return drawOneText(pane, shown, drawKey(pane, isTwo && state.onlySeat === null));
+}
+
+function newPane(shown, { own, tracks, label, isScored, side = 0 }) {
+  const gold = goldMarks(shown.text).map((mark) => ({ ...mark, side }));
+  const added = side === 0 ? { marks: fromParts("marks", shown).flat(), tracks: fromParts("tracks", shown).flat() } : { marks: [], tracks: [] };
+  const marks = numbered([...own, ...gold, ...added.marks]);
+  return makePane({
+    text: shown.text?.output ?? "",
+    marks,
+    tracks: [...tracks, ...(gold.length > 0 ? [goldTrack()] : []), ...added.tracks],
+    row: shown,
+    label,
+    isScored,
+    isBlind: state.blind !== null && shown.row.results.every((result) => result === null),
+  });
+}
+
+function drawTwoTexts(shown, sides) {
+  const made = sides.map(({ result, name, row, text, number }, side) => {
+    const own = panelMarks(result, side);
+    return newPane({ number, row, text }, { own, tracks: seatTracks(result ?? { seats: [] }), label: `The text of ${name}`, isScored: result !== null, side });
+  });
+  const columns = made.map((pane, side) => h("section.side", {}, h(`h3.side-name.side-${side}`, {}, bdi(sides[side].name)), drawText(pane), drawFindings(pane)));
+  const inputs = shown.text ? drawInputs(shown.text, shown.row, made.flatMap(({ marks }) => marks)) : null;
+  return [drawKey(made[0], false, made.flatMap(({ marks }) => marks)), h("div.two-texts", {}, columns), inputs && h("div.inputs-below", {}, inputs)];
+}
+
+function drawKey(pane, isTwoRuns, marks = pane.marks) {
+  const gold = (pane.row.text?.gold ?? []).length;
+  const toggle = gold === 0 ? null : button(`${state.isGoldShown ? "Hide" : "Show"} ${counted(gold, "span")} of people`, toggleGold, { kind: ".chip", "aria-pressed": String(state.isGoldShown), "data-key": "gold toggle" });
+  return h("div.key", {}, onlySeatLine(), drawLegend(pane.tracks, marks), toggle, isTwoRuns ? drawToneKey() : drawSeverityKey());
+}
+
+function onlySeatLine() {
+  if (state.onlySeat === null) return null;
+  return h("p.only-seat", {}, "Only the spans of ", h("b", {}, bdi(state.onlySeat.name)), " ", button("Show all", () => showOnly(null)));
+}
+
+function drawToneKey() {
+  const words = { both: "in both", first: "only in the first", second: "only in the second" };
+  return h("div.severity-key", {}, Object.entries(words).map(([tone, text]) => h("span.swatch", { "data-tone": tone }, text)));
+}
+
+function toggleGold() {
+  state.isGoldShown = !state.isGoldShown;
+  redrawRow();
+  document.querySelector("[data-key='gold toggle']")?.focus({ preventScroll: true });
+}

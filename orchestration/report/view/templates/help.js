@@ -1,0 +1,43 @@
+// The dialogs: keys, and what is known of the runs.
+function openHelp() {
+  const keys = allKeys().map(({ key, shown, label }) => [h("dt", {}, h("kbd", {}, shown ?? key)), h("dd", {}, label)]);
+  openDialog("help", "Keys", [
+    h("dl.keys", {}, keys),
+    h("h3", {}, "How to read a text"),
+    h("p", {}, "The fill of a span is its severity. The lines below it are the seats that found it, one line each; the legend above the text names them. Where spans overlap, the shortest one is meant; its card names the others."),
+    h("p", {}, "A mean is of the rows that have a score; how many these are stands beside it."),
+  ]);
+}
+
+function openAbout() {
+  const runs = state.head.runs.map((run) => [
+    h("h3", {}, bdi(run.name)),
+    h(
+      "dl.facts-list",
+      {},
+      fact("Judges", joined(run.judges ?? [])),
+      fact("Begun", run.begun),
+      fact("State", run.is_done ? "ended" : "not ended: rows may be missing"),
+      fact("Panel", run.panel),
+    ),
+  ]);
+  openDialog("about", "About", runs);
+}
+
+function fact(name, value) {
+  return value ? [h("dt", {}, name), h("dd", {}, bdi(value))] : [];
+}
+
+function openDialog(id, title, content) {
+  byId(id)?.remove();
+  const close = () => dialog.close();
+  const dialog = h("dialog", { id, "aria-labelledby": `${id}-title` }, h("div.dialog-head", {}, h("h2", { id: `${id}-title` }, title), button("Close", close)), content);
+  dialog.addEventListener("close", () => dialog.remove());
+  dialog.addEventListener("click", (event) => event.target === dialog && close());
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
+function drawTools() {
+  fill("tools", drawPairing(), fromParts("tools"), button("About", openAbout, { kind: ".quiet" }), button("Keys ?", openHelp, { kind: ".quiet", "aria-keyshortcuts": "?" }));
+}

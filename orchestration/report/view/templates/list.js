@@ -1,0 +1,147 @@
+// The list of rows: only those in sight are elements, so that 100,000 scroll as 10 do.
+const ROW_HEIGHT = 54;
+const ROWS_BEYOND = 6;
+let isListDue = false;
+
+function drawListSoon() {
+  if (isListDue) return;
+  isListDue = true;
+  requestAnimationFrame(() => {
+    isListDue = false;
+    drawList();
+  });
+}
+
+function drawList() {
+  const list = byId("list");
+  const first = Math.max(0, Math.floor(list.scrollTop / ROW_HEIGHT) - ROWS_BEYOND);
+  const last = Math.min(state.order.length, Math.ceil((list.scrollTop + list.clientHeight) / ROW_HEIGHT) + ROWS_BEYOND);
+  const rows = [];
+  for (let place = first; place < last; place += 1) rows.push(drawOption(place));
+  const all = styled(h("div.all", { role: "presentation" }, rows), { height: `${state.order.length * ROW_HEIGHT}px` });
+  list.replaceChildren(state.order.length > 0 ? all : drawNoRow());
+  const chosen = byId(`option-${state.chosen}`);
+  if (chosen) list.setAttribute("aria-activedescendant", chosen.id);
+  else list.removeAttribute("aria-activedescendant");
+}
+
+function drawNoRow() {
+  if (!table.isDone && table.rows === 0) return h("p.empty", {}, "Reading the rows …");
+  if (table.rows === 0) return h("p.empty", {}, "The run has no row.");
+  if (state.filters.size === 0 && state.matches === null) return h("p.empty", {}, "No row.");
+  return h("div.empty", {}, h("p", {}, "No row passes the filters."), button("Clear all filters", clearFilters));
+}
+
+function drawOption(place) {
+  const number = state.order[place];
+  const option = h(
+    "div.option",
+    {
+      id: `option-${number}`,
+      role: "option",
+      "aria-selected": String(number === state.chosen),
+      "aria-setsize": state.order.length,
+      "aria-posinset": place + 1,
+      onclick: () => openRow(number),
+    },
+    h("span.first-line", {}, h("bdi.id", { title: table.id[number] }, table.id[number]), drawScore(number)),
+    h("span.second-line", {}, h("span.origin", {}, originOf(number)), fromParts("badge", number), drawSigns(number)),
+  );
+  return styled(option, { transform: `translateY(${place * ROW_HEIGHT}px)` });
+}
+
+// What all rows share is not said in each.
+function originOf(number) {
+  const system = state.pair !== null || table.names.systems.length < 2 ? null : systemOf(number);
+  const aspect = table.names.aspects.length < 2 ? null : aspectLabel(table.aspect[number]);
+  return [system && bdi(system), system && aspect && " · ", aspect && bdi(aspect)].filter((part) => part);
+}
+
+function drawScore(number) {
+  if (state.blind !== null) return null;
+  const other = besideOf(number);
+  if (other === null) return drawOneScore(0, number);
+  const difference = differenceOf(number);
+  const step = difference === null ? "" : h(`span.step${toneOf(difference)}`, {}, signed(difference));
+  return h("span.scores", {}, drawOneScore(0, number), h("span.arrow", { "aria-label": "then" }, "→"), drawOneScore(other.run, other.number), step);
+}
+
+function toneOf(difference) {
+  if (Math.abs(difference) < 0.005) return "";
+  return difference > 0 ? ".is-up" : ".is-down";
+}
+
+function drawOneScore(run, number) {
+  const [score, outcome] = [scoreOf(run, number), outcomeOf(run, number)];
+  if (score !== null) return h("b.score", {}, inDigits(score));
+  return h("span.failed", {}, outcome === null ? (state.head.runs.length > 1 ? "not in it" : "") : outcomeWords(outcome));
+}
+
+function drawSigns(number) {
+  if (state.blind !== null) return null;
+  const run = table.runs[state.run];
+  const spans = run?.spans[number] ?? 0;
+  const severity = Math.min(HIGHEST_SEVERITY, Math.ceil(run?.severity[number] ?? 0));
+  const decision = decisionOf(state.run, number);
+  return h(
+    "span.signs",
+    {},
+    spans > 0 && h("span.spans", { "data-severity": severity, title: `${counted(spans, "span")}, worst severity ${severity}` }, counted(spans, "span")),
+    decision && decision !== "ok" && h("span.decision", { "data-decision": decision }, DECISION_WORDS[decision] ?? decision),
+  );
+}
+
+function placeOf(number) {
+  return state.order.indexOf(number);
+}
+
+function scrollToChosen() {
+  const [list, place] = [byId("list"), placeOf(state.chosen)];
+  if (place < 0) return;
+  const top = place * ROW_HEIGHT;
+  if (top < list.scrollTop) list.scrollTop = top;
+  else if (top + ROW_HEIGHT > list.scrollTop + list.clientHeight) list.scrollTop = top + ROW_HEIGHT - list.clientHeight;
+}
+
+// From a row that the filters took away, the next is the first that passes.
+function stepRow(by) {
+  if (state.order.length === 0) return;
+  const place = placeOf(state.chosen);
+  const next = place < 0 ? 0 : Math.min(state.order.length - 1, Math.max(0, place + by));
+  choose(state.order[next]);
+}
+
+function openRow(number) {
+  document.body.dataset.place = "row";
+  if (isNarrow()) scrollTo(0, 0);
+  choose(number);
+}
+
+function closeRow() {
+  document.body.dataset.place = "list";
+  byId("list").focus({ preventScroll: true });
+}
+
+const LIST_STEPS = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -Infinity, End: Infinity };
+
+function walkList(event) {
+  if (event.key === "Enter") openRow(state.chosen < 0 ? state.order[0] : state.chosen);
+  if (!(event.key in LIST_STEPS) || event.ctrlKey || event.metaKey || event.altKey) return;
+  event.preventDefault();
+  stepRow(LIST_STEPS[event.key]);
+}
+
+function startList() {
+  byId("list").addEventListener("scroll", drawListSoon, { passive: true });
+  byId("list").addEventListener("keydown", walkList);
+  new ResizeObserver(drawListSoon).observe(byId("list"));
+}
+
+on("order", drawListSoon);
+on("row", () => {
+  scrollToChosen();
+  drawListSoon();
+});
+on("filters", () => {
+  byId("list").scrollTop = 0;
+});

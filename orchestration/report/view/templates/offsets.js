@@ -1,0 +1,38 @@
+// Offsets: the data count code points, JavaScript counts halves of surrogate pairs.
+const SURROGATE = /[\ud800-\udfff]/;
+
+// Return what turns code points of `text` into places of the string; converted once a text.
+function offsetsOf(text, points) {
+  if (!SURROGATE.test(text)) return (point) => Math.min(point, text.length);
+  const wanted = [...new Set(points)].sort((a, b) => a - b);
+  const places = new Map();
+  let [point, unit] = [0, 0];
+  for (const next of wanted) {
+    while (point < next && unit < text.length) {
+      unit += text.codePointAt(unit) > 0xffff ? 2 : 1;
+      point += 1;
+    }
+    places.set(next, unit);
+  }
+  return (asked) => places.get(asked);
+}
+
+function pointAt(text, unit) {
+  let point = 0;
+  for (let at = 0; at < unit; at += text.codePointAt(at) > 0xffff ? 2 : 1) point += 1;
+  return point;
+}
+
+// What a person has selected in the element of a text: { start, end, text } in code points, or null.
+function selectedIn(element, text) {
+  const selection = getSelection();
+  if (selection.rangeCount === 0 || selection.isCollapsed) return null;
+  const range = selection.getRangeAt(0);
+  if (!element.contains(range.startContainer) || !element.contains(range.endContainer)) return null;
+  const before = document.createRange();
+  before.selectNodeContents(element);
+  before.setEnd(range.startContainer, range.startOffset);
+  const start = before.toString().length;
+  const end = start + range.toString().length;
+  return { start: pointAt(text, start), end: pointAt(text, end), text: text.slice(start, end) };
+}

@@ -1,0 +1,59 @@
+// The start: the head, then the columns as they come, then the row.
+async function start() {
+  openSource();
+  restoreState();
+  document.body.dataset.place = state.chosen >= 0 ? "row" : "list";
+  state.head = await source.head();
+  drawHead();
+  resetColumns();
+  startList();
+  drawControls();
+  for (const part of parts) part.begin?.();
+  emit("head");
+  await readColumns();
+  if (state.query !== "") searchSoon();
+}
+
+function drawHead() {
+  const { runs, title, notes } = state.head;
+  const name = isCompared() ? [bdi(runs[0].name), h("span.beside", {}, " beside "), bdi(runs[1].name)] : bdi(title);
+  byId("title").replaceChildren(...[name].flat());
+  fill("notes", (notes ?? []).map((note) => h("p.note", {}, note)));
+  fill("about-line", unfinished(runs));
+  drawTools();
+}
+
+function unfinished(runs) {
+  const names = runs.filter(({ is_done: isDone }) => !isDone).map(({ name }) => name);
+  return names.length > 0 ? h("span.unsure", {}, "not ended: rows may be missing") : null;
+}
+
+const PAUSE = 250; // milliseconds between two questions, where the server has read nothing more
+
+async function readColumns() {
+  while (!table.isDone) {
+    const part = await source.columns(table.rows);
+    addColumns(part);
+    showFirst();
+    if (part.rows === 0 && !part.done) await new Promise((resolve) => setTimeout(resolve, PAUSE));
+  }
+  drawTools();
+  drawComparison();
+  document.body.dataset.ready = "true";
+  if (state.shown === null) trying(showRow);
+}
+
+// The first row is shown at once, unless the address names one that is still to come.
+function showFirst() {
+  if (state.shown !== null || wanted > 0) return;
+  if (state.chosen < 0 && state.order.length > 0 && !isNarrow()) choose(state.order[0]);
+  else if (state.chosen >= 0 && state.chosen < table.rows) choose(state.chosen, { isKept: true });
+}
+
+byId("skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  document.body.dataset.place = "row";
+  byId("row").focus();
+});
+globalThis.spanjuryView = { state, table, counts };
+trying(start);

@@ -1,0 +1,54 @@
+// Numbers and states in words.
+const OUTCOME_WORDS = {
+  scored: "scored",
+  abstained: "abstained",
+  unparseable: "reply unreadable",
+  truncated: "reply cut off",
+  refused: "refused",
+  timed_out: "timed out",
+  backend_failed: "model failed",
+};
+const DECISION_WORDS = { ok: "ok", doubtful: "doubtful", faulty: "faulty" };
+const LOCATED_WORDS = {
+  exact: "quoted exactly",
+  normalised: "quoted with other spaces, case or marks",
+  fuzzy: "quoted nearly, placed where most agrees",
+  unlocated: "not located in the text",
+};
+
+function inThousands(count) {
+  return count.toLocaleString("en");
+}
+
+function inDigits(value, digits = 2) {
+  return value === null || value === undefined || Number.isNaN(value) ? "–" : value.toFixed(digits);
+}
+
+function signed(value, digits = 2) {
+  const written = value.toFixed(digits);
+  if (Number(written) === 0) return (0).toFixed(digits);
+  return value > 0 ? `+${written}` : `−${written.slice(1)}`;
+}
+
+function counted(count, noun, plural = `${noun}s`) {
+  return `${inThousands(count)} ${count === 1 ? noun : plural}`;
+}
+
+function outcomeWords(outcome) {
+  return OUTCOME_WORDS[outcome] ?? outcome;
+}
+
+function clipped(text, most) {
+  const points = [...text.slice(0, 2 * most + 2)];
+  return points.length > most ? `${points.slice(0, most).join("")} …` : text;
+}
+
+function joined(names) {
+  if (names.length < 2) return names.join("");
+  return `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
+}
+
+function inSeconds(seconds) {
+  if (seconds === null || seconds === undefined) return "";
+  return seconds < 1 ? `${(seconds * 1000).toFixed(seconds < 0.01 ? 1 : 0)} ms` : `${seconds.toFixed(1)} s`;
+}

@@ -27,6 +27,7 @@ from spanjury.judges.core.lazy import lazily
 from spanjury.judges.text import defused
 from spanjury.orchestration.engine.memory import RememberedModel, SilentModel
 from spanjury.orchestration.engine.metering import Meter
+from spanjury.orchestration.engine.replay import Recorder
 from spanjury.orchestration.engine.stopping import FailurePolicy
 from spanjury.orchestration.wiring.checks import checked_model
 from spanjury.orchestration.wiring.config import ModelConfig
@@ -101,6 +102,8 @@ class Models:
         They are asked nothing: what they replied before is all there is.
     guard
         Has them asked only while they answer; None to let each call fail by itself.
+    recorder
+        Notes each call and its reply, a remembered one too; None to note nothing.
     """
 
     stack: AsyncExitStack
@@ -109,6 +112,7 @@ class Models:
     silent: bool
     tracing: Tracing
     guard: Guard | None = None
+    recorder: Recorder | None = None
     open: dict[ModelConfig, ChatModel] = field(default_factory=dict)
 
     async def get(self, model: ModelConfig) -> ChatModel:
@@ -125,6 +129,8 @@ class Models:
             if self.memory is not None:
                 is_fresh = self.guard is not None and self.guard.is_fresh
                 opened = RememberedModel(opened, self.memory, takes_over=not is_fresh)
+            if self.recorder is not None:
+                opened = self.recorder.model(opened)
             self.open[model] = defused(opened)  # above the memory, whose keys are what is sent
         return self.open[model]
 

@@ -16,6 +16,7 @@ from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.engine.memory import remembered
 from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.engine.panel import Panel, Seat, unobserved
+from spanjury.orchestration.engine.replay import NoMemory, Recorder
 from spanjury.orchestration.engine.thresholds import SHIPPED
 from spanjury.orchestration.wiring.checks import (
     checked_aggregation,
@@ -58,6 +59,7 @@ async def open_configured_panel(
     silent: bool = False,
     draw: str = "",
     guard: Guard | None = None,
+    recorder: Recorder | None = None,
 ) -> AsyncIterator[Panel]:
     """Build the panel that `config` describes and close its models at the end.
 
@@ -81,6 +83,8 @@ async def open_configured_panel(
         judged twice to see whether the same is said.
     guard
         The run's, which is ended where a model fails every call; None outside of runs.
+    recorder
+        Notes each call to a model; reports are then made again of the replies that are remembered.
     """
     async with AsyncExitStack() as stack:
         tracing = find_tracing()
@@ -91,14 +95,17 @@ async def open_configured_panel(
             silent=silent,
             tracing=tracing,
             guard=guard,
+            recorder=recorder,
         )
         seats = [
             seat
             for asked in config.seats_or_default
             for seat in await _seats(asked, config, models)
         ]
+        reports = memory if recorder is None else NoMemory()
+        behind = _remembered(_distinct(seats), reports, again=again, draw=draw)
         yield Panel(
-            seats=_traced(_remembered(_distinct(seats), memory, again=again, draw=draw), tracing),
+            seats=_traced(_recorded(behind, recorder), tracing),
             aggregation=checked_aggregation(AGGREGATIONS.get(config.aggregate), config.aggregate),
             aggregation_name=config.aggregate,
             consolidator=await _consolidator(config, models),
@@ -192,6 +199,15 @@ def _remembered(
         judge = remembered(seat.judge, memory, place=place, again=again)
         behind.append(Seat(name=seat.name, judge=judge))
     return tuple(behind)
+
+
+def _recorded(seats: tuple[Seat, ...], recorder: Recorder | None) -> tuple[Seat, ...]:
+    """Have the calls of every seat noted as its own, where they are noted."""
+    if recorder is None:
+        return seats
+    return tuple(
+        Seat(name=seat.name, judge=recorder.judge(seat.judge, seat=seat.name)) for seat in seats
+    )
 
 
 def _traced(seats: tuple[Seat, ...], tracing: Tracing) -> tuple[Seat, ...]:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from spanjury.adapters.runs.kept_memory import KeptMemory, open_kept_memory
 from spanjury.adapters.runs.memory_file import MEMORY_NAME
 from spanjury.adapters.runs.run_folder import RunFolder, find_memory, find_run, new_run, runs_home
 from spanjury.adapters.runs.run_lock import RunLock
@@ -9,11 +10,13 @@ from spanjury.adapters.runs.sqlite_memory import SqliteMemory
 
 __all__ = [
     "MEMORY_NAME",
+    "KeptMemory",
     "RunFolder",
     "RunLock",
     "find_memory",
     "find_run",
     "new_run",
+    "open_kept_memory",
     "open_memory",
     "runs_home",
 ]

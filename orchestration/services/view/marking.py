@@ -45,9 +45,7 @@ class Marking(Protocol):
         """Return a person's mark of a row, ready for JSON; None where there is none."""
         ...
 
-    def put(
-        self, annotator: str, row: RowKey, mark: Mapping[str, object], *, revision: int
-    ) -> int:
+    def put(self, annotator: str, row: RowKey, mark: Mapping[str, object], *, revision: int) -> int:
         """Keep a mark that is based on `revision`; return its own."""
         ...
 

@@ -1,0 +1,107 @@
+"""Pieces of bytes in a temporary file without a name, numbered as they were put."""
+
+import tempfile
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
+from typing import IO
+
+from spanjury.judges.core import StoreError
+
+_HELD = 2**18
+"""Bytes that wait to be written together."""
+_BLOCK = 2**22
+"""Bytes that are searched at a time."""
+
+
+class Spool:
+    """Pieces of bytes that do not fit into memory together, gone when the file is closed.
+
+    Any thread may put, get and search.
+
+    Raises `StoreError` whenever the file cannot be written or read (a full disk).
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._ends = array("Q", [0])
+        self._waiting = bytearray()
+        self._lock = Lock()
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+    def put(self, piece: bytes) -> int:
+        """Keep a piece; return its number."""
+        with self._lock:
+            self._waiting += piece
+            self._ends.append(self._ends[-1] + len(piece))
+            if len(self._waiting) >= _HELD:
+                self._write()
+            return len(self._ends) - 2
+
+    def get(self, number: int) -> bytes:
+        """Return the piece that was put under a number."""
+        start, end = self._ends[number], self._ends[number + 1]
+        return self._read(start, end)
+
+    def holding(self, needle: bytes) -> Iterator[int]:
+        """Yield the numbers of the pieces in which `needle` is, in order."""
+        first, count = 0, len(self)
+        while first < count:
+            beyond = self._ends[first] + _BLOCK
+            last = min(max(bisect_right(self._ends, beyond) - 1, first + 1), count)
+            block = self._read(self._ends[first], self._ends[last])
+            yield from self._among(block, needle, first=first, last=last)
+            first = last
+
+    def _among(self, block: bytes, needle: bytes, *, first: int, last: int) -> Iterator[int]:
+        base, number = self._ends[first], first
+        place = block.find(needle)
+        while place >= 0:
+            number = bisect_right(self._ends, base + place, lo=number, hi=last + 1) - 1
+            end = self._ends[number + 1] - base
+            if place + len(needle) <= end:
+                yield number
+                place = block.find(needle, end)
+            else:  # it lies across two pieces
+                place = block.find(needle, place + 1)
+
+    def _read(self, start: int, end: int) -> bytes:
+        with self._lock:
+            self._write()
+            try:
+                self._file.seek(start)
+                return self._file.read(end - start)
+            except OSError as error:
+                raise _unusable(error) from error
+
+    def _write(self) -> None:
+        if not self._waiting:
+            return
+        try:
+            self._file.seek(0, 2)
+            self._file.write(self._waiting)
+        except OSError as error:
+            raise _unusable(error) from error
+        self._waiting = bytearray()
+
+
+@contextmanager
+def open_spool() -> Iterator[Spool]:
+    """Open an empty spool; raise `StoreError` if there is no room for temporary files."""
+    try:
+        file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  closed below
+    except OSError as error:
+        raise _unusable(error) from error
+    with file:
+        yield Spool(file)
+
+
+def _unusable(error: OSError) -> StoreError:
+    return StoreError(
+        f"a temporary file cannot be used: {error.strerror}; TMPDIR can name a folder with more"
+        " room for it"
+    )

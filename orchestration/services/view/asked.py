@@ -1,0 +1,104 @@
+"""The prompts and raw replies of a row, from its run's memory, without asking any model."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from threading import Lock
+
+import anyio
+
+from spanjury.judges.core import Aspect, ConfigError, EvaluationError, Message, Segment, ToolCall
+from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.services.view.aspects import KnownAspects
+from spanjury.orchestration.services.view.sources import ViewedRun
+
+with lazily():
+    from spanjury.orchestration.services import runs
+    from spanjury.orchestration.wiring import replay
+    from spanjury.orchestration.wiring import runs as run_folders
+
+_NO_REPLIES = (
+    "the memory holds no reply to what these judges ask today: they were asked by another version"
+    " or with other options, or did not answer"
+)
+CONSOLIDATOR = "consolidator"
+"""The name under which the calls of a consolidator are shown."""
+
+
+class Asked:
+    """What the models of a run were asked, and what they replied.
+
+    Parameters
+    ----------
+    run
+        A run, which may have no memory.
+    aspects
+        The aspects that are known.
+    """
+
+    def __init__(self, run: ViewedRun, aspects: KnownAspects) -> None:
+        self._run = run
+        self._aspects = aspects
+        self._lock = Lock()  # models may be in this process, and memories are read in turn
+
+    def of(self, segment: Segment | None, *, task: str, aspect: str) -> dict[str, object]:
+        """Return the calls about a text, seat by seat, for JSON; or a note that says why not."""
+        run, known = self._run, self._aspects.find(task, aspect)
+        if run.folder is None or run.memory is None:
+            return _nothing(f"{run.name} keeps no memory: prompts and replies are not there")
+        if segment is None:
+            return _nothing("the text of this row is not there, of which the prompts are made")
+        if known is None:
+            return _nothing(f"the aspect {aspect} of {task} is not known here")
+        try:
+            with self._lock:
+                calls = _replayed(run.folder, run.memory, segment, known)
+        except EvaluationError as error:
+            return _nothing(f"prompts and replies cannot be shown: {error}")
+        return {"seats": list(_seats(calls)), "note": "" if calls else _NO_REPLIES}
+
+
+def _replayed(folder: Path, memory: Path, segment: Segment, aspect: Aspect) -> "list[replay.Call]":
+    """Have the panel of a run assess once more of what it remembers; return its calls."""
+    panel = runs.job_of(run_folders.RunFolder(folder)).panel
+    recorder = replay.Recorder()
+    if not replay.asking_seats(panel):
+        raise ConfigError("its judges ask no model")
+
+    async def assess() -> None:
+        opening = replay.open_replayed_panel(panel, memory=memory, recorder=recorder)
+        async with opening as opened:
+            await opened.assess(segment, aspect)
+
+    anyio.run(assess)
+    return recorder.calls
+
+
+def _nothing(note: str) -> dict[str, object]:
+    return {"seats": [], "note": note}
+
+
+def _seats(calls: "Sequence[replay.Call]") -> Iterator[dict[str, object]]:
+    for seat in sorted(dict.fromkeys(call.seat for call in calls), key=lambda seat: not seat):
+        yield {
+            "judge": seat or CONSOLIDATOR,
+            "calls": [_call(call) for call in calls if call.seat == seat],
+        }
+
+
+def _call(call: "replay.Call") -> dict[str, object]:
+    request = call.request
+    messages = [_message(message) for message in request.messages]
+    if request.prefix:
+        messages.append({"role": "assistant", "content": request.prefix})
+    reply = _with_tools(call.reply.text or request.forced, call.reply.tool_calls)
+    return {"messages": messages, "reply": reply}
+
+
+def _message(message: Message) -> dict[str, str]:
+    return {"role": message.role, "content": _with_tools(message.content, message.tool_calls)}
+
+
+def _with_tools(text: str, calls: Sequence[ToolCall]) -> str:
+    """Return a text and the calls of tools that are beside it, one a line."""
+    said = [text] if text else []
+    return "\n".join((*said, *(f"{call.name}({call.arguments})" for call in calls)))

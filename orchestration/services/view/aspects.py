@@ -1,0 +1,54 @@
+"""The aspects of rows, with what they mean and the scale of their scores."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from spanjury.judges.core import Aspect, ConfigError, Scale, Task
+from spanjury.judges.tasks import Catalogue
+from spanjury.judges.tasks.table import Table
+
+
+class KnownAspects:
+    """The aspects that come with spanjury, and those of some files.
+
+    Parameters
+    ----------
+    files
+        TOML files with more of them; one that cannot be read is named in `problems`.
+    """
+
+    def __init__(self, files: Iterable[Path]) -> None:
+        self.problems: list[str] = []
+        self._catalogue = Catalogue.load()
+        for file in dict.fromkeys(files):
+            try:
+                self._catalogue = self._catalogue.extended([Table.read(file)])
+            except ConfigError as error:
+                self.problems.append(f"aspects are not read: {error}")
+
+    def find(self, task: str, name: str) -> Aspect | None:
+        """Return an aspect of a task; None if it is not known."""
+        try:
+            return self._catalogue.aspect(task, name)
+        except ConfigError:
+            return None
+
+    def task(self, name: str) -> Task | None:
+        """Return a task; None if it is not known."""
+        try:
+            return self._catalogue.task(name)
+        except ConfigError:
+            return None
+
+    def described(self, task: str, name: str) -> dict[str, object]:
+        """Return what a page says of an aspect; of one that is not known, the usual scale."""
+        aspect = self.find(task, name)
+        scale = aspect.scale if aspect else Scale()
+        return {
+            "name": name,
+            "task": task,
+            "definition": aspect.definition if aspect else "",
+            "low": scale.low,
+            "high": scale.high,
+            "labels": list(scale.labels) if scale.labels else None,
+        }

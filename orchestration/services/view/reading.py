@@ -1,0 +1,217 @@
+"""Runs that are read side by side: their rows paired, and each with its text."""
+
+from array import array
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from spanjury.judges.core import DataError
+from spanjury.orchestration.services.view.columns import NOTHING, Names, RunColumns
+from spanjury.orchestration.services.view.lines import ResultLines, Row
+from spanjury.orchestration.services.view.sources import ViewedRun
+from spanjury.orchestration.services.view.texts import TextStore
+from spanjury.orchestration.wiring.spools import Spool, open_spool
+
+_Key = tuple[str, int, int]
+
+
+class RunReading:
+    """One run as it is read: its columns, the places of its rows, its texts.
+
+    Parameters
+    ----------
+    run
+        The run.
+    lines
+        Its file of results.
+    names
+        Of all runs that are viewed.
+    store
+        Of its texts; None where nothing says where they are.
+    said
+        A temporary file of what is searched in its rows.
+    """
+
+    def __init__(
+        self,
+        run: ViewedRun,
+        *,
+        lines: ResultLines,
+        names: Names,
+        store: TextStore | None,
+        said: Spool,
+    ) -> None:
+        self.run = run
+        self.lines = lines
+        self.columns = RunColumns(names)
+        self.store = store
+        self.said = said
+        self.texts = array("i")
+        """Number of each row's text in the store; `NOTHING` without one."""
+        self.changed: set[int] = set()
+        """Texts in which some row's quotes are not at their places."""
+        self.without_text = 0
+        """Rows whose id is not in the data."""
+
+    def pieces(self) -> Iterator[range]:
+        """Read on, and yield the numbers of the rows that are read with each piece."""
+        for piece in self.lines.pieces():
+            first = len(self.columns)
+            for place, row in piece:
+                self._add(row, place=place)
+            yield range(first, len(self.columns))
+
+    def _add(self, row: Row, *, place: int) -> None:
+        text = NOTHING if self.store is None else self._text(row, self.store)
+        self.texts.append(text)
+        said = [row.id, row.reason]
+        said += [part for span in row.spans for part in (span.text, span.explanation)]
+        self.said.put("\n".join(said).casefold().encode("utf-8", "replace"))
+        self.columns.add(row, place=place)
+
+    def _text(self, row: Row, store: TextStore) -> int:
+        text = store.number(row.id)
+        if text is None:
+            self.without_text += 1
+            return NOTHING
+        if text not in self.changed and not store.fits(text, system=row.system, spans=row.spans):
+            self.changed.add(text)
+        return text
+
+    def text(self, row: int) -> int | None:
+        """Return the number of a row's text, if it is there and the one that was judged."""
+        text = self.texts[row]
+        return None if text == NOTHING or text in self.changed else text
+
+    def line(self, row: int) -> bytes:
+        """Return the line of a row; raise `DataError` if it is not there any more."""
+        columns = self.columns
+        _, aspect = columns.names.aspects.values[columns.aspects[row]]
+        return self.lines.line(columns.places[row], of=(columns.ids[row], aspect))
+
+    def notes(self) -> Iterator[str]:
+        """Say what is not there."""
+        run = self.run
+        if not run.is_done:
+            yield f"{run.name} is not at its end: its rows are shown as far as they go"
+        yield from self.lines.notes()
+        if run.texts is None:
+            yield (
+                f"{run.name}: nothing says where its texts are: give their file by --data FILE to"
+                " see them"
+            )
+            return
+        data = run.texts.data
+        if self.store is not None and self.store.problem:
+            yield f"the texts of {run.name} cannot be read: {self.store.problem}"
+        elif self.without_text:
+            count = self.without_text
+            yield f"{count} rows of {run.name} have no text: their ids are not in {data}"
+        if self.changed:
+            yield (
+                f"{len(self.changed)} texts in {data} are others than {run.name} judged, as quotes"
+                " of their spans are not at their places: they are not shown; texts without a"
+                " quote cannot be checked"
+            )
+
+
+class Pairing:
+    """The rows of a view: those of the first run, in its order, then what only the second has.
+
+    Rows of two runs are one if id, system, task and aspect are the same.
+    """
+
+    def __init__(self, runs: Sequence[RunReading]) -> None:
+        self.runs = runs
+        self.rows = tuple(array("i") for _ in runs)
+        """Run by run the number of its row; `NOTHING` where it has none."""
+
+    def __len__(self) -> int:
+        return len(self.rows[-1])
+
+    def read(self) -> Iterator[None]:
+        """Read all runs; some more rows are there with each step."""
+        first, *others = self.runs
+        left: dict[_Key, int] = {}
+        again: list[int] = []  # a row that is there twice in the second run
+        for key, row in (pair for other in others for pair in _read_whole(other)):
+            if left.setdefault(key, row) != row:
+                again.append(row)
+        for piece in first.pieces():
+            self.rows[0].extend(piece)
+            for second in self.rows[1:]:
+                second.extend(left.pop(_key(first.columns, row), NOTHING) for row in piece)
+            yield
+        if alone := [*left.values(), *again]:
+            self.rows[0].extend(NOTHING for _ in alone)
+            self.rows[1].extend(alone)
+            yield
+
+    def place(self, number: int) -> tuple[RunReading, int]:
+        """Return the first run that has a row, and its number there."""
+        return next(
+            (run, rows[number])
+            for run, rows in zip(self.runs, self.rows, strict=True)
+            if rows[number] != NOTHING
+        )
+
+    def text(self, number: int) -> tuple[TextStore, int] | None:
+        """Return a row's text; None if it is not there, or two runs judged two texts."""
+        found = None
+        for run, rows in zip(self.runs, self.rows, strict=True):
+            row = rows[number]
+            if row == NOTHING or run.store is None or run.texts[row] == NOTHING:
+                continue
+            text = run.text(row)
+            if text is None:
+                return None
+            digest = run.store.output_digest(text)
+            if found is not None and found[0].output_digest(found[1]) != digest:
+                return None
+            found = found or (run.store, text)
+        return found
+
+
+def open_readings(
+    runs: Sequence[ViewedRun], stack: ExitStack, *, names: Names
+) -> tuple[RunReading, ...]:
+    """Open the files of runs, until the stack is closed; runs of the same texts share them.
+
+    Raise `DataError` if results cannot be read, and `StoreError` without room for temporary files.
+    """
+    stores: dict[object, TextStore] = {}
+    readings = []
+    for run in runs:
+        if run.texts is not None and run.texts not in stores:
+            spools = [stack.enter_context(open_spool()) for _ in range(3)]
+            segments, inputs, folded = spools
+            stores[run.texts] = TextStore(
+                run.texts, segments=segments, inputs=inputs, folded=folded
+            )
+        readings.append(
+            RunReading(
+                run,
+                lines=_opened(run.results, stack),
+                names=names,
+                store=stores.get(run.texts),
+                said=stack.enter_context(open_spool()),
+            )
+        )
+    return tuple(readings)
+
+
+def _opened(results: Path, stack: ExitStack) -> ResultLines:
+    try:
+        return ResultLines(results, stack.enter_context(results.open("rb")))
+    except OSError as error:
+        raise DataError(f"{results}: cannot be read: {error.strerror}") from error
+
+
+def _read_whole(run: RunReading) -> Iterator[tuple[_Key, int]]:
+    for piece in run.pieces():
+        for row in piece:
+            yield _key(run.columns, row), row
+
+
+def _key(columns: RunColumns, row: int) -> _Key:
+    return columns.ids[row], columns.systems[row], columns.aspects[row]

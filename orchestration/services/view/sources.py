@@ -1,0 +1,167 @@
+"""The runs that are viewed: a folder, a name or a file becomes results and what they are of."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeVar
+
+from spanjury.judges.core import ConfigError, DataError
+from spanjury.orchestration.engine.sharding import Shard
+from spanjury.orchestration.wiring.runs import RunFolder, find_run
+
+T = TypeVar("T")
+
+PART = ".part"
+"""Ends the name of the results of a run that is not at its end."""
+_RESULTS = "results.jsonl"
+_MOST = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Texts:
+    """The file that the judged texts are in, and how it was read.
+
+    `limit` and `shard` are those of the run; None for all rows.
+    """
+
+    data: Path
+    columns: tuple[str, ...] = ()
+    limit: int | None = None
+    shard: Shard | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViewedRun:
+    """A run to look at.
+
+    Parameters
+    ----------
+    results
+        The file of its rows, which is a part file while the run goes on.
+    texts
+        Of its texts; None where nothing says in which file they are.
+    folder
+        Its folder; None for a bare file.
+    memory
+        The file of its replies; None where it keeps none.
+    begun
+        As its manifest says; empty where it does not.
+    """
+
+    name: str
+    results: Path
+    texts: Texts | None = None
+    folder: Path | None = None
+    memory: Path | None = None
+    aspects_files: tuple[Path, ...] = ()
+    begun: str = ""
+    is_done: bool = True
+
+
+def find_runs(
+    named: Sequence[Path], *, data: Path | None = None, columns: Sequence[str] = ()
+) -> tuple[ViewedRun, ...]:
+    """Return the runs that are named, one or two.
+
+    Raise `ConfigError` if there are more, or columns of no file, and `DataError` or `StoreError`
+    if one of them is no run, or has no results yet.
+
+    Parameters
+    ----------
+    named
+        Each a run's folder or name, or a file of results.
+    data, columns
+        The file of the texts, in place of what the manifests say, and what its columns are called.
+    """
+    if not 1 <= len(named) <= _MOST:
+        raise ConfigError(
+            f"one run is shown, or two are compared: got {len(named)}; name two of them, or make a"
+            " page for each"
+        )
+    if columns and data is None:
+        raise ConfigError("--column names columns of a file: name it with --data")
+    runs = [_found(path) for path in named]
+    if data is not None:
+        if not data.exists() and ":" not in str(data):
+            raise DataError(f"{data}: there is no such file")
+        given = Texts(data=data, columns=tuple(columns))
+        runs = [replace(run, texts=given) for run in runs]
+    return tuple(
+        replace(run, name=name) for run, name in zip(runs, _names_apart(runs), strict=True)
+    )
+
+
+def _found(named: Path) -> ViewedRun:
+    if named.is_file():
+        folder = RunFolder(named.parent)
+        is_of_run = folder.exists and named.name.removesuffix(PART) == _RESULTS
+        run = _of_folder(folder) if is_of_run else _bare(named)
+        return replace(run, results=named)
+    if named.is_dir() and not RunFolder(named).exists:
+        return _bare(_there(named / _RESULTS, whose=named))
+    return _of_folder(find_run(named))
+
+
+def _bare(results: Path) -> ViewedRun:
+    whole = results.name.removesuffix(PART)
+    name = results.absolute().parent.name if whole == _RESULTS else Path(whole).stem
+    return ViewedRun(name=name or whole, results=results, is_done=results.suffix != PART)
+
+
+def _of_folder(folder: RunFolder) -> ViewedRun:
+    manifest = folder.manifest()
+    job = manifest.get("job")
+    job = job if isinstance(job, Mapping) else {}
+    output = folder.path / str(job.get("output") or _RESULTS)
+    return ViewedRun(
+        name=folder.path.absolute().name,
+        results=_there(output, whose=folder.path),
+        texts=_texts(job),
+        folder=folder.path,
+        memory=folder.memory if folder.memory.is_file() else None,
+        aspects_files=tuple(map(Path, _listed(job, "aspects_files"))),
+        begun=str(manifest.get("begun") or ""),
+        is_done=folder.is_done,
+    )
+
+
+def _there(results: Path, *, whose: Path) -> Path:
+    """Return the file of results, or that of as many as there are."""
+    for path in (results, results.with_name(f"{results.name}{PART}")):
+        if path.is_file():
+            return path
+    raise DataError(f"{whose} has no results yet: there is no {results.name} in it")
+
+
+def _texts(job: Mapping[str, object]) -> Texts | None:
+    """Return what a manifest says of the texts; a job of another release may lack a part."""
+    data, limit, shard = job.get("data"), job.get("limit"), job.get("shard")
+    if not isinstance(data, str):
+        return None
+    return Texts(
+        data=Path(data),
+        columns=tuple(_listed(job, "columns")),
+        limit=limit if isinstance(limit, int) else None,
+        shard=_shard(shard) if isinstance(shard, Mapping) else None,
+    )
+
+
+def _shard(shard: Mapping[str, object]) -> Shard | None:
+    number, of = shard.get("number"), shard.get("of")
+    return Shard(number=number, of=of) if isinstance(number, int) and isinstance(of, int) else None
+
+
+def _listed(job: Mapping[str, object], name: str) -> list[str]:
+    values = job.get(name)
+    return [str(value) for value in values] if isinstance(values, list | tuple) else []
+
+
+def _names_apart(runs: Sequence[ViewedRun]) -> list[str]:
+    """Return the names of runs; with their paths where two have one name."""
+    names = [run.name for run in runs]
+    if len(set(names)) == len(names):
+        return names
+    paths = [str(run.folder or run.results) for run in runs]
+    if len(set(paths)) == len(paths):
+        return paths
+    return [f"{name} ({number})" for number, name in enumerate(names, start=1)]

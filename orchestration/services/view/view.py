@@ -1,0 +1,338 @@
+"""A view of one run, or of two that are compared: all that a page asks for."""
+
+from array import array
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from threading import Condition, Event, Thread
+from types import TracebackType
+from typing import Self
+
+from spanjury.judges.core import ConfigError, EvaluationError, Segment
+from spanjury.orchestration.services.view.asked import Asked
+from spanjury.orchestration.services.view.aspects import KnownAspects
+from spanjury.orchestration.services.view.columns import (
+    DECISIONS,
+    NO_COLUMNS,
+    NOTHING,
+    OUTCOMES,
+    Names,
+)
+from spanjury.orchestration.services.view.comparison import Comparisons
+from spanjury.orchestration.services.view.details import Details
+from spanjury.orchestration.services.view.marking import Marked, Marking, RowKey, row_key
+from spanjury.orchestration.services.view.reading import Pairing, open_readings
+from spanjury.orchestration.services.view.search import rows_holding
+from spanjury.orchestration.services.view.sources import ViewedRun
+from spanjury.orchestration.services.view.texts import TextStore
+
+MOST_COLUMNS = 20_000
+"""Rows of a part of the columns."""
+MOST_DETAILS = 200
+"""Rows whose details are given at once."""
+MOST_SEARCHED = 1_000
+"""Characters of what is searched."""
+_FORMAT = 1
+
+
+class View:
+    """The rows of one run or two, for ``with``: they are read in a thread, and handed out so far.
+
+    All methods may be called from any thread.
+
+    Parameters
+    ----------
+    runs
+        One, or two that are compared.
+    title
+        Of the page; made of the runs' names where it is empty.
+    aspects_files
+        TOML files with more aspects, beside those of the runs.
+
+    Raises
+    ------
+    DataError
+        On entry, if results cannot be read, or hold no row.
+    StoreError
+        On entry, if there is no room for temporary files.
+    """
+
+    def __init__(
+        self, runs: Sequence[ViewedRun], *, title: str = "", aspects_files: Sequence[Path] = ()
+    ) -> None:
+        self.runs = tuple(runs)
+        self.title = title or " and ".join(run.name for run in runs)
+        self.marking: Marking | None = None
+        """Keeps people's marks; None where none are made."""
+        self._aspects_files = (
+            *aspects_files,
+            *(file for run in runs for file in run.aspects_files),
+        )
+        self._stack = ExitStack()
+        self._names = Names()
+        self._sources = array("i")
+        self._problem: EvaluationError | None = None
+        self._grown = Condition()
+        self._leaving = Event()
+        self._is_read = False
+        self._numbers: dict[tuple[str, ...], int] | None = None
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            self._aspects = KnownAspects(self._aspects_files)
+            self._pairing = Pairing(open_readings(self.runs, stack, names=self._names))
+            self._details = Details(self._pairing, self._aspects)
+            self._asked = [Asked(run, self._aspects) for run in self.runs]
+            self._comparisons = Comparisons(self._pairing, names=self._names, sources=self._sources)
+            thread = Thread(target=self._read, name="view", daemon=True)
+            thread.start()
+            stack.callback(thread.join)
+            stack.callback(self._leaving.set)
+            self.wait(beyond=0)
+            if self._problem is not None and not self.rows:
+                raise self._problem
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.close()
+
+    def _read(self) -> None:
+        try:
+            for _ in self._pairing.read():
+                self._add_sources()
+                if self._leaving.is_set():
+                    return
+        except EvaluationError as error:
+            self._problem = error
+        finally:
+            with self._grown:
+                self._is_read = True
+                self._grown.notify_all()
+
+    def _add_sources(self) -> None:
+        """Note the inputs of the rows that have come, which then are there for all to see."""
+        main = self._main_store
+        known = len(self._sources)
+        for number in range(known, len(self._pairing)):
+            text = self._pairing.text(number)
+            is_known = text is not None and text[0] is main
+            self._sources.append(text[0].source(text[1]) if text and is_known else NOTHING)
+        with self._grown:
+            self._grown.notify_all()
+
+    @property
+    def _main_store(self) -> TextStore | None:
+        return next((run.store for run in self._pairing.runs if run.store is not None), None)
+
+    @property
+    def rows(self) -> int:
+        """The rows that are there so far."""
+        return len(self._sources)
+
+    @property
+    def is_read(self) -> bool:
+        """Whether all rows are there."""
+        return self._is_read
+
+    def wait(self, *, beyond: int | None = None, seconds: float | None = None) -> bool:
+        """Wait for more rows than `beyond`, or for all; say whether they came in time."""
+
+        def is_there() -> bool:
+            return self._is_read or (beyond is not None and self.rows > beyond)
+
+        with self._grown:
+            return self._grown.wait_for(is_there, timeout=seconds)
+
+    def head(self) -> dict[str, object]:
+        """Return what is said of the runs as a whole, for JSON."""
+        described = [self._aspects.described(*names) for names in self._names.aspects.values]
+        is_read = self._is_read
+        return {
+            "format": _FORMAT,
+            "title": self.title,
+            "runs": [self._run(number) for number in range(len(self.runs))],
+            "aspects": described,
+            "outcomes": OUTCOMES,
+            "decisions": DECISIONS,
+            "rows": self.rows if is_read else None,
+            "has_texts": self._main_store is not None and not self._main_store.is_empty,
+            "has_replies": any(map(self._has_replies, range(len(self.runs)))),
+            "marking": self.marking and {"annotators": self.marking.annotators()},
+            "notes": self.notes(),
+            "file": None,
+        }
+
+    def _run(self, number: int) -> dict[str, object]:
+        run, columns = self.runs[number], self._pairing.runs[number].columns
+        return {
+            "name": run.name,
+            "panel": columns.signature,
+            "begun": run.begun or None,
+            "is_done": run.is_done,
+            "judges": list(columns.judges),
+        }
+
+    def _has_replies(self, number: int) -> bool:
+        return self.runs[number].memory is not None and self._pairing.runs[number].columns.has_calls
+
+    def notes(self) -> list[str]:
+        """Return what a reader must know; more may come until all rows are read."""
+        notes = [note for run in self._pairing.runs for note in run.notes()]
+        if self._problem is not None:
+            notes.append(str(self._problem))
+        return list(dict.fromkeys([*notes, *self._aspects.problems]))
+
+    def columns(
+        self, start: int, *, most: int = MOST_COLUMNS, is_blind: bool = False
+    ) -> dict[str, object]:
+        """Return the columns of the rows from `start` on that are there, for JSON.
+
+        Parameters
+        ----------
+        most
+            So many rows at most.
+        is_blind
+            Leave out what judges said.
+        """
+        is_read = self._is_read  # before the rows are counted: more may come meanwhile
+        end = min(self.rows, start + most)
+        numbers = range(start, end)
+        places = [self._pairing.place(number) for number in numbers]
+        return {
+            "from": start,
+            "done": is_read and end == self.rows,
+            "rows": len(numbers),
+            "names": self._all_names(),
+            "id": [run.columns.ids[row] for run, row in places],
+            "system": [run.columns.systems[row] for run, row in places],
+            "aspect": [run.columns.aspects[row] for run, row in places],
+            "source": self._sources[start:end].tolist(),
+            "runs": [
+                NO_COLUMNS if is_blind else run.columns.part(rows[start:end])
+                for run, rows in zip(self._pairing.runs, self._pairing.rows, strict=True)
+            ],
+        }
+
+    def _all_names(self) -> dict[str, object]:
+        names = self._names
+        return {
+            "systems": list(names.systems.values),
+            "aspects": [self._aspects.described(*aspect) for aspect in names.aspects.values],
+            "categories": list(names.categories.values),
+            "judges": list(names.judges.values),
+        }
+
+    def details(self, numbers: Sequence[int], *, blind: str = "") -> dict[str, object]:
+        """Return the details of some rows, for JSON.
+
+        Raise `ConfigError` if there is no such row, or they are too many, and `DataError` if
+        results were written again since they were read.
+
+        Parameters
+        ----------
+        blind
+            Name of a person who is shown what judges said only where their own mark is done.
+        """
+        if len(numbers) > MOST_DETAILS:
+            raise ConfigError(f"got {len(numbers)} rows, expected {MOST_DETAILS} at most")
+        for number in numbers:
+            self._require(number)
+        marked = self.marking.marked(blind) if blind and self.marking else {}
+
+        def is_hidden(number: int) -> bool:
+            return bool(blind) and not self._is_done(number, marked)
+
+        return self._details.of(numbers, is_hidden=is_hidden)
+
+    def _is_done(self, number: int, marked: Mapping[RowKey, Marked]) -> bool:
+        key = self.row_key(number)
+        return key is not None and key in marked and marked[key].is_done
+
+    def _require(self, number: int) -> None:
+        if not 0 <= number < self.rows:
+            raise ConfigError(f"there is no row {number}: there are {self.rows}, from 0")
+
+    def search(self, text: str, *, is_blind: bool = False) -> list[int]:
+        """Return the numbers of the rows that hold a text, whatever its case.
+
+        Raise `ConfigError` if it is too long.
+
+        Parameters
+        ----------
+        is_blind
+            Search ids and texts, not what judges said.
+        """
+        if len(text) > MOST_SEARCHED:
+            raise ConfigError(f"got {len(text)} characters, expected {MOST_SEARCHED} at most")
+        return rows_holding(self._pairing, text, is_blind=is_blind, count=self.rows)
+
+    def asked(self, number: int, *, run: int = 0) -> dict[str, object]:
+        """Return the prompts and replies about a row in a run, for JSON.
+
+        Raise `ConfigError` if there is no such row or run.
+        """
+        self._require(number)
+        if not 0 <= run < len(self.runs):
+            raise ConfigError(f"there is no run {run}: there are {len(self.runs)}, from 0")
+        task, aspect = self._details.aspect(number)
+        return self._asked[run].of(self.segment(number), task=task, aspect=aspect)
+
+    def comparison(self, first: str, second: str) -> dict[str, object]:
+        """Compare two runs or two systems, for JSON; wait until all rows are there.
+
+        Raise `ConfigError` if there are no such two.
+        """
+        self.wait()
+        return self._comparisons.of(first, second)
+
+    def systems(self) -> list[str]:
+        """Return the names of the systems so far."""
+        return list(self._names.systems.values)
+
+    def worst(self, count: int) -> list[int]:
+        """Return the rows with the lowest scores, worst first; rows without a score come last."""
+        self.wait()
+
+        def score(number: int) -> tuple[bool, float]:
+            known = [
+                run.columns.score(rows[number])
+                for run, rows in zip(self._pairing.runs, self._pairing.rows, strict=True)
+                if rows[number] != NOTHING
+            ]
+            scores = [one for one in known if one is not None]
+            return not scores, min(scores, default=0.0)
+
+        return sorted(range(self.rows), key=score)[:count]
+
+    def segment(self, number: int) -> Segment | None:
+        """Return the text of a row, with its inputs; None if it is not there."""
+        self._require(number)
+        return self._details.segment(number)
+
+    def row_key(self, number: int) -> RowKey | None:
+        """Return by what a mark knows a row; None if its text is not there."""
+        segment = self.segment(number)
+        if segment is None:
+            return None
+        task, aspect = self._details.aspect(number)
+        return row_key(segment, task=task, aspect=aspect)
+
+    def number_of(self, key: RowKey) -> int | None:
+        """Return the row that a mark is of; None if this view has not got it."""
+        self.wait()
+        if self._numbers is None:
+            self._numbers = {self._name(number): number for number in range(self.rows)}
+        number = self._numbers.get(key[:4])
+        return number if number is not None and self.row_key(number) == key else None
+
+    def _name(self, number: int) -> tuple[str, ...]:
+        run, row = self._pairing.place(number)
+        columns = run.columns
+        system = self._names.systems.values[columns.systems[row]]
+        return columns.ids[row], system, *self._names.aspects.values[columns.aspects[row]]

@@ -1,0 +1,45 @@
+"""A panel that is made again of a run's memory, with all that its models were asked."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from spanjury.orchestration.engine.panel import Panel
+from spanjury.orchestration.engine.replay import Call, Recorder
+from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig
+from spanjury.orchestration.wiring.panels import open_configured_panel
+from spanjury.orchestration.wiring.plugins import CONSOLIDATORS, JUDGES, parameters
+from spanjury.orchestration.wiring.runs import open_kept_memory
+
+__all__ = ["Call", "Recorder", "asking_seats", "open_replayed_panel"]
+
+
+def asking_seats(config: PanelConfig) -> tuple[SeatConfig, ...]:
+    """Return the seats whose judges ask a model; raise `ConfigError` if a judge is unknown."""
+    return tuple(filter(_asks, config.seats_or_default))
+
+
+@asynccontextmanager
+async def open_replayed_panel(
+    config: PanelConfig, *, memory: Path, recorder: Recorder
+) -> AsyncIterator[Panel]:
+    """Open a panel whose models say again what they said, and are asked nothing.
+
+    Judges that ask no model are left out, unless a model consolidates what they report. Raise
+    `ConfigError` as `open_configured_panel` does, and `StoreError` if the memory cannot be read.
+    """
+    name = config.consolidate.partition(":")[0]
+    if "model" not in parameters(CONSOLIDATORS.get(name)):
+        config = replace(config, seats=asking_seats(config))
+    with open_kept_memory(memory) as kept:
+        async with open_configured_panel(
+            config, memory=kept, silent=True, again=frozenset(), recorder=recorder
+        ) as panel:
+            yield panel
+
+
+def _asks(seat: SeatConfig) -> bool:
+    if not isinstance(seat.judge, str):  # a judge that is built already has its model, if any
+        return False
+    return seat.judge in JUDGES.names() and "model" in parameters(JUDGES.get(seat.judge))

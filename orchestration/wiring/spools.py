@@ -1,0 +1,5 @@
+"""Temporary files for what is looked at again and does not fit into memory."""
+
+from spanjury.adapters.files.spool import Spool, open_spool
+
+__all__ = ["Spool", "open_spool"]

@@ -103,7 +103,7 @@ class StoredMarks(NamedTuple):
 
 
 class MarksStore:
-    """Keep marks in a file, for ``with``; it is made if it is not there.
+    """Keep marks in a file, for ``with``; the first put makes it if it is not there.
 
     Methods may be called from any thread. Each put is on disk before it returns.
 
@@ -118,14 +118,8 @@ class MarksStore:
         self._connection: sqlite3.Connection | None = None
 
     def __enter__(self) -> Self:
-        with ExitStack() as stack, _naming(self._path):
-            if not self._path.exists():
-                _create(self._path)
-            connection = stack.enter_context(closing(_connected(self._path)))
-            _check(connection, self._path)
-            connection.execute("PRAGMA synchronous = FULL")
-            self._connection = connection
-            self._stack = stack.pop_all()
+        with _naming(self._path):
+            self._opened()
         return self
 
     def __exit__(
@@ -140,12 +134,14 @@ class MarksStore:
     def get(self, key: MarkKey) -> StoredMark | None:
         """Return the mark under `key`; None without one, or where it is damaged."""
         with self._turn, _naming(self._path):
-            return self._get(self._open(), key)
+            connection = self._opened()
+            return None if connection is None else self._get(connection, key)
 
     def all(self) -> StoredMarks:
         """Return every mark that is what was put."""
         with self._turn, _naming(self._path):
-            read = [*_rows(self._open())]
+            connection = self._opened()
+            read = [] if connection is None else [*_rows(connection)]
         marks = tuple(one for one in read if one is not None)
         if len(marks) < len(read):
             log.error("marks.damaged", path=str(self._path), marks=len(read) - len(marks))
@@ -157,7 +153,10 @@ class MarksStore:
         Raises `MarkConflictError` if the mark has another revision.
         """
         with self._turn, _naming(self._path):
-            connection = self._open()
+            if not self._path.exists():
+                _create(self._path)
+            connection = self._opened()
+            assert connection is not None
             connection.execute("BEGIN IMMEDIATE")
             try:
                 current = self._get(connection, key)
@@ -175,15 +174,20 @@ class MarksStore:
         row = connection.execute(_GET, astuple(key)).fetchone()
         return None if row is None else _mark(row)
 
-    def _open(self) -> sqlite3.Connection:
-        assert self._connection is not None, "marks outside the context"
+    def _opened(self) -> sqlite3.Connection | None:
+        """Return the connection; None while there is no file."""
+        if self._connection is None and self._path.exists():
+            with ExitStack() as stack:
+                connection = stack.enter_context(closing(_connected(self._path)))
+                _check(connection, self._path)
+                connection.execute("PRAGMA synchronous = FULL")
+                self._connection = connection
+                self._stack = stack.pop_all()
         return self._connection
 
 
 def read_marks(path: Path) -> StoredMarks:
     """Return the marks in a file, or none if there is no such file; raise as `MarksStore` does."""
-    if not path.exists():
-        return StoredMarks((), 0)
     with MarksStore(path) as store:
         return store.all()
 

@@ -23,6 +23,8 @@ from spanjury.judges.core import StoreError
 KEY = MarkKey(
     annotator="anna", segment="1", system="bart", task="story", aspect="fluency", version="v"
 )
+FULL = """CREATE TRIGGER full BEFORE UPDATE ON marks
+BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END"""
 PUT_AND_WAIT = """
 import sys, time
 from pathlib import Path
@@ -200,10 +202,7 @@ def test_a_damaged_page_costs_the_marks_on_it_only(tmp_path: Path) -> None:
 def test_a_full_disk_is_said_and_the_mark_before_stays(tmp_path: Path) -> None:
     with MarksStore(tmp_path / "m") as store:
         store.put(KEY, "kept", based_on=0)
-        edit(
-            tmp_path / "m",
-            "CREATE TRIGGER full BEFORE UPDATE ON marks BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END",
-        )
+        edit(tmp_path / "m", FULL)
         with pytest.raises(StoreError, match="is the disk full"):
             store.put(KEY, "lost", based_on=1)
         found = store.get(KEY)

@@ -1,6 +1,6 @@
 """The marks of a run as a view asks for them: read and put by many at once, always checked."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from spanjury.judges.core import DataError
@@ -47,17 +47,10 @@ class ChangedMarkError(DataError):
 
 
 class MarkBook:
-    """The marks in an open file, as `Marking`.
+    """The marks in an open file, as `Marking`."""
 
-    Parameters
-    ----------
-    text_of
-        Gives the text of a row; None where it is not there, and then the row cannot be marked.
-    """
-
-    def __init__(self, store: MarksStore, *, text_of: Callable[[RowKey], Text | None]) -> None:
+    def __init__(self, store: MarksStore) -> None:
         self._store = store
-        self._text_of = text_of
 
     def annotators(self) -> list[str]:
         """Return the names of all annotators, sorted."""
@@ -88,14 +81,13 @@ class MarkBook:
         key = _key(annotator_name(annotator), row)
         given = {name: value for name, value in mark.items() if name != "revision"}
         checked = mark_of_json(json.dumps(given))
-        text = self._text_of(row)
         if text is None:
             raise DataError("the text of this row is not there, so it cannot be marked")
         check_mark(checked, output=text.output, low=text.low, high=text.high)
         try:
             return self._store.put(key, mark_json(checked), based_on=revision)
         except MarkConflictError as error:
-            current = _shown(error.current) if error.current else _nothing()
+            current = _shown(error.current) if error.current else nothing_marked()
             raise ChangedMarkError(current) from error
 
 
@@ -125,5 +117,6 @@ def _shown(stored: StoredMark) -> dict[str, object]:
     return {"revision": stored.revision, **json.loads(stored.content)}
 
 
-def _nothing() -> dict[str, object]:
+def nothing_marked() -> dict[str, object]:
+    """Return the mark of a row that was not marked, ready for JSON."""
     return {"revision": 0, **json.loads(mark_json(Mark()))}

@@ -58,14 +58,18 @@ class Spool:
             first = last
 
     def _among(self, block: bytes, needle: bytes, *, first: int, last: int) -> Iterator[int]:
-        base, number = self._ends[first], first
+        base = self._ends[first]
+        ends = [end - base for end in self._ends[first + 1 : last + 1]]
+        number, size = 0, len(needle)
         place = block.find(needle)
         while place >= 0:
-            number = bisect_right(self._ends, base + place, lo=number, hi=last + 1) - 1
-            end = self._ends[number + 1] - base
-            if place + len(needle) <= end:
-                yield number
-                place = block.find(needle, end)
+            if ends[number] <= place:  # mostly in the next piece: most hold what many hold
+                number += 1
+                if ends[number] <= place:
+                    number = bisect_right(ends, place, lo=number)
+            if place + size <= ends[number]:
+                yield first + number
+                place = block.find(needle, ends[number])
             else:  # it lies across two pieces
                 place = block.find(needle, place + 1)
 

@@ -39,6 +39,7 @@ with lazily():
         runs,
         serve,
         serve_mcp,
+        view,
     )
     from spanjury.orchestration.wiring import sources
 
@@ -54,6 +55,7 @@ class _Commands(CommandGroup):
         "evaluate": lambda: evaluate.evaluate,
         "resume": lambda: resume.resume,
         "rescore": lambda: resume.rescore,
+        "view": lambda: view.view,
         "export": lambda: export.export,
         "merge": lambda: merge.merge,
         "perturb": lambda: perturb.perturb,

@@ -24,8 +24,8 @@ from spanjury.orchestration.cli.exits import COVERAGE, ERROR, GATE, INTERRUPTED,
 from spanjury.orchestration.cli.flags.gates import GateFlags
 from spanjury.orchestration.cli.flags.run import ShowFlags
 from spanjury.orchestration.cli.progress import ProgressLines
-from spanjury.orchestration.cli.shown import Shown
 from spanjury.orchestration.cli.run_view import View
+from spanjury.orchestration.cli.shown import Shown
 from spanjury.orchestration.engine.finished_rows import FinishedRow
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.progress import Tracker

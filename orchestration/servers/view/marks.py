@@ -45,16 +45,18 @@ def mark_routes(view: View, book: MarkBook, run: MarkedRun) -> list[web.RouteDef
 
     async def marks(request: web.Request) -> web.Response:
         who = _annotator(request)
-        return answer({"marked": await _in_thread(partial(_marked, view, book, who))})
+        return answer({"marked": await _in_thread(partial(_marked, view, book, who=who))})
 
     async def mark(request: web.Request) -> web.Response:
         who, number = _annotator(request), number_of_query(request, "number")
-        return answer(await _in_thread(partial(_mark, view, book, who, number)))
+        return answer(
+            await _in_thread(lambda: book.mark(who, _key(view, number)) or nothing_marked())
+        )
 
     async def put(request: web.Request) -> web.Response:
         who, number = _annotator(request), number_of_query(request, "number")
         given = _object(await request.read())
-        return answer(await _in_thread(partial(_put, view, book, who, number, given)))
+        return answer(await _in_thread(lambda: _put(view, book, given, who=who, number=number)))
 
     async def agreement(request: web.Request) -> web.Response:
         del request
@@ -84,17 +86,13 @@ def _object(body: bytes) -> Mapping[str, object]:
     return given
 
 
-def _marked(view: View, book: MarkBook, who: str) -> dict[str, object]:
+def _marked(view: View, book: MarkBook, *, who: str) -> dict[str, object]:
     found = ((view.number_of(key), state) for key, state in book.marked(who).items())
     return {str(number): state for number, state in found if number is not None}
 
 
-def _mark(view: View, book: MarkBook, who: str, number: int) -> Mapping[str, object]:
-    return book.mark(who, _key(view, number)) or nothing_marked()
-
-
 def _put(
-    view: View, book: MarkBook, who: str, number: int, given: Mapping[str, object]
+    view: View, book: MarkBook, given: Mapping[str, object], *, who: str, number: int
 ) -> Mapping[str, object]:
     revision = given.get("revision")
     if not isinstance(revision, int) or isinstance(revision, bool) or revision < 0:

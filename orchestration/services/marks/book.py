@@ -72,11 +72,19 @@ class MarkBook:
         stored = self._store.get(_key(annotator_name(annotator), row))
         return None if stored is None or _read(stored) is None else _shown(stored)
 
-    def put(self, annotator: str, row: RowKey, mark: Mapping[str, object], *, revision: int) -> int:
-        """Keep a mark that is based on `revision` on disk; return its own revision.
+    def put(
+        self,
+        annotator: str,
+        row: RowKey,
+        mark: Mapping[str, object],
+        *,
+        revision: int,
+        text: Text | None = None,
+    ) -> int:
+        """Keep a mark of `text` that is based on `revision`, on disk; return its own revision.
 
         Raise `ConfigError` if the name cannot be an annotator's, `DataError` if the mark does not
-        fit the text, and `ChangedMarkError` if the mark has another revision by now.
+        fit the text or there is none, and `ChangedMarkError` if it has another revision by now.
         """
         key = _key(annotator_name(annotator), row)
         given = {name: value for name, value in mark.items() if name != "revision"}

@@ -51,13 +51,15 @@ class Asked:
             return _nothing(f"the aspect {aspect} of {task} is not known here")
         try:
             with self._lock:
-                calls = _replayed(run.folder, run.memory, segment, known)
+                calls = _replayed(run.folder, segment, known, memory=run.memory)
         except EvaluationError as error:
             return _nothing(f"prompts and replies cannot be shown: {error}")
         return {"seats": list(_seats(calls)), "note": "" if calls else _NO_REPLIES}
 
 
-def _replayed(folder: Path, memory: Path, segment: Segment, aspect: Aspect) -> "list[replay.Call]":
+def _replayed(
+    folder: Path, segment: Segment, aspect: Aspect, *, memory: Path
+) -> "list[replay.Call]":
     """Have the panel of a run assess once more of what it remembers; return its calls."""
     panel = runs.job_of(run_folders.RunFolder(folder)).panel
     recorder = replay.Recorder()

@@ -130,13 +130,15 @@ class Pairing:
         return len(self.rows[-1])
 
     def read(self) -> Iterator[None]:
-        """Read all runs; some more rows are there with each step."""
+        """Read all runs, step by step; once the second is read, each step brings more rows."""
         first, *others = self.runs
         left: dict[_Key, int] = {}
-        again: list[int] = []  # a row that is there twice in the second run
-        for key, row in (pair for other in others for pair in _read_whole(other)):
-            if left.setdefault(key, row) != row:
-                again.append(row)
+        again: list[int] = []  # rows that are there twice in the second run
+        for other in others:
+            for piece in other.pieces():
+                keys = [(_key(other.columns, row), row) for row in piece]
+                again += [row for key, row in keys if left.setdefault(key, row) != row]
+                yield
         for piece in first.pieces():
             self.rows[0].extend(piece)
             for second in self.rows[1:]:
@@ -205,12 +207,6 @@ def _opened(results: Path, stack: ExitStack) -> ResultLines:
         return ResultLines(results, stack.enter_context(results.open("rb")))
     except OSError as error:
         raise DataError(f"{results}: cannot be read: {error.strerror}") from error
-
-
-def _read_whole(run: RunReading) -> Iterator[tuple[_Key, int]]:
-    for piece in run.pieces():
-        for row in piece:
-            yield _key(run.columns, row), row
 
 
 def _key(columns: RunColumns, row: int) -> _Key:

@@ -1,5 +1,7 @@
 """Search: the rows in whose texts, quotes or explanations something is written."""
 
+from itertools import compress
+
 from spanjury.orchestration.services.view.columns import NOTHING
 from spanjury.orchestration.services.view.reading import Pairing, RunReading
 from spanjury.orchestration.services.view.texts import TextStore
@@ -16,29 +18,31 @@ def rows_holding(pairing: Pairing, text: str, *, count: int, is_blind: bool = Fa
         Search ids and outputs only, not what judges said.
     """
     needle = text.casefold().encode("utf-8", "replace")
-    hit = bytearray(count)
-    known: dict[int, set[int]] = {}  # store -> its texts that hold it
-    for run, rows in zip(pairing.runs, pairing.rows, strict=True):
-        held = _rows_of_run(run, needle, is_blind=is_blind, known=known)
-        for number in range(count):
-            row = rows[number]
-            if row != NOTHING and held[row]:
-                hit[number] = 1
-    return [number for number in range(count) if hit[number]]
+    known: dict[int, bytearray] = {}  # store -> its texts that hold it
+    held = [_rows_of_run(run, needle, is_blind=is_blind, known=known) for run in pairing.runs]
+    if len(held) == 1:
+        return list(compress(range(count), held[0]))
+    of_both = list(zip(held, pairing.rows, strict=True))
+    return [
+        number
+        for number in range(count)
+        if any(rows[number] != NOTHING and of_run[rows[number]] for of_run, rows in of_both)
+    ]
 
 
 def _rows_of_run(
-    run: RunReading, needle: bytes, *, is_blind: bool, known: dict[int, set[int]]
+    run: RunReading, needle: bytes, *, is_blind: bool, known: dict[int, bytearray]
 ) -> bytearray:
-    """Mark the rows of a run; `known` is store -> what was found in it before."""
-    held = bytearray(len(run.texts))
-    if run.store is not None:
+    """Mark the rows of a run that hold `needle`."""
+    if run.store is None:
+        held = bytearray(len(run.texts))
+    else:
         if id(run.store) not in known:
             known[id(run.store)] = _texts(run.store, needle)
-        if found := known[id(run.store)] - run.changed:
-            for row, text in enumerate(run.texts[: len(held)]):
-                if text in found:
-                    held[row] = 1
+        texts = bytearray(known[id(run.store)])
+        for text in run.changed.copy():
+            texts[text] = 0
+        held = bytearray(map(texts.__getitem__, run.texts[:]))
     if not is_blind:
         for row in run.said.holding(needle):
             if row < len(held):
@@ -46,5 +50,10 @@ def _rows_of_run(
     return held
 
 
-def _texts(store: TextStore, needle: bytes) -> set[int]:
-    return set(store.holding(needle))
+def _texts(store: TextStore, needle: bytes) -> bytearray:
+    """Mark the texts that hold `needle`; the last place is that of no text, which -1 names."""
+    marks = bytearray(len(store) + 1)
+    for text in store.holding(needle):
+        if text < len(marks) - 1:
+            marks[text] = 1
+    return marks

@@ -59,6 +59,8 @@ class TextStore:
         self._segments, self._inputs, self._folded = segments, inputs, folded
         self._numbers: dict[str, int] = {}
         self._sources: dict[bytes, int] = {}
+        self._last_inputs: Mapping[str, str] | None = None
+        self._last_source = 0
         self._source_of = array("I")
         self._digests = array("q")
         self._recent: dict[int, Segment] = {}
@@ -74,10 +76,8 @@ class TextStore:
         except OSError as error:
             self.problem = f"{texts.data}: cannot be read: {error.strerror}"
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether no text could be read so far."""
-        return not self._digests
+    def __len__(self) -> int:
+        return len(self._digests)
 
     def number(self, segment_id: str) -> int | None:
         """Return the number of a segment, reading on until it is there; None if it is not."""
@@ -113,11 +113,14 @@ class TextStore:
 
     def _source(self, inputs: Mapping[str, str]) -> int:
         """Return the number of some inputs, which are kept once."""
+        if inputs == self._last_inputs:  # of another system, mostly
+            return self._last_source
         written = _JSON.encode(dict(inputs))
         digest = blake2b(written, digest_size=16).digest()
         if digest not in self._sources:
             self._sources[digest] = self._inputs.put(written)
-        return self._sources[digest]
+        self._last_inputs, self._last_source = inputs, self._sources[digest]
+        return self._last_source
 
     def source(self, number: int) -> int:
         """Return the number of a segment's inputs."""

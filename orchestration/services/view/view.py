@@ -8,7 +8,7 @@ from threading import Condition, Event, Thread
 from types import TracebackType
 from typing import Self
 
-from spanjury.judges.core import ConfigError, EvaluationError, Segment
+from spanjury.judges.core import ConfigError, EvaluationError, Scale, Segment
 from spanjury.orchestration.services.view.asked import Asked
 from spanjury.orchestration.services.view.aspects import KnownAspects
 from spanjury.orchestration.services.view.columns import (
@@ -161,7 +161,7 @@ class View:
             "outcomes": OUTCOMES,
             "decisions": DECISIONS,
             "rows": self.rows if is_read else None,
-            "has_texts": self._main_store is not None and not self._main_store.is_empty,
+            "has_texts": bool(self._main_store),
             "has_replies": any(map(self._has_replies, range(len(self.runs)))),
             "marking": self.marking and {"annotators": self.marking.annotators()},
             "notes": self.notes(),
@@ -201,20 +201,23 @@ class View:
             Leave out what judges said.
         """
         is_read = self._is_read  # before the rows are counted: more may come meanwhile
-        end = min(self.rows, start + most)
-        numbers = range(start, end)
+        rows = self.rows
+        end = min(rows, start + most)
+        columns = self.columns_of(range(start, end), is_blind=is_blind)
+        return {"from": start, "done": is_read and end >= rows, **columns}
+
+    def columns_of(self, numbers: Sequence[int], *, is_blind: bool = False) -> dict[str, object]:
+        """Return the columns of some rows that are there, for JSON; `columns` explains them."""
         places = [self._pairing.place(number) for number in numbers]
         return {
-            "from": start,
-            "done": is_read and end == self.rows,
             "rows": len(numbers),
             "names": self._all_names(),
             "id": [run.columns.ids[row] for run, row in places],
             "system": [run.columns.systems[row] for run, row in places],
             "aspect": [run.columns.aspects[row] for run, row in places],
-            "source": self._sources[start:end].tolist(),
+            "source": [self._sources[number] for number in numbers],
             "runs": [
-                NO_COLUMNS if is_blind else run.columns.part(rows[start:end])
+                NO_COLUMNS if is_blind else run.columns.part([rows[number] for number in numbers])
                 for run, rows in zip(self._pairing.runs, self._pairing.rows, strict=True)
             ],
         }
@@ -322,6 +325,12 @@ class View:
             return None
         task, aspect = self._details.aspect(number)
         return row_key(segment, task=task, aspect=aspect)
+
+    def scale(self, task: str, aspect: str) -> tuple[float, float]:
+        """Return the lowest and the highest score of an aspect."""
+        known = self._aspects.find(task, aspect)
+        scale = known.scale if known else Scale()
+        return scale.low, scale.high
 
     def number_of(self, key: RowKey) -> int | None:
         """Return the row that a mark is of; None if this view has not got it."""

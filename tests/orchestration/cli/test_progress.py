@@ -16,8 +16,8 @@ from rich.console import Console
 from spanjury.judges.core import PanelReport, Result, Usage
 from spanjury.orchestration.cli.progress import ProgressLines
 from spanjury.orchestration.cli.progress_bar import ProgressBar
-from spanjury.orchestration.cli.shown import Shown
 from spanjury.orchestration.cli.run_view import View
+from spanjury.orchestration.cli.shown import Shown
 from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.engine.progress import Tracker
 from spanjury.orchestration.engine.summary import Summary

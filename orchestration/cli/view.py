@@ -1,0 +1,167 @@
+"""`spanjury view`: look at one run, or at two beside each other, in a browser."""
+
+import os
+import sys
+import webbrowser
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Thread
+from typing import Annotated
+
+import typer
+
+from spanjury.judges.core import ConfigError, StoreError
+from spanjury.judges.core.lazy import lazily, require
+from spanjury.orchestration.cli.command import Flag, Flags
+from spanjury.orchestration.cli.exits import say
+from spanjury.orchestration.cli.flags.data import AspectsFiles
+
+with lazily():
+    from aiohttp import web
+
+    from spanjury.orchestration.report import files
+    from spanjury.orchestration.report.view import page as pages
+    from spanjury.orchestration.servers.view import marks
+    from spanjury.orchestration.servers.view import run as server
+    from spanjury.orchestration.services.marks import book, marked_run
+    from spanjury.orchestration.services.view import page_file, sources
+    from spanjury.orchestration.services.view import view as views
+    from spanjury.orchestration.wiring import marks as marks_files
+
+_LARGE_FILE = 10_000_000
+_MANY_ROWS = 5_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextFlags(Flags, title="Texts"):
+    """The flags that say where the judged texts are, if no run's folder does."""
+
+    data: Annotated[
+        Path | None, Flag("File of the texts, where no run's folder says which it is.")
+    ] = None
+    column: Annotated[
+        tuple[str, ...],
+        Flag("Column of a field in it, as output=summary; repeatable.", "NAME=COLUMN"),
+    ] = ()
+    aspects_file: AspectsFiles = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerFlags(Flags, title="Server"):
+    """The flags of a page that asks this program for what it shows."""
+
+    port: Annotated[int, Flag("Port to listen at; any that is free by default.", min=0)] = 0
+    no_browser: Annotated[bool, Flag("Print the address, and open no browser.")] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileFlags(Flags, title="One file"):
+    """The flags of a page that needs no server."""
+
+    html: Annotated[Path | None, Flag("Write the page to this file, with all that it shows.")] = (
+        None
+    )
+    limit: Annotated[int | None, Flag("Put the first N rows into it only.", min=1)] = None
+    worst: Annotated[int | None, Flag("Put the N rows of lowest score into it only.", min=1)] = None
+
+
+def view(
+    *,
+    runs: Annotated[
+        tuple[Path, ...],
+        typer.Argument(
+            metavar="RUN...", help="Folder or name of a run, or its results; two are compared."
+        ),
+    ],
+    title: Annotated[str, Flag("Title of the page; the names of the runs by default.")] = "",
+    texts: TextFlags,
+    serving: ServerFlags,
+    file: FileFlags,
+) -> None:
+    """Show the texts of a run with their error spans, or two runs side by side, in a browser.
+
+    The page is served to this machine alone until Ctrl-C; --html writes it to one file.
+    """
+    _check(file)
+    if file.html is None:  # before rows are read, which would go on meanwhile
+        require(server)
+    found = sources.find_runs(runs, data=texts.data, columns=texts.column)
+    with views.View(found, title=title, aspects_files=texts.aspects_file) as opened:
+        if file.html is not None:
+            _write(opened, file.html, file)
+            return
+        page = pages.view_page(opened.title, blocks={}, is_served=True)
+
+        def show(url: str) -> None:
+            say(f"look at {url}")
+            say("Ctrl-C ends it")
+            if not serving.no_browser:
+                _open_browser(url)
+
+        with _marks_of(opened, texts) as routes:
+            server.serve_view(opened, page, port=serving.port, opened=show, routes=routes)
+
+
+@contextmanager
+def _marks_of(opened: "views.View", texts: TextFlags) -> "Iterator[list[web.RouteDef]]":
+    """Have people mark the first run; without its texts, or over a foreign file, they cannot."""
+    run = opened.runs[0]
+    marked = marked_run.MarkedRun(run.folder or run.results, data=texts.data)
+    if run.texts is None:
+        yield []
+        return
+    with ExitStack() as stack:
+        try:
+            store = stack.enter_context(marks_files.MarksStore(marked.marks))
+        except StoreError as error:
+            say(f"spanjury: texts cannot be marked: {error}")
+            yield []
+            return
+        opened.marking = notebook = book.MarkBook(store)
+        yield marks.mark_routes(opened, notebook, marked)
+
+
+def _check(file: FileFlags) -> None:
+    if file.html is None and (file.limit or file.worst):
+        raise ConfigError("--limit and --worst make a file smaller: name it with --html")
+    if file.limit and file.worst:
+        raise ConfigError("--limit and --worst do not go together: name one of them")
+
+
+def _write(opened: "views.View", path: Path, file: FileFlags) -> None:
+    blocks = page_file.page_blocks(opened, numbers=_numbers(opened, file))
+    page = pages.view_page(opened.title, blocks=blocks, is_served=False)
+    data = page.encode("utf-8", "replace")
+    files.write_whole(path, data)
+    rows = len(_numbers(opened, file))
+    say(f"{rows} of {opened.rows} rows are in {path}, {_size(len(data))}")
+    for note in opened.notes():
+        say(f"spanjury: {note}")
+    if len(data) > _LARGE_FILE or rows > _MANY_ROWS:
+        say(
+            "a page of this size opens slowly: without --html larger runs are shown part by part;"
+            " --worst N or --limit N make the file smaller"
+        )
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{count / 1e3:.0f} kB"  # noqa: PLR2004
+
+
+def _numbers(opened: "views.View", file: FileFlags) -> Sequence[int]:
+    """Return the rows that go into the file, in their order."""
+    opened.wait()
+    if file.worst is not None:
+        return sorted(opened.worst(file.worst))
+    return range(min(opened.rows, file.limit or opened.rows))
+
+
+def _open_browser(url: str) -> None:
+    """Open a browser with a window, if there is one; others would take over the terminal."""
+    has_windows = sys.platform in {"darwin", "win32"} or any(
+        map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY"))
+    )
+    if has_windows:  # in a thread, as some browsers are waited for until they end
+        Thread(target=webbrowser.open, args=(url,), daemon=True).start()

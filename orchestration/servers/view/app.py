@@ -1,0 +1,132 @@
+"""The web application of a view: the page, and JSON for what it asks."""
+
+import re
+from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
+from html import unescape
+from typing import TypeVar
+
+from aiohttp import web
+from anyio import to_thread
+
+from spanjury.orchestration.servers.view.answers import (
+    Refused,
+    answer,
+    checked_number,
+    number_of_query,
+    text_of_query,
+)
+from spanjury.orchestration.servers.view.guard import guarded
+from spanjury.orchestration.services.view.view import MOST_DETAILS, View
+
+T = TypeVar("T")
+
+_LARGEST_BODY = 2**20
+_WAITING = 1.0
+"""Seconds for which an answer waits for more rows, so that the page need not ask in a loop."""
+_POLICY = re.compile(r'http-equiv="Content-Security-Policy" content="([^"]*)"')
+
+
+def create_app(
+    view: View, page: str, *, token: str, routes: Iterable[web.RouteDef] = ()
+) -> web.Application:
+    """Return the application.
+
+    Parameters
+    ----------
+    view
+        The rows.
+    page
+        The page, without data.
+    token
+        All but the page is for those who send it.
+    routes
+        Further ones, below ``/api/``.
+    """
+    app = web.Application(middlewares=[guarded(token)], client_max_size=_LARGEST_BODY)
+    asked = (
+        ("head", _head),
+        ("columns", _columns),
+        ("rows", _rows),
+        ("search", _search),
+        ("asked", _asked),
+        ("comparison", _comparison),
+    )
+    app.add_routes(
+        [
+            web.get("/", _page(page)),
+            web.get("/favicon.ico", _no_icon),
+            *(web.get(f"/api/{name}", partial(handler, view)) for name, handler in asked),
+            *routes,
+        ]
+    )
+    return app
+
+
+def _page(page: str) -> Callable[[web.Request], Awaitable[web.Response]]:
+    """Return what answers with the page, under its own policy and in no frame."""
+    found = _POLICY.search(page)
+    policy = f"{unescape(found[1])}; frame-ancestors 'none'" if found else ""
+    headers = {"Content-Security-Policy": policy} if policy else {}
+
+    async def show(request: web.Request) -> web.Response:
+        del request
+        return web.Response(text=page, content_type="text/html", headers=headers)
+
+    return show
+
+
+async def _no_icon(request: web.Request) -> web.Response:
+    """Answer browsers, which ask for an icon by themselves and without a token."""
+    del request
+    return web.Response(status=204)
+
+
+async def _head(view: View, request: web.Request) -> web.Response:
+    del request
+    return answer(await _in_thread(view.head))
+
+
+async def _columns(view: View, request: web.Request) -> web.Response:
+    start = number_of_query(request, "from", 0)
+    is_blind = _is_blind(request)
+
+    def columns() -> dict[str, object]:
+        view.wait(beyond=start, seconds=_WAITING)
+        return view.columns(start, is_blind=is_blind)
+
+    return answer(await _in_thread(columns))
+
+
+async def _rows(view: View, request: web.Request) -> web.Response:
+    named = text_of_query(request, "numbers").split(",")
+    if len(named) > MOST_DETAILS:
+        raise Refused(400, f"got {len(named)} numbers, expected {MOST_DETAILS} at most")
+    numbers = [checked_number(one, name="numbers") for one in named]
+    blind = text_of_query(request, "blind", "")
+    return answer(await _in_thread(partial(view.details, numbers, blind=blind)))
+
+
+async def _search(view: View, request: web.Request) -> web.Response:
+    text = text_of_query(request, "text")
+    found = await _in_thread(partial(view.search, text, is_blind=_is_blind(request)))
+    return answer({"numbers": found})
+
+
+async def _asked(view: View, request: web.Request) -> web.Response:
+    number, run = number_of_query(request, "number"), number_of_query(request, "run", 0)
+    return answer(await _in_thread(partial(view.asked, number, run=run)))
+
+
+async def _comparison(view: View, request: web.Request) -> web.Response:
+    first, second = (text_of_query(request, name) for name in ("first", "second"))
+    return answer(await _in_thread(partial(view.comparison, first, second)))
+
+
+def _is_blind(request: web.Request) -> bool:
+    return text_of_query(request, "blind", "") not in {"", "0"}
+
+
+async def _in_thread(work: Callable[[], T]) -> T:
+    """Let other requests be answered meanwhile; a client that leaves does not wait."""
+    return await to_thread.run_sync(work, abandon_on_cancel=True)

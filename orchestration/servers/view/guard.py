@@ -1,0 +1,87 @@
+"""The guard of a view's server: who may ask, and what no answer lacks.
+
+The server listens to this machine alone, but every page in its browser could ask it, too, and a
+name that is made to lead here (DNS rebinding) makes such a page one of the same origin. So the name
+by which it is asked must be a loopback one, and all but the empty page needs a token that only
+the address holds which the user was given.
+"""
+
+import hmac
+import logging
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from types import MappingProxyType
+
+from aiohttp import web
+
+from spanjury.judges.core import ConfigError, DataError, EvaluationError, hide, shown
+from spanjury.orchestration.servers.listening import is_loopback
+from spanjury.orchestration.servers.view.answers import Refused, answer
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+log = logging.getLogger(__name__)
+
+_API = "/api/"
+_HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(:[0-9]{1,5})?", re.IGNORECASE)
+_HEADERS: Mapping[str, str] = MappingProxyType(
+    {
+        "Cache-Control": "no-store",
+        "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Referrer-Policy": "no-referrer",
+        "X-Content-Type-Options": "nosniff",
+        "X-Frame-Options": "DENY",
+    }
+)
+
+
+def guarded(token: str) -> Callable[[web.Request, Handler], Awaitable[web.StreamResponse]]:
+    """Return the middleware of a server whose clients hold `token`."""
+    expected = f"Bearer {token}".encode()
+
+    @web.middleware
+    async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
+        try:
+            _require_host(request)
+            if request.path.startswith(_API):
+                _require_token(request, expected)
+            response = await handler(request)
+        except Refused as refused:
+            response = answer(refused.values, status=refused.status)
+        except web.HTTPException as error:
+            response = answer({"title": _reason(error)}, status=error.status)
+        except EvaluationError as error:
+            status = 400 if isinstance(error, ConfigError | DataError) else 500
+            response = answer({"title": shown(hide(str(error)))}, status=status)
+        except Exception:
+            log.exception("view.answer_failed")
+            response = answer({"title": "the server failed at this request"}, status=500)
+        for name, value in _HEADERS.items():
+            response.headers.setdefault(name, value)
+        if response.status == web.HTTPUnauthorized.status_code:
+            response.headers["WWW-Authenticate"] = "Bearer"
+        return response
+
+    return guard
+
+
+def _require_host(request: web.Request) -> None:
+    """Refuse names that are not of this machine."""
+    named = request.headers.getall("Host", [])
+    asked = _HOST.fullmatch(named[0]) if len(named) == 1 else None
+    if asked is None or not is_loopback(asked[1].strip("[]").lower()):
+        raise Refused(403, "this server answers to 127.0.0.1 and localhost only")
+
+
+def _require_token(request: web.Request, expected: bytes) -> None:
+    given = request.headers.getall("Authorization", [])
+    sent = given[0].encode("utf-8", "surrogateescape") if len(given) == 1 else b""
+    if not hmac.compare_digest(sent, expected):
+        raise Refused(401, "the token is missing or wrong: open the address that was printed")
+
+
+def _reason(error: web.HTTPException) -> str:
+    """Say what is wrong, without words of the request in it."""
+    return f"{error.status} {error.reason}"

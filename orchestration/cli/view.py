@@ -108,7 +108,7 @@ def view(
 def _marks_of(opened: "views.View", texts: TextFlags) -> "Iterator[list[web.RouteDef]]":
     """Have people mark the first run; without its texts, or over a foreign file, they cannot."""
     run = opened.runs[0]
-    marked = marked_run.MarkedRun(run.folder or run.results, data=texts.data)
+    marked = marked_run.MarkedRun(run.folder or run.results, data=texts.data, columns=texts.column)
     if run.texts is None:
         yield []
         return

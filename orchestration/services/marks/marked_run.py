@@ -1,6 +1,6 @@
 """The run that people mark: its file of marks, and its texts with the aspects judged."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -59,13 +59,16 @@ class MarkedRun:
     ----------
     named
         A folder or the name of a run, or a file of results.
-    data
-        The texts of a bare file of results, which holds none.
+    data, columns
+        The texts of a bare file of results, which holds none, and what its columns are called.
     """
 
-    def __init__(self, named: Path, *, data: Path | None = None) -> None:
+    def __init__(
+        self, named: Path, *, data: Path | None = None, columns: Sequence[str] = ()
+    ) -> None:
         self.named = named
         self._data = data
+        self._columns = tuple(columns)
         self._folder = None if named.is_file() else find_run(named)
 
     @property
@@ -100,7 +103,9 @@ class MarkedRun:
     def _pairs(self) -> Iterator[tuple[Segment, Aspect]]:
         if self._folder is not None:
             job = job_of(self._folder)
-            return pairs(job if self._data is None else replace(job, data=self._data))
+            return pairs(
+                job if self._data is None else replace(job, data=self._data, columns=self._columns)
+            )
         if self._data is None:
             raise ConfigError(
                 f"{self.named} holds no texts: name the file of them with --data FILE"
@@ -113,7 +118,7 @@ class MarkedRun:
         for name, system, task, aspect in result_names(self.named):
             names.setdefault((name, system), []).append((task, aspect))
         catalogue, found = Catalogue.load(), False
-        for segment in read_segments(data):
+        for segment in read_segments(data, columns=self._columns):
             for task, aspect in names.get((segment.segment_id, segment.system), ()):
                 found = True
                 yield segment, catalogue.aspect(task, aspect)

@@ -8,6 +8,11 @@ import pytest
 from fakes.logs import forget_handlers
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 
+from spanjury.judges.core.lazy import lazily
+
+with lazily():
+    from loopback import browser
+
 # How long an example takes says how busy the machine is; what needs many says so itself.
 settings.register_profile(
     "spanjury", deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow]
@@ -65,6 +70,7 @@ HEAVY = {
     "orchestration/services/test_ray_command.py": "starts a cluster",
     "orchestration/studies/test_faithfulness_record.py": "replays the reports of a paper",
     "test_benchmarks.py": "starts processes",
+    "test_browser.py": "starts a browser",
 }
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
@@ -139,6 +145,14 @@ def shared_data() -> Path:
     if not SHARED_DATA.is_dir():
         pytest.skip("the collected data sets are not beside this checkout")
     return SHARED_DATA
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator["browser.Chromium"]:
+    """Start the browser once for all tests of the process that open a page."""
+    if not browser.CHROMIUM.exists():
+        pytest.skip(f"{browser.CHROMIUM} is not installed")
+    yield from browser.started_chromium()
 
 
 @pytest.fixture(autouse=True)

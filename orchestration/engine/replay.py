@@ -36,9 +36,8 @@ class Recorder:
 class NoMemory:
     """A memory that keeps nothing, so that every report is made again."""
 
-    def get(self, key: str) -> bytes | None:
+    def get(self, key: str) -> None:
         """Return None."""
-        del key
 
     async def put(self, key: str, value: bytes) -> None:
         """Keep nothing."""

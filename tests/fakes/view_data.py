@@ -137,7 +137,9 @@ class ViewData:
             "spans": len(spans),
             "severity": max((each["severity"] for each in spans), default=0),
             "disagreement": max(scores) - min(scores) if scores else None,
-            "categories": [categories.index(each["category"]) for each in spans if each["category"]],
+            "categories": [
+                categories.index(each["category"]) for each in spans if each["category"]
+            ],
             "judges": sorted(judges.index(name) for name in seats),
         }
 
@@ -165,7 +167,9 @@ class ViewData:
         file = {"columns": "columns", "details": names, "rows_a_part": self.part}
         head = {**self.head(), "file": {**file, "comparisons": "comparisons"}}
         blocks = {"head": json.dumps(head), "columns": packed(self.columns())}
-        blocks |= {name: packed(self.details(part)) for name, part in zip(names, parts, strict=True)}
+        blocks |= {
+            name: packed(self.details(part)) for name, part in zip(names, parts, strict=True)
+        }
         blocks["comparisons"] = packed(list(self.comparisons))
         return view_page(head["title"], blocks=blocks, is_served=False)
 

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 
 from aiohttp import web
+from aiohttp.typedefs import Middleware
 
 from spanjury.judges.core import ConfigError, DataError, EvaluationError, hide, shown
 from spanjury.orchestration.servers.listening import is_loopback
@@ -37,7 +38,7 @@ _HEADERS: Mapping[str, str] = MappingProxyType(
 )
 
 
-def guarded(token: str) -> Callable[[web.Request, Handler], Awaitable[web.StreamResponse]]:
+def guarded(token: str) -> Middleware:
     """Return the middleware of a server whose clients hold `token`."""
     expected = f"Bearer {token}".encode()
 

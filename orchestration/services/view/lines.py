@@ -124,7 +124,7 @@ class ResultLines:
 
     def _nothing(self, lines: int) -> str:
         if self.damaged:
-            return self.damaged[0]
+            return f"{self.damaged[0]}; expected the results of a run"
         if lines or self.path.suffix == PART:
             return f"{self.path}: holds no whole row yet"
         return f"{self.path}: is empty, there is no row in it"

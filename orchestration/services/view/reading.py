@@ -8,7 +8,7 @@ from pathlib import Path
 from spanjury.judges.core import DataError
 from spanjury.orchestration.services.view.columns import NOTHING, Names, RunColumns
 from spanjury.orchestration.services.view.lines import ResultLines, Row
-from spanjury.orchestration.services.view.sources import ViewedRun
+from spanjury.orchestration.services.view.sources import PART, ViewedRun
 from spanjury.orchestration.services.view.texts import TextStore
 from spanjury.orchestration.wiring.spools import Spool, open_spool
 
@@ -92,8 +92,10 @@ class RunReading:
     def notes(self) -> Iterator[str]:
         """Say what is not there."""
         run = self.run
-        if not run.is_done:
+        if run.results.suffix == PART:
             yield f"{run.name} is not at its end: its rows are shown as far as they go"
+        elif not run.is_done:
+            yield f"{run.name} is not done: a resume may answer more"
         yield from self.lines.notes()
         if run.texts is None:
             yield (
@@ -123,6 +125,8 @@ class Pairing:
 
     def __init__(self, runs: Sequence[RunReading]) -> None:
         self.runs = runs
+        self.shared = 0
+        """Rows that both of two runs have, so far."""
         self.rows = tuple(array("i") for _ in runs)
         """Run by run the number of its row; `NOTHING` where it has none."""
 
@@ -142,7 +146,9 @@ class Pairing:
         for piece in first.pieces():
             self.rows[0].extend(piece)
             for second in self.rows[1:]:
-                second.extend(left.pop(_key(first.columns, row), NOTHING) for row in piece)
+                partners = [left.pop(_key(first.columns, row), NOTHING) for row in piece]
+                self.shared += len(partners) - partners.count(NOTHING)
+                second.extend(partners)
             yield
         if alone := [*left.values(), *again]:
             self.rows[0].extend(NOTHING for _ in alone)

@@ -21,13 +21,15 @@ _MOST = 2
 class Texts:
     """The file that the judged texts are in, and how it was read.
 
-    `limit` and `shard` are those of the run; None for all rows.
+    `limit` and `shard` are those of the run; None for all rows. A file that the reader named
+    (`is_named`) must be readable.
     """
 
     data: Path
     columns: tuple[str, ...] = ()
     limit: int | None = None
     shard: Shard | None = None
+    is_named: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +86,7 @@ def find_runs(
     if data is not None:
         if not data.exists() and ":" not in str(data):
             raise DataError(f"{data}: there is no such file")
-        given = Texts(data=data, columns=tuple(columns))
+        given = Texts(data=data, columns=tuple(columns), is_named=True)
         runs = [replace(run, texts=given) for run in runs]
     return tuple(
         replace(run, name=name) for run, name in zip(runs, _names_apart(runs), strict=True)

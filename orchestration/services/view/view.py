@@ -8,7 +8,7 @@ from threading import Condition, Event, Thread
 from types import TracebackType
 from typing import Self
 
-from spanjury.judges.core import ConfigError, EvaluationError, Scale, Segment
+from spanjury.judges.core import ConfigError, DataError, EvaluationError, Scale, Segment
 from spanjury.orchestration.services.view.asked import Asked
 from spanjury.orchestration.services.view.aspects import KnownAspects
 from spanjury.orchestration.services.view.columns import (
@@ -52,7 +52,8 @@ class View:
     Raises
     ------
     DataError
-        On entry, if results cannot be read, or hold no row.
+        On entry, if results cannot be read, or hold no row; two runs have no row in common; or
+        the file of texts that a reader named cannot be read.
     StoreError
         On entry, if there is no room for temporary files.
     """
@@ -88,9 +89,7 @@ class View:
             thread.start()
             stack.callback(thread.join)
             stack.callback(self._leaving.set)
-            self.wait(beyond=0)
-            if self._problem is not None and not self.rows:
-                raise self._problem
+            self._require_rows()
             self._stack = stack.pop_all()
         return self
 
@@ -101,6 +100,23 @@ class View:
         trace: TracebackType | None,
     ) -> None:
         self._stack.close()
+
+    def _require_rows(self) -> None:
+        """Wait for the first rows; raise what keeps a reader from seeing anything of use."""
+        pairing = self._pairing
+        with self._grown:
+            self._grown.wait_for(
+                lambda: self._is_read or bool(self.rows and (pairing.shared or len(self.runs) == 1))
+            )
+        if self._problem is not None and not self.rows:
+            raise self._problem
+        if len(self.runs) > 1 and not pairing.shared:
+            names = " and ".join(run.name for run in self.runs)
+            raise DataError(f"{names} have no row in common: no id, system, task and aspect")
+        for run in pairing.runs:
+            is_named = run.run.texts is not None and run.run.texts.is_named
+            if is_named and run.store is not None and run.store.problem and not len(run.store):
+                raise DataError(run.store.problem)
 
     def _read(self) -> None:
         try:

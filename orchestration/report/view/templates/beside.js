@@ -3,6 +3,7 @@ function startPair(names) {
   state.pair = names;
   if (names === null && state.sort === "difference") state.sort = "file";
   pairSystems();
+  drawTools();
   drawControls();
   changeFilters();
   drawComparison();
@@ -46,7 +47,7 @@ function drawTexts(shown, sides) {
   const isTwo = sides.length > 1;
   const own = isTwo && state.onlySeat === null ? comparedMarks(sides.map(({ result }) => result)) : panelMarks(sides[state.onlySeat?.side ?? 0].result, state.onlySeat?.side ?? 0);
   const tracks = isTwo && state.onlySeat === null ? runTracks() : seatTracks(sides[state.onlySeat?.side ?? 0].result ?? { seats: [] });
-  const pane = newPane(shown, { own, tracks, label: "The text", isScored: sides.some(({ result }) => result !== null) });
+  const pane = newPane(shown, { own, tracks, label: "The text", isScored: sides.some(({ result }) => result?.outcome === "scored") });
   return drawOneText(pane, shown, drawKey(pane, isTwo && state.onlySeat === null));
 }
 
@@ -68,7 +69,7 @@ function newPane(shown, { own, tracks, label, isScored, side = 0 }) {
 function drawTwoTexts(shown, sides) {
   const made = sides.map(({ result, name, row, text, number }, side) => {
     const own = panelMarks(result, side);
-    return newPane({ number, row, text }, { own, tracks: seatTracks(result ?? { seats: [] }), label: `The text of ${name}`, isScored: result !== null, side });
+    return newPane({ number, row, text }, { own, tracks: seatTracks(result ?? { seats: [] }), label: `The text of ${name}`, isScored: result?.outcome === "scored", side });
   });
   const columns = made.map((pane, side) => h("section.side", {}, h(`h3.side-name.side-${side}`, {}, bdi(sides[side].name)), drawText(pane), drawFindings(pane)));
   const inputs = shown.text ? drawInputs(shown.text, shown.row, made.flatMap(({ marks }) => marks)) : null;

@@ -118,16 +118,27 @@ function spoken(mark, pane) {
   return parts.filter((part) => part).join(". ");
 }
 
-// Below the span, or above it where there is no room; on a narrow page CSS puts it at the bottom.
+// Below the span, or above it where there is no room, and beside the inputs, whose evidence it lights;
+// on a narrow page CSS puts it at the bottom.
 function placeCard(card, at) {
   const boxes = [...at.getClientRects()];
   const box = boxes[0] ?? at.getBoundingClientRect();
   const room = { width: document.documentElement.clientWidth, height: innerHeight };
-  const left = Math.max(8, Math.min(box.left, room.width - card.offsetWidth - 12));
+  const column = at.closest(".text").getBoundingClientRect();
+  const right = Math.min(room.width - 12, Math.max(column.right, column.left + card.offsetWidth));
+  const left = Math.max(8, Math.min(box.left, right - card.offsetWidth));
   const last = boxes.length > 3 ? box : (boxes.at(-1) ?? box);
+  const under = columnBottom(column, last, card);
+  if (active.isPinned && under !== null) return void styled(card, { left: `${left + scrollX}px`, top: `${under + scrollY}px` });
   const isAbove = last.bottom + card.offsetHeight + 10 > room.height && box.top - card.offsetHeight - 6 > 0;
   const top = isAbove ? box.top - card.offsetHeight - 6 : Math.min(last.bottom + 6, room.height - card.offsetHeight - 8);
   styled(card, { left: `${left + scrollX}px`, top: `${Math.max(8, top) + scrollY}px` });
+}
+
+// What the keyboard or a click has chosen stands under a short text, so that the text can be read on.
+function columnBottom(column, last, card) {
+  const isNear = column.bottom - last.bottom < 150 && column.bottom + card.offsetHeight + 12 < innerHeight;
+  return isNear ? column.bottom + 4 : null;
 }
 
 // n and p walk the spans of all texts that are shown, those without a place after the others.

@@ -34,7 +34,7 @@ function runChoice() {
     state.run = Number(event.target.value);
     changeFilters();
   };
-  return h("label.field", {}, "Filter and sort by the results of", h("select", { onchange, "data-facet": "run" }, options));
+  return h("label.field", {}, "Filter by the results of", h("select", { onchange, "data-facet": "run" }, options));
 }
 
 function isChosen(facet, index) {
@@ -76,13 +76,18 @@ function drawBar(facet, { index, count, most }) {
 function drawValues(facet) {
   const counted = counts.facets.get(facet.key) ?? [];
   const values = [...counted.keys()].filter((index) => counted[index] > 0 || isChosen(facet, index));
-  if (values.length === 0 || (values.length === 1 && !isChosen(facet, values[0]) && facet.size() === 1)) return null;
+  if (values.length === 0 || (values.length === 1 && isAlone(facet, values[0]))) return null;
   values.sort((a, b) => isChosen(facet, b) - isChosen(facet, a) || counted[b] - counted[a] || a - b);
   const isOpen = opened.has(facet.key) || values.length <= MOST_VALUES;
   const shown = isOpen ? values : values.slice(0, MOST_VALUES - 2);
   const rest = values.length - shown.length;
   const more = rest > 0 ? button(`${rest} more`, () => opened.add(facet.key) && drawFilters(), { kind: ".quiet", "data-facet": `${facet.key} more` }) : null;
   return h("fieldset.facet", {}, h("legend", {}, facet.label), shown.map((index) => drawValue(facet, index, counted[index])), more);
+}
+
+// A value that all rows have filters nothing.
+function isAlone(facet, index) {
+  return !isChosen(facet, index) && (state.filters.size === 0 || facet.size() === 1) && counts.facets.get(facet.key)[index] === counts.passed;
 }
 
 function drawValue(facet, index, count) {
@@ -154,7 +159,7 @@ function drawMean(index, pair) {
       h(`span.coverage${isPart ? ".is-part" : ""}`, {}, coverage),
     );
   });
-  return h("div.mean-line", {}, h("bdi.name", { title: aspectOfIndex(index) }, aspectLabel(index)), values);
+  return h(`div.mean-line${pair.length > 1 ? ".is-pair" : ""}`, {}, h("bdi.name", { title: aspectOfIndex(index) }, aspectLabel(index)), values);
 }
 
 function aspectOfIndex(index) {

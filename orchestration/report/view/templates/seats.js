@@ -18,7 +18,7 @@ function drawSeat(seat, result, { side, index, aspect }) {
       : h("p.seat-score", {}, h("span.failed", {}, outcomeWords(seat.outcome))),
     seat.reason && h("p.reason", {}, seat.reason),
     seat.rationale && h("p.rationale", { dir: "auto" }, seat.rationale),
-    seat.reply && fold("The reply, word for word", h("pre", { dir: "auto", tabindex: "0" }, seat.reply)),
+    isScoredSeat(result) && seat.reply && fold("The reply, word for word", h("pre", { dir: "auto", tabindex: "0" }, seat.reply)),
     h("p.seat-foot", {}, ownSpans(seat, side), h("span.usage", {}, usageOf(seat))),
   );
 }

@@ -19,7 +19,8 @@ function drawHead() {
   const name = isCompared() ? [bdi(runs[0].name), h("span.beside", {}, " beside "), bdi(runs[1].name)] : bdi(title);
   byId("title").replaceChildren(...[name].flat());
   fill("notes", (notes ?? []).map((note) => h("p.note", {}, note)));
-  fill("about-line", unfinished(runs));
+  const judges = [...new Set(runs.flatMap((run) => run.judges ?? []))];
+  fill("about-line", judges.length > 0 && h("span", {}, bdi(clipped(joined(judges), 90))), unfinished(runs));
   drawTools();
 }
 

@@ -147,6 +147,8 @@ function drawBelow(shown) {
       if (state.shown?.number === shown.number) redrawRow();
     });
   }
+  const next = nextToMark();
+  if (next !== null) loadMark(next).catch(() => null); // read before it is asked for
   return h("section.marking", { id: "marking", tabindex: "-1", "aria-label": "Your marks" }, panelParts(shown));
 }
 
@@ -223,7 +225,11 @@ function drawScoreChoice(number, mine) {
   const isScale = Number.isInteger(aspect.low) && Number.isInteger(aspect.high) && aspect.high - aspect.low < 11;
   const scores = isScale ? Array.from({ length: aspect.high - aspect.low + 1 }, (_, at) => aspect.low + at) : [];
   if (!isScale || (mine.score !== null && !scores.includes(mine.score))) {
-    const onchange = (event) => choose_(event.target.value === "" ? null : Math.min(aspect.high, Math.max(aspect.low, Number(event.target.value))));
+    const within = (text) => (text === "" ? null : Math.min(aspect.high, Math.max(aspect.low, Number(text))));
+    const onchange = (event) => {
+      changeMark(number, (changed) => (changed.score = within(event.target.value)));
+      refreshLater();
+    };
     const input = h("input", { type: "number", min: aspect.low, max: aspect.high, step: "any", value: mine.score ?? "", "data-mark": "score", onchange });
     return h("label.field", {}, `Score for ${aspect.name}, from ${aspect.low} to ${aspect.high}`, input);
   }
@@ -282,7 +288,7 @@ function nextToMark() {
 
 function finishRow() {
   const mine = markShown();
-  if (mine === null) return;
+  if (mine === null) return say("Your marks of this row are still being read");
   const { number } = state.shown;
   marking.editing = null;
   if (mine.is_done) return goToNext();

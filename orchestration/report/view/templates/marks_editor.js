@@ -98,7 +98,7 @@ function drawEditor(index) {
     maxlength: 200,
     "data-mark": "editor category",
     oninput: (event) => changeSpan(index, (changed) => (changed.category = event.target.value), { isTyping: true }),
-    onchange: refreshMarks,
+    onchange: refreshLater,
   });
   const explanation = h("textarea", {
     rows: 2,
@@ -106,7 +106,7 @@ function drawEditor(index) {
     maxlength: 5000,
     "data-mark": "editor explanation",
     oninput: (event) => changeSpan(index, (changed) => (changed.explanation = event.target.value), { isTyping: true }),
-    onchange: refreshMarks,
+    onchange: refreshLater,
   });
   return h(
     "div.span-editor",

@@ -120,8 +120,17 @@ function changeShown(change, options = {}) {
   refreshMarks();
 }
 
+let refreshing = 0;
+
+// After typing: a click that ended it must not miss what it was meant for, so nothing moves at once.
+function refreshLater() {
+  clearTimeout(refreshing);
+  refreshing = setTimeout(() => refreshMarks({ keepsPanel: byId("marking")?.contains(document.activeElement) ?? false }), 400);
+}
+
 // The texts, their lists and the panel again, with the keyboard where it was.
-function refreshMarks() {
+function refreshMarks({ keepsPanel = false } = {}) {
+  clearTimeout(refreshing);
   const { mark: focused, place } = document.activeElement?.dataset ?? {};
   const was = active === null ? null : { id: active.mark.id, side: active.mark.side, isPinned: active.isPinned };
   const pane = state.pair === null ? panes[0] : undefined;
@@ -135,7 +144,7 @@ function refreshMarks() {
     if (again && was.isPinned) showMark(pane, again, { isPinned: true });
   }
   showVerdicts();
-  drawPanel();
+  if (!keepsPanel) drawPanel();
   const back = focused && document.querySelector(`[data-mark="${CSS.escape(focused)}"]`);
   if (back && !place) back.focus({ preventScroll: true });
 }

@@ -60,6 +60,7 @@ HEAVY = {
     "orchestration/cli/test_full_disk.py": "fills disks, in processes",
     "orchestration/cli/test_processes.py": "starts processes",
     "orchestration/cli/test_two_processes.py": "starts processes",
+    "orchestration/cli/test_view.py": "starts processes",
     "orchestration/engine/test_memory_crashes.py": "kills processes",
     "orchestration/frameworks/test_page.py": "starts processes",
     "orchestration/frameworks/test_pytest_plugin.py": "starts processes",

@@ -50,6 +50,9 @@ class Spool:
     def holding(self, needle: bytes) -> Iterator[int]:
         """Yield the numbers of the pieces in which `needle` is, in order."""
         first, count = 0, len(self)
+        if not needle:  # it is in all of them, the empty ones too
+            yield from range(count)
+            return
         while first < count:
             beyond = self._ends[first] + _BLOCK
             last = min(max(bisect_right(self._ends, beyond) - 1, first + 1), count)

@@ -25,7 +25,7 @@ CONSOLIDATOR = "consolidator"
 
 
 class Asked:
-    """What the models of a run were asked, and what they replied.
+    """Prompts that the models of a run were sent, and their replies.
 
     Parameters
     ----------

@@ -13,14 +13,21 @@ class KnownAspects:
 
     Parameters
     ----------
-    files
-        TOML files with more of them; one that cannot be read is named in `problems`.
+    named
+        TOML files with more of them.
+    of_runs
+        Such files that runs were made with; one that cannot be read is named in `problems`.
+
+    Raises
+    ------
+    ConfigError
+        If one of the `named` files cannot be read.
     """
 
-    def __init__(self, files: Iterable[Path]) -> None:
+    def __init__(self, named: Iterable[Path], *, of_runs: Iterable[Path] = ()) -> None:
         self.problems: list[str] = []
-        self._catalogue = Catalogue.load()
-        for file in dict.fromkeys(files):
+        self._catalogue = Catalogue.load(*named)
+        for file in dict.fromkeys(of_runs):
             try:
                 self._catalogue = self._catalogue.extended([Table.read(file)])
             except ConfigError as error:

@@ -27,7 +27,7 @@ def page_blocks(view: View, *, numbers: Sequence[int]) -> dict[str, str]:
     view
         The rows; all of them are waited for.
     numbers
-        Those that are in the page, in its order, where they are numbered anew.
+        Those that are in the page, in its order, in which they are numbered from 0.
     """
     view.wait()
     columns = view.columns_of(numbers)

@@ -1,8 +1,10 @@
 """Runs that are read side by side: their rows paired, and each with its text."""
 
 from array import array
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from itertools import zip_longest
 from pathlib import Path
 
 from spanjury.judges.core import DataError
@@ -134,26 +136,37 @@ class Pairing:
         return len(self.rows[-1])
 
     def read(self) -> Iterator[None]:
-        """Read all runs, step by step; once the second is read, each step brings more rows."""
-        first, *others = self.runs
+        """Read all runs, step by step; there may be more rows after each step."""
+        if len(self.runs) == 1:
+            for piece in self.runs[0].pieces():
+                self.rows[0].extend(piece)
+                yield
+            return
+        yield from self._read_two()
+
+    def _read_two(self) -> Iterator[None]:
+        """Read two runs side by side: a row is there once its partner is, or can be no more."""
+        first, second = self.runs
+        waiting: deque[int] = deque()
         left: dict[_Key, int] = {}
         again: list[int] = []  # rows that are there twice in the second run
-        for other in others:
-            for piece in other.pieces():
-                keys = [(_key(other.columns, row), row) for row in piece]
-                again += [row for key, row in keys if left.setdefault(key, row) != row]
-                yield
-        for piece in first.pieces():
-            self.rows[0].extend(piece)
-            for second in self.rows[1:]:
-                partners = [left.pop(_key(first.columns, row), NOTHING) for row in piece]
-                self.shared += len(partners) - partners.count(NOTHING)
-                second.extend(partners)
+        for of_first, of_second in zip_longest(first.pieces(), second.pieces(), fillvalue=()):
+            waiting.extend(of_first)
+            keys = [(_key(second.columns, row), row) for row in of_second]
+            again += [row for key, row in keys if left.setdefault(key, row) != row]
+            while waiting and (key := _key(first.columns, waiting[0])) in left:
+                self._add(waiting.popleft(), left.pop(key))
             yield
-        if alone := [*left.values(), *again]:
-            self.rows[0].extend(NOTHING for _ in alone)
-            self.rows[1].extend(alone)
-            yield
+        for row in waiting:
+            self._add(row, left.pop(_key(first.columns, row), NOTHING))
+        for row in (*left.values(), *again):
+            self._add(NOTHING, row)
+        yield
+
+    def _add(self, first: int, second: int) -> None:
+        self.shared += NOTHING not in {first, second}
+        self.rows[0].append(first)
+        self.rows[1].append(second)
 
     def place(self, number: int) -> tuple[RunReading, int]:
         """Return the first run that has a row, and its number there."""

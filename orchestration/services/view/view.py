@@ -51,6 +51,8 @@ class View:
 
     Raises
     ------
+    ConfigError
+        On entry, if a file of aspects cannot be read.
     DataError
         On entry, if results cannot be read, or hold no row; two runs have no row in common; or
         the file of texts that a reader named cannot be read.
@@ -65,10 +67,7 @@ class View:
         self.title = title or " and ".join(run.name for run in runs)
         self.marking: Marking | None = None
         """Keeps people's marks; None where none are made."""
-        self._aspects_files = (
-            *aspects_files,
-            *(file for run in runs for file in run.aspects_files),
-        )
+        self._aspects_files = tuple(aspects_files)
         self._stack = ExitStack()
         self._names = Names()
         self._sources = array("i")
@@ -80,7 +79,10 @@ class View:
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
-            self._aspects = KnownAspects(self._aspects_files)
+            self._aspects = KnownAspects(
+                self._aspects_files,
+                of_runs=[file for run in self.runs for file in run.aspects_files],
+            )
             self._pairing = Pairing(open_readings(self.runs, stack, names=self._names))
             self._details = Details(self._pairing, self._aspects)
             self._asked = [Asked(run, self._aspects) for run in self.runs]

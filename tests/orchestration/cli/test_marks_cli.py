@@ -11,7 +11,7 @@ from spanjury.orchestration.services.marks.mark import Mark
 from spanjury.orchestration.services.marks.marked_run import MarkedRun
 
 QUICK = ("--draws", "0", "--no-progress")
-SOURCE = "The mill by the river burnt down on Monday night. Nobody was hurt."
+SOURCE = "The mill by the river burnt down on Monday night. No one was hurt."
 GOOD, BAD = "The mill burnt down on Monday.", "The mill burnt down on Friday."
 
 

@@ -16,7 +16,7 @@ from loopback.browser import Chromium, contrast, sideways
 from playwright.sync_api import Page, expect
 
 HOSTILE = "<img src=x onerror=alert(1)>\"'&"
-SOURCE = "The mill by the river burnt down on Monday night. Nobody was hurt."
+SOURCE = "The mill by the river burnt down on Monday night. No one was hurt."
 OUTPUTS = (
     "The 🏭 mill burnt down on Friday night.",
     "The mill burnt down on Monday night.",
@@ -154,11 +154,16 @@ def test_what_is_marked_is_there_after_a_reload_and_in_an_export(
     assert isinstance(spans, list)
     friday, mill = spans
     assert (friday["text"], friday["annotator"]) == ("Friday", HOSTILE)
-    expected = {
-        **{"start": 6, "end": 10, "text": "mill", "severity": 4, "category": "name"},
-        **{"explanation": "Not a mill.", "annotator": HOSTILE, "aspect": "consistency"},
+    assert mill == {
+        "start": 6,
+        "end": 10,
+        "text": "mill",
+        "severity": 4,
+        "category": "name",
+        "explanation": "Not a mill.",
+        "annotator": HOSTILE,
+        "aspect": "consistency",
     }
-    assert mill == expected
     assert first["meta"] == {
         "marks": [{"annotator": HOSTILE, "aspect": "consistency", "note": "Look again."}],
         "annotators": [HOSTILE],
@@ -261,13 +266,12 @@ def test_leaving_with_an_unsaved_mark_warns(chromium: Chromium, run: Path) -> No
 def test_a_server_that_is_killed_after_saved_was_shown_has_lost_nothing(
     chromium: Chromium, run: Path
 ) -> None:
-    with served(run) as at:
-        with chromium.open(at.url) as page:
-            begin(page, "anna")
-            page.locator("[data-mark='score 5']").check()
-            saved(page)
-            os.kill(at.process.pid, signal.SIGKILL)
-            at.process.wait()
+    with served(run) as at, chromium.open(at.url) as page:
+        begin(page, "anna")
+        page.locator("[data-mark='score 5']").check()
+        saved(page)
+        os.kill(at.process.pid, signal.SIGKILL)
+        at.process.wait()
     (row,) = exported(run, "--unfinished")
     assert row["human"] == {"consistency": {"anna": 5.0}}
 
@@ -294,7 +298,9 @@ def test_spans_of_judges_are_rejected_and_edited_by_the_keyboard(
         saved(page)
 
     (row,) = exported(run)
-    (span,) = row["spans"]  # type: ignore[misc]  # a list
+    spans = row["spans"]
+    assert isinstance(spans, list)
+    (span,) = spans
     assert (span["text"], span["severity"]) == ("Friday night", 5)
 
 
@@ -331,7 +337,7 @@ def test_marking_fits_a_telephone_and_can_be_read(
         page.locator("[data-mark='panel add']").click()
         expect(page.locator("#span-editor")).to_be_visible()
         assert sideways(page) == 0
-        for part in ("#saved", ".own-span .note", ".choices legend", ".choice-label", "button.done"):
+        for part in ("#saved", ".own-span .note", ".choices legend", ".choice-label", ".done"):
             assert contrast(page.locator(part).first) >= 4.5, part
 
 

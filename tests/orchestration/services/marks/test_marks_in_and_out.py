@@ -239,7 +239,11 @@ def test_marks_of_two_people_are_not_made_one_persons(tmp_path: Path) -> None:
 def test_another_mark_of_the_same_person_is_kept_unless_it_is_to_be_replaced(
     tmp_path: Path,
 ) -> None:
-    row = {"id": "text-0", "output": "The dog sat.", "human": {"fluency": {"anna": 4}}}
+    row: dict[str, object] = {
+        "id": "text-0",
+        "output": "The dog sat.",
+        "human": {"fluency": {"anna": 4}},
+    }
     run, _ = taken_in(tmp_path, row)
     changed = tmp_path / "changed.jsonl"
     changed.write_text(json.dumps({**row, "human": {"fluency": {"anna": 2}}}) + "\n")
